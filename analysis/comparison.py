@@ -46,7 +46,7 @@ def compare(
             the formula cannot be used, or an option about models is set without any model.
     """
     if not scores:
-        _refuse_of_models(options)
+        _refuse_model_options(options)
     response = analysis_of(run)
     by_metric = [
         with_metric(model_scores, options.metric, options.unigram) for model_scores in scores
@@ -55,10 +55,10 @@ def compare(
     origin = _provenance(run, by_metric, data, options, code_version, response)
     context = Context(study_of_targets(run.study, run.items), origin)
     inputs = FindingInputs(run, by_metric, scores, data, options, context)
-    return _compared(response, inputs, _found(findings_of(response, inputs), inputs))
+    return _as_comparison(response, inputs, _run_findings(findings_of(response, inputs), inputs))
 
 
-def _found(findings: Sequence[Finding], inputs: FindingInputs) -> list[Findings]:
+def _run_findings(findings: Sequence[Finding], inputs: FindingInputs) -> list[Findings]:
     """Run the findings, in their order; for large runs the slow ones run in a second process."""
     slow = [finding for finding in findings if finding.slow]
     worth_it = _WORTH_A_PROCESS <= len(inputs.run.responses) <= MOST_RESPONSES
@@ -70,7 +70,7 @@ def _found(findings: Sequence[Finding], inputs: FindingInputs) -> list[Findings]
     return [results[finding.name] for finding in findings]
 
 
-def _compared(
+def _as_comparison(
     response: ResponseAnalysis, inputs: FindingInputs, findings: Sequence[Findings]
 ) -> Comparison:
     statistics = {name: frame for part in findings for name, frame in part.statistics.items()}
@@ -115,20 +115,20 @@ def _provenance(
         code_version=code_version,
         metric=options.metric,
         chance=chance(run),
-        n_repeated=_repeated(data.judgments),
-        apart=_apart(data),
+        n_repeated=_count_repeated(data.judgments),
+        apart=_count_other_kinds(data),
         asked=response.asked,
     )
 
 
-def _apart(data: Joined) -> dict[str, int]:
+def _count_other_kinds(data: Joined) -> dict[str, int]:
     if data.others.empty:
         return {}
     kinds = with_kinds(data.others, data.items)["kind"].value_counts().sort_index()
     return {str(kind): int(number) for kind, number in kinds.items()}
 
 
-def _repeated(judgments: pd.DataFrame) -> int:
+def _count_repeated(judgments: pd.DataFrame) -> int:
     with_participant = judgments[judgments["participant"].notna()]
     return int(with_participant.duplicated(["participant", "item_id"]).sum())
 
@@ -144,7 +144,7 @@ def _model_facts(scores: Scores, decisions: pd.DataFrame | None) -> ModelFacts:
     )
 
 
-def _refuse_of_models(options: ComparisonOptions) -> None:
+def _refuse_model_options(options: ComparisonOptions) -> None:
     is_set = {
         "--metric": options.metric != FULL,
         "--unigram": options.unigram is not None,

@@ -11,7 +11,7 @@ from analysis.data.categorical import decode
 from analysis.data.join import decisions
 from analysis.data.load import Scores
 from analysis.errors import AnalysisError
-from analysis.statistics.paired import adjusted, models_against_models
+from analysis.statistics.paired import models_against_models, with_adjusted_p
 from analysis.statistics.resample import Floats
 from analysis.statistics.withheld import UNITS
 from analysis.tables.accuracy_table import Column, Table
@@ -145,7 +145,7 @@ _ALL = "All items"
 ALPHA, POWER = 0.05, 0.8
 
 
-def paired(logs: Mapping[str, pd.DataFrame], margin: float) -> pd.DataFrame:
+def compare_model_pairs(logs: Mapping[str, pd.DataFrame], margin: float) -> pd.DataFrame:
     """Return the comparison of each pair of models, over all items and in each paradigm.
 
     Args:
@@ -159,7 +159,7 @@ def paired(logs: Mapping[str, pd.DataFrame], margin: float) -> pd.DataFrame:
     """
     comparisons = models_against_models(logs, _PARADIGM, margin, clustered=True)
     over_all = comparisons[_PARADIGM] == ""
-    over_pairs = adjusted(comparisons[over_all].drop(columns=["p_holm", "p_fdr"]))
+    over_pairs = with_adjusted_p(comparisons[over_all].drop(columns=["p_holm", "p_fdr"]))
     comparisons.loc[over_all, ["p_holm", "p_fdr"]] = over_pairs[["p_holm", "p_fdr"]].to_numpy()
     comparisons["p_mcnemar"] = [
         _mcnemar(int(first), int(second))
@@ -224,7 +224,7 @@ def paired_tables(
     )
     notes = (
         f"Differences of accuracies on the items that both models answered, with 95% intervals; "
-        f"{_independent(n_paradigms)}.",
+        f"{_independent_units(n_paradigms)}.",
         "p: of no difference, with the intervals' clusters. p (McNemar): his exact test, whose "
         "items count as independent, so that it can contradict the interval. p (equivalence): of "
         f"a difference of {margin:g} or more, two one-sided tests with the intervals' clusters.",
@@ -255,7 +255,7 @@ def paired_tables(
     return first, second
 
 
-def _independent(n_paradigms: int) -> str:
+def _independent_units(n_paradigms: int) -> str:
     """Return a phrase naming the independent units of the intervals over all items."""
     if n_paradigms == 1:
         return "items are the independent units, because there is one paradigm"

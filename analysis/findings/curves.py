@@ -110,7 +110,7 @@ def curves(
             where=str(scores.path),
             expected="the item_id of an item of the run",
         )
-    return _averaged(pd.DataFrame(rows)).assign(model=scores.facts.model)
+    return _average_items(pd.DataFrame(rows)).assign(model=scores.facts.model)
 
 
 def _tokens(scores: Scores, ids: set[str]) -> dict[tuple[str, str], list[float]]:
@@ -161,7 +161,7 @@ def _rows(
     ]
 
 
-def _averaged(rows: pd.DataFrame) -> pd.DataFrame:
+def _average_items(rows: pd.DataFrame) -> pd.DataFrame:
     cells = ["construction", "condition"]
     sizes = rows.groupby([*cells, "signature"], sort=False)["item_id"].nunique().reset_index()
     sizes = sizes.rename(columns={"item_id": "n_items"})

@@ -81,7 +81,7 @@ def with_units(answers: pd.DataFrame, items: pd.DataFrame) -> pd.DataFrame:
     return rows.assign(cell=cell_names(rows).astype("category"))
 
 
-def designs(
+def crossed_designs(
     inputs: FindingInputs, *, between: bool = True
 ) -> Iterator[tuple[str, pd.DataFrame, Crossing]]:
     """Yield each construction of targets with its answers and their crossing.
@@ -105,7 +105,7 @@ def designs(
         rows = rows.assign(cell=rows[CONDITION].astype(str), version="good", unit=rows["frame"])
     of_items = items["construction"].astype(str)
     for name, answers in rows.groupby(rows["construction"].astype(str), sort=False):
-        answers, cross = crossed(
+        answers, cross = cross_conditions(
             answers, items[of_items == name], inputs.run.study, between=between
         )
         cross = cross.judged()
@@ -113,11 +113,11 @@ def designs(
             yield str(name), answers, cross
 
 
-def crossed(
+def cross_conditions(
     rows: pd.DataFrame, items: pd.DataFrame, study: Study, *, between: bool = True
 ) -> tuple[pd.DataFrame, Crossing]:
     """Return the answers of one construction with their cells, and the crossing of the cells."""
-    rows, cross = _named(rows, items, study) or (rows, crossing(rows, items))
+    rows, cross = _cells_by_factors(rows, items, study) or (rows, crossing(rows, items))
     names = [name for name in study.design.factors if between and f"{PREFIX}{name}" in rows]
     levels = rows[[f"{PREFIX}{name}" for name in names]].astype(str)
     names = [name for name in names if levels[f"{PREFIX}{name}"].nunique() > 1]
@@ -143,11 +143,11 @@ def crossed(
     )
 
 
-def _named(
+def _cells_by_factors(
     rows: pd.DataFrame, items: pd.DataFrame, study: Study
 ) -> tuple[pd.DataFrame, Crossing] | None:
     """Return the cells defined by the study's named factors; None if it names none."""
-    columns = _columns(items)
+    columns = _factor_values(items)
     factor_names = [name for name in study.analysis.factors if name in columns.columns]
     factor_names = [name for name in factor_names if columns[name].nunique() > 1]
     if not factor_names:
@@ -172,7 +172,7 @@ def _named(
     return rows.assign(cell=cell), Crossing(order, cells)
 
 
-def _columns(items: pd.DataFrame) -> pd.DataFrame:
+def _factor_values(items: pd.DataFrame) -> pd.DataFrame:
     """Return the items' own columns by header, and the features of templates."""
     columns = {header(name): items[name].astype(str) for name in own_columns(items)}
     features = feature_columns(items).fillna("")
@@ -263,7 +263,7 @@ def _missing_levels(inputs: FindingInputs, titles: Mapping[str, str]) -> Iterato
         if absent:
             yield f"No participants are left with {name} = {_in_short(absent)}."
     present = {str(level) for levels in between.values() for level in levels.unique()}
-    for name, _, cross in designs(inputs) if between else ():
+    for name, _, cross in crossed_designs(inputs) if between else ():
         empty = [", ".join(levels) for levels in cross.empty if present & set(levels)]
         if empty:
             yield (

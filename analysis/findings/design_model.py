@@ -12,7 +12,7 @@ import pandas as pd
 
 from analysis.data.own_columns import PREFIX
 from analysis.findings.contrasts import fixed_columns
-from analysis.findings.design import Crossing, designs
+from analysis.findings.design import Crossing, crossed_designs
 from analysis.findings.effects import compared_designs
 from analysis.findings.finding import (
     Context,
@@ -36,14 +36,14 @@ MOST_CORRELATED = 4
 _MOST, _LOOKED_AT = 0.5, 100
 
 
-def units(rows: pd.DataFrame, study: Study) -> Iterator[tuple[str, str]]:
+def repeated_units(rows: pd.DataFrame, study: Study) -> Iterator[tuple[str, str]]:
     """Yield each repeated unit and its column: participants, frames, and further units."""
     yield from (("participant", "participant"), ("frame", "unit"))
     if (column := f"{PREFIX}{study.analysis.repeats}") in rows:
         yield study.analysis.repeats, column
 
 
-def covariates(rows: pd.DataFrame, study: Study) -> Iterator[pd.DataFrame]:
+def covariate_columns(rows: pd.DataFrame, study: Study) -> Iterator[pd.DataFrame]:
     """Yield the covariates' columns: standardised numbers, or levels."""
     for name in study.analysis.covariates:
         column = f"{PREFIX}{name}"
@@ -110,10 +110,10 @@ def _run(inputs: FindingInputs, answers: _Answers) -> Findings:
     fitted: dict[str, _Fitted] = {}
     left_out = []
     titles = titles_of(inputs.run.study)
-    for name, rows, cross in designs(inputs):
+    for name, rows, cross in crossed_designs(inputs):
         if not answers.always and not cross.declared:
             continue
-        if reason := _refused(rows, cross, answers.value):
+        if reason := _reason_not_to_fit(rows, cross, answers.value):
             left_out.append(
                 f"The mixed model of the design of {titles.get(name, name)} was left out: {reason}."
             )
@@ -133,7 +133,7 @@ def _run(inputs: FindingInputs, answers: _Answers) -> Findings:
     return Findings((table,), statistics, tuple(left_out))
 
 
-def _refused(rows: pd.DataFrame, cross: Crossing, value: str) -> str:
+def _reason_not_to_fit(rows: pd.DataFrame, cross: Crossing, value: str) -> str:
     n_people, n_units = rows["participant"].nunique(), rows["unit"].nunique()
     if min(n_people, n_units) < FEWEST_CLUSTERS:
         return f"fewer than {FEWEST_CLUSTERS} participants or frames are too few"
@@ -150,13 +150,15 @@ def _refused(rows: pd.DataFrame, cross: Crossing, value: str) -> str:
 
 def _fit(rows: pd.DataFrame, cross: Crossing, study: Study, value: str) -> _Fitted:
     effects = fixed_columns(rows["cell"], cross, study.analysis)
-    fixed = pd.concat([effects, *covariates(rows, study)], axis=1)
-    terms = [random_term(unit, rows[column], effects) for unit, column in units(rows, study)]
+    fixed = pd.concat([effects, *covariate_columns(rows, study)], axis=1)
+    terms = [
+        random_term(unit, rows[column], effects) for unit, column in repeated_units(rows, study)
+    ]
     model, left_out = fit_by_rule(rows[value].to_numpy(), fixed, terms)
-    return _Fitted(model, left_out, _in_words(model))
+    return _Fitted(model, left_out, _spread_in_words(model))
 
 
-def _in_words(model: CrossedModel) -> str:
+def _spread_in_words(model: CrossedModel) -> str:
     parts = []
     for unit, rows in model.random.groupby("unit", sort=False):
         spread = ", ".join(

@@ -29,10 +29,10 @@ def difference_findings(data: Joined, context: Context, margin: float) -> Findin
         context: The study and the origin of the numbers.
         margin: Tests of equivalence treat smaller differences as no difference.
     """
-    people, (decisions, tied) = data.judgments, apart_from_tied(data.decisions)
+    people, (decisions, tied) = data.judgments, split_tied_models(data.decisions)
     left_out = tuple(
-        f"{alike(name)}: no difference from people, or from another model, is a difference of its "
-        "choices."
+        f"{tie_sentence(name)}: no difference from people, or from another model, is a difference "
+        "of its choices."
         for name in tied
     )
     if not decisions:
@@ -55,7 +55,7 @@ def difference_findings(data: Joined, context: Context, margin: float) -> Findin
     return Findings(tuple(tables), statistics, left_out)
 
 
-def apart_from_tied(
+def split_tied_models(
     decisions: Mapping[str, pd.DataFrame],
 ) -> tuple[dict[str, pd.DataFrame], list[str]]:
     """Return the decisions of models that make choices, and the names of models that always tie."""
@@ -79,7 +79,7 @@ def _with_frames(
     }
 
 
-def alike(model: str) -> str:
+def tie_sentence(model: str) -> str:
     """Return the sentence about a model that never chooses."""
     return f"{model} gave both versions of every item the same score"
 

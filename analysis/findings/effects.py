@@ -19,7 +19,7 @@ from analysis.data.own_columns import PREFIX
 from analysis.figures.drawing import Drawing
 from analysis.figures.ratings import cells_figure
 from analysis.findings.contrasts import planned_contrasts
-from analysis.findings.design import Crossing, designs
+from analysis.findings.design import Crossing, crossed_designs
 from analysis.findings.finding import (
     Context,
     Finding,
@@ -147,7 +147,7 @@ def compared_designs(
         answers: All answers of the measure.
     """
     study = inputs.run.study
-    for name, rows, cross in designs(inputs):
+    for name, rows, cross in crossed_designs(inputs):
         if measure.is_compared(rows, cross):
             in_cells = measure.in_cells(answers, rows, study)
             yield Design(name, in_cells, cross, planned_contrasts(cross, study.analysis))
@@ -182,14 +182,14 @@ def lines_and_points(cross: Crossing) -> tuple[dict[str, tuple[str, str]], list[
     return places, [lines, list(last)] if others else [list(last)]
 
 
-def placed(cells: pd.DataFrame, design: Design) -> pd.DataFrame:
+def place_cells(cells: pd.DataFrame, design: Design) -> pd.DataFrame:
     """Add each cell's position in the figure: ``first`` and ``second``."""
     places = lines_and_points(design.cross)[0]
     first, second = zip(*(places[cell] for cell in cells["cell"]), strict=True)
     return cells.assign(first=list(first), second=list(second), construction=design.construction)
 
 
-def headed(rows: pd.DataFrame, context: Context) -> pd.DataFrame:
+def under_headings(rows: pd.DataFrame, context: Context) -> pd.DataFrame:
     """Return rows in the study's order, each under its construction's title."""
     ordered = context.by_construction(rows)
     return ordered.assign(group=full_titles(ordered))
@@ -235,7 +235,7 @@ def by_item(
 def _contrast_rows(
     inputs: FindingInputs, measures: Mapping[tuple[str, str], "pd.Series[float]"]
 ) -> Iterator[dict[str, object]]:
-    for name, rows, cross in designs(inputs, between=False):
+    for name, rows, cross in crossed_designs(inputs, between=False):
         sentences = rows[["item_id", "cell", "unit"]].astype(str).drop_duplicates("item_id")
         comparisons = planned_contrasts(cross, inputs.run.study.analysis)
         for (model, measure), values in measures.items():

@@ -16,7 +16,7 @@ from analysis.scores.metrics import FULL
 from analysis.statistics.accuracy import accuracies
 from analysis.statistics.paired import MARGIN
 from analysis.statistics.resample import numpy_generator
-from analysis.statistics.withheld import reasons
+from analysis.statistics.withheld import withheld_notes
 from analysis.tables.accuracy_table import Column, Table
 from analysis.tables.provenance import Provenance
 from analysis.tables.section import Section
@@ -97,7 +97,7 @@ class Context:
             caption=f"{caption} {self.origin.warning}".strip(),
             frame=rows.reset_index(drop=True),
             columns=tuple(columns),
-            notes=(*notes, *reasons(rows, estimates)),
+            notes=(*notes, *withheld_notes(rows, estimates)),
             origin=tuple(self.origin.sentences),
             section=section,
         )

@@ -53,7 +53,7 @@ class Choices:
     pair: Codes
 
 
-def choices(items: Iterable[Item]) -> Choices:
+def lexical_choices(items: Iterable[Item]) -> Choices:
     """Return the items' lexical choices, without those that never, or hardly ever, vary.
 
     Args:
@@ -160,13 +160,13 @@ def lexical_findings(
         context: The study and the origin of the numbers.
         corpus: The words' frequencies in the models' training text, if known.
     """
-    chosen = choices(_scored_items(context.study, data))
-    frame = _of_people(data.judgments, chosen)
+    chosen = lexical_choices(_scored_items(context.study, data))
+    frame = _people_accuracy(data.judgments, chosen)
     if frame.empty:
         return Findings()
     for model, decisions in data.decisions.items():
-        frame = frame.join(_of_model(chosen, decisions, model), on="pair")
-    frame = _ordered(frame)
+        frame = frame.join(_model_accuracy(chosen, decisions, model), on="pair")
+    frame = _order_by_difficulty(frame)
     notes = ["Intervals: 95%, two-way clustered. A model counts on every item of its score file."]
     if corpus is not None:
         is_feature = frame["group"].str.startswith(f"{FEATURE} ")
@@ -215,7 +215,7 @@ def _tables(
             yield context.table(name, title, caption, frame[rows], columns, notes, section)
 
 
-def _of_people(judgments: pd.DataFrame, chosen: Choices) -> pd.DataFrame:
+def _people_accuracy(judgments: pd.DataFrame, chosen: Choices) -> pd.DataFrame:
     """Return participants' accuracy by pair, with the pair's factor as ``group`` and ``label``."""
     judged_items = pd.Index(judgments["item_id"].unique().tolist())
     item = judged_items.get_indexer(chosen.item_ids)[chosen.item]
@@ -237,7 +237,7 @@ def _of_people(judgments: pd.DataFrame, chosen: Choices) -> pd.DataFrame:
     )
 
 
-def _of_model(chosen: Choices, decisions: pd.DataFrame, model: str) -> pd.DataFrame:
+def _model_accuracy(chosen: Choices, decisions: pd.DataFrame, model: str) -> pd.DataFrame:
     """Return a model's accuracy and number of items, by pair."""
     right = pd.Series(decisions["correct"].to_numpy(float), index=decisions["item_id"].tolist())
     is_right = right.reindex(chosen.item_ids).to_numpy()[chosen.item]
@@ -250,7 +250,7 @@ def _of_model(chosen: Choices, decisions: pd.DataFrame, model: str) -> pd.DataFr
     return pd.DataFrame(columns, index=met)
 
 
-def _ordered(frame: pd.DataFrame) -> pd.DataFrame:
+def _order_by_difficulty(frame: pd.DataFrame) -> pd.DataFrame:
     """Return the rows by factor in the order of the items, the most difficult first."""
     order = {name: place for place, name in enumerate(frame["group"].unique())}
     ordered = frame.assign(place=frame["group"].map(order))

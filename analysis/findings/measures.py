@@ -15,14 +15,14 @@ from analysis.findings.effects import (
     Measure,
     clustered_by,
     effects_of,
-    headed,
-    placed,
+    place_cells,
+    under_headings,
 )
 from analysis.findings.finding import FindingInputs, Findings, titles_of
 from analysis.statistics.accuracy import people_accuracy
 from analysis.statistics.contrasts import cell_means, contrasts
 from analysis.statistics.detection import yes_rates
-from analysis.statistics.paired import adjusted
+from analysis.statistics.paired import with_adjusted_p
 from analysis.tables.accuracy_table import Column, Table
 from analysis.tables.section import Section
 from experiment.studies.study import Study
@@ -31,11 +31,11 @@ _TESTED = (Column("p", "p", "p"), Column("p_holm", "Holm", "p"))
 _PERCENT = 100.0
 
 
-def _counted(title: str) -> Column:
+def _count_column(title: str) -> Column:
     return Column("n_observations", title, "count")
 
 
-def _tested_by(study: Study, family: str = "the rows of one construction") -> str:
+def _test_note(study: Study, family: str = "the rows of one construction") -> str:
     return (
         "Intervals: 95%, and p: Student's t with a variance clustered "
         f"{clustered_by(study)}. Holm: adjusted for {family}."
@@ -60,7 +60,7 @@ class Choices(Measure):
 
     def cells(self, answers: pd.DataFrame, compared: Sequence[Design]) -> pd.DataFrame:
         """Return participants' accuracy in each cell."""
-        return _joined([_accuracies(design) for design in compared])
+        return _concatenate([_accuracies(design) for design in compared])
 
     def findings(
         self, effects: pd.DataFrame, cells: pd.DataFrame, inputs: FindingInputs
@@ -74,11 +74,16 @@ class Choices(Measure):
             self.name,
             "Effects of the design",
             "Differences of people's accuracy between the cells of each construction.",
-            headed(effects, inputs.context).assign(label=lambda rows: rows["contrast"]),
-            (LABEL, Column("estimate", "Difference", "estimate"), *_TESTED, _counted("Judgments")),
+            under_headings(effects, inputs.context).assign(label=lambda rows: rows["contrast"]),
+            (
+                LABEL,
+                Column("estimate", "Difference", "estimate"),
+                *_TESTED,
+                _count_column("Judgments"),
+            ),
             (
                 "Shares of expected choices; each cell counts alike. "
-                f"{_tested_by(inputs.run.study)} An interaction of shares is not one of logits: "
+                f"{_test_note(inputs.run.study)} An interaction of shares is not one of logits: "
                 "the mixed model of the design has that.",
             ),
             self.section,
@@ -89,7 +94,7 @@ class Choices(Measure):
             "design_cells",
             "Cells of the design",
             "People's accuracy in each cell.",
-            headed(cells, inputs.context).assign(label=lambda rows: rows["cell"]),
+            under_headings(cells, inputs.context).assign(label=lambda rows: rows["cell"]),
             (
                 LABEL,
                 Column("accuracy", "People", "estimate"),
@@ -106,7 +111,7 @@ def _accuracies(design: Design) -> pd.DataFrame:
     order = list(design.cross.cells)
     cells = people_accuracy(design.answers, ["cell"]).set_index("cell").reindex(order)
     cells = cells[cells["n_judgments"].notna()].reset_index()
-    return placed(cells.assign(mean=cells["accuracy"]), design)
+    return place_cells(cells.assign(mean=cells["accuracy"]), design)
 
 
 class Ratings(Measure):
@@ -138,7 +143,7 @@ class Ratings(Measure):
 
     def cells(self, answers: pd.DataFrame, compared: Sequence[Design]) -> pd.DataFrame:
         """Return the mean z-score of each cell."""
-        return _joined([_mean_z(design) for design in compared])
+        return _concatenate([_mean_z(design) for design in compared])
 
     def findings(
         self, effects: pd.DataFrame, cells: pd.DataFrame, inputs: FindingInputs
@@ -157,7 +162,7 @@ class Ratings(Measure):
     def _table(self, effects: pd.DataFrame, inputs: FindingInputs) -> Table:
         ends = {"estimate": "points", "low": "points_low", "high": "points_high"}
         in_z = {"z_estimate": "in_z", "z_low": "in_z_low", "z_high": "in_z_high"}
-        rows = headed(effects, inputs.context).assign(
+        rows = under_headings(effects, inputs.context).assign(
             label=lambda table_rows: table_rows["contrast"]
         )
         return inputs.context.table(
@@ -174,7 +179,7 @@ class Ratings(Measure):
                 Column("n_ratings", "Ratings", "count"),
             ),
             (
-                "Targets alone. Each condition counts alike. " + _tested_by(inputs.run.study),
+                "Targets alone. Each condition counts alike. " + _test_note(inputs.run.study),
                 self._z_note,
             ),
             self.section,
@@ -184,7 +189,7 @@ class Ratings(Measure):
 def _mean_z(design: Design) -> pd.DataFrame:
     cells = cell_means(design.answers, "z", ["cell"])
     renamed = cells.rename(columns={"n_observations": "n_ratings"})
-    return placed(renamed.assign(cell=cells["cell"].astype(str)), design)
+    return place_cells(renamed.assign(cell=cells["cell"].astype(str)), design)
 
 
 class YesNo(Measure):
@@ -201,7 +206,7 @@ class YesNo(Measure):
 
     def cells(self, answers: pd.DataFrame, compared: Sequence[Design]) -> pd.DataFrame:
         """Return the share of yes in each cell."""
-        return _joined([_shares_of_yes(design) for design in compared])
+        return _concatenate([_shares_of_yes(design) for design in compared])
 
     def findings(
         self, effects: pd.DataFrame, cells: pd.DataFrame, inputs: FindingInputs
@@ -211,9 +216,14 @@ class YesNo(Measure):
             self.name,
             "Differences and interactions",
             "Differences of the shares of yes between the conditions of each construction.",
-            headed(effects, inputs.context).assign(label=lambda rows: rows["contrast"]),
-            (LABEL, Column("estimate", "Difference", "estimate"), *_TESTED, _counted("Answers")),
-            ("Targets alone. Each condition counts alike. " + _tested_by(inputs.run.study),),
+            under_headings(effects, inputs.context).assign(label=lambda rows: rows["contrast"]),
+            (
+                LABEL,
+                Column("estimate", "Difference", "estimate"),
+                *_TESTED,
+                _count_column("Answers"),
+            ),
+            ("Targets alone. Each condition counts alike. " + _test_note(inputs.run.study),),
             self.section,
         )
         return Findings((table,), {self.name: effects})
@@ -221,7 +231,7 @@ class YesNo(Measure):
 
 def _shares_of_yes(design: Design) -> pd.DataFrame:
     names = {"yes": "mean", "yes_low": "low", "yes_high": "high"}
-    return placed(yes_rates(design.answers, ["cell"]).rename(columns=names), design)
+    return place_cells(yes_rates(design.answers, ["cell"]).rename(columns=names), design)
 
 
 class ReadingTimes(Measure):
@@ -238,7 +248,7 @@ class ReadingTimes(Measure):
 
     def answers(self, inputs: FindingInputs) -> pd.DataFrame:
         """Return the times of regions; in a Maze, only of words chosen rightly at once."""
-        return by_region(read_rightly(readings_of(inputs.run, inputs.data.judgments).frame))
+        return by_region(keep_right_words(readings_of(inputs.run, inputs.data.judgments).frame))
 
     def in_cells(self, answers: pd.DataFrame, rows: pd.DataFrame, study: Study) -> pd.DataFrame:
         """Return the times, in the cells of their trials."""
@@ -258,7 +268,7 @@ class ReadingTimes(Measure):
         if not regions:
             return pd.DataFrame()
         comparisons = pd.concat(regions, ignore_index=True).assign(construction=design.construction)
-        comparisons = adjusted(comparisons.drop(columns="p_holm")).drop(columns="p_fdr")
+        comparisons = with_adjusted_p(comparisons.drop(columns="p_holm")).drop(columns="p_fdr")
         keys = ["construction", "region"]
         comparisons = comparisons[[*keys, *(name for name in comparisons if name not in keys)]]
         ends = {"percent": "estimate", "percent_low": "low", "percent_high": "high"}
@@ -300,7 +310,7 @@ class ReadingTimes(Measure):
         return regions_figure(panels, simulated=inputs.context.origin.simulated)
 
     def _means_table(self, means: pd.DataFrame, inputs: FindingInputs) -> Table:
-        rows = headed(means, inputs.context)
+        rows = under_headings(means, inputs.context)
         label = rows["region"].astype(str) + " (" + rows["example"].astype(str) + ")"
         return inputs.context.table(
             "reading_times",
@@ -311,7 +321,7 @@ class ReadingTimes(Measure):
                 Column("label", "Region", "text"),
                 Column("cell", "Condition", "text"),
                 Column("rt_ms", "ms", "estimate"),
-                _counted("Readings"),
+                _count_column("Readings"),
                 Column("n_units", "Frames", "count"),
                 Column("n_participants", "Participants", "count"),
             ),
@@ -320,14 +330,14 @@ class ReadingTimes(Measure):
         )
 
     def _effects_table(self, effects: pd.DataFrame, inputs: FindingInputs) -> Table:
-        rows = headed(effects, inputs.context)
+        rows = under_headings(effects, inputs.context)
         label = "Region " + rows["region"].astype(str) + ": " + rows["contrast"].astype(str)
         return inputs.context.table(
             self.name,
             "Differences of reading times",
             "By how much longer a region is read in one condition than in another, in per cent.",
             rows.assign(label=label).drop(columns=["low", "high"]),
-            (LABEL, Column("percent", "Per cent", "estimate"), *_TESTED, _counted("Readings")),
+            (LABEL, Column("percent", "Per cent", "estimate"), *_TESTED, _count_column("Readings")),
             (
                 "Differences of logarithms. Intervals: 95%, and p: Student's t with a variance "
                 "clustered by participant and by frame. Holm: adjusted for all regions and "
@@ -337,7 +347,7 @@ class ReadingTimes(Measure):
         )
 
 
-def read_rightly(regions: pd.DataFrame) -> pd.DataFrame:
+def keep_right_words(regions: pd.DataFrame) -> pd.DataFrame:
     """Return readings whose word was chosen rightly at once, if the task has a choice."""
     return regions[regions["correct"].astype(bool)] if "correct" in regions else regions
 
@@ -355,7 +365,7 @@ def _in_order_of_items(means: pd.DataFrame, inputs: FindingInputs) -> pd.DataFra
     return rows.drop(columns="place").reset_index(drop=True)
 
 
-def _joined(cells: Sequence[pd.DataFrame]) -> pd.DataFrame:
+def _concatenate(cells: Sequence[pd.DataFrame]) -> pd.DataFrame:
     return pd.concat(cells, ignore_index=True) if cells else pd.DataFrame()
 
 

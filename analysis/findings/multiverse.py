@@ -72,13 +72,13 @@ def universes(study: Study) -> list[Universe]:
 
 def _settings(rule: Rule) -> Iterator[tuple[Rule, str]]:
     for key, value in (rule.model_extra or {}).items():
-        for changed_value in _others(value):
+        for changed_value in _changed_values(value):
             changed = Rule.model_validate({**rule.model_dump(), key: changed_value})
-            if _accepted(changed):
+            if _is_accepted(changed):
                 yield changed, setting_in_words(rule.rule, key, float(changed_value))
 
 
-def _others(value: object) -> list[float]:
+def _changed_values(value: object) -> list[float]:
     if isinstance(value, bool) or not isinstance(value, int | float):
         return []
     if isinstance(value, int):
@@ -86,7 +86,7 @@ def _others(value: object) -> list[float]:
     return [value * factor for factor in _FACTORS]
 
 
-def _accepted(rule: Rule) -> bool:
+def _is_accepted(rule: Rule) -> bool:
     try:
         load_rule(rule)
     except ParallaxError:
@@ -111,7 +111,7 @@ def multiverse_findings(run: ExportedRun, data: Joined, context: Context) -> Fin
         return Findings()
     if len(run.responses) > MOST_RESPONSES:
         return Findings(left_out=(_too_many(len(run.responses)),))
-    sessions, by_kept = _sessions(run), dict[frozenset[str], pd.DataFrame]()
+    sessions, by_kept = _sessions_as_judged(run), dict[frozenset[str], pd.DataFrame]()
     # Join once: each universe keeps a subset of these rows.
     everyone = judgments(replace(run, verdicts=_verdicts(sessions, ())))
     on_seen = on_items(data.decisions, run.responses["item_id"])
@@ -128,7 +128,7 @@ def multiverse_findings(run: ExportedRun, data: Joined, context: Context) -> Fin
             kept_judgments = (
                 kept_judgments[targets].reset_index(drop=True) if targets.any() else kept_judgments
             )
-            by_kept[kept] = _headline(kept_judgments, on_seen)
+            by_kept[kept] = _main_results(kept_judgments, on_seen)
         values = by_kept[kept]
         renamed = {"value": key, "low": f"{key}_low", "high": f"{key}_high"}
         universe_values = values.rename(columns=renamed)
@@ -172,7 +172,7 @@ def _labels(study: Study, models: Sequence[str]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["group", "label", "number"])
 
 
-def _sessions(run: ExportedRun) -> dict[str, Answered]:
+def _sessions_as_judged(run: ExportedRun) -> dict[str, Answered]:
     """Return the answers of each participant who finished, as the rules see them."""
     people, own_names = run.participants, own_columns(run.items)
     finished = people.loc[people["state"] == State.FINISHED, "participant"]
@@ -239,11 +239,13 @@ def _verdicts(sessions: dict[str, Answered], rules: Sequence[Rule]) -> pd.DataFr
     ).astype({"kept": bool})
 
 
-def _headline(kept_judgments: pd.DataFrame, decided: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
-    return pd.concat([_of_people(kept_judgments), *_of_models(kept_judgments, decided)])
+def _main_results(
+    kept_judgments: pd.DataFrame, decided: Mapping[str, pd.DataFrame]
+) -> pd.DataFrame:
+    return pd.concat([_people_results(kept_judgments), *_model_results(kept_judgments, decided)])
 
 
-def _of_people(kept_judgments: pd.DataFrame) -> pd.DataFrame:
+def _people_results(kept_judgments: pd.DataFrame) -> pd.DataFrame:
     frames = []
     for key, prefix in (("all", ""), ("construction", "construction ")):
         rows = people_accuracy(kept_judgments.assign(all="all"), [key])
@@ -252,7 +254,7 @@ def _of_people(kept_judgments: pd.DataFrame) -> pd.DataFrame:
     return pd.concat(frames, ignore_index=True)
 
 
-def _of_models(
+def _model_results(
     kept_judgments: pd.DataFrame, decided: Mapping[str, pd.DataFrame]
 ) -> Iterator[pd.DataFrame]:
     preferred = preferences(kept_judgments)

@@ -31,8 +31,13 @@ def _run(inputs: FindingInputs) -> Findings:
     if inputs.run.of_parts:
         return Findings(left_out=(_OF_PARTS,))
     rows = [
-        {"label": name, "planned": _short(before), "done": _short(after), "deviation": deviation}
-        for name, before, after, deviation in _lines(plan, inputs)
+        {
+            "label": name,
+            "planned": _shorten(before),
+            "done": _shorten(after),
+            "deviation": deviation,
+        }
+        for name, before, after, deviation in _plan_lines(plan, inputs)
     ]
     n = sum(row["deviation"] != "-" for row in rows)
     table = inputs.context.table(
@@ -57,13 +62,13 @@ def _run(inputs: FindingInputs) -> Findings:
     return Findings(tables=(table,))
 
 
-def _lines(plan: Plan, inputs: FindingInputs) -> Iterator[tuple[str, object, object, str]]:
+def _plan_lines(plan: Plan, inputs: FindingInputs) -> Iterator[tuple[str, object, object, str]]:
     values, run, study = plan.values, inputs.run, inputs.run.study
     flow = inputs.context.origin.flow
     done: dict[str, Any] = {
         "seed": run.facts.seed,
         "materials_hash": run.facts.materials_hash,
-        "lists_hash": _lists(inputs),
+        "lists_hash": _lists_hash_of_run(inputs),
         "response": study.response,
         "trial": study.trial.model_dump(mode="json"),
         "exclusion": [rule.model_dump(mode="json") for rule in study.exclusion],
@@ -96,7 +101,7 @@ def _lines(plan: Plan, inputs: FindingInputs) -> Iterator[tuple[str, object, obj
     yield "mixed model's formula", None, formula, "not planned" if formula else "-"
 
 
-def _lists(inputs: FindingInputs) -> str:
+def _lists_hash_of_run(inputs: FindingInputs) -> str:
     try:
         frame = read_exported(LISTS, inputs.run.folder, LISTS.column_names)
     except TableError:
@@ -105,7 +110,7 @@ def _lists(inputs: FindingInputs) -> str:
     return lists_hash((int(number), str(item), str(kind)) for number, item, kind in rows)
 
 
-def _short(value: object) -> str:
+def _shorten(value: object) -> str:
     if value is None:
         return "none"
     if isinstance(value, float):

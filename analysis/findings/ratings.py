@@ -12,7 +12,7 @@ from analysis.scores.metrics import METRICS, whole
 from analysis.statistics.calibration import out_of_sample
 from analysis.statistics.ceiling import split_half
 from analysis.statistics.ratings import (
-    correlated,
+    correlate_items,
     item_differences,
     mean_ratings,
     rating_differences,
@@ -44,8 +44,8 @@ def rating_findings(
         conditions: All conditions, in table order.
         context: The study and the origin of the numbers.
     """
-    means = _ordered(mean_ratings(ratings, [*_CONDITION, "version"]), conditions)
-    apart = _ordered(rating_differences(ratings, _CONDITION), conditions)
+    means = _order_by_condition(mean_ratings(ratings, [*_CONDITION, "version"]), conditions)
+    apart = _order_by_condition(rating_differences(ratings, _CONDITION), conditions)
     by_construction = rating_differences(ratings, ["construction"])
     of_models = {
         model_scores.facts.model: _logprob_differences(model_scores) for model_scores in scores
@@ -71,7 +71,7 @@ def rating_findings(
     )
 
 
-def _ordered(frame: pd.DataFrame, conditions: Sequence[str]) -> pd.DataFrame:
+def _order_by_condition(frame: pd.DataFrame, conditions: Sequence[str]) -> pd.DataFrame:
     """Return the rows by condition, the good version before the other."""
     place = {name: number for number, name in enumerate(conditions)}
     rows = frame.assign(place=frame["condition"].map(place))
@@ -110,7 +110,7 @@ def _difference_correlations(
         items = pd.DataFrame({"people": people, "model": differences}).dropna()
         rng = numpy_generator(context.seed, "ratings", model)
         values = items["people"].to_numpy(), items["model"].to_numpy()
-        rows.append({"label": model, **correlated(*values, rng, context.resamples)})
+        rows.append({"label": model, **correlate_items(*values, rng, context.resamples)})
     return pd.DataFrame(rows)
 
 
@@ -121,11 +121,11 @@ def _means_table(means: pd.DataFrame, points: int, context: Context) -> Table:
         "ratings",
         "Ratings",
         f"Mean rating on a scale from 1 to {points}, by "
-        f"{'condition and version' if _version(means) else 'condition'}.",
+        f"{'condition and version' if _version_column(means) else 'condition'}.",
         rows.rename(columns={"mean": "rating"}),
         (
             _LABEL,
-            *_version(means),
+            *_version_column(means),
             Column("rating", "Mean", "estimate"),
             Column("sd", "SD", "number"),
             Column("n_ratings", "Ratings", "count"),
@@ -137,7 +137,7 @@ def _means_table(means: pd.DataFrame, points: int, context: Context) -> Table:
     )
 
 
-def _version(rows: pd.DataFrame) -> tuple[Column, ...]:
+def _version_column(rows: pd.DataFrame) -> tuple[Column, ...]:
     """Return the column of the version; empty if sentences have no second version."""
     several = rows["version"].astype(str).nunique() > 1
     return (Column("version", "Version", "text"),) if several else ()
@@ -160,7 +160,7 @@ def _points_table(ratings: pd.DataFrame, points: int, context: Context) -> Table
         "Use of the scale",
         "How often each point was chosen.",
         rows,
-        (_LABEL, *_version(ratings), *columns),
+        (_LABEL, *_version_column(ratings), *columns),
         section=Section.RATINGS,
     )
 
@@ -211,10 +211,10 @@ def _by_condition(frame: pd.DataFrame, context: Context) -> pd.DataFrame:
 def _run(inputs: FindingInputs) -> Findings:
     conditions = list(dict.fromkeys(inputs.run.items["condition"].astype(str)))
     ratings = inputs.data.judgments
-    return rating_findings(ratings, inputs.scores, _points(inputs), conditions, inputs.context)
+    return rating_findings(ratings, inputs.scores, _n_points(inputs), conditions, inputs.context)
 
 
-def _points(inputs: FindingInputs) -> int:
+def _n_points(inputs: FindingInputs) -> int:
     """Return the number of points of the scale."""
     study = inputs.run.study
     return response_of(study, own_code=False).n_answers
@@ -234,7 +234,7 @@ def _run_models(inputs: FindingInputs) -> Findings:
     measures = {
         (model_scores.facts.model, measure): values
         for model_scores in inputs.as_read
-        for measure, values in _values(model_scores, inputs.options.unigram)
+        for measure, values in _item_measures(model_scores, inputs.options.unigram)
     }
     fitted = {
         (model, "morcela"): values
@@ -250,7 +250,9 @@ def _run_models(inputs: FindingInputs) -> Findings:
     return Findings(tuple(tables), statistics)
 
 
-def _values(scores: Scores, unigram: Scores | None) -> Iterator[tuple[str, "pd.Series[float]"]]:
+def _item_measures(
+    scores: Scores, unigram: Scores | None
+) -> Iterator[tuple[str, "pd.Series[float]"]]:
     """Yield each measure of whole sentences by item."""
     rows = (scores.frame["variant"] == Variant.GOOD).to_numpy()
     items = scores.frame.loc[rows, "item_id"].astype(str)
@@ -319,7 +321,7 @@ def _correlation(
 ) -> dict[str, float]:
     items = pd.DataFrame({"people": people, "model": values}).dropna()
     rng = numpy_generator(context.seed, "ratings", key)
-    correlations = correlated(
+    correlations = correlate_items(
         items["people"].to_numpy(), items["model"].to_numpy(), rng, context.resamples
     )
     reported = {name: value for name, value in correlations.items() if name != "agreement"}

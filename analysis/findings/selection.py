@@ -101,14 +101,14 @@ def selection(run: ExportedRun, accuracy: pd.DataFrame, by: Sequence[str]) -> pd
     )
     selected = [
         row
-        for rule, loaded in _counting(run.study.exclusion)
+        for rule, loaded in _counting_rules(run.study.exclusion)
         for row in _rows(run, rule, loaded, by, printed)
     ]
     columns = [*by, "rule", "n_trials", "most_errors", "share", "n_own", "example", "printed"]
     return pd.DataFrame(selected, columns=[*columns, "true"])
 
 
-def _counting(rules: Sequence[Rule]) -> Iterator[tuple[str, Selection]]:
+def _counting_rules(rules: Sequence[Rule]) -> Iterator[tuple[str, Selection]]:
     for rule in rules:
         try:
             yield from _errors_in(rule, load_rule(rule))
@@ -123,7 +123,7 @@ def _errors_in(rule: Rule, loaded: ExclusionRule) -> Iterator[tuple[str, Selecti
     # A participant kept by "any" is kept by each of its rules; other combinations give no bound.
     if rule.rule == "any":
         inner = cast(tuple[Rule, ...], getattr(loaded, "rules", ()))
-        yield from _counting(inner)
+        yield from _counting_rules(inner)
 
 
 def _rows(
@@ -133,7 +133,7 @@ def _rows(
     by: Sequence[str],
     printed: Mapping[tuple[Any, ...], float],
 ) -> Iterator[dict[str, object]]:
-    items_shown, numbers = _counted(run, rule)
+    items_shown, numbers = _counted_items(run, rule)
     n_people = len(numbers)
     numbers = numbers[numbers > 0]
     if numbers.empty:
@@ -165,7 +165,7 @@ def _rows(
         }
 
 
-def _counted(run: ExportedRun, rule: Selection) -> tuple[pd.DataFrame, pd.Series]:
+def _counted_items(run: ExportedRun, rule: Selection) -> tuple[pd.DataFrame, pd.Series]:
     """Return the items that the rule counts, and the number of counted trials per participant.
 
     Returns:

@@ -27,10 +27,10 @@ class Unit:
 
 SHARES = Unit("percentage points", 100, 1, "judgments")
 POINTS = Unit("points", 1, 2, "ratings")
-_TOLD = 3
+_MOST_REPORTED = 3
 
 
-def sentences(effects: pd.DataFrame, context: Context, unit: Unit = SHARES) -> list[str]:
+def effect_sentences(effects: pd.DataFrame, context: Context, unit: Unit = SHARES) -> list[str]:
     """Return sentences on each construction's interactions or, without any, its main effects.
 
     If a factor has several differences, the three most certain are reported, with a remark that
@@ -47,7 +47,7 @@ def sentences(effects: pd.DataFrame, context: Context, unit: Unit = SHARES) -> l
         crossed = rows[rows["contrast"].str.startswith("Interaction: ")]
         reported = crossed if len(crossed) else rows
         title, n = titles.get(str(name), str(name)), int(rows["p_holm"].notna().sum())
-        surest = reported.sort_values("p_holm", kind="stable").index[:_TOLD].sort_values()
+        surest = reported.sort_values("p_holm", kind="stable").index[:_MOST_REPORTED].sort_values()
         texts += [_sentence(title, row, n, unit) for row in reported.loc[surest].to_dict("records")]
         if n_more := len(reported) - len(surest):
             texts.append(f"{title}: {n_more} more in the table of differences.")
@@ -59,14 +59,14 @@ def _sentence(title: str, row: Mapping[Hashable, Any], n: int, unit: Unit) -> st
     if pd.isna(low):
         reason = f"too few {unit.answers}, participants or frames"
         return f"{title}: {reason} for a conclusion on {contrast}."
-    verdict = corrected(low, high, row["p_holm"], f"{n} contrasts looked at", n)
+    verdict = correction_in_words(low, high, row["p_holm"], f"{n} contrasts looked at", n)
     return (
         f"{title}: {contrast} is {unit.say(row['estimate'])} {unit.name} (95% interval "
         f"{unit.say(low)} to {unit.say(high)}; {verdict})."
     )
 
 
-def corrected(low: float, high: float, p_holm: float, family: str, n: int) -> str:
+def correction_in_words(low: float, high: float, p_holm: float, family: str, n: int) -> str:
     """Report whether a difference remains after correction, if its own interval excludes zero.
 
     Args:

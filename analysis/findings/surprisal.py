@@ -15,7 +15,7 @@ from analysis.errors import AnalysisError
 from analysis.figures.drawing import Drawing
 from analysis.figures.reading import shapes_figure
 from analysis.findings.finding import Finding, FindingInputs, Findings, Need
-from analysis.findings.measures import read_rightly
+from analysis.findings.measures import keep_right_words
 from analysis.statistics.reading_regression import (
     KNOTS,
     Smooth,
@@ -38,18 +38,18 @@ def text_ids(frame: pd.DataFrame) -> "pd.Series[str]":
     return frame["item_id"].astype(str) + ":" + frame["version"].astype(str)
 
 
-def joined_readings(inputs: FindingInputs) -> Iterator[tuple[str, pd.DataFrame]]:
+def times_with_surprisal(inputs: FindingInputs) -> Iterator[tuple[str, pd.DataFrame]]:
     """Yield each model's name, and the readings with its surprisals and the other predictors.
 
     Raises:
         AnalysisError: A word has no surprisal, or differs from the scored word.
     """
     times = readings_of(inputs.run, inputs.data.judgments)
-    frame = read_rightly(times.frame)
+    frame = keep_right_words(times.frame)
     frame = frame.assign(text_id=text_ids(frame), read=frame["text"].astype(str))
     frame = frame.drop(columns=["position", "text"]).rename(columns={"step": "position"})
     for model, surprisal in inputs.options.surprisal.items():
-        yield model, _joined(frame, surprisal, model)
+        yield model, _join_surprisals(frame, surprisal, model)
 
 
 def by_thousand_words(table: pd.DataFrame) -> pd.DataFrame:
@@ -61,12 +61,12 @@ def by_thousand_words(table: pd.DataFrame) -> pd.DataFrame:
 
 def _run(inputs: FindingInputs) -> Findings:
     rows, left_out = [], []
-    for model, joined in joined_readings(inputs):
+    for model, joined in times_with_surprisal(inputs):
         n_units = joined["unit"].nunique()
         if n_units < _FEWEST_UNITS:
             left_out.append(f"Surprisal of {model} was left out: {n_units} frames are too few.")
             continue
-        rows.append({"model": model, **_told(joined)})
+        rows.append({"model": model, **_surprisal_effect(joined)})
     table = pd.DataFrame(rows)
     if table.empty:
         return Findings(left_out=tuple(left_out))
@@ -95,7 +95,7 @@ def _run(inputs: FindingInputs) -> Findings:
     return Findings((report_table,), {"surprisal_times": table}, tuple(left_out))
 
 
-def _joined(frame: pd.DataFrame, surprisal: pd.DataFrame, model: str) -> pd.DataFrame:
+def _join_surprisals(frame: pd.DataFrame, surprisal: pd.DataFrame, model: str) -> pd.DataFrame:
     """Join readings with predictors, checking that each word is the scored word.
 
     Raises:
@@ -130,7 +130,7 @@ def _other_words(problem: str, model: str, expected: str) -> AnalysisError:
     )
 
 
-def _told(joined: pd.DataFrame) -> Mapping[str, float]:
+def _surprisal_effect(joined: pd.DataFrame) -> Mapping[str, float]:
     y = joined["log_rt"].to_numpy(dtype=float)
     base = with_intercept(joined, BASE)
     person, unit = (codes(joined[name].astype(str))[0] for name in ("participant", "unit"))
@@ -178,7 +178,7 @@ _FEWEST_WORDS, _POINTS = 40, 60
 
 def _run_shape(inputs: FindingInputs) -> Findings:
     rows, curves, left_out = [], list[pd.DataFrame](), []
-    for model, joined in joined_readings(inputs):
+    for model, joined in times_with_surprisal(inputs):
         words = _words(joined)
         x, unit = words[VALUE].to_numpy(float), codes(words["unit"].astype(str))[0]
         if len(words) < _FEWEST_WORDS or len(np.unique(x)) < 2 * KNOTS or unit.max() < 1:

@@ -10,8 +10,14 @@ from analysis.data.takers import Taken
 from analysis.figures.drawing import Drawing
 from analysis.figures.takers import readings_figure
 from analysis.findings.finding import Context, Finding, FindingInputs, Findings, Need, full_titles
-from analysis.statistics.attraction import attraction_by_reading, configurations
-from analysis.statistics.takers import biases, by_reading, conclusions, consistency, history_effects
+from analysis.statistics.attraction import attraction_by_elicitation, configurations
+from analysis.statistics.takers import (
+    biases,
+    compare_by_elicitation,
+    conclusions,
+    consistency,
+    history_effects,
+)
 from analysis.tables.accuracy_table import Column, Table
 from analysis.tables.section import Section
 
@@ -23,12 +29,12 @@ def taker_findings(inputs: FindingInputs) -> Findings:
     takers, context = inputs.options.takers, inputs.context
     people = inputs.data.judgments
     answers = pd.concat([taker.frame for taker in takers], ignore_index=True)
-    differences = by_reading(people, answers, inputs.margin)
+    differences = compare_by_elicitation(people, answers, inputs.margin)
     if differences.empty:
         return Findings(left_out=("No reading of a taker has a readable answer to a judged item.",))
     items = inputs.data.items
     configured = configurations(items[items["item_id"].isin(people["item_id"].unique())])
-    attracted = attraction_by_reading(answers, configured)
+    attracted = attraction_by_elicitation(answers, configured)
     supported = conclusions(differences, chance(inputs.run), attracted)
     leaning, alike = biases(answers, people), consistency(answers, people)
     history = history_effects(answers)

@@ -20,7 +20,7 @@ from analysis.findings.finding import (
 )
 from analysis.scores.metrics import METRICS, whole
 from analysis.statistics.ceiling import split_half
-from analysis.statistics.detection import area, detection, yes_rates
+from analysis.statistics.detection import area_under_curve, detection, yes_rates
 from analysis.statistics.resample import Floats, numpy_generator, percentile_interval
 from analysis.tables.accuracy_table import Column, Table
 from analysis.tables.section import Section
@@ -46,7 +46,7 @@ def with_expected(answers: pd.DataFrame) -> pd.DataFrame:
 
 def _run(inputs: FindingInputs) -> Findings:
     answers = with_expected(inputs.data.judgments)
-    rates = _ordered(yes_rates(answers, _CELL), inputs)
+    rates = _order_by_condition(yes_rates(answers, _CELL), inputs)
     with_answer = answers[answers["expected"] != _NONE]
     sensitivity = _detection(with_answer)
     tables = [_rates_table(rates, inputs.context)]
@@ -56,7 +56,7 @@ def _run(inputs: FindingInputs) -> Findings:
     return Findings(tuple(tables), {"yes_rates": rates, "detection": sensitivity}, (_LEFT_OUT,))
 
 
-def _ordered(rates: pd.DataFrame, inputs: FindingInputs) -> pd.DataFrame:
+def _order_by_condition(rates: pd.DataFrame, inputs: FindingInputs) -> pd.DataFrame:
     """Return the rows by condition in the items' order, yes before no."""
     order = {
         name: n for n, name in enumerate(dict.fromkeys(inputs.run.items["condition"].astype(str)))
@@ -143,9 +143,9 @@ def _run_models(inputs: FindingInputs) -> Findings:
     measures = {
         (model_scores.facts.model, measure): values
         for model_scores in inputs.as_read
-        for measure, values in _values(model_scores, inputs.options.unigram)
+        for measure, values in _sentence_measures(model_scores, inputs.options.unigram)
     }
-    relations = pd.DataFrame(_rows(answers, measures, inputs.context))
+    relations = pd.DataFrame(_relation_rows(answers, measures, inputs.context))
     if relations.empty:
         return Findings()
     table, statistics = _models_table(relations, inputs.context), {"yes_no_models": relations}
@@ -157,7 +157,9 @@ def _run_models(inputs: FindingInputs) -> Findings:
     return Findings((table, further), statistics | {name: effects})
 
 
-def _values(scores: Scores, unigram: Scores | None) -> Iterator[tuple[str, "pd.Series[float]"]]:
+def _sentence_measures(
+    scores: Scores, unigram: Scores | None
+) -> Iterator[tuple[str, "pd.Series[float]"]]:
     """Yield each measure of whole sentences by item and version."""
     sentence = pd.MultiIndex.from_frame(scores.frame[["item_id", "variant"]].astype(str))
     for measure in MEASURES:
@@ -165,7 +167,7 @@ def _values(scores: Scores, unigram: Scores | None) -> Iterator[tuple[str, "pd.S
             yield measure, pd.Series(whole(scores, measure, unigram), sentence)
 
 
-def _rows(
+def _relation_rows(
     answers: pd.DataFrame,
     measures: Mapping[tuple[str, str], "pd.Series[float]"],
     context: Context,
@@ -182,7 +184,7 @@ def _rows(
     for name, rows in groups.items():
         people = _sentences(rows)
         facts = {"construction": name, "ceiling": _ceiling(rows, context)}
-        yield facts | _own_area(people, context, name)
+        yield facts | _people_area(people, context, name)
         for (model, measure), values in measures.items():
             sentence = pd.MultiIndex.from_frame(people[_SENTENCE])
             sentences = people.assign(score=values.reindex(sentence).to_numpy()).dropna(
@@ -192,7 +194,7 @@ def _rows(
             yield (
                 facts
                 | {"judge": model, "measure": measure}
-                | _together(sentences, rng, context.resamples)
+                | _relation_to_scores(sentences, rng, context.resamples)
             )
 
 
@@ -206,50 +208,52 @@ def _sentences(answers: pd.DataFrame) -> pd.DataFrame:
     ).reset_index()
 
 
-def _together(
+def _relation_to_scores(
     sentences: pd.DataFrame, rng: np.random.Generator, resamples: int
 ) -> dict[str, object]:
     """Return a score's correlation and area, with 95% intervals from resampled frames."""
     yes, score = (sentences[name].to_numpy(dtype=float) for name in ("yes", "score"))
-    is_known, signal = _known(sentences)
+    is_known, signal = _expected_masks(sentences)
     row: dict[str, object] = {
         "n_sentences": len(sentences),
         "n_scores": len(np.unique(score)),
         "spearman": _spearman(yes, score),
-        "area": area(score[is_known], signal[is_known]),
+        "area": area_under_curve(score[is_known], signal[is_known]),
     }
-    drawn = _resampled(sentences["unit"], rng, resamples)
+    drawn = _resample_frames(sentences["unit"], rng, resamples)
     correlations, areas = [], []
     for rows in drawn:
         known_rows = rows[is_known[rows]]
         correlations.append(_spearman(yes[rows], score[rows]))
-        areas.append(area(score[known_rows], signal[known_rows]))
-    return row | _ends("spearman", correlations) | _ends("area", areas)
+        areas.append(area_under_curve(score[known_rows], signal[known_rows]))
+    return row | _interval_columns("spearman", correlations) | _interval_columns("area", areas)
 
 
-def _own_area(sentences: pd.DataFrame, context: Context, name: str) -> dict[str, object]:
+def _people_area(sentences: pd.DataFrame, context: Context, name: str) -> dict[str, object]:
     """Return the area of participants' own shares of yes, the reference for a model's area."""
     yes = sentences["yes"].to_numpy(dtype=float)
-    is_known, signal = _known(sentences)
+    is_known, signal = _expected_masks(sentences)
     rng = numpy_generator(context.seed, "yes no", name, PEOPLE)
     known_rows = (
-        rows[is_known[rows]] for rows in _resampled(sentences["unit"], rng, context.resamples)
+        rows[is_known[rows]] for rows in _resample_frames(sentences["unit"], rng, context.resamples)
     )
-    drawn = [area(yes[rows], signal[rows]) for rows in known_rows]
+    drawn = [area_under_curve(yes[rows], signal[rows]) for rows in known_rows]
     return {
         "judge": PEOPLE, "measure": "", "n_sentences": len(sentences), "spearman": np.nan,
         "spearman_low": np.nan, "spearman_high": np.nan,
-        "area": area(yes[is_known], signal[is_known]),
-        **_ends("area", drawn),
+        "area": area_under_curve(yes[is_known], signal[is_known]),
+        **_interval_columns("area", drawn),
     }  # fmt: skip
 
 
-def _known(sentences: pd.DataFrame) -> tuple["np.ndarray[tuple[int], np.dtype[np.bool_]]", ...]:
+def _expected_masks(
+    sentences: pd.DataFrame,
+) -> tuple["np.ndarray[tuple[int], np.dtype[np.bool_]]", ...]:
     expected = sentences["expected"].astype(str).to_numpy()
     return expected != "none", expected == "yes"
 
 
-def _resampled(
+def _resample_frames(
     unit: "pd.Series[str]", rng: np.random.Generator, resamples: int
 ) -> Iterator["np.ndarray[tuple[int], np.dtype[np.intp]]"]:
     """Yield the row indices of frames drawn with replacement."""
@@ -258,7 +262,7 @@ def _resampled(
         yield np.concatenate([of_unit[number] for number in drawn])
 
 
-def _ends(name: str, drawn: list[float]) -> dict[str, object]:
+def _interval_columns(name: str, drawn: list[float]) -> dict[str, object]:
     defined = np.array([value for value in drawn if not np.isnan(value)])
     if not len(defined):
         return {f"{name}_low": np.nan, f"{name}_high": np.nan}

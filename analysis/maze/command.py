@@ -10,8 +10,15 @@ import click
 from tqdm import tqdm
 
 from analysis.errors import AnalysisError
-from analysis.maze.distractors import Use, Vocabulary, Wanted, audit, choose, write_judging
-from analysis.maze.slots import Sentence, read_sentences, slots_of, written
+from analysis.maze.distractors import (
+    Bounds,
+    Use,
+    Vocabulary,
+    audit_distractors,
+    choose_distractors,
+    write_judging,
+)
+from analysis.maze.slots import Sentence, format_distractors, read_sentences, slots_of
 from experiment.materials.formats.raw import RawTable
 from experiment.tables.atomic_write import atomic_write
 from lm.registry import Device, load_scorer
@@ -20,7 +27,7 @@ from lm.scorer import Scorer
 _PATH = click.Path(path_type=Path)
 _DIVIDERS = {".csv": ",", ".tsv": "\t"}
 _SHOWN = 20
-_USUAL = Wanted()
+_USUAL = Bounds()
 
 
 def _bounds(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -77,26 +84,28 @@ def distractors(
     _refuse_other(out)
     raw, sentences = read_sentences(table, _headers(named))
     slots, words = slots_of(sentences), Vocabulary(frequencies)
-    wanted = Wanted(**bounds)
+    limits = Bounds(**bounds)
     scorers = [load_scorer(name, device) for name in (model, second) if name]
-    chosen = choose(
+    chosen = choose_distractors(
         slots,
         scorers,
         words,
-        wanted,
+        limits,
         lambda slots_left: tqdm(slots_left, "Choosing", unit=" words", disable=None),
     )
     of_sentence: dict[int, dict[int, str]] = {}
     for slot, word in chosen.items():
         for sentence, position in slot.uses:
             of_sentence.setdefault(id(sentence), {})[position] = word
-    texts = {(s.row, s.column): written(s, of_sentence.get(id(s), {})) for s in sentences}
+    texts = {
+        (s.row, s.column): format_distractors(s, of_sentence.get(id(s), {})) for s in sentences
+    }
     _write(raw, texts, out)
     split = {key: text.split() for key, text in texts.items()}
-    uses = audit(sentences, split, slots, scorers, words, wanted)
+    uses = audit_distractors(sentences, split, slots, scorers, words, limits)
     _report(uses, scorers, out.with_name(f"{out.stem}.audit.tsv"))
     judging = out.with_name(f"{out.stem}.judging.tsv")
-    number = write_judging(uses, wanted.seed, judging)
+    number = write_judging(uses, limits.seed, judging)
     click.echo(f"{judging}: {number} pairs for a person to judge, and their key beside it")
     click.echo(f"{out}: {len(chosen):,} distractors for {len(uses):,} words")
 
@@ -122,9 +131,10 @@ def audit_(
     """
     raw, sentences = read_sentences(table, _headers(named))
     scorers = [load_scorer(name, device) for name in (model, second) if name]
-    distractors_of = {(s.row, s.column): _own(raw, s) for s in sentences}
-    uses = audit(sentences, distractors_of, slots_of(sentences), scorers, Vocabulary(frequencies),
-                 Wanted(**bounds))  # fmt: skip
+    distractors_of = {(s.row, s.column): _read_distractors(raw, s) for s in sentences}
+    slots, words = slots_of(sentences), Vocabulary(frequencies)
+    uses = audit_distractors(sentences, distractors_of, slots, scorers, words,
+                 Bounds(**bounds))  # fmt: skip
     _report(uses, scorers, out)
     click.echo(f"{out}: {len(uses):,} words")
 
@@ -142,7 +152,7 @@ def _refuse_other(out: Path) -> None:
         )
 
 
-def _own(raw: RawTable, sentence: Sentence) -> list[str]:
+def _read_distractors(raw: RawTable, sentence: Sentence) -> list[str]:
     words = raw.rows[sentence.row].values.get(sentence.column, "").split()
     if len(words) != len(sentence.words):
         raise AnalysisError(

@@ -82,7 +82,7 @@ class Vocabulary:
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class Bounds:
     """The bounds that every distractor must meet.
 
     Attributes:
@@ -123,11 +123,11 @@ class Use:
     unmet: tuple[str, ...]
 
 
-def choose(
+def choose_distractors(
     slots: Sequence[Slot],
     scorers: Sequence[Scorer],
     vocabulary: Vocabulary,
-    wanted: Wanted,
+    bounds: Bounds,
     progress: Callable[[Sequence[Slot]], Iterable[Slot]] = lambda slots: slots,
 ) -> dict[Slot, str]:
     """Return a distractor for each slot: one that meets all bounds, or else the nearest candidate.
@@ -136,7 +136,7 @@ def choose(
         slots: The slots.
         scorers: The generating model, then the second one.
         vocabulary: The words.
-        wanted: The bounds.
+        bounds: The bounds.
         progress: Wraps the iteration over slots.
     """
     chosen: dict[Slot, str] = {}
@@ -146,30 +146,32 @@ def choose(
             used.setdefault(slot.frame, set()).update(map(plain_word, sentence.words))
     for slot in progress(slots):
         words_taken = used[slot.frame]
-        rng = generator(wanted.seed, "maze distractors", slot.frame, *map(str, slot.key))
+        rng = generator(bounds.seed, "maze distractors", slot.frame, *map(str, slot.key))
         words = [word for word in slot.words if word] or ["the"]
         matching = vocabulary.matched(
-            words, wanted.length, wanted.frequency, rng, wanted.candidates + len(words_taken)
+            words, bounds.length, bounds.frequency, rng, bounds.candidates + len(words_taken)
         )
-        candidates = [word for word in matching if word not in words_taken][: wanted.candidates]
+        candidates = [word for word in matching if word not in words_taken][: bounds.candidates]
         if not candidates:
-            near = vocabulary.nearest(words, rng, wanted.candidates + len(words_taken))
-            candidates = [word for word in near if word not in words_taken][: wanted.candidates]
-        chosen[slot] = _best(slot, candidates, scorers, wanted)
+            near = vocabulary.nearest(words, rng, bounds.candidates + len(words_taken))
+            candidates = [word for word in near if word not in words_taken][: bounds.candidates]
+        chosen[slot] = _best_candidate(slot, candidates, scorers, bounds)
         words_taken.add(chosen[slot])
     return chosen
 
 
-def _best(slot: Slot, candidates: Sequence[str], scorers: Sequence[Scorer], wanted: Wanted) -> str:
+def _best_candidate(
+    slot: Slot, candidates: Sequence[str], scorers: Sequence[Scorer], bounds: Bounds
+) -> str:
     """Return the first candidate that meets the bounds under all models, or else the nearest."""
     short = dict.fromkeys(candidates, 0.0)
     for scorer in scorers:
         for sentence, position in slot.uses:
             bits = surprisals(scorer, sentence, position, [*candidates, sentence.words[position]])
             right = bits[-1]
-            bound = wanted.threshold_bits
+            bound = bounds.threshold_bits
             if right is not None:
-                bound = max(bound, right + wanted.margin_bits)
+                bound = max(bound, right + bounds.margin_bits)
             for word, word_bits in zip(candidates, bits, strict=False):
                 lacking = 1e6 if word_bits is None else max(0.0, bound - word_bits)
                 short[word] = max(short[word], lacking)
@@ -198,13 +200,13 @@ def plain(word: str) -> str:
     return word.strip(".,;:!?()[]\"'\u201c\u201d\u2018\u2019\u00ab\u00bb") or word
 
 
-def audit(
+def audit_distractors(
     sentences: Sequence[Sentence],
     distractors: Mapping[tuple[int, str], Sequence[str]],
     slots: Sequence[Slot],
     scorers: Sequence[Scorer],
     vocabulary: Vocabulary,
-    wanted: Wanted,
+    bounds: Bounds,
 ) -> list[Use]:
     """Return every use of every distractor, with the bounds that it does not meet.
 
@@ -216,7 +218,7 @@ def audit(
         slots: The words that share a distractor.
         scorers: The models.
         vocabulary: The words with their frequencies.
-        wanted: The bounds.
+        bounds: The bounds.
     """
     shared = {(id(sentence), position): slot for slot in slots for sentence, position in slot.uses}
     of_slot: dict[Slot, str] = {}
@@ -226,7 +228,9 @@ def audit(
         words_seen = set(map(plain_word, sentence.words))
         for position in range(1, len(sentence.words)):
             word = plain_word(sentence_distractors[position])
-            unmet = list(_unmatched(word, plain_word(sentence.words[position]), vocabulary, wanted))
+            unmet = list(
+                _unmet_matching(word, plain_word(sentence.words[position]), vocabulary, bounds)
+            )
             if word in words_seen:
                 unmet.append("it occurs in the sentence already")
             words_seen.add(word)
@@ -242,7 +246,7 @@ def audit(
                 )
                 for scorer in scorers
             ]
-            unmet += _probable(bits, scorers, wanted)
+            unmet += _unmet_surprisal(bits, scorers, bounds)
             uses.append(
                 Use(
                     sentence, position, sentence_distractors[position],
@@ -254,25 +258,25 @@ def audit(
     return uses
 
 
-def _unmatched(word: str, right: str, vocabulary: Vocabulary, wanted: Wanted) -> Iterator[str]:
-    if abs(len(word) - len(right)) > wanted.length:
+def _unmet_matching(word: str, right: str, vocabulary: Vocabulary, bounds: Bounds) -> Iterator[str]:
+    if abs(len(word) - len(right)) > bounds.length:
         yield f"{len(word)} letters beside {len(right)}"
     apart = abs(vocabulary.frequency(word) - vocabulary.frequency(right))
-    if apart > wanted.frequency + 1e-9:
+    if apart > bounds.frequency + 1e-9:
         yield f"log-frequencies differ by {apart:.1f}"
 
 
-def _probable(
-    bits: Sequence[Sequence[float | None]], scorers: Sequence[Scorer], wanted: Wanted
+def _unmet_surprisal(
+    bits: Sequence[Sequence[float | None]], scorers: Sequence[Scorer], bounds: Bounds
 ) -> list[str]:
     unmet = []
     for (distractor_bits, right), scorer in zip(bits, scorers, strict=True):
         if distractor_bits is None:
             unmet.append(f"{scorer.name} does not know it")
             continue
-        if distractor_bits < wanted.threshold_bits - 1e-9:
+        if distractor_bits < bounds.threshold_bits - 1e-9:
             unmet.append(f"{distractor_bits:.1f} bits under {scorer.name}")
-        if right is not None and distractor_bits - right < wanted.margin_bits - 1e-9:
+        if right is not None and distractor_bits - right < bounds.margin_bits - 1e-9:
             unmet.append(
                 f"{distractor_bits - right:.1f} bits above the right word under {scorer.name}"
             )

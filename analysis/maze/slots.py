@@ -109,12 +109,14 @@ def slots_of(sentences: list[Sentence]) -> list[Slot]:
     return [
         slot
         for frame, frame_sentences in frames.items()
-        for slot in _of_frame(frame, frame_sentences)
+        for slot in _frame_slots(frame, frame_sentences)
     ]
 
 
-def _of_frame(frame: str, sentences: list[Sentence]) -> Iterator[Slot]:
-    aligned = len({len(sentence.words) for sentence in sentences}) == 1 and _alike(sentences)
+def _frame_slots(frame: str, sentences: list[Sentence]) -> Iterator[Slot]:
+    aligned = len({len(sentence.words) for sentence in sentences}) == 1 and _positions_align(
+        sentences
+    )
     slots: dict[tuple[object, ...], list[tuple[Sentence, int]]] = {}
     for sentence in sentences:
         occurrences = Counter[str]()
@@ -128,7 +130,7 @@ def _of_frame(frame: str, sentences: list[Sentence]) -> Iterator[Slot]:
         yield Slot(frame, key, tuple(uses))
 
 
-def _alike(sentences: list[Sentence]) -> bool:
+def _positions_align(sentences: list[Sentence]) -> bool:
     """Return whether positions align: no word of a varying position occurs at another position."""
     places = list(zip(*(map(plain_word, sentence.words) for sentence in sentences), strict=True))
     return all(
@@ -138,7 +140,7 @@ def _alike(sentences: list[Sentence]) -> bool:
     )
 
 
-def written(sentence: Sentence, chosen: Mapping[int, str]) -> str:
+def format_distractors(sentence: Sentence, chosen: Mapping[int, str]) -> str:
     """Return a sentence's distractors in the table's format."""
     return " ".join(
         [NO_WORD, *(chosen.get(position, "???") for position in range(1, len(sentence.words)))]

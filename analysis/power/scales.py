@@ -15,7 +15,7 @@ from analysis.data.own_columns import PREFIX, in_namespace
 from analysis.data.scales import rules_of_scale, scales_of, study_of_scale
 from analysis.errors import AnalysisError
 from analysis.findings.contrasts import planned_contrasts
-from analysis.findings.design import crossed, with_units
+from analysis.findings.design import cross_conditions, with_units
 from analysis.findings.effects import with_repeats
 from analysis.findings.finding import titles_of
 from analysis.power.base import (
@@ -335,7 +335,9 @@ def plan_constructions(
     targets = rows[rows["kind"] == Kind.TARGET]
     of_items = answers.items["construction"].astype(str)
     for name, construction_rows in targets.groupby(targets["construction"], sort=False):
-        crossed_rows, cross = crossed(construction_rows, answers.items[of_items == name], study)
+        crossed_rows, cross = cross_conditions(
+            construction_rows, answers.items[of_items == name], study
+        )
         if len(cross.cells) < len(PAIR):
             continue
         comparisons = planned_contrasts(cross, study.analysis)

@@ -18,7 +18,7 @@ from analysis.findings.mixed_model import MIXED
 from analysis.findings.multiverse import MULTIVERSE
 from analysis.findings.other_answers import LATE_ANSWERS, OTHER_KINDS
 from analysis.findings.people import FLOW, PEOPLE
-from analysis.findings.summary_sentences import sentences
+from analysis.findings.summary_sentences import effect_sentences
 from analysis.findings.takers import TAKERS
 from analysis.report.summary import summary
 from analysis.responses.base import ResponseAnalysis
@@ -28,7 +28,7 @@ from analysis.tables.provenance import AskedFor
 def _summary(inputs: FindingInputs, statistics: Mapping[str, pd.DataFrame]) -> list[str]:
     texts = summary(inputs.by_construction, inputs.context.study, statistics, inputs.margin)
     effects = statistics.get("design_effects")
-    return texts if effects is None else [*texts, *sentences(effects, inputs.context)]
+    return texts if effects is None else [*texts, *effect_sentences(effects, inputs.context)]
 
 
 CHOICE = ResponseAnalysis(

@@ -14,7 +14,7 @@ from analysis.findings.other_answers import OTHER_RATED
 from analysis.findings.people import FLOW
 from analysis.findings.ratings import RATING_MODELS, RATINGS
 from analysis.findings.summary_sentences import POINTS
-from analysis.findings.summary_sentences import sentences as design_sentences
+from analysis.findings.summary_sentences import effect_sentences as design_sentences
 from analysis.report.verdict import all_alike, beside_ceiling
 from analysis.responses.base import ResponseAnalysis
 from analysis.statistics.contrasts import with_z_scores
@@ -49,11 +49,11 @@ def _sentences(inputs: FindingInputs, statistics: Mapping[str, pd.DataFrame]) ->
             f"{row['mean_good']:.2f} and {row['mean_other']:.2f}."
         )
     if apart.empty:
-        yield from _of_conditions(inputs, statistics, titles)
-    yield from _of_models(statistics, titles)
+        yield from _condition_sentences(inputs, statistics, titles)
+    yield from _model_sentences(statistics, titles)
 
 
-def _of_conditions(
+def _condition_sentences(
     inputs: FindingInputs, statistics: Mapping[str, pd.DataFrame], titles: Mapping[str, str]
 ) -> Iterator[str]:
     """Yield each construction's interactions, or otherwise its differences, and the means."""
@@ -66,7 +66,9 @@ def _of_conditions(
         yield f"{titles.get(str(name), str(name))}: mean ratings {means_in_words}."
 
 
-def _of_models(statistics: Mapping[str, pd.DataFrame], titles: Mapping[str, str]) -> Iterator[str]:
+def _model_sentences(
+    statistics: Mapping[str, pd.DataFrame], titles: Mapping[str, str]
+) -> Iterator[str]:
     together = statistics.get("ratings_and_models", pd.DataFrame())
     for row in together.to_dict("records"):
         if row.get("measure") == "mean" and row["n_scores"] == 1 < row["n_items"]:

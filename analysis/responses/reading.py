@@ -13,7 +13,7 @@ from analysis.findings.finding import FindingInputs, titles_of
 from analysis.findings.measures import RATING_EFFECTS, READING_EFFECTS
 from analysis.findings.other_answers import OTHER_RATED, QUESTIONS
 from analysis.findings.ratings import RATING_MODELS, RATINGS
-from analysis.findings.summary_sentences import corrected
+from analysis.findings.summary_sentences import correction_in_words
 from analysis.findings.surprisal import SURPRISAL_SHAPE, SURPRISAL_TIMES
 from analysis.responses.base import ResponseAnalysis
 from analysis.responses.rating import RATING
@@ -41,10 +41,12 @@ def _join(run: ExportedRun, scores: Sequence[Scores]) -> Joined:
 
 
 def _summary(inputs: FindingInputs, statistics: Mapping[str, pd.DataFrame]) -> list[str]:
-    return [*_of_effects(inputs, statistics), *_of_models(statistics)]
+    return [*_effect_sentences(inputs, statistics), *_model_sentences(statistics)]
 
 
-def _of_effects(inputs: FindingInputs, statistics: Mapping[str, pd.DataFrame]) -> Iterator[str]:
+def _effect_sentences(
+    inputs: FindingInputs, statistics: Mapping[str, pd.DataFrame]
+) -> Iterator[str]:
     """Yield each construction's region with the most certain slowdown in its first contrast."""
     effects = statistics.get("reading_effects", pd.DataFrame(columns=["construction"]))
     titles = titles_of(inputs.context.study)
@@ -60,11 +62,11 @@ def _of_effects(inputs: FindingInputs, statistics: Mapping[str, pd.DataFrame]) -
         yield (
             f"{title}: the surest difference is {row['contrast']} in region {row['region']}, "
             f"{row['percent']:+z.1f} % of the reading time (95% interval {low:+z.1f} to "
-            f"{high:+z.1f}; {corrected(low, high, row['p_holm'], family, n)})."
+            f"{high:+z.1f}; {correction_in_words(low, high, row['p_holm'], family, n)})."
         )
 
 
-def _of_models(statistics: Mapping[str, pd.DataFrame]) -> Iterator[str]:
+def _model_sentences(statistics: Mapping[str, pd.DataFrame]) -> Iterator[str]:
     slopes = statistics.get("surprisal_times", pd.DataFrame(columns=["model"]))
     for row in slopes.to_dict("records"):
         yield (

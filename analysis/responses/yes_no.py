@@ -12,7 +12,7 @@ from analysis.findings.finding import FindingInputs
 from analysis.findings.measures import YES_NO_EFFECTS
 from analysis.findings.other_answers import LATE_ANSWERS, OTHER_YES_NO
 from analysis.findings.people import FLOW
-from analysis.findings.summary_sentences import sentences as design_sentences
+from analysis.findings.summary_sentences import effect_sentences as design_sentences
 from analysis.findings.yes_no import YES_NO, YES_NO_MODELS
 from analysis.report.verdict import all_alike, beside_ceiling
 from analysis.responses.base import ResponseAnalysis
@@ -29,15 +29,19 @@ def _join(run: ExportedRun, scores: Sequence[Scores]) -> Joined:
 
 
 def _summary(inputs: FindingInputs, statistics: Mapping[str, pd.DataFrame]) -> list[str]:
-    return [*_of_people(statistics), *_of_design(inputs, statistics), *_of_models(statistics)]
+    return [
+        *_people_sentences(statistics),
+        *_design_sentences(inputs, statistics),
+        *_model_sentences(statistics),
+    ]
 
 
-def _of_design(inputs: FindingInputs, statistics: Mapping[str, pd.DataFrame]) -> list[str]:
+def _design_sentences(inputs: FindingInputs, statistics: Mapping[str, pd.DataFrame]) -> list[str]:
     effects = statistics.get("yes_no_effects")
     return [] if effects is None else design_sentences(effects, inputs.context)
 
 
-def _of_people(statistics: Mapping[str, pd.DataFrame]) -> Iterator[str]:
+def _people_sentences(statistics: Mapping[str, pd.DataFrame]) -> Iterator[str]:
     sensitivity = statistics["detection"]
     for row in sensitivity[sensitivity["construction"] == ""].to_dict("records"):
         if pd.isna(row["dprime_low"]) or pd.isna(row["criterion_low"]):
@@ -61,7 +65,7 @@ def _of_people(statistics: Mapping[str, pd.DataFrame]) -> Iterator[str]:
         yield f"People called {share:.0%} of the sentences acceptable; no answer was expected."
 
 
-def _of_models(statistics: Mapping[str, pd.DataFrame]) -> Iterator[str]:
+def _model_sentences(statistics: Mapping[str, pd.DataFrame]) -> Iterator[str]:
     together = statistics.get("yes_no_models", pd.DataFrame(columns=["judge", "measure"]))
     for row in together[together["measure"] == "mean"].to_dict("records"):
         if row["construction"]:

@@ -20,8 +20,8 @@ from analysis.data.load import PEOPLE
 from analysis.statistics.clustered import (
     Variances,
     clustered_intervals,
-    combined,
-    corrected,
+    combine_variances,
+    correct_for_clusters,
     quantile,
     share_ends,
 )
@@ -29,14 +29,14 @@ from analysis.statistics.resample import (
     Floats,
     Interval,
     Weighing,
-    cells,
     codes,
+    count_cells,
     crossed_bootstrap,
     percentile_interval,
     wilson_interval,
 )
 from analysis.statistics.variance_parts import contrast_variance, freedom_by_parts
-from analysis.statistics.withheld import CONTRAST, SHARE, ends, too_few_units
+from analysis.statistics.withheld import CONTRAST, SHARE, too_few_units, withhold_ends
 
 JUDGED, ALL = "judged", "all"
 
@@ -70,8 +70,10 @@ def people_accuracy(
         _item_weights(item, grouped.number) if weigh == "items" else None,
     )
     fewer = np.where(n_participants > 0, np.minimum(n_frames, n_participants), n_frames).tolist()
-    intervals = [*map(interval, clustered.low, clustered.high, n_right.tolist(), n.tolist(), fewer)]
-    low, high = ends(
+    intervals = [
+        *map(accuracy_interval, clustered.low, clustered.high, n_right.tolist(), n.tolist(), fewer)
+    ]
+    low, high = withhold_ends(
         [group_interval.low for group_interval in intervals],
         [group_interval.high for group_interval in intervals],
         n,
@@ -130,7 +132,9 @@ def _item_weights(item: NDArray[np.intp], group: NDArray[np.intp]) -> Floats:
     return weights
 
 
-def interval(low: float, high: float, n_right: int, n_judgments: int, n_clusters: int) -> Interval:
+def accuracy_interval(
+    low: float, high: float, n_right: int, n_judgments: int, n_clusters: int
+) -> Interval:
     """Return an accuracy's clustered interval, or Wilson's if there is none.
 
     Args:
@@ -164,7 +168,7 @@ def bootstrap_accuracy(
     """
     grouped = groups(judgments, by)
     unit = judgments[unit_column(judgments)]
-    counted = cells(judgments["chose_good"], judgments["participant"], unit, grouped.number)
+    counted = count_cells(judgments["chose_good"], judgments["participant"], unit, grouped.number)
     ends = [percentile_interval(drawn) for drawn in crossed_bootstrap(counted, rng, resamples).T]
     low, high = (
         [group_interval.low for group_interval in ends],
@@ -197,7 +201,7 @@ def accuracy_difference(judgments: pd.DataFrame, of_first: NDArray[np.bool_]) ->
     half = float(quantile(np.array(freedom)) * np.sqrt(variance))
     difference = float(chosen[of_first].mean() - chosen[~of_first].mean())
     sides = np.maximum(difference - half, -1.0), np.minimum(difference + half, 1.0)
-    low, high = map(float, ends(*sides, len(chosen), CONTRAST))
+    low, high = map(float, withhold_ends(*sides, len(chosen), CONTRAST))
     if too_few_units(*(judgments[name].nunique() for name in names)):
         low = high = np.nan
     return pd.DataFrame([row | {"difference": difference, "low": low, "high": high}])
@@ -239,11 +243,13 @@ def model_accuracy(
         judged_items: The ids of the judged items.
     """
     on_judged = decisions[decisions["item_id"].isin(set(judged_items))]
-    sides = (_shares(decisions, by, ALL, model), _shares(on_judged, by, JUDGED, model))
+    sides = (_model_shares(decisions, by, ALL, model), _model_shares(on_judged, by, JUDGED, model))
     return pd.concat(sides, ignore_index=True)
 
 
-def _shares(decisions: pd.DataFrame, by: Sequence[str], items: str, model: str) -> pd.DataFrame:
+def _model_shares(
+    decisions: pd.DataFrame, by: Sequence[str], items: str, model: str
+) -> pd.DataFrame:
     grouped = groups(decisions, by)
     return pd.DataFrame(
         {
@@ -294,9 +300,11 @@ def overlapping_accuracy(judgments: pd.DataFrame, item: Codes, group: Codes) -> 
     has_participants = judgments["participant"].notna().any()
     clusters = np.minimum(people, units) if has_participants else units
     n_right = np.rint(accuracy * n_judged)
-    intervals = map(interval, *interval_ends, n_right.astype(int), n_judged.astype(int), clusters)
+    intervals = map(
+        accuracy_interval, *interval_ends, n_right.astype(int), n_judged.astype(int), clusters
+    )
     interval_rows = pd.DataFrame(list(intervals))
-    low, high = ends(interval_rows["low"], interval_rows["high"], n_judged, SHARE)
+    low, high = withhold_ends(interval_rows["low"], interval_rows["high"], n_judged, SHARE)
     return pd.DataFrame(
         {
             "group": groups,
@@ -323,9 +331,9 @@ def _overlap_intervals(
     of_units, n_units = _cluster_squares(right_of_unit, judged_of_unit, accuracy)
     of_judgments = n * accuracy * (1 - accuracy)
     squares = ((of_people, n_people), (of_units, n_units), (of_judgments, n))
-    parts = [corrected(total / n**2, size) for total, size in squares]
+    parts = [correct_for_clusters(total / n**2, size) for total, size in squares]
     freedoms = (n_people - 1, n_units - 1, n - 1)
-    variances = Variances(combined(*parts), freedom_by_parts(parts, freedoms))
+    variances = Variances(combine_variances(*parts), freedom_by_parts(parts, freedoms))
     clusters = n_people.astype(np.intp), n_units.astype(np.intp)
     return accuracy, n, share_ends(accuracy, variances, parts, freedoms), clusters
 

@@ -9,7 +9,7 @@ from analysis.data.groups import groups
 from analysis.statistics.clustered import (
     agreement_of,
     freedom_of_agreement,
-    jackknifed,
+    jackknife_variance,
     log_f,
     quantile,
 )
@@ -119,7 +119,7 @@ def agreement(judgments: pd.DataFrame) -> pd.DataFrame:
     Alpha (``krippendorff_alpha``, nominal) compares the disagreement between judgments of one item
     with that between any two judgments. 1: all participants agree on every item; 0: the item does
     not predict the choice. The interval is symmetric on the scale of log F, its variance the
-    two-way jackknife's over participants and items (``clustered.jackknifed``).
+    two-way jackknife's over participants and items (``clustered.jackknife_variance``).
 
     Args:
         judgments: One row per judgment, from ``analysis.data.join.judgments``. If participants are
@@ -178,7 +178,7 @@ def _alpha(judgments: pd.DataFrame) -> tuple[float, float, float]:
         log_f(_of_sums(*(total[:, None] - values)), per_item) - middle
         for values in (people, units, cells)
     ]
-    variance, freedom = jackknifed(*changes)
+    variance, freedom = jackknife_variance(*changes)
     if alpha == 1:
         return alpha, float("nan"), float("nan")
     freedom = freedom_of_agreement(freedom, np.minimum(good, n - good))

@@ -27,11 +27,11 @@ def feature_columns(items: pd.DataFrame) -> pd.DataFrame:
     Args:
         items: The table items; ``features`` is name=value pairs joined by spaces.
     """
-    distinct = {text: _pairs(text) for text in items["features"].unique()}
+    distinct = {text: _parse_features(text) for text in items["features"].unique()}
     return pd.DataFrame([distinct[text] for text in items["features"]], index=items.index)
 
 
-def _pairs(text: str) -> dict[str, str]:
+def _parse_features(text: str) -> dict[str, str]:
     return dict(pair.split("=", 1) for pair in text.split() if "=" in pair)
 
 
@@ -50,13 +50,14 @@ def configurations(items: pd.DataFrame) -> pd.DataFrame:
     """
     keys = ["construction", "features"]
     compared = [
-        _compared(group) for _, group in items[keys].drop_duplicates().groupby("construction")
+        _compare_features(group)
+        for _, group in items[keys].drop_duplicates().groupby("construction")
     ]
     distinct = pd.concat(compared, ignore_index=True)
     return items[["item_id", *keys]].merge(distinct, on=keys).drop(columns=keys)
 
 
-def _compared(distinct: pd.DataFrame) -> pd.DataFrame:
+def _compare_features(distinct: pd.DataFrame) -> pd.DataFrame:
     """Return one construction's rows with configuration and agreement; empty if not comparable."""
     features = feature_columns(distinct).dropna(axis=1)
     compared = features[_comparable(features)].to_numpy(dtype=str)
@@ -94,12 +95,12 @@ def attraction_by_configuration(
         decisions: Each model's decisions, from ``analysis.data.join.decisions``.
         configured: One row per item, from ``configurations``.
     """
-    configured_judgments = _configured(judgments[_JUDGED], configured)
+    configured_judgments = _with_configuration(judgments[_JUDGED], configured)
     by = ("construction", "configuration")
     items = configured_judgments["item_id"].unique().tolist()
     frames = [people_accuracy(configured_judgments, by)]
     frames += [
-        model_accuracy(_configured(frame, configured), model, by, items)
+        model_accuracy(_with_configuration(frame, configured), model, by, items)
         for model, frame in decisions.items()
     ]
     return pd.concat(frames, ignore_index=True)
@@ -121,20 +122,18 @@ def attraction(
         judge, construction, effect (accuracy where the features match minus where they do not),
         low, high (people: two-way clustered; models on the judged items, without interval).
     """
-    configured_judgments = _configured(judgments[_JUDGED], configured)
+    configured_judgments = _with_configuration(judgments[_JUDGED], configured)
     items = set(configured_judgments["item_id"].unique().tolist())
-    effects = [_peoples_effects(configured_judgments)]
+    effects = [_people_effects(configured_judgments)]
     for model, frame in decisions.items():
-        configured_decisions = _configured(frame, configured)
+        configured_decisions = _with_configuration(frame, configured)
         effects.append(
-            _models_effects(
-                configured_decisions[configured_decisions["item_id"].isin(items)], model
-            )
+            _model_effects(configured_decisions[configured_decisions["item_id"].isin(items)], model)
         )
     return pd.concat(effects, ignore_index=True)
 
 
-def attraction_by_reading(taken: pd.DataFrame, configured: pd.DataFrame) -> pd.DataFrame:
+def attraction_by_elicitation(taken: pd.DataFrame, configured: pd.DataFrame) -> pd.DataFrame:
     """Return the drop in a model participant's accuracy that a mismatch causes, by reading.
 
     Args:
@@ -150,19 +149,19 @@ def attraction_by_reading(taken: pd.DataFrame, configured: pd.DataFrame) -> pd.D
     valid = valid.assign(participant=valid["session"].astype(str))
     frames = []
     for (model, reading), answers in valid.groupby(["model", "reading"], sort=False):
-        effects = _peoples_effects(_configured(answers, configured)).drop(columns="judge")
+        effects = _people_effects(_with_configuration(answers, configured)).drop(columns="judge")
         frames.append(effects.assign(model=str(model), reading=str(reading)))
     return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
 
 
-def _configured(rows: pd.DataFrame, configured: pd.DataFrame) -> pd.DataFrame:
+def _with_configuration(rows: pd.DataFrame, configured: pd.DataFrame) -> pd.DataFrame:
     """Return the rows of items that can show attraction, with configuration and agreement."""
     place = codes_in(rows["item_id"], pd.Index(configured["item_id"].tolist()))
     columns = {name: take(configured[name], place) for name in ("configuration", "agreement")}
     return rows.assign(**columns)[place >= 0]
 
 
-def _peoples_effects(judgments: pd.DataFrame) -> pd.DataFrame:
+def _people_effects(judgments: pd.DataFrame) -> pd.DataFrame:
     columns = ["judge", "construction", "effect", "low", "high"]
     frames = []
     for construction, group in judgments.groupby("construction", sort=False, observed=True):
@@ -173,7 +172,7 @@ def _peoples_effects(judgments: pd.DataFrame) -> pd.DataFrame:
     return rows.rename(columns={"difference": "effect"})[columns].dropna(subset="effect")
 
 
-def _models_effects(decisions: pd.DataFrame, model: str) -> pd.DataFrame:
+def _model_effects(decisions: pd.DataFrame, model: str) -> pd.DataFrame:
     grouped = decisions.groupby(["construction", "agreement"], sort=False, observed=True)
     table = grouped["correct"].mean().unstack("agreement")
     table = table.reindex(columns=[MATCH, MISMATCH]).dropna()

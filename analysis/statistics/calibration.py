@@ -14,7 +14,7 @@ from statsmodels.tools.tools import add_constant
 from analysis.data.categorical import codes_in
 from analysis.data.declared import unit_column
 from analysis.statistics.accuracy import people_accuracy
-from analysis.statistics.clustered import jackknifed, quantile
+from analysis.statistics.clustered import jackknife_variance, quantile
 from analysis.statistics.resample import Floats, codes
 
 BINS = 10
@@ -31,10 +31,11 @@ def calibration(items: pd.DataFrame, judgments: pd.DataFrame) -> pd.DataFrame:
     ``d`` is the model's log-probability difference in nats. A model whose relative probabilities
     equal participants' would have ``a = 0`` and ``b = 1``; ``b`` near 0 means that the size of the
     difference is not informative. Fitted by maximum likelihood; the standard errors are the two-way
-    jackknife's over participants and items (``clustered.jackknifed``), the quantile Student's.
+    jackknife's over participants and items (``clustered.jackknife_variance``), the quantile
+    Student's.
 
     Args:
-        items: One row per item, from ``preferences.with_model_scores``.
+        items: One row per item, from ``agreement.with_model_scores``.
         judgments: One row per judgment of these items, from ``analysis.data.join.judgments``. If
             participants are unknown, judgments cluster by item only.
 
@@ -81,7 +82,7 @@ def _errors(
     frame, n_frames = codes(judgments[unit_column(judgments)])
     cell, _ = codes(person * n_frames + frame)
     changes = [_without_each(design, residual, curvature, unit) for unit in (person, frame, cell)]
-    terms = [jackknifed(*(change[:, term] for change in changes)) for term in range(2)]
+    terms = [jackknife_variance(*(change[:, term] for change in changes)) for term in range(2)]
     return np.sqrt([variance for variance, _ in terms]), float(terms[0][1])
 
 
@@ -118,7 +119,7 @@ def calibration_curve(
     """Return participants' share of expected choices in tenths of a model's difference.
 
     Args:
-        items: One row per item, from ``preferences.with_model_scores``.
+        items: One row per item, from ``agreement.with_model_scores``.
         judgments: One row per judgment of these items, as for ``calibration``.
         fitted: The result of ``calibration`` for them.
 

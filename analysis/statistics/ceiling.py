@@ -49,12 +49,12 @@ def split_half(judgments: pd.DataFrame, rng: np.random.Generator, resamples: int
     judged = coo_array((np.ones(len(unit)), (unit, item)), shape).tocsr()
     values_by_method: dict[str, list[float]] = {method: [] for method in (*METHODS, _FACTOR)}
     for size in block_sizes(resamples, 3 * sum(shape)):
-        for correlations in _halves(right, judged, _dealt(stratum, rng, size)):
+        for correlations in _correlate_halves(right, judged, _deal_halves(stratum, rng, size)):
             for method, value in correlations.items():
                 values_by_method[method].append(value)
     row: dict[str, float] = {}
     for method in METHODS:
-        row |= _stepped_up(
+        row |= _step_up(
             method, np.array(values_by_method[method]), np.array(values_by_method[_FACTOR])
         )
     return pd.DataFrame([row])
@@ -69,7 +69,7 @@ def _units(judgments: pd.DataFrame) -> tuple[NDArray[np.intp], NDArray[np.intp]]
     return unit, codes(judgments["list"])[0][first_judgments]
 
 
-def _dealt(stratum: NDArray[np.intp], rng: np.random.Generator, splits: int) -> Floats:
+def _deal_halves(stratum: NDArray[np.intp], rng: np.random.Generator, splits: int) -> Floats:
     """Return 1 for the units of the first half, shape ``(splits, units)``; half of each stratum.
 
     With an odd number, the first half gets one more or one less, at random for each stratum.
@@ -85,7 +85,7 @@ def _dealt(stratum: NDArray[np.intp], rng: np.random.Generator, splits: int) -> 
     return dealt
 
 
-def _halves(right: csr_array, judged: csr_array, dealt: Floats) -> list[dict[str, float]]:
+def _correlate_halves(right: csr_array, judged: csr_array, dealt: Floats) -> list[dict[str, float]]:
     first_right, first_judged = dealt @ right, dealt @ judged
     all_judged = judged.sum(axis=0)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -94,7 +94,7 @@ def _halves(right: csr_array, judged: csr_array, dealt: Floats) -> list[dict[str
         noise = (1 / first_judged + 1 / (all_judged - first_judged)) / 2
     whole_noise = float(np.mean(1 / all_judged[all_judged > 0]))
     return [
-        _both(first_half, second_half)
+        _correlate(first_half, second_half)
         | {_FACTOR: _mean(half_noise[np.isfinite(half_noise)]) / whole_noise}
         for first_half, second_half, half_noise in zip(first, second, noise, strict=True)
     ]
@@ -104,7 +104,7 @@ def _mean(values: Floats) -> float:
     return float(values.mean()) if len(values) else float("nan")
 
 
-def _both(first: Floats, second: Floats) -> dict[str, float]:
+def _correlate(first: Floats, second: Floats) -> dict[str, float]:
     on_both = np.isfinite(first) & np.isfinite(second)
     first_values, second_values = first[on_both], second[on_both]
     if len(first_values) < FEWEST_ITEMS or not np.ptp(first_values) or not np.ptp(second_values):
@@ -115,7 +115,7 @@ def _both(first: Floats, second: Floats) -> dict[str, float]:
     }
 
 
-def _stepped_up(method: str, halves: Floats, factors: Floats) -> dict[str, float]:
+def _step_up(method: str, halves: Floats, factors: Floats) -> dict[str, float]:
     names = (f"{method}_half", method, f"{method}_low", f"{method}_high", f"{method}_ceiling")
     if not np.isfinite(halves).any():
         return dict.fromkeys(names, float("nan"))
@@ -172,7 +172,7 @@ def leave_one_out(judgments: pd.DataFrame, decisions: Mapping[str, pd.DataFrame]
             codes_in(judgments["item_id"], pd.Index(frame["item_id"].tolist()))
         ]
     rows = [
-        {"judge": judge, "pearson": _both(chosen[accompanied], other_shares)["pearson"]}
+        {"judge": judge, "pearson": _correlate(chosen[accompanied], other_shares)["pearson"]}
         for judge, chosen in choices.items()
     ]
     return pd.DataFrame(rows).assign(n_judgments=int(accompanied.sum()))

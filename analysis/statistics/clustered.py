@@ -20,7 +20,7 @@ from scipy.special import expit, logit
 from scipy.stats import t as student
 
 from analysis.statistics.resample import LEVEL, Codes, Floats, combined_codes
-from analysis.statistics.variance_parts import crossed, freedom_by_parts
+from analysis.statistics.variance_parts import crossed_variance, freedom_by_parts
 from analysis.statistics.withheld import UNITS
 
 # With fewer participants or items, their variation cannot be estimated.
@@ -71,7 +71,7 @@ class Variances:
     freedom: Floats
 
 
-def two_way(
+def two_way_variance(
     influence: Floats,
     participant: Codes,
     item: Codes,
@@ -96,20 +96,20 @@ def two_way(
         least: Below which of ``V_P`` and ``V_I`` the variance is not to fall: the greater; of
             statistics that neither participants nor items are expected to differ in, the lesser.
     """
-    parts, freedoms = _parts(influence, participant, item, group)
-    return _variances(influence, group, parts, freedoms, least)
+    parts, freedoms = _variances_by_part(influence, participant, item, group)
+    return _total_variances(influence, group, parts, freedoms, least)
 
 
-def _parts(
+def _variances_by_part(
     influence: Floats, participant: Codes, item: Codes, group: Codes
 ) -> tuple[list[Floats], list[Floats]]:
     """Return the variances by participants, items and cells, and the degrees of freedom of each."""
     cell = participant * (item.max() + 1) + item
-    squares = [_within(influence, way, group) for way in (participant, item, cell)]
-    return [corrected(*sums) for sums in squares], [n - 1 for _, n in squares]
+    squares = [_squared_cluster_sums(influence, way, group) for way in (participant, item, cell)]
+    return [correct_for_clusters(*sums) for sums in squares], [n - 1 for _, n in squares]
 
 
-def _variances(
+def _total_variances(
     influence: Floats,
     group: Codes,
     parts: Sequence[Floats],
@@ -117,20 +117,20 @@ def _variances(
     least: Callable[[Floats, Floats], Floats] = np.maximum,
 ) -> Variances:
     of_people, of_items, of_cells = parts
-    total = combined(of_people, of_items, of_cells, least=least)
+    total = combine_variances(of_people, of_items, of_cells, least=least)
     freedom = freedom_by_parts(parts, freedoms)
     if least is not np.maximum:
         # A variance that may fall so low is given no more freedom than the fewer clusters.
         people, items, _ = freedoms
         several = np.where(people > 0, np.minimum(people, items), items)
         freedom = np.where(items > 0, several, people)
-    alone = corrected(
+    alone = correct_for_clusters(
         np.bincount(group, influence**2).astype(float), np.bincount(group).astype(float)
     )
     return Variances(np.where(total > _NOTHING * alone, total, alone), freedom)
 
 
-def several_way(influence: Floats, clusters: Sequence[Codes]) -> tuple[float, float]:
+def several_way_variance(influence: Floats, clusters: Sequence[Codes]) -> tuple[float, float]:
     """Return the variance of a statistic clustered in two or more ways, and its degrees of freedom.
 
     Over every set of ways the sums over clusters of their intersection are squared; sets of an odd
@@ -149,19 +149,21 @@ def several_way(influence: Floats, clusters: Sequence[Codes]) -> tuple[float, fl
     total, single, numbers = 0.0, [], []
     for size in range(1, len(clusters) + 1):
         for chosen in combinations(clusters, size):
-            squares, n = _within(influence, combined_codes(chosen), group)
-            part = float(corrected(squares, n)[0])
+            squares, n = _squared_cluster_sums(influence, combined_codes(chosen), group)
+            part = float(correct_for_clusters(squares, n)[0])
             total += part if size % 2 else -part
             if size == 1:
                 single.append(part)
                 numbers.append(float(n[0]))
     total = max(total, *single)
-    alone = float(corrected(np.array([np.sum(influence**2)]), np.array([float(len(group))]))[0])
+    alone = float(
+        correct_for_clusters(np.array([np.sum(influence**2)]), np.array([float(len(group))]))[0]
+    )
     several = [number for number in numbers if number > 1]
     return (total if total > _NOTHING * alone else alone), min(several, default=1.0) - 1
 
 
-def combined(
+def combine_variances(
     of_people: Floats,
     of_items: Floats,
     of_judgments: Floats,
@@ -173,14 +175,16 @@ def combined(
     return total
 
 
-def corrected(squares: Floats, n: Floats) -> Floats:
+def correct_for_clusters(squares: Floats, n: Floats) -> Floats:
     """Return sums of squares times ``n / (n - 1)``; 0 with a single cluster."""
     with np.errstate(divide="ignore", invalid="ignore"):
         scaled: Floats = np.where(n > 1, squares * n / (n - 1), 0.0)
     return scaled
 
 
-def jackknifed(of_people: Floats, of_items: Floats, of_judgments: Floats) -> tuple[float, float]:
+def jackknife_variance(
+    of_people: Floats, of_items: Floats, of_judgments: Floats
+) -> tuple[float, float]:
     """Return a statistic's two-way clustered variance by the jackknife.
 
     Each of the three variances is ``(m - 1) / m`` times the sum of squares of the ``m`` changes,
@@ -199,7 +203,7 @@ def jackknifed(of_people: Floats, of_items: Floats, of_judgments: Floats) -> tup
         (len(changes) - 1) / len(changes) * np.sum((changes - changes.mean()) ** 2)
         for changes in (of_people, of_items, of_judgments)
     ]
-    variance = combined(*map(np.asarray, parts))
+    variance = combine_variances(*map(np.asarray, parts))
     cluster_counts = [len(changes) for changes in (of_people, of_items) if len(changes) > 1]
     return float(variance), min(cluster_counts, default=1) - 1
 
@@ -213,7 +217,8 @@ def freedom_of_agreement(freedom: float, rarer: Floats) -> float:
     quarter has no theoretical basis: it gives correct coverage in simulations.
 
     Args:
-        freedom: The smaller number of clusters minus one, from ``jackknifed``; the upper limit.
+        freedom: The smaller number of clusters minus one, from ``jackknife_variance``; the upper
+            limit.
         rarer: Shape ``(items,)``: the number of times that an item's rarer choice was made.
     """
     squares = float(np.sum(rarer**2))
@@ -268,8 +273,8 @@ def clustered_intervals(
     total = np.bincount(group, weight).astype(float)
     accuracy = np.bincount(group, weight * correct) / total
     influence = weight / total[group] * (correct - accuracy[group])
-    parts, freedoms = _parts(influence, participant, item, group)
-    variances = _variances(influence, group, parts, freedoms)
+    parts, freedoms = _variances_by_part(influence, participant, item, group)
+    variances = _total_variances(influence, group, parts, freedoms)
     with np.errstate(divide="ignore", invalid="ignore"):
         n_effective = accuracy * (1 - accuracy) / variances.total
     low, high = share_ends(accuracy, variances, parts, freedoms)
@@ -281,12 +286,12 @@ def share_ends(
 ) -> tuple[Floats, Floats]:
     """Return the ends of the 95% intervals of accuracies.
 
-    The ends are Wilson's. With fewer than ten participants or items, the variance is ``crossed``,
-    and the end on the side away from the nearer of 0 and 1 is the logit's, since Wilson's interval
-    misses mostly there: a few items that happen to be easy have too high an accuracy and too small
-    a variance. This end is extended by ``2 s |1 - 2 p| / f``, with s the share of the variance that
-    clusters add and f the fewer clusters' degrees of freedom; the factor 2 gives correct coverage
-    (benchmarks/coverage_grid.py).
+    The ends are Wilson's. With fewer than ten participants or items, the variance is
+    ``crossed_variance``, and the end on the side away from the nearer of 0 and 1 is the logit's,
+    since Wilson's interval misses mostly there: a few items that happen to be easy have too high an
+    accuracy and too small a variance. This end is extended by ``2 s |1 - 2 p| / f``, with s the
+    share of the variance that clusters add and f the fewer clusters' degrees of freedom; the factor
+    2 gives correct coverage (benchmarks/coverage_grid.py).
 
     Args:
         accuracy: Shape ``(groups,)``.
@@ -299,7 +304,7 @@ def share_ends(
     low, high = wilson(accuracy, n, quantile(variances.freedom))
     fewer = np.minimum(*freedoms[:2])
     has_few = (fewer > 0) & (fewer < FEWEST_CLUSTERS - 1)
-    total, freedom = crossed(parts, freedoms)
+    total, freedom = crossed_variance(parts, freedoms)
     # With so few clusters their parts are unreliable: use at least that of independent answers.
     total = np.where(fewer < UNITS - 1, np.maximum(total, parts[2]), total)
     has_few &= total > 0  # as it never is where all or none are right
@@ -317,7 +322,7 @@ def share_ends(
     )
 
 
-def _within(influence: Floats, cluster: Codes, group: Codes) -> tuple[Floats, Floats]:
+def _squared_cluster_sums(influence: Floats, cluster: Codes, group: Codes) -> tuple[Floats, Floats]:
     """Return each group's sum of squared cluster sums, and its number of clusters."""
     pairs, place = np.unique(group * (cluster.max() + 1) + cluster, return_inverse=True)
     of_group = pairs // (cluster.max() + 1)

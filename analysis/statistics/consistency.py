@@ -18,7 +18,7 @@ from analysis.data.declared import unit_column
 from analysis.statistics.clustered import (
     agreement_of,
     freedom_of_agreement,
-    jackknifed,
+    jackknife_variance,
     log_f,
     quantile,
 )
@@ -67,8 +67,8 @@ def error_consistency(
 
     Pairs with participants are averaged over participants (pairs of participants: those who judged
     the same items, among at most ``MOST_PAIRED`` of them); their variance is the two-way
-    jackknife's over participants and frames (``clustered.jackknifed``), between participants on the
-    scale of log F. Pairs with a single shared item have no kappa.
+    jackknife's over participants and frames (``clustered.jackknife_variance``), between
+    participants on the scale of log F. Pairs with a single shared item have no kappa.
 
     Args:
         judgments: One row per judgment with its participant, from ``analysis.data.join.judgments``.
@@ -194,7 +194,7 @@ def _interval(right: csr_array, judged: csr_array, shares: Shares, changes: Chan
 
 def _error(right: csr_array, judged: csr_array, changes: Changes) -> tuple[float, float, float]:
     """Return the standard error (NaN if undefined), half-width, and degrees of freedom."""
-    variance, freedom = jackknifed(*changes)
+    variance, freedom = jackknife_variance(*changes)
     good, n = right.sum(axis=0), judged.sum(axis=0)
     freedom = freedom_of_agreement(freedom, np.minimum(good, n - good))
     is_known = variance > 0 and len(changes[1]) >= FEWEST_UNITS
@@ -226,7 +226,7 @@ def _row(first: str, second: str, shares: Shares, interval: Interval) -> dict[st
     }
 
 
-def _without(values: Floats, lost: Floats, fewer: Floats) -> Floats:
+def _change_of_mean(values: Floats, lost: Floats, fewer: Floats) -> Floats:
     """Return the change in the mean of defined values if a sum and a count are removed."""
     defined = np.isfinite(values)
     total, number = values[defined].sum(), defined.sum()
@@ -269,9 +269,9 @@ def _changes_with_model(
         for grouping in (unit, cell)
     )
     return (
-        _without(kappas, np.nan_to_num(kappas), np.isfinite(kappas).astype(float)),
-        _without(kappas, *by_unit),
-        _without(kappas, *by_cell),
+        _change_of_mean(kappas, np.nan_to_num(kappas), np.isfinite(kappas).astype(float)),
+        _change_of_mean(kappas, *by_unit),
+        _change_of_mean(kappas, *by_cell),
     )
 
 
@@ -297,15 +297,17 @@ def _changes_among_people(
             cell.append(judges * (int(units.max()) + 1) + units[item])
     if not of_items:
         nothing = np.zeros(1)
-        return _without(kappas, *by_person), nothing, nothing
+        return _change_of_mean(kappas, *by_person), nothing, nothing
     return (
-        _without(kappas, *by_person),
-        _without(kappas, *_summed(np.array(of_items).T, np.array(unit))),
-        _without(kappas, *_summed(np.concatenate(of_judgments, axis=1), np.concatenate(cell))),
+        _change_of_mean(kappas, *by_person),
+        _change_of_mean(kappas, *_sum_by_group(np.array(of_items).T, np.array(unit))),
+        _change_of_mean(
+            kappas, *_sum_by_group(np.concatenate(of_judgments, axis=1), np.concatenate(cell))
+        ),
     )
 
 
-def _summed(values: Floats, group: NDArray[np.intp]) -> Floats:
+def _sum_by_group(values: Floats, group: NDArray[np.intp]) -> Floats:
     """Return the rows of values summed by group index, shape ``(rows, places)``."""
     place, n = codes(group)
     return np.array([np.bincount(place, row, minlength=n) for row in values])
@@ -367,7 +369,7 @@ def _model_pairs(of_models: Mapping[str, Floats]) -> Iterator[dict[str, object]]
         pair_kappa = float(
             kappa(np.asarray(both_right), np.asarray(first_right), np.asarray(second_right))
         )
-        low, high = _between_models(first_choices, second_choices)
+        low, high = _model_kappa_interval(first_choices, second_choices)
         yield {
             "first": first,
             "second": second,
@@ -380,7 +382,7 @@ def _model_pairs(of_models: Mapping[str, Floats]) -> Iterator[dict[str, object]]
         }
 
 
-def _between_models(first: Floats, second: Floats) -> tuple[float, float]:
+def _model_kappa_interval(first: Floats, second: Floats) -> tuple[float, float]:
     """Return the 95% interval of two models' kappa, symmetric on the scale of artanh kappa.
 
     The variance is the multinomial one of the four counts by the delta method, with half an item
@@ -394,16 +396,18 @@ def _between_models(first: Floats, second: Floats) -> tuple[float, float]:
                       (1 - first) * (1 - second)]).sum(axis=1) + _ADDED  # fmt: skip
     share = cells / cells.sum()
 
-    def scaled(shares: Floats) -> Floats:
+    def scale_shares(shares: Floats) -> Floats:
         scaled_kappa: Floats = np.arctanh(
             kappa(shares[0], shares[0] + shares[1], shares[0] + shares[2])
         )
         return scaled_kappa
 
-    middle = scaled(share)
+    middle = scale_shares(share)
     # The derivative of the value by each cell's share.
     step = _STEP * np.eye(4)
-    slope = (scaled(share[:, None] + step) - scaled(share[:, None] - step)) / (2 * _STEP)
+    slope = (scale_shares(share[:, None] + step) - scale_shares(share[:, None] - step)) / (
+        2 * _STEP
+    )
     variance = (share @ slope**2 - (share @ slope) ** 2) / cells.sum()
     half = float(quantile(np.asarray(n - 1.0))) * np.sqrt(variance)
     return float(np.tanh(middle - half)), float(np.tanh(middle + half))

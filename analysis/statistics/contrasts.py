@@ -6,11 +6,11 @@ import numpy as np
 import pandas as pd
 from scipy.stats import t as student
 
-from analysis.statistics.clustered import quantile, several_way, two_way
-from analysis.statistics.paired import adjusted
+from analysis.statistics.clustered import quantile, several_way_variance, two_way_variance
+from analysis.statistics.paired import with_adjusted_p
 from analysis.statistics.resample import codes
 from analysis.statistics.variance_parts import contrast_variance
-from analysis.statistics.withheld import CONTRAST, MEAN, ends, too_few_units
+from analysis.statistics.withheld import CONTRAST, MEAN, too_few_units, withhold_ends
 
 Weights = Mapping[str, float]
 # Rounding errors, relative to the largest value, of a sum and of a standard error; the ridge in
@@ -56,9 +56,11 @@ def cell_means(answers: pd.DataFrame, value: str, by: Sequence[str]) -> pd.DataF
     deviation = values - means["mean"].to_numpy()[group]
     influence = deviation / means["n_observations"].to_numpy()[group]
     person, unit = (codes(rows[name])[0] for name in ("participant", "unit"))
-    variance = two_way(influence, person, unit, group)
+    variance = two_way_variance(influence, person, unit, group)
     half = quantile(variance.freedom) * np.sqrt(variance.total)
-    low, high = ends(means["mean"] - half, means["mean"] + half, means["n_observations"], MEAN)
+    low, high = withhold_ends(
+        means["mean"] - half, means["mean"] + half, means["n_observations"], MEAN
+    )
     return means.assign(low=low, high=high)
 
 
@@ -89,17 +91,17 @@ def contrasts(
     rows = answers[answers[value].notna()]
     cell = rows["cell"].astype(str)
     results = [
-        {"contrast": name, **_contrast(rows, cell, value, weights, people=people)}
+        {"contrast": name, **_contrast_row(rows, cell, value, weights, people=people)}
         for name, weights in comparisons.items()
     ]
     names = ["contrast", "estimate", "low", "high", "p"]
     frame = pd.DataFrame(results, columns=[*names, "n_observations", "n_participants", "n_frames"])
     if frame.empty:
         return frame.assign(p_holm=[])
-    return adjusted(frame).drop(columns="p_fdr")
+    return with_adjusted_p(frame).drop(columns="p_fdr")
 
 
-def _contrast(
+def _contrast_row(
     rows: pd.DataFrame, cell: "pd.Series[str]", value: str, weights: Weights, *, people: bool
 ) -> dict[str, float]:
     nothing = dict.fromkeys(("estimate", "low", "high", "p"), float("nan"))
@@ -126,7 +128,7 @@ def _contrast(
         # Subtract the common mean: it cancels in a contrast, but would cause rounding errors.
         total, freedom = contrast_variance(values - values.mean(), weight, cells, ways)
     else:
-        total, freedom = several_way(influence, ways)
+        total, freedom = several_way_variance(influence, ways)
     if (
         len(ways) > 2
         and "group" in observations
@@ -148,10 +150,10 @@ def _contrast(
     if total == 0 and not people:
         # If all scores are equal, report no interval instead of one with zero width.
         return nothing | {"estimate": estimate} | numbers
-    return _tested(estimate, total, freedom) | numbers
+    return _test_estimate(estimate, total, freedom) | numbers
 
 
-def _tested(estimate: float, variance: float, freedom: float) -> dict[str, float]:
+def _test_estimate(estimate: float, variance: float, freedom: float) -> dict[str, float]:
     error = float(np.sqrt(variance))
     half = float(quantile(np.array([freedom]))[0]) * error
     p = float("nan")

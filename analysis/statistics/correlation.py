@@ -35,17 +35,17 @@ def correlations(people: Floats, model: Floats) -> dict[str, float]:
         (two-sided, for zero correlation, by the interval's standard error); and n_items.
     """
     row: dict[str, float] = {"n_items": len(people)}
-    names = [name for method in METHODS for name in _names(method)]
+    names = [name for method in METHODS for name in _column_names(method)]
     if len(people) < FEWEST_ITEMS or not np.ptp(people) or not np.ptp(model):
         return row | dict.fromkeys(names, float("nan"))
     for method, statistic in (("spearman", spearmanr), ("pearson", pearsonr)):
         value = float(statistic(people, model).statistic)
         values = (value, *_interval(value, without_each(people, model, method)))
-        row |= dict(zip(_names(method), map(float, values), strict=True))
+        row |= dict(zip(_column_names(method), map(float, values), strict=True))
     return row
 
 
-def _names(method: str) -> tuple[str, str, str, str]:
+def _column_names(method: str) -> tuple[str, str, str, str]:
     return method, f"{method}_low", f"{method}_high", f"{method}_p"
 
 
@@ -77,7 +77,7 @@ def without_each(first: Floats, second: Floats, method: str) -> Floats:
     """
     if method == "pearson":
         centred = [(values - values.mean()) / values.std() for values in (first, second)]
-        return _from_sums(len(first), *(_left(product) for product in _products(*centred)))
+        return _from_sums(len(first), *(_sum_of_others(product) for product in _products(*centred)))
     of_first, of_second = rank_sums_without_each(first), rank_sums_without_each(second)
     return _from_sums(
         len(first), of_first[0], of_second[0], of_first[1], of_second[1],
@@ -89,7 +89,7 @@ def _products(first: Floats, second: Floats) -> tuple[Floats, ...]:
     return first, second, first**2, second**2, first * second
 
 
-def _left(values: Floats) -> Floats:
+def _sum_of_others(values: Floats) -> Floats:
     """Return the sum of the other values, for each value."""
     sums: Floats = values.sum() - values
     return sums
@@ -122,7 +122,7 @@ def correlation_rows(items: pd.DataFrame, judge: str) -> pd.DataFrame:
     """Return one model's correlations with participants: over all items, then by construction.
 
     Args:
-        items: One row per item, from ``preferences.with_model_scores``.
+        items: One row per item, from ``agreement.with_model_scores``.
         judge: The model's name.
 
     Returns:
@@ -166,11 +166,13 @@ def rank_products_without_each(first: Floats, second: Floats) -> Floats:
     """
     x, y = (np.unique(values, return_inverse=True)[1] for values in (first, second))
     r, s = rankdata(first), rankdata(second)
-    products: Floats = (r * s).sum() - r * s - _falls(r, y) - _falls(s, x) + _falls_of_both(x, y)
+    products: Floats = (
+        (r * s).sum() - r * s - _rank_falls(r, y) - _rank_falls(s, x) + _rank_falls_of_both(x, y)
+    )
     return products
 
 
-def _falls(weights: Floats, codes: NDArray[np.intp]) -> Floats:
+def _rank_falls(weights: Floats, codes: NDArray[np.intp]) -> Floats:
     """Return the sum of larger codes' weights, plus half those of other items with equal codes."""
     totals = np.bincount(codes, weights)
     larger = totals[::-1].cumsum()[::-1] - totals
@@ -178,7 +180,7 @@ def _falls(weights: Floats, codes: NDArray[np.intp]) -> Floats:
     return falls
 
 
-def _falls_of_both(x: NDArray[np.intp], y: NDArray[np.intp]) -> Floats:
+def _rank_falls_of_both(x: NDArray[np.intp], y: NDArray[np.intp]) -> Floats:
     """Return for each item the sum over the others of (rank drop in x) times (rank drop in y)."""
     cell = np.unique(x * (y.max() + 1) + y, return_inverse=True)[1]
     same = np.bincount(cell)[cell] - 1

@@ -18,7 +18,7 @@ from scipy.stats import norm, rankdata
 
 from analysis.data.categorical import decode
 from analysis.data.declared import unit_column
-from analysis.statistics.clustered import clustered_intervals, quantile, two_way, wilson
+from analysis.statistics.clustered import clustered_intervals, quantile, two_way_variance, wilson
 from analysis.statistics.resample import Floats, codes
 from analysis.statistics.withheld import too_few_units
 
@@ -75,7 +75,7 @@ def detection(judgments: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
         which both answers are expected. d' and the criterion have no interval with too few
         participants or frames (``withheld``).
     """
-    signal = _signal(judgments)
+    signal = _expects_yes(judgments)
     groups = judgments.groupby(list(by), sort=False, observed=True)
     number = groups.ngroup().to_numpy().astype(np.intp)
     n_signal = np.bincount(number, signal)
@@ -89,7 +89,7 @@ def detection(judgments: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
     group, person, unit = _clusters(judgments, grouped)
     yes = judgments["said_yes"].to_numpy(dtype=float)
     rates, zs, moves = zip(
-        *(_rate(yes, group, chosen) for chosen in (signal, ~signal)), strict=True
+        *(_yes_rate(yes, group, chosen) for chosen in (signal, ~signal)), strict=True
     )
     values = {"dprime": zs[0] - zs[1], "criterion": -(zs[0] + zs[1]) / 2}
     influences = {"dprime": moves[0] - moves[1], "criterion": -(moves[0] + moves[1]) / 2}
@@ -106,14 +106,14 @@ def detection(judgments: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
     )  # fmt: skip
     too_few = too_few_units(estimates["n_participants"], estimates["n_frames"])
     for name, value in values.items():
-        variance = two_way(influences[name], person, unit, group)
+        variance = two_way_variance(influences[name], person, unit, group)
         half = np.where(too_few, np.nan, quantile(variance.freedom) * np.sqrt(variance.total))
         ends = {f"{name}_low": value - half, f"{name}_high": value + half}
         estimates = estimates.assign(**{name: value}, **ends)
     return estimates
 
 
-def area(values: Floats, signal: NDArray[np.bool_]) -> float:
+def area_under_curve(values: Floats, signal: NDArray[np.bool_]) -> float:
     """Return the probability that an acceptable sentence has a higher value than another one.
 
     Ties count half: the area under the ROC curve. Hanley, J. A. & McNeil, B. J. (1982). The meaning
@@ -133,13 +133,15 @@ def area(values: Floats, signal: NDArray[np.bool_]) -> float:
     return float((rankdata(values)[signal].sum() - n * (n + 1) / 2) / (n * m))
 
 
-def _signal(judgments: pd.DataFrame) -> NDArray[np.bool_]:
+def _expects_yes(judgments: pd.DataFrame) -> NDArray[np.bool_]:
     """Return the answers for which yes is expected, as a Boolean array."""
     said_yes = judgments["said_yes"].to_numpy(dtype=bool)
     return np.asarray(said_yes == judgments["chose_good"].to_numpy(dtype=bool))
 
 
-def _rate(yes: Floats, group: Codes, chosen: NDArray[np.bool_]) -> tuple[Floats, Floats, Floats]:
+def _yes_rate(
+    yes: Floats, group: Codes, chosen: NDArray[np.bool_]
+) -> tuple[Floats, Floats, Floats]:
     """Return each group's rate of yes in the given answers, its z, and each answer's influence."""
     n = np.bincount(group, chosen).astype(float)
     count = np.bincount(group, yes * chosen).astype(float)

@@ -27,9 +27,9 @@ from analysis.statistics.mixed_model_rows import (
     SINGULAR,
     Effects,
     bounded_rows,
-    effects,
-    parse,
-    usual,
+    default_terms,
+    parse_formula,
+    row_effects,
     with_varying_reference,
 )
 from analysis.statistics.resample import LEVEL, Floats, codes
@@ -92,32 +92,32 @@ def fit(rows: pd.DataFrame, formula: str | None = None) -> MixedModel:
     related categorical and survival regressions. Statistics in Medicine, 34(23), 3133-3143).
 
     Args:
-        rows: One row per choice, from ``mixed_rows.choices``.
+        rows: One row per choice, from ``mixed_model_rows.choice_rows``.
         formula: Fixed and random effects in lme4's notation, over the columns of ``rows``; by
             default the judges' differences within each construction. Without random effects, those
-            of ``random_effects.usual`` are added.
+            of ``mixed_model_rows.default_terms`` are added.
 
     Raises:
         AnalysisError: The formula cannot be read, names a missing column, has no intercept or more
             terms than the choices can identify, or the fit fails.
     """
-    fixed, random = parse(formula or DEFAULT_FORMULA)
+    fixed, random = parse_formula(formula or DEFAULT_FORMULA)
     usual_cells = fixed == DEFAULT_FORMULA
     rows = with_varying_reference(rows) if usual_cells else rows
-    random = random or usual(rows)
-    design, varying = _design(rows, fixed), effects(rows, random)
+    random = random or default_terms(rows)
+    design, varying = _design(rows, fixed), row_effects(rows, random)
     bounded = bounded_rows(rows) if usual_cells else np.ones(len(rows), bool)
-    fitted = _fitted(rows, design, varying, bounded)
+    fitted = _fit_in_steps(rows, design, varying, bounded)
     unbounded = (np.abs(fitted.estimate) > _UNBOUNDED_LOGITS) | (
         np.diag(fitted.covariance) > _UNBOUNDED_LOGITS**2
     )
     if not usual_cells and unbounded.any():
         bounded = (design.to_numpy()[:, unbounded] == 0).all(axis=1)
-        fitted = _fitted(rows, design, varying, bounded)
+        fitted = _fit_in_steps(rows, design, varying, bounded)
     return MixedModel(
         formula=" + ".join([fixed, *map(str, random)]),
-        coefficients=_described(fitted, list(design.columns)),
-        random=_random_described(varying, fitted.loadings),
+        coefficients=_coefficient_table(fitted, list(design.columns)),
+        random=_random_effect_table(varying, fitted.loadings),
         n_rows=len(rows),
         fixed=design.to_numpy(),
         varying=varying,
@@ -126,7 +126,7 @@ def fit(rows: pd.DataFrame, formula: str | None = None) -> MixedModel:
     )
 
 
-def _random_described(varying: Effects, loadings: Floats) -> pd.DataFrame:
+def _random_effect_table(varying: Effects, loadings: Floats) -> pd.DataFrame:
     covariance = loadings @ loadings.T
     sd = np.sqrt(np.diag(covariance))
     correlation = np.full(len(sd), np.nan)
@@ -177,7 +177,7 @@ class _Fitted:
     penalised: NDArray[np.bool_]
 
 
-def _fitted(
+def _fit_in_steps(
     rows: pd.DataFrame, design: pd.DataFrame, varying: Effects, bounded: NDArray[np.bool_]
 ) -> _Fitted:
     """Fit the bounded choices, then the other coefficients with the former kept constant."""
@@ -197,18 +197,18 @@ def _fitted(
         varying.values[bounded],
         varying.pairs,
     )
-    estimate[~free], loadings, logits = _correlated(x[bounded][:, ~free], y[bounded], part)
+    estimate[~free], loadings, logits = _fit_correlated(x[bounded][:, ~free], y[bounded], part)
     z = random_columns(varying.groups, varying.values @ loadings)
     penalised, prior = np.zeros(len(free), bool), np.zeros(len(free))
     if free.any():
-        penalised = free & _separated(x, y)
-        estimate[free], logits = mode(x[:, free], z, y, x @ estimate, penalised[free])
+        penalised = free & _separated_columns(x, y)
+        estimate[free], logits = penalised_mode(x[:, free], z, y, x @ estimate, penalised[free])
         chance = expit(estimate[penalised])
         prior[penalised] = 2 * chance * (1 - chance)
-    return _Fitted(estimate, covariance(x, z, logits, prior), loadings, penalised)
+    return _Fitted(estimate, penalised_covariance(x, z, logits, prior), loadings, penalised)
 
 
-def _separated(x: Floats, y: Floats) -> NDArray[np.bool_]:
+def _separated_columns(x: Floats, y: Floats) -> NDArray[np.bool_]:
     """Return the columns that end a row's terms and whose choices are all right or all wrong."""
     last = x.shape[1] - 1 - np.argmax(x[:, ::-1] != 0, axis=1)
     n_right, n_judged = (
@@ -218,7 +218,7 @@ def _separated(x: Floats, y: Floats) -> NDArray[np.bool_]:
     return separated
 
 
-def _correlated(x: Floats, y: Floats, varying: Effects) -> tuple[Floats, Floats, Floats]:
+def _fit_correlated(x: Floats, y: Floats, varying: Effects) -> tuple[Floats, Floats, Floats]:
     """Return the coefficients, the random effects' loadings, and the fitted logits.
 
     GPBoost's effects are independent. Two correlated effects are represented by an independent pair
@@ -234,7 +234,7 @@ def _correlated(x: Floats, y: Floats, varying: Effects) -> tuple[Floats, Floats,
             mixing_matrix[second, first] = np.tan(angle) * size[0] / size[1]
         return mixing_matrix
 
-    def fitted(angles: Floats) -> tuple[Floats, Floats, Floats, float]:
+    def fit_at(angles: Floats) -> tuple[Floats, Floats, Floats, float]:
         values = varying.values @ mixing(angles)
         return _by_gpboost(x, y, Effects(varying.names, varying.groups, values))
 
@@ -244,13 +244,13 @@ def _correlated(x: Floats, y: Floats, varying: Effects) -> tuple[Floats, Floats,
         start = np.vstack([angles, np.eye(number) * 0.3])
         options = {"initial_simplex": start, "xatol": 0.01, "fatol": 1e-3}
         angles = minimize(
-            lambda at: fitted(at)[3],
+            lambda at: fit_at(at)[3],
             angles,
             method="Nelder-Mead",
             bounds=[_ANGLES] * number,
             options=options,
         ).x
-    estimate, sds, logits, _ = fitted(angles)
+    estimate, sds, logits, _ = fit_at(angles)
     return estimate, mixing(angles) * sds, logits
 
 
@@ -278,7 +278,7 @@ def _by_gpboost(x: Floats, y: Floats, varying: Effects) -> tuple[Floats, Floats,
     return estimate, sds, logits, float(model.get_current_neg_log_likelihood())
 
 
-def _described(fitted: _Fitted, terms: list[str]) -> pd.DataFrame:
+def _coefficient_table(fitted: _Fitted, terms: list[str]) -> pd.DataFrame:
     estimate, error = fitted.estimate, np.sqrt(np.diag(fitted.covariance))
     z = estimate / error
     half = norm.ppf((1 + LEVEL) / 2) * error
@@ -319,7 +319,7 @@ def random_columns(levels: Sequence[NDArray[np.intp]], values: Floats) -> csc_ar
     return coo_array((values.T.ravel(), (row, columns)), (len(values), starts[-1])).tocsc()
 
 
-def mode(
+def penalised_mode(
     x: Floats, z: csc_array, y: Floats, offset: Floats, penalised: NDArray[np.bool_]
 ) -> tuple[Floats, Floats]:
     """Return the coefficients and logits that maximise the penalised likelihood.
@@ -359,7 +359,7 @@ def mode(
     return parameters[:number], offset + columns @ parameters
 
 
-def covariance(x: Floats, z: csc_array, logits: Floats, prior: Floats) -> Floats:
+def penalised_covariance(x: Floats, z: csc_array, logits: Floats, prior: Floats) -> Floats:
     """Return the coefficients' covariance from the curvature of the penalised likelihood.
 
     ``inverse(X'WX - X'WZ inverse(Z'WZ + I) Z'WX)`` with ``W = p (1 - p)``, with the variances taken

@@ -19,7 +19,7 @@ from analysis.statistics.resample import Floats, codes
 _COLUMNS = ("judge", "construction", "condition", "item_id")
 
 
-def choices(
+def choice_rows(
     judgments: pd.DataFrame,
     decisions: Mapping[str, pd.DataFrame],
     of_participants: Sequence[str] = (),
@@ -63,7 +63,7 @@ def clusters(rows: pd.DataFrame) -> pd.DataFrame:
     """Return the numbers of participants and of independent items (frames) behind the choices.
 
     Args:
-        rows: One row per choice, from ``choices``.
+        rows: One row per choice, from ``choice_rows``.
 
     Returns:
         One row: participants, items.
@@ -159,7 +159,7 @@ class Effects:
     pairs: tuple[tuple[int, int], ...] = ()
 
 
-def parse(formula: str) -> tuple[str, tuple[RandomTerm, ...]]:
+def parse_formula(formula: str) -> tuple[str, tuple[RandomTerm, ...]]:
     """Return a formula's fixed part, and its random terms."""
     random_terms = []
     for columns, bars, group in _TERM.findall(formula):
@@ -171,7 +171,7 @@ def parse(formula: str) -> tuple[str, tuple[RandomTerm, ...]]:
     return fixed, tuple(random_terms)
 
 
-def usual(rows: pd.DataFrame) -> tuple[RandomTerm, ...]:
+def default_terms(rows: pd.DataFrame) -> tuple[RandomTerm, ...]:
     """Return the default random terms of a formula without any.
 
     The default has intercepts of participants, of frames that several items share, and of items;
@@ -190,7 +190,7 @@ def _frames_repeat(people: pd.DataFrame) -> bool:
     return "frame" in people and people["frame"].nunique() < people["item_id"].nunique()
 
 
-def effects(rows: pd.DataFrame, terms: Sequence[RandomTerm]) -> Effects:
+def row_effects(rows: pd.DataFrame, terms: Sequence[RandomTerm]) -> Effects:
     """Return the random effects of rows.
 
     Participant effects apply to human participants only: a model is a single judge, described by
@@ -198,7 +198,7 @@ def effects(rows: pd.DataFrame, terms: Sequence[RandomTerm]) -> Effects:
     without an intercept.
 
     Args:
-        rows: One row per choice, from ``mixed.choices``.
+        rows: One row per choice, from ``choice_rows``.
         terms: The random terms.
 
     Raises:
@@ -209,7 +209,7 @@ def effects(rows: pd.DataFrame, terms: Sequence[RandomTerm]) -> Effects:
     groups, values, pairs = [], [], []
     for term in terms:
         parts = term.group.split(":")
-        level = _level(rows, parts, term)
+        level = _group_levels(rows, parts, term)
         of_people = is_person if "participant" in parts else np.ones(len(rows))
         columns = _effect_columns(rows, term)
         if term.correlated and len(columns.columns) > 1:
@@ -233,7 +233,7 @@ def _refuse_more_than_a_pair(term: RandomTerm, number: int) -> None:
         )
 
 
-def _level(rows: pd.DataFrame, parts: Sequence[str], term: RandomTerm) -> NDArray[np.intp]:
+def _group_levels(rows: pd.DataFrame, parts: Sequence[str], term: RandomTerm) -> NDArray[np.intp]:
     absent = [column for column in parts if column not in rows]
     if absent:
         raise AnalysisError(

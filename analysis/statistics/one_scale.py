@@ -48,17 +48,17 @@ def on_one_scale(model: MixedModel, rows: pd.DataFrame) -> pd.DataFrame:
         for group, in_group in groups:
             sides = in_group & (judge == PEOPLE), in_group & (judge == name)
             if all(side.any() for side in sides):
-                row = _compared(model, *sides, *(_spread(model, side) for side in sides))
+                row = _compare_judges(model, *sides, *(_random_sd(model, side) for side in sides))
                 comparisons.append({"judge": name, "construction": group, **row})
     return pd.DataFrame(comparisons)
 
 
-def _spread(model: MixedModel, side: NDArray[np.bool_]) -> float:
+def _random_sd(model: MixedModel, side: NDArray[np.bool_]) -> float:
     """Return the standard deviation of the sum of random effects in such rows."""
     return float(np.sqrt(((model.varying.values[side] @ model.loadings) ** 2).sum(axis=1).mean()))
 
 
-def _compared(
+def _compare_judges(
     model: MixedModel,
     people: Floats,
     model_rows: Floats,

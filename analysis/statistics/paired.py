@@ -154,7 +154,7 @@ def people_against_models(
         _sizes(group, item)
         | {
             "n_participants": judgments.groupby(group)["participant"].nunique().to_numpy(),
-            "n_frames": _distinct(group, unit).astype(np.intp),
+            "n_frames": _count_distinct(group, unit).astype(np.intp),
         }
         for _, group in parts
     ]
@@ -164,11 +164,11 @@ def people_against_models(
         model_right = frame["correct"].to_numpy(dtype=float)[place]
         for (keys, group), counted in zip(parts, sizes, strict=True):
             pair = _people_and_model(people_right, model_right, person, unit, group)
-            rows = _tested(pair, margin).assign(**counted)
+            rows = _test_rows(pair, margin).assign(**counted)
             too_few = too_few_units(rows["n_participants"], rows["n_frames"])
             rows.loc[too_few, ["low", "high", "p", "p_equivalence"]] = np.nan
             renamed = rows.rename(columns={"first": "people", "second": "model"})
-            frames.append(pd.concat([keys, adjusted(renamed)], axis=1).assign(judge=model))
+            frames.append(pd.concat([keys, with_adjusted_p(renamed)], axis=1).assign(judge=model))
     return pd.concat(frames, ignore_index=True)
 
 
@@ -193,20 +193,20 @@ def _people_and_model(
     people = clustered_intervals(people_right, person, item, group)
     # A model is one judge: only items vary, weighted by their number of judgments.
     model = clustered_intervals(model_right, np.zeros_like(person), item, group)
-    n_people = _distinct(group, person)
-    n_items = _distinct(group, item)
+    n_people = _count_distinct(group, person)
+    n_items = _count_distinct(group, item)
     fewer = np.where(n_people > 1, np.minimum(n_people, n_items), n_items)
     return _Pair(
         people.accuracy,
         model.accuracy,
-        _effective(people, fewer),
-        _effective(model, n_items),
+        _effective_size(people, fewer),
+        _effective_size(model, n_items),
         _correlation(people_right, model_right, people, model, item, group),
         fewer - 1,
     )
 
 
-def _effective(intervals: Clustered, clusters: Floats) -> Floats:
+def _effective_size(intervals: Clustered, clusters: Floats) -> Floats:
     """Return the effective number of judgments; the number of clusters if all judgments agree."""
     varies = intervals.standard_error > 0
     effective: Floats = np.where(varies, intervals.n_effective, clusters)
@@ -239,7 +239,7 @@ def _correlation(
     return correlation
 
 
-def _distinct(group: Codes, unit: Codes) -> Floats:
+def _count_distinct(group: Codes, unit: Codes) -> Floats:
     """Return the number of distinct units in each group."""
     pairs = np.unique(group * (unit.max() + 1) + unit)
     n_distinct: Floats = np.bincount(pairs // (unit.max() + 1)).astype(float)
@@ -247,10 +247,13 @@ def _distinct(group: Codes, unit: Codes) -> Floats:
 
 
 def _sizes(group: Codes, item: Codes) -> dict[str, Codes]:
-    return {"n_items": _distinct(group, item).astype(np.intp), "n_judgments": np.bincount(group)}
+    return {
+        "n_items": _count_distinct(group, item).astype(np.intp),
+        "n_judgments": np.bincount(group),
+    }
 
 
-def _tested(pair: _Pair, margin: float) -> pd.DataFrame:
+def _test_rows(pair: _Pair, margin: float) -> pd.DataFrame:
     low, high = pair.interval()
     within = margin_near_the_end(np.maximum(pair.first, pair.second), margin)
     nothing = np.zeros_like(within)
@@ -270,7 +273,7 @@ def _tested(pair: _Pair, margin: float) -> pd.DataFrame:
     )
 
 
-def adjusted(rows: pd.DataFrame) -> pd.DataFrame:
+def with_adjusted_p(rows: pd.DataFrame) -> pd.DataFrame:
     """Add p_holm and p_fdr, the p values adjusted for each other; NaN stays NaN."""
     p = rows["p"].to_numpy(dtype=float)
     is_known = ~np.isnan(p)
@@ -333,16 +336,16 @@ def models_against_models(
         groups, n_groups = codes(decided[by])
         of_all = groups if clustered and n_groups > 1 else units
         for part, item in ((decided.assign(**{by: ""}), of_all), (decided, units)):
-            rows = _models_compared(part, by, margin, item)
-            n_units = _distinct(codes(part[by])[0], item)
+            rows = _compare_two_models(part, by, margin, item)
+            n_units = _count_distinct(codes(part[by])[0], item)
             too_few = (n_units < UNITS) & (n_units < rows["n_items"])
             rows.loc[too_few, ["low", "high", "p", "p_equivalence"]] = np.nan
-            rows = adjusted(rows)
+            rows = with_adjusted_p(rows)
             frames.append(rows.assign(first_model=first, second_model=second))
     return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
 
 
-def _models_compared(decided: pd.DataFrame, by: str, margin: float, item: Codes) -> pd.DataFrame:
+def _compare_two_models(decided: pd.DataFrame, by: str, margin: float, item: Codes) -> pd.DataFrame:
     """Compare two models in each group; items with the same code in ``item`` are dependent."""
     group, _ = codes(decided[by])
     first_right, second_right = (
@@ -352,12 +355,12 @@ def _models_compared(decided: pd.DataFrame, by: str, margin: float, item: Codes)
     first, second = (
         clustered_intervals(chosen, nobody, item, group) for chosen in (first_right, second_right)
     )
-    n_items, n_clusters = np.bincount(group).astype(float), _distinct(group, item)
+    n_items, n_clusters = np.bincount(group).astype(float), _count_distinct(group, item)
     pair = _Pair(
         first.accuracy,
         second.accuracy,
-        _effective(first, n_clusters),
-        _effective(second, n_clusters),
+        _effective_size(first, n_clusters),
+        _effective_size(second, n_clusters),
         _correlation(first_right, second_right, first, second, item, group),
         n_clusters - 1,
     )
@@ -366,7 +369,7 @@ def _models_compared(decided: pd.DataFrame, by: str, margin: float, item: Codes)
         for alone in (first_right * (1 - second_right), second_right * (1 - first_right))
     )
     names = decided[by].astype(str).drop_duplicates().to_numpy()
-    return _tested(pair, margin).assign(
+    return _test_rows(pair, margin).assign(
         **{by: names, "only_first": only_first, "only_second": only_second},
         n_items=n_items.astype(np.intp),
     )

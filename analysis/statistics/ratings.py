@@ -9,10 +9,10 @@ from scipy.stats import pearsonr, spearmanr
 
 from analysis.data.categorical import decode
 from analysis.data.declared import unit_column
-from analysis.statistics.clustered import quantile, two_way
+from analysis.statistics.clustered import quantile, two_way_variance
 from analysis.statistics.resample import LEVEL, Floats, codes
 from analysis.statistics.variance_parts import contrast_variance
-from analysis.statistics.withheld import CONTRAST, MEAN, ends, too_few_units
+from analysis.statistics.withheld import CONTRAST, MEAN, too_few_units, withhold_ends
 from experiment.records import Variant
 
 FEWEST_ITEMS = 3
@@ -77,11 +77,11 @@ def rating_differences(ratings: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame
         mean_good=means[1],
         mean_other=means[0],
         difference=difference,
-        **_of_difference(difference, values, share, ratings, group),
+        **_difference_interval(difference, values, share, ratings, group),
     )
 
 
-def _of_difference(
+def _difference_interval(
     estimate: Floats,
     values: Floats,
     share: Floats,
@@ -99,7 +99,7 @@ def _of_difference(
             values[in_group], share[in_group], (share[in_group] > 0).astype(np.intp), ways
         )
         half[number] = quantile(np.array(freedom)) * np.sqrt(variance)
-    low, high = ends(estimate - half, estimate + half, np.bincount(group), CONTRAST)
+    low, high = withhold_ends(estimate - half, estimate + half, np.bincount(group), CONTRAST)
     return {"low": low, "high": high}
 
 
@@ -108,9 +108,9 @@ def _interval(
 ) -> dict[str, Floats]:
     # Items of one frame share their words, so they are not independent.
     person, item = (codes(ratings[name])[0] for name in ("participant", unit_column(ratings)))
-    variance = two_way(influence, person, item, group)
+    variance = two_way_variance(influence, person, item, group)
     half = quantile(variance.freedom) * np.sqrt(variance.total)
-    low, high = ends(estimate - half, estimate + half, np.bincount(group), MEAN)
+    low, high = withhold_ends(estimate - half, estimate + half, np.bincount(group), MEAN)
     return {"low": low, "high": high}
 
 
@@ -126,7 +126,7 @@ def item_differences(ratings: pd.DataFrame) -> "pd.Series[float]":
     return differences
 
 
-def correlated(
+def correlate_items(
     people: Floats, model: Floats, rng: np.random.Generator, resamples: int
 ) -> dict[str, float]:
     """Return correlations between two values per item, with 95% intervals over items.

@@ -17,7 +17,7 @@ from scipy.linalg import qr
 from scipy.optimize import minimize_scalar
 from scipy.stats import norm
 
-from analysis.statistics.clustered import quantile, several_way
+from analysis.statistics.clustered import quantile, several_way_variance
 from analysis.statistics.resample import LEVEL, Floats
 
 KNOTS = 6
@@ -198,7 +198,7 @@ def slope(y: Floats, x: Floats, clusters: list[Codes]) -> Slope:
     inverse = np.linalg.pinv(x.T @ x)
     beta = inverse @ (x.T @ y)
     influence = (y - x @ beta) * (x @ inverse[:, -1])
-    variance, freedom = several_way(influence, clusters)
+    variance, freedom = several_way_variance(influence, clusters)
     half = float(quantile(np.array([freedom]))[0] * np.sqrt(variance))
     estimate = float(beta[-1])
     return Slope(estimate, estimate - half, estimate + half)
@@ -261,7 +261,7 @@ def _mean_gain(gain: Callable[[Kept], Floats], unit: Codes) -> Slope:
         out = fold == number
         gained[out] = gain(out)
     mean = float(gained.mean())
-    variance, freedom = several_way((gained - mean) / len(gained), [unit])
+    variance, freedom = several_way_variance((gained - mean) / len(gained), [unit])
     half = float(quantile(np.array([freedom]))[0] * np.sqrt(variance))
     return Slope(mean, mean - half, mean + half)
 

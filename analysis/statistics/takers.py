@@ -11,8 +11,8 @@ from scipy.stats import t as student
 from analysis.data.categorical import decode
 from analysis.data.declared import unit_column
 from analysis.statistics.accuracy import people_accuracy
-from analysis.statistics.clustered import quantile, two_way, wilson
-from analysis.statistics.paired import adjusted, people_against_models
+from analysis.statistics.clustered import quantile, two_way_variance, wilson
+from analysis.statistics.paired import people_against_models, with_adjusted_p
 from analysis.statistics.resample import Floats, codes, wilson_interval
 from experiment.records import PAIR, Side
 
@@ -20,7 +20,9 @@ LEVEL = 0.05
 _WHO = ["model", "reading"]
 
 
-def by_reading(judgments: pd.DataFrame, taken: pd.DataFrame, margin: float) -> pd.DataFrame:
+def compare_by_elicitation(
+    judgments: pd.DataFrame, taken: pd.DataFrame, margin: float
+) -> pd.DataFrame:
     """Return participants' minus the model's accuracy by reading, on items answered by both.
 
     A model's answer to an item is the share of good choices among its sessions with a valid answer.
@@ -50,7 +52,7 @@ def by_reading(judgments: pd.DataFrame, taken: pd.DataFrame, margin: float) -> p
             on_both, {str(reading): correct.reset_index()}, ["construction"], margin
         )
         rows = rows.rename(columns={"model": "accuracy", "judge": "reading"})
-        alone = _alone(read)
+        alone = _model_intervals(read)
         rows = rows.merge(alone, "left", on="construction")
         rows["unread"] = answers["chose_good"].isna().mean()
         rows["n_sittings"] = answers["participant"].nunique()
@@ -59,11 +61,11 @@ def by_reading(judgments: pd.DataFrame, taken: pd.DataFrame, margin: float) -> p
     if not frames:
         return pd.DataFrame()
     together = pd.concat(frames, ignore_index=True)
-    parts = [adjusted(rows) for _, rows in together.groupby("model", sort=False)]
+    parts = [with_adjusted_p(rows) for _, rows in together.groupby("model", sort=False)]
     return pd.concat(parts, ignore_index=True)
 
 
-def _alone(read: pd.DataFrame) -> pd.DataFrame:
+def _model_intervals(read: pd.DataFrame) -> pd.DataFrame:
     """Return the model's own intervals, clustered by session and frame."""
     rows = read.assign(participant=read["session"].astype(str))
     overall = people_accuracy(rows.assign(construction=""), ["construction"])
@@ -79,9 +81,9 @@ def conclusions(
     """Return the number of readings that support each conclusion.
 
     Args:
-        differences: The result of ``by_reading``.
+        differences: The result of ``compare_by_elicitation``.
         chance: The accuracy of guessing.
-        attraction: The result of ``attraction_by_reading``, if items can show attraction.
+        attraction: The result of ``attraction_by_elicitation``, if items can show attraction.
 
     Returns:
         model, construction, conclusion, holds and opposite (numbers of readings with an interval
@@ -103,10 +105,12 @@ def conclusions(
             rows.append(
                 _conclusion(str(model), str(construction), name, cells["reading"], holds, opposite)
             )
-    return pd.DataFrame([*rows, *_attracted(attraction), *_ranks(differences)])
+    return pd.DataFrame(
+        [*rows, *_attraction_conclusions(attraction), *_rank_conclusions(differences)]
+    )
 
 
-def _attracted(attraction: pd.DataFrame | None) -> Iterator[dict[str, object]]:
+def _attraction_conclusions(attraction: pd.DataFrame | None) -> Iterator[dict[str, object]]:
     if attraction is None or attraction.empty:
         return
     for (model, construction), effects in attraction.groupby(["model", "construction"], sort=False):
@@ -115,7 +119,7 @@ def _attracted(attraction: pd.DataFrame | None) -> Iterator[dict[str, object]]:
         yield _conclusion(str(model), str(construction), name, effects["reading"], *sides)
 
 
-def _ranks(differences: pd.DataFrame) -> list[dict[str, object]]:
+def _rank_conclusions(differences: pd.DataFrame) -> list[dict[str, object]]:
     """Return for each two models the number of readings in which one is more accurate."""
     wide = differences.pivot_table("accuracy", ["construction", "reading"], "model", sort=False)
     rows = []
@@ -165,21 +169,26 @@ def consistency(taken: pd.DataFrame, judgments: pd.DataFrame) -> pd.DataFrame:
     for (model, reading), answers in read.groupby(_WHO, sort=False):
         for name, keys in same.items():
             rows.append(
-                {"judge": model, "reading": reading, "between": name, **_alike(answers, keys)}
+                {
+                    "judge": model,
+                    "reading": reading,
+                    "between": name,
+                    **_pair_agreement(answers, keys),
+                }
             )
     means = read.groupby(["model", "item_id", "reading"], sort=False)["chose_good"].mean()
     majority = means.round().rename("chose_good").reset_index()
     for model, answers in majority.groupby("model", sort=False):
-        alike = _alike(answers, ["item_id"])
+        alike = _pair_agreement(answers, ["item_id"])
         rows.append({"judge": model, "reading": "", "between": "readings", **alike})
     people = judgments.assign(chose_good=judgments["chose_good"].astype(float))
-    alike = _alike(people, ["item_id"])
+    alike = _pair_agreement(people, ["item_id"])
     rows.append({"judge": "people", "reading": "", "between": "people", **alike})
     agreement = pd.DataFrame(rows)
     return agreement[agreement["n_pairs"] > 0].reset_index(drop=True)
 
 
-def _alike(rows: pd.DataFrame, keys: list[str]) -> dict[str, float]:
+def _pair_agreement(rows: pd.DataFrame, keys: list[str]) -> dict[str, float]:
     """Return the share of equal choices among pairs of rows with equal keys."""
     grouped = rows.groupby(keys, sort=False, observed=True)["chose_good"].agg(["sum", "size"])
     right, n = grouped["sum"].to_numpy(float), grouped["size"].to_numpy(float)
@@ -218,11 +227,11 @@ def history_effects(taken: pd.DataFrame) -> pd.DataFrame:
             )
             if len(paired_answers):
                 keys = {"model": str(model), "reading": str(reading), "context": str(context)}
-                effects.append(keys | _paired(paired_answers))
+                effects.append(keys | _paired_difference(paired_answers))
     return pd.DataFrame(effects, columns=_COLUMNS)
 
 
-def _paired(paired_answers: pd.DataFrame) -> dict[str, float]:
+def _paired_difference(paired_answers: pd.DataFrame) -> dict[str, float]:
     changes = (paired_answers["chose_good"] - paired_answers["chose_good_plain"]).to_numpy(float)
     difference = float(changes.mean())
     n_items = {"n_items": paired_answers["item_id"].nunique()}
@@ -233,7 +242,7 @@ def _paired(paired_answers: pd.DataFrame) -> dict[str, float]:
     )
     one_group = np.zeros(len(paired_answers), np.intp)
     influence = (changes - difference) / len(paired_answers)
-    variance = two_way(influence, session, unit, one_group, least=np.minimum)
+    variance = two_way_variance(influence, session, unit, one_group, least=np.minimum)
     error, freedom = float(np.sqrt(variance.total[0])), float(variance.freedom[0])
     half = float(quantile(variance.freedom)[0]) * error
     return {
@@ -264,8 +273,8 @@ def biases(taken: pd.DataFrame, judgments: pd.DataFrame) -> pd.DataFrame:
     the texts.
 
     Returns:
-        judge, reading, context, labels, estimate, low, high (95%, see ``leaning``), n: for each
-        set of labels and for all; people in the last row.
+        judge, reading, context, labels, estimate, low, high (95%, see ``first_place_shares``), n:
+        for each set of labels and for all; people in the last row.
     """
     pairs = taken[taken["chosen_side"].isin(PAIR) & taken["good_side"].isin(PAIR)]
     swapped = pairs["order"] == "swapped"
@@ -283,11 +292,13 @@ def biases(taken: pd.DataFrame, judgments: pd.DataFrame) -> pd.DataFrame:
         **dict.fromkeys(_BY[1:], ""),
         model="people",
     )
-    shares = pd.concat([leaning(answers) for answers in (together, people)], ignore_index=True)
+    shares = pd.concat(
+        [first_place_shares(answers) for answers in (together, people)], ignore_index=True
+    )
     return shares.rename(columns={"model": "judge"})
 
 
-def leaning(rows: pd.DataFrame) -> pd.DataFrame:
+def first_place_shares(rows: pd.DataFrame) -> pd.DataFrame:
     """Return the share of first places in each group, with a 95% interval.
 
     A judgment's contribution is its distance from the mean of judgments with the expected option on
@@ -316,19 +327,23 @@ def leaning(rows: pd.DataFrame) -> pd.DataFrame:
     estimate = means.reshape(-1, 2).sum(1) / n_sides
     person, unit = (codes(rows[name])[0] for name in ("participant", unit_column(rows)))
     influence = (chose - means[stratum]) / (n[stratum] * n_sides[group])
-    variances = two_way(influence, person, unit, group, least=np.minimum)
+    variances = two_way_variance(influence, person, unit, group, least=np.minimum)
     with np.errstate(divide="ignore", invalid="ignore"):
         n_effective = estimate * (1 - estimate) / variances.total
     low, high = wilson(estimate, n_effective, quantile(variances.freedom))
     varies = np.bincount(group, np.abs(influence)) > 0
-    fewest = np.minimum(_distinct(stratum, person, len(n)), _distinct(stratum, unit, len(n)))
+    fewest = np.minimum(
+        _count_distinct(stratum, person, len(n)), _count_distinct(stratum, unit, len(n))
+    )
     plain_low, plain_high = _where_nothing_varies(means, fewest, n_sides)
     ends = {"low": np.where(varies, low, plain_low), "high": np.where(varies, high, plain_high)}
     sizes = decode(grouped.size().rename("n").reset_index())
     return sizes.assign(estimate=estimate, **ends)[[*_BY, "estimate", "low", "high", "n"]]
 
 
-def _distinct(stratum: NDArray[np.intp], cluster: NDArray[np.intp], size: int) -> NDArray[np.intp]:
+def _count_distinct(
+    stratum: NDArray[np.intp], cluster: NDArray[np.intp], size: int
+) -> NDArray[np.intp]:
     pairs = np.unique(stratum * (cluster.max() + 1) + cluster) // (cluster.max() + 1)
     return np.bincount(pairs, minlength=size)
 

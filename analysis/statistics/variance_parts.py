@@ -27,7 +27,8 @@ from analysis.statistics.resample import Codes, Floats, combined_codes
 _CANCELS = 0.5
 # Keeps the equations solvable if constants are linearly dependent.
 RIDGE = 1e-7
-# How far ``crossed`` may fall below the larger of its two variances, from the coverage grid.
+# How far ``crossed_variance`` may fall below the larger of its two variances, from the coverage
+# grid.
 _BELOW = 3.5
 
 
@@ -64,7 +65,7 @@ def contrast_variance(
     several = [way for way in ways if way.max() > 0]
     if not several:
         return float("nan"), 0.0
-    fit = _fitted(values, weight, cell, several)
+    fit = _fit_constants(values, weight, cell, several)
     influence = weight * fit.residual
     squares = [float(np.sum(np.bincount(way, influence) ** 2)) for way in several]
     n = [
@@ -81,7 +82,7 @@ def contrast_variance(
     alone = (
         float(np.sum(np.bincount(answers, influence) ** 2)) * (answers.max() + 1) / answers_freedom
     )
-    total, freedom = crossed(
+    total, freedom = crossed_variance(
         [np.array([part]) for part in (*spread, alone)],
         [np.array([part]) for part in (*n, answers_freedom)],
         fit.stays,
@@ -89,7 +90,7 @@ def contrast_variance(
     return float(total[0]) + fit.moved, float(freedom[0])
 
 
-def _fitted(values: Floats, weight: Floats, cell: Codes, ways: Sequence[Codes]) -> _Fit:
+def _fit_constants(values: Floats, weight: Floats, cell: Codes, ways: Sequence[Codes]) -> _Fit:
     loose = [np.abs(np.bincount(way, weight)).sum() for way in ways]
     stays = tuple(bool(value >= _CANCELS * np.abs(weight).sum()) for value in loose)
     off = sorted(
@@ -160,7 +161,7 @@ def freedom_by_parts(parts: Sequence[Floats], freedoms: Sequence[Floats]) -> Flo
     return _satterthwaite(total, terms, freedoms)
 
 
-def crossed(
+def crossed_variance(
     parts: Sequence[Floats],
     freedoms: Sequence[Floats],
     whole: Sequence[bool] = (False, False),

@@ -29,7 +29,9 @@ REASON = (
 )
 
 
-def ends(low: ArrayLike, high: ArrayLike, answers: ArrayLike, fewest: int) -> tuple[Floats, Floats]:
+def withhold_ends(
+    low: ArrayLike, high: ArrayLike, answers: ArrayLike, fewest: int
+) -> tuple[Floats, Floats]:
     """Return the ends of intervals, with NaN for intervals based on too few answers.
 
     Args:
@@ -56,7 +58,7 @@ def too_few_units(participants: ArrayLike, frames: ArrayLike) -> NDArray[np.bool
     return too_few
 
 
-def reasons(rows: pd.DataFrame, keys: Sequence[str]) -> list[str]:
+def withheld_notes(rows: pd.DataFrame, keys: Sequence[str]) -> list[str]:
     """Return the notes below a table some of whose intervals are withheld.
 
     Args:

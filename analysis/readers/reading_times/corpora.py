@@ -5,10 +5,16 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from analysis.errors import AnalysisError
-from analysis.readers.reading_times.table import Readings, TimesFormat, number, readings, unread
+from analysis.readers.reading_times.table import (
+    ImportedTimes,
+    TimesFormat,
+    check_times,
+    parse_time,
+    unreadable_file,
+)
 
 
-def read_natural_stories(files: Sequence[Path], texts: Sequence[Path]) -> Readings:
+def read_natural_stories(files: Sequence[Path], texts: Sequence[Path]) -> ImportedTimes:
     """Return the times of Natural Stories (Futrell et al., 2021).
 
     Args:
@@ -38,15 +44,15 @@ def read_natural_stories(files: Sequence[Path], texts: Sequence[Path]) -> Readin
                 {
                     "participant": row["WorkerId"],
                     "text_id": row["item"],
-                    "position": int(number(row["zone"], file, line)),
+                    "position": int(parse_time(row["zone"], file, line)),
                     "text": words[place] if words else row["word"],
-                    "rt_ms": number(row["RT"], file, line),
+                    "rt_ms": parse_time(row["RT"], file, line),
                 }
             )
-    return readings(rows, (), files[0])
+    return check_times(rows, (), files[0])
 
 
-def read_frank(files: Sequence[Path], texts: Sequence[Path]) -> Readings:
+def read_frank(files: Sequence[Path], texts: Sequence[Path]) -> ImportedTimes:
     """Return the times of Frank, Fernandez Monsalve, Thompson & Vigliocco (2013).
 
     Args:
@@ -64,13 +70,13 @@ def read_frank(files: Sequence[Path], texts: Sequence[Path]) -> Readings:
                 {
                     "participant": row["subj_nr"],
                     "text_id": row["sent_nr"],
-                    "position": int(number(row["word_pos"], file, line)),
+                    "position": int(parse_time(row["word_pos"], file, line)),
                     "text": row["word"],
-                    "rt_ms": number(row["RT"], file, line),
+                    "rt_ms": parse_time(row["RT"], file, line),
                     "question_correct": {"c": True, "1": True, "e": False, "0": False}.get(mark),
                 }
             )
-    return readings(rows, (), files[0])
+    return check_times(rows, (), files[0])
 
 
 def _rows(file: Path, divider: str, columns: Sequence[str]) -> Iterator[tuple[int, dict[str, str]]]:
@@ -87,7 +93,7 @@ def _rows(file: Path, divider: str, columns: Sequence[str]) -> Iterator[tuple[in
             for row in reader:
                 yield reader.line_num, row
     except (OSError, UnicodeDecodeError) as error:
-        raise unread(file, error) from error
+        raise unreadable_file(file, error) from error
 
 
 FORMAT = (

@@ -10,7 +10,13 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from analysis.errors import AnalysisError
-from analysis.readers.reading_times.table import Readings, TimesFormat, number, readings, unread
+from analysis.readers.reading_times.table import (
+    ImportedTimes,
+    TimesFormat,
+    check_times,
+    parse_time,
+    unreadable_file,
+)
 
 _SUBJECT = re.compile(r"^Subject (\d+)")
 _TIMED = re.compile(r"^\s*(\d{4,})\s+(-?\d+(?:\.\d+)?)\s*$")
@@ -21,7 +27,7 @@ _QUESTION = 251
 _RIGHT = "+"
 
 
-def read_dmdx(files: Sequence[Path], texts: Sequence[Path]) -> Readings:
+def read_dmdx(files: Sequence[Path], texts: Sequence[Path]) -> ImportedTimes:
     """Return the times in results files, each with the item file of its list.
 
     Participants are named by file and number; frames with one word are self-paced reading, and
@@ -67,7 +73,7 @@ def read_dmdx(files: Sequence[Path], texts: Sequence[Path]) -> Readings:
         rows += [row | {"question_correct": questions.get(trial)} for trial, row in timed]
         if unknown:
             notes.append(f"{file.name}: {unknown:,} times are of frames without a word.")
-    return readings(rows, notes, files[0])
+    return check_times(rows, notes, files[0])
 
 
 def _times(file: Path) -> Iterator[tuple[str, int, float]]:
@@ -82,7 +88,7 @@ def _times(file: Path) -> Iterator[tuple[str, int, float]]:
                     where=f"{file}, line {line}",
                     expected='a line "Subject N, ..." before the times',
                 )
-            yield subject, int(match[1]), number(match[2], file, line)
+            yield subject, int(match[1]), parse_time(match[2], file, line)
 
 
 def _frames(file: Path) -> Iterator[tuple[tuple[int, int], tuple[int, str, str]]]:
@@ -107,7 +113,7 @@ def _lines(file: Path) -> list[str]:
     try:
         return file.read_text(encoding="latin-1").splitlines()
     except OSError as error:
-        raise unread(file, error) from error
+        raise unreadable_file(file, error) from error
 
 
 FORMAT = TimesFormat(

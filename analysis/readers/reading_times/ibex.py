@@ -12,7 +12,13 @@ from pathlib import Path
 from urllib.parse import unquote
 
 from analysis.errors import AnalysisError
-from analysis.readers.reading_times.table import Readings, TimesFormat, number, readings, unread
+from analysis.readers.reading_times.table import (
+    ImportedTimes,
+    TimesFormat,
+    check_times,
+    parse_time,
+    unreadable_file,
+)
 
 _MAZE, _SPR, _QUESTION = "Maze", "DashedSentence", "Question"
 # The value for a word that was not seen.
@@ -21,7 +27,7 @@ _TRUE = {"yes": True, "true": True, "1": True, "no": False, "false": False, "0":
 _WHOSE = re.compile(r"^\d+$")
 
 
-def read_ibex(files: Sequence[Path], texts: Sequence[Path]) -> Readings:
+def read_ibex(files: Sequence[Path], texts: Sequence[Path]) -> ImportedTimes:
     """Return the times of results files; texts is empty, since the files contain their words.
 
     A participant is a submission, identified by its arrival time and the digest of its address.
@@ -63,9 +69,9 @@ def read_ibex(files: Sequence[Path], texts: Sequence[Path]) -> Readings:
                     {
                         "participant": person,
                         "text_id": f"{fields[5]}-{_group(fields)}",
-                        "position": int(number(own_fields[0], file, line)) + first_position,
+                        "position": int(parse_time(own_fields[0], file, line)) + first_position,
                         "text": own_fields[1],
-                        "rt_ms": number(ms, file, line),
+                        "rt_ms": parse_time(ms, file, line),
                         "condition": fields[5],
                         "distractor": own_fields[2] if maze else None,
                         "correct": _TRUE.get(own_fields[4].lower()) if maze else None,
@@ -75,7 +81,7 @@ def read_ibex(files: Sequence[Path], texts: Sequence[Path]) -> Readings:
         rows += [row | {"question_correct": answers.get(trial)} for trial, row in timed]
         if unseen:
             notes.append(f"{file.name}: {unseen:,} words were not seen, behind a wrong choice.")
-    return readings(rows, notes, files[0])
+    return check_times(rows, notes, files[0])
 
 
 def _group(fields: Sequence[str]) -> str:
@@ -94,7 +100,7 @@ def _lines(file: Path) -> Iterator[tuple[int, list[str]]]:
     try:
         text = file.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
-        raise unread(file, error) from error
+        raise unreadable_file(file, error) from error
     for number_, line in enumerate(text.splitlines(), start=1):
         fields = [unquote(field).strip() for field in line.split(",")]
         if len(fields) > 7 and _WHOSE.match(fields[0]):

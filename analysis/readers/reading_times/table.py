@@ -27,7 +27,7 @@ _SHOWN = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Readings:
+class ImportedTimes:
     """Reading times read from files.
 
     Attributes:
@@ -53,7 +53,7 @@ class TimesFormat:
 
     names: tuple[str, ...]
     documentation: str
-    read: Callable[[Sequence[Path], Sequence[Path]], Readings]
+    read: Callable[[Sequence[Path], Sequence[Path]], ImportedTimes]
 
 
 def times_formats() -> dict[str, TimesFormat]:
@@ -62,7 +62,9 @@ def times_formats() -> dict[str, TimesFormat]:
     return {name: times_format for times_format in formats for name in times_format.names}
 
 
-def readings(rows: Sequence[dict[str, object]], notes: Sequence[str], where: Path) -> Readings:
+def check_times(
+    rows: Sequence[dict[str, object]], notes: Sequence[str], where: Path
+) -> ImportedTimes:
     """Return rows as a checked table.
 
     Args:
@@ -90,10 +92,10 @@ def readings(rows: Sequence[dict[str, object]], notes: Sequence[str], where: Pat
             where=str(where),
             expected="one time for each participant, text and position",
         )
-    return Readings(frame, tuple(notes))
+    return ImportedTimes(frame, tuple(notes))
 
 
-def number(text: str, where: Path, line: int) -> float:
+def parse_time(text: str, where: Path, line: int) -> float:
     """Parse a time in milliseconds.
 
     Raises:
@@ -109,6 +111,6 @@ def number(text: str, where: Path, line: int) -> float:
         ) from error
 
 
-def unread(file: Path, error: Exception) -> AnalysisError:
+def unreadable_file(file: Path, error: Exception) -> AnalysisError:
     """Return the error for an unreadable file."""
     return AnalysisError(f"the times cannot be read: {why_unread(error)}", where=str(file))

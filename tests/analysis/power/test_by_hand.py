@@ -91,10 +91,10 @@ def test_reaction_times_are_log_normal_around_their_medians_or_unknown():
 
 
 def test_a_simulated_session_has_positions_sides_and_choices_of_its_trials():
-    shown = power._shown(ENTRIES, 1, 0, 0)
+    shown = power._place_of(ENTRIES, 1, 0, 0)
     assert sorted(shown.positions) == [0, 1, 2, 3]
     right = np.array([True, False, True, False])
-    found = power._session(ENTRIES, right, [1.0, 2.0, 3.0, 4.0], shown)
+    found = power._session_judgments(ENTRIES, right, [1.0, 2.0, 3.0, 4.0], shown)
     for row, entry, was_right, at, side in zip(
         found, ENTRIES, right, shown.positions, shown.good_sides, strict=True
     ):
@@ -137,18 +137,18 @@ def test_items_of_a_construction_start_at_its_intercept():
     design = Design([], ["x", "y"], [np.array([2, 0]), np.array([1])],
                     [np.array([0, 1]), np.array([1])], ["p", "q", "r"])  # fmt: skip
     x, y = (power.intercept(one, people) for one in (0.9, 0.6))
-    assert power._bases(design, [0.9, 0.6], people).tolist() == [y, y, x]
+    assert power._item_intercepts(design, [0.9, 0.6], people).tolist() == [y, y, x]
 
 
 def drawn_rows(people: Assumptions, per_list: int, seed: int = 3) -> pd.DataFrame:
     design = power.design_of([ENTRIES * 25, ENTRIES * 25])
     shown = [
-        [power._shown(entries, 1, list_, place) for place in range(per_list)]
+        [power._place_of(entries, 1, list_, place) for place in range(per_list)]
         for list_, entries in enumerate(design.lists)
     ]
     rng = np.random.default_rng(seed)
     items = np.array([-1.0, 0.0, 1.0, 3.0])
-    return power._judgments(design, items, 0.0, people, [], shown, rng)
+    return power._simulate_judgments(design, items, 0.0, people, [], shown, rng)
 
 
 def test_judgments_are_right_as_often_as_logits_lapses_and_guessers_make_them():
@@ -188,9 +188,10 @@ def test_times_are_longer_for_harder_items_and_the_studys_own_at_a_typical_one(m
 
     monkeypatch.setattr(power, "_draw_times", no_times)
     design = power.design_of([ENTRIES])
-    shown = [[power._shown(ENTRIES, 1, 0, 0)]]
+    shown = [[power._place_of(ENTRIES, 1, 0, 0)]]
     items = np.array([0.5, 1.0, 4.0, 1.0])
-    power._judgments(design, items, 800.0, Assumptions(), [], shown, np.random.default_rng(1))
+    rng = np.random.default_rng(1)
+    power._simulate_judgments(design, items, 800.0, Assumptions(), [], shown, rng)
     of = [2 * np.tanh(one / 2) / one for one in items]
     assert asked[0] == pytest.approx([800 * one / of[1] for one in of])
 
@@ -227,7 +228,7 @@ def test_points_have_the_spread_of_what_differs():
     def share_up(people: Assumptions, person, unit, effects=0.0, cell=None) -> np.ndarray:
         scale = Scale(2, people, effects)
         cell = one if cell is None else cell
-        return power_scale._points(np.full(n, 1.0), person, unit, cell, scale, rng) == 2
+        return power_scale._simulate_points(np.full(n, 1.0), person, unit, cell, scale, rng) == 2
 
     expected = {
         "people": (Assumptions(3, 0, 0, 0), two, one, 0.0, 3.0),
@@ -245,7 +246,7 @@ def test_points_have_the_spread_of_what_differs():
     guessing = share_up(Assumptions(0, 0, 0, 0.5), two, two).mean()
     assert guessing == pytest.approx(0.25 + 0.5 * logistic(1), abs=4 * 0.5 / sqrt(n))
     seven = Scale(7, Assumptions(0, 0, 1, 0), 0)
-    at_random = power_scale._points(np.zeros(n), two, two, one, seven, rng)
+    at_random = power_scale._simulate_points(np.zeros(n), two, two, one, seven, rng)
     shares = np.bincount(at_random, minlength=8)[1:] / n
     assert len(shares) == 7 and shares == pytest.approx(np.full(7, 1 / 7), abs=4 * 0.36 / sqrt(n))
 
@@ -315,7 +316,7 @@ def read(spread: Spread, frames: int = 40, per_list: int = 30) -> pd.DataFrame:
         for which in range(2)
     ]  # fmt: skip
     design = ReadDesign("one", lists, {"a - b": {"a": 1.0, "b": -1.0}})
-    return reading_power._readings(design, spread, per_list, np.random.default_rng(7))
+    return reading_power._simulate_times(design, spread, per_list, np.random.default_rng(7))
 
 
 @pytest.mark.parametrize("part", ["participants", "their_effect", "frames", "frames_effect"])
@@ -360,7 +361,7 @@ def test_a_slowdown_is_held_against_the_interval_of_a_study_without_any():
     told = {}
     for number in range(6):
         rng = reading_power.numpy_generator(2, "reading power", "one", number)
-        rows = reading_power._readings(design, spread, 8, rng)
+        rows = reading_power._simulate_times(design, spread, 8, rng)
         for size in (5, 8):
             [one] = contrasts(rows[rows["place"] < size], "log_rt", design.comparisons).to_dict(
                 "records"
