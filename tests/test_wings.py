@@ -53,7 +53,6 @@ WINGS = {
             "analysis.commands.import_judgments",
             "analysis.commands.import_scores",
             "analysis.commands.import_readings",
-            "analysis.commands.import_undo",
         ),
         ("import", "judgments", "results.csv", "--out", "imported"),
     ),

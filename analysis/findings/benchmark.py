@@ -149,7 +149,7 @@ def compare_model_pairs(logs: Mapping[str, pd.DataFrame], margin: float) -> pd.D
     """Return the comparison of each pair of models, over all items and in each paradigm.
 
     Args:
-        logs: Item logs by model, from ``analysis.readers.item_logs``.
+        logs: Item logs by model, from ``analysis.commands.paired``.
         margin: Smaller differences count as no difference.
 
     Returns:

@@ -1,4 +1,4 @@
-"""Participants: their flow, agreement, distributions, sides, speed and learning."""
+"""Participants' behaviour: agreement, distributions, sides, speed and learning."""
 
 from collections.abc import Iterator, Mapping
 from functools import partial
@@ -7,9 +7,8 @@ import pandas as pd
 
 from analysis.data.join import Joined
 from analysis.figures.drawing import Drawing
-from analysis.figures.flow import flow_figure
 from analysis.figures.people import participants_figure, session_figure
-from analysis.findings.finding import Context, Finding, FindingInputs, Findings
+from analysis.findings.finding import Context, Finding, Findings
 from analysis.statistics.agreement import agreement
 from analysis.statistics.correlation import FEWEST_ITEMS
 from analysis.statistics.people import (
@@ -24,24 +23,6 @@ from analysis.statistics.people import (
 )
 from analysis.tables.accuracy_table import Column, Table
 from analysis.tables.section import Section
-
-
-def _run_flow(inputs: FindingInputs) -> Findings:
-    origin = inputs.context.origin
-    if not origin.flow.recruited:
-        return Findings()
-    drawing = Drawing(
-        "flow",
-        "Flow of participants",
-        "How many participants came, stayed and were kept. At the right are those who left.",
-        Section.PARTICIPANTS,
-        partial(flow_figure, origin.flow, simulated=origin.simulated),
-    )
-    return Findings(drawings=(drawing,))
-
-
-FLOW = Finding("flow", Section.PARTICIPANTS, _run_flow)
-
 
 _MEASURES = {
     "accuracy": "Accuracy",

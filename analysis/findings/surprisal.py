@@ -12,8 +12,8 @@ import pandas as pd
 from analysis.data.readings import readings_of
 from analysis.data.word_predictors import KEYS, plain_word, with_predictors
 from analysis.errors import AnalysisError
+from analysis.figures.designs import shapes_figure
 from analysis.figures.drawing import Drawing
-from analysis.figures.reading import shapes_figure
 from analysis.findings.finding import Finding, FindingInputs, Findings, Need
 from analysis.findings.measures import keep_right_words
 from analysis.statistics.reading_regression import (

@@ -10,8 +10,8 @@ from analysis.data.join import Joined
 from analysis.data.load import ExportedRun, Scores
 from analysis.errors import AnalysisError
 from analysis.findings.finding import Finding, FindingInputs
+from analysis.findings.flow import FLOW
 from analysis.findings.other_answers import LATE_ANSWERS
-from analysis.findings.people import FLOW
 from analysis.findings.plan import PLAN
 from analysis.tables.provenance import AskedFor
 from experiment.errors import ParallaxError

@@ -10,6 +10,7 @@ from analysis.findings.curves import CURVES
 from analysis.findings.design_model import DESIGN_MODEL
 from analysis.findings.differences import DIFFERENCES
 from analysis.findings.finding import FindingInputs
+from analysis.findings.flow import FLOW
 from analysis.findings.human_model_agreement import AGREEMENT
 from analysis.findings.lexical import LEXICAL
 from analysis.findings.measures import CHOICE_EFFECTS
@@ -17,7 +18,7 @@ from analysis.findings.metrics_table import METRICS
 from analysis.findings.mixed_model import MIXED
 from analysis.findings.multiverse import MULTIVERSE
 from analysis.findings.other_answers import LATE_ANSWERS, OTHER_KINDS
-from analysis.findings.people import FLOW, PEOPLE
+from analysis.findings.people import PEOPLE
 from analysis.findings.summary_sentences import effect_sentences
 from analysis.findings.takers import TAKERS
 from analysis.report.summary import summary

@@ -9,13 +9,13 @@ from analysis.data.load import ExportedRun, Scores
 from analysis.findings.design import with_units
 from analysis.findings.design_model import RATING_MODEL
 from analysis.findings.finding import FindingInputs, titles_of
+from analysis.findings.flow import FLOW
 from analysis.findings.measures import RATING_EFFECTS
 from analysis.findings.other_answers import OTHER_RATED
-from analysis.findings.people import FLOW
 from analysis.findings.ratings import RATING_MODELS, RATINGS
 from analysis.findings.summary_sentences import POINTS
 from analysis.findings.summary_sentences import effect_sentences as design_sentences
-from analysis.report.verdict import all_alike, beside_ceiling
+from analysis.report.summary import all_alike, beside_ceiling
 from analysis.responses.base import ResponseAnalysis
 from analysis.statistics.contrasts import with_z_scores
 from analysis.tables.provenance import AskedFor

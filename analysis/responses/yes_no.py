@@ -9,12 +9,12 @@ from analysis.data.load import ExportedRun, Scores
 from analysis.findings.design import with_units
 from analysis.findings.design_model import YES_NO_MODEL
 from analysis.findings.finding import FindingInputs
+from analysis.findings.flow import FLOW
 from analysis.findings.measures import YES_NO_EFFECTS
 from analysis.findings.other_answers import LATE_ANSWERS, OTHER_YES_NO
-from analysis.findings.people import FLOW
 from analysis.findings.summary_sentences import effect_sentences as design_sentences
 from analysis.findings.yes_no import YES_NO, YES_NO_MODELS
-from analysis.report.verdict import all_alike, beside_ceiling
+from analysis.report.summary import all_alike, beside_ceiling
 from analysis.responses.base import ResponseAnalysis
 from analysis.tables.provenance import AskedFor
 

@@ -14,8 +14,8 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy.sparse import coo_array, csr_array
 
+from analysis.data.categorical import groups
 from analysis.data.declared import unit_column
-from analysis.data.groups import groups
 from analysis.data.load import PEOPLE
 from analysis.statistics.clustered import (
     Variances,

@@ -3,9 +3,8 @@
 import numpy as np
 import pandas as pd
 
-from analysis.data.categorical import decode
+from analysis.data.categorical import decode, groups
 from analysis.data.declared import unit_column
-from analysis.data.groups import groups
 from analysis.statistics.clustered import (
     agreement_of,
     freedom_of_agreement,

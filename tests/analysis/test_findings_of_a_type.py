@@ -8,7 +8,7 @@ import pytest
 
 from analysis.figures.drawing import Drawing, new_figure
 from analysis.findings.finding import Finding, Findings, Need
-from analysis.report.html import render_report
+from analysis.report.write import render_report
 from analysis.responses import base
 from analysis.responses.base import ANALYSES
 from analysis.tables.accuracy_table import Column
