@@ -25,8 +25,8 @@ from analysis.data.part_scores import scores_of_parts
 from analysis.data.takers import load_all_taken
 from analysis.data.tasks import parts
 from analysis.data.word_predictors import read_surprisal
+from analysis.findings.finding import ComparisonOptions
 from analysis.findings.lexical import count_corpus_words
-from analysis.options import ComparisonOptions
 from analysis.report.write import write_comparison, written_before
 from analysis.result import Comparison
 from analysis.scores.metrics import METRICS
@@ -63,10 +63,10 @@ def compare(
     """
     refuse_overwrite(out, written_before(out))
     exported = load_run(run) if isinstance(run, Path) else run
-    found = comparison.compare(
+    result = comparison.compare(
         exported, load_all_scores(scores), options, code_version=code_version()
     )
-    return replace(found, files=write_comparison(found, out, figures=figures))
+    return replace(result, files=write_comparison(result, out, figures=figures))
 
 
 @click.command("compare")
@@ -189,12 +189,14 @@ def command(
     """
     # The other options have the same names as the fields that they set.
     options = ComparisonOptions(
-        corpus=_word_counts(corpus) if corpus else None,
+        corpus=_count_corpus(corpus) if corpus else None,
         about=read_about(about) if about else None,
         **values,
     )
-    options = replace(options, surprisal={path.stem: _bits(path) for path in surprisal})
-    people = _people(runs, codes, judgments, items, mapping)
+    options = replace(
+        options, surprisal={path.stem: _read_surprisals_in_bits(path) for path in surprisal}
+    )
+    people = _load_people(runs, codes, judgments, items, mapping)
     if takers:
         options = replace(options, takers=load_all_taken(takers, people))
     if judgments and not accept_low_accuracy:
@@ -203,18 +205,20 @@ def command(
 
         check_accuracy(people)
     with TemporaryDirectory() as merged:
-        scores = _of_all_parts(people, scores, Path(merged, "scores"))
-        options = replace(options, unigram=_unigram(people, unigram, Path(merged, "unigram")))
+        scores = _scores_of_all_parts(people, scores, Path(merged, "scores"))
+        options = replace(options, unigram=_load_unigram(people, unigram, Path(merged, "unigram")))
         for part, folder in parts(people, task, out):
             # With several tasks, surprisals apply only to tasks that are read step by step.
             read = part is people or part.readings is not None
             if folder != out:
                 click.echo(f"{folder.name}\n")
-            own = options if read else _without_steps(options)
-            _say(compare(part, scores, folder, own, figures=not no_figures), folder)
+            part_options = options if read else _without_steps(options)
+            _print_summary(
+                compare(part, scores, folder, part_options, figures=not no_figures), folder
+            )
 
 
-def _of_all_parts(run: ExportedRun, files: Sequence[Path], folder: Path) -> tuple[Path, ...]:
+def _scores_of_all_parts(run: ExportedRun, files: Sequence[Path], folder: Path) -> tuple[Path, ...]:
     """Return score files for all items of the run; combined ones are written below a folder."""
     if not run.of_parts:
         return tuple(files)
@@ -222,26 +226,26 @@ def _of_all_parts(run: ExportedRun, files: Sequence[Path], folder: Path) -> tupl
     return tuple(scores_of_parts(run, files, folder))
 
 
-def _unigram(run: ExportedRun, files: Sequence[Path], folder: Path) -> Scores | None:
-    found = _of_all_parts(run, files, folder)
-    if len(found) > 1:
+def _load_unigram(run: ExportedRun, files: Sequence[Path], folder: Path) -> Scores | None:
+    score_files = _scores_of_all_parts(run, files, folder)
+    if len(score_files) > 1:
         raise click.UsageError("--unigram takes one model: of a study in parts, a file for each.")
-    return load_scores(found[0]) if found else None
+    return load_scores(score_files[0]) if score_files else None
 
 
 def _without_steps(options: ComparisonOptions) -> ComparisonOptions:
     return replace(options, surprisal={})
 
 
-def _say(found: Comparison, out: Path) -> None:
-    click.echo(to_text(found.tables[0]))
-    for path in found.files:
+def _print_summary(result: Comparison, out: Path) -> None:
+    click.echo(to_text(result.tables[0]))
+    for path in result.files:
         if path.suffix in (".html", ".svg") and not path.name.startswith("curves_"):
             click.echo(path)
-    click.echo(f"All {len(found.files)} files, tables among them: {out}")
+    click.echo(f"All {len(result.files)} files, tables among them: {out}")
 
 
-def _people(
+def _load_people(
     runs: Sequence[Path],
     codes: Path | None,
     judgments: Path | None,
@@ -261,14 +265,14 @@ def _people(
     )
 
 
-def _bits(path: Path) -> pd.DataFrame:
+def _read_surprisals_in_bits(path: Path) -> pd.DataFrame:
     """Return a surprisal table in bits."""
     frame, unit = read_surprisal(path)
     bits = frame[unit] if unit == "surprisal_bits" else frame[unit] / math.log(2)
     return frame.assign(surprisal_bits=bits)[["text_id", "position", "text", "surprisal_bits"]]
 
 
-def _word_counts(corpus: Path) -> Mapping[str, int]:
+def _count_corpus(corpus: Path) -> Mapping[str, int]:
     with tqdm(desc="Counting words", unit=" lines", disable=None) as progress:
         return count_corpus_words(corpus, progress.update)
 

@@ -9,7 +9,7 @@ import click
 from analysis.errors import AnalysisError
 from analysis.figures.drawing import FORMATS as FIGURE_FORMATS
 from analysis.figures.drawing import save_figure
-from analysis.power.base import NAME, Asked, Outcome, Power
+from analysis.power.base import NAME, Outcome, Power, PowerOptions
 from analysis.power.simulated_choices import Assumptions
 from analysis.tables.render import FORMATS as TABLE_FORMATS
 from analysis.tables.render import save_table, to_text
@@ -66,7 +66,7 @@ class Sizes(click.ParamType[tuple[int, ...]]):
               help=("The difference to detect.  [default: .05 in accuracy, .5 points of a rating, "
                     ".1 in the share of yes]"))  # fmt: skip
 @click.option("--width", type=click.FloatRange(min=0, min_open=True),
-              help="The wanted half-width of the intervals.  [default: --difference]")  # fmt: skip
+              help="The target half-width of the intervals.  [default: --difference]")  # fmt: skip
 @click.option("--sd-participants", default=0.5, show_default=True, help="In logits.")
 @click.option("--sd-items", default=0.5, show_default=True, help="In logits; of ratings, frames.")
 @click.option("--sd-effects", default=0.2, show_default=True,
@@ -129,7 +129,7 @@ def power(
     step by step, it is the share that tells a --slowdown of one region from none.
     """
     loaded = load_study(study)
-    asked = Asked(
+    options = PowerOptions(
         people=Assumptions(sd_participants, sd_items, lapse, guessing),
         sizes=sizes, simulations=simulations, seed=seed, difference=difference, width=width,
         sd_effects=sd_effects, means=means, scale=scale, accuracy=accuracy, like=like,
@@ -137,11 +137,11 @@ def power(
         cost=None if reward is None else reward * (1 + fee_percent / 100),
     )  # fmt: skip
     built = build_lists(loaded, load_items(loaded), seed)
-    for outcome in _power_of(loaded, asked)(loaded, built, asked):
-        _tell(outcome, out, of_several=scale is None)
+    for outcome in _power_of(loaded, options)(loaded, built, options):
+        _print_outcome(outcome, out, of_several=scale is None)
 
 
-def _power_of(study: Study, asked: Asked) -> Power:
+def _power_of(study: Study, options: PowerOptions) -> Power:
     """Return the power function for the study's response type: choices, points or times.
 
     Reading times are planned if the task asks for nothing else, or with --slowdown. Points are
@@ -159,27 +159,27 @@ def _power_of(study: Study, asked: Asked) -> Power:
             expected="a study of one type of response",
             remedy="Copy the folder for each task, with its items and its response alone",
         )
-    if response.step_table is None and asked.slowdown_percent is not None:
+    if response.step_table is None and options.slowdown_percent is not None:
         raise click.UsageError(
             "--slowdown is of what is read step by step; this study has no times."
         )
     is_right = Gives.RIGHT in response.gives
-    if response.step_table and asked.means is None and (is_right or asked.slowdown_percent):
-        return _loaded("times")
-    if is_right and asked.means is None:
-        return _loaded("choices")
-    if asked.accuracy is not None or asked.like is not None:
+    if response.step_table and options.means is None and (is_right or options.slowdown_percent):
+        return _load_power("times")
+    if is_right and options.means is None:
+        return _load_power("choices")
+    if options.accuracy is not None or options.like is not None:
         raise click.UsageError("--accuracy and --like say how often choices are right; of the "
                                "points of a scale, --means says what is expected.")  # fmt: skip
-    return _loaded("points")
+    return _load_power("points")
 
 
-def _loaded(name: str) -> Power:
+def _load_power(name: str) -> Power:
     module, _, attribute = _POWERS[name].partition(":")
     return cast(Power, getattr(import_module(module), attribute))
 
 
-def _tell(outcome: Outcome, out: Path | None, *, of_several: bool) -> None:
+def _print_outcome(outcome: Outcome, out: Path | None, *, of_several: bool) -> None:
     """Print an outcome and write it to a folder; one of several scales gets its own subfolder."""
     if outcome.scale:
         click.echo(f"Scale {outcome.scale}, as if it stood alone:\n")
@@ -187,14 +187,14 @@ def _tell(outcome: Outcome, out: Path | None, *, of_several: bool) -> None:
     for sentence in outcome.sentences:
         click.echo(sentence)
     if out is not None:
-        _write(outcome, out / outcome.scale if of_several else out)
+        _write_outcome(outcome, out / outcome.scale if of_several else out)
     if outcome.scale:
         click.echo("")
     if outcome.closing:
         click.echo(outcome.closing)
 
 
-def _write(outcome: Outcome, out: Path) -> None:
+def _write_outcome(outcome: Outcome, out: Path) -> None:
     with atomic_folder(out, _WRITTEN) as folder:
         save_table(outcome.table, folder)
         if outcome.figure is not None:

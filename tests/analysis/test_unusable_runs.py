@@ -10,7 +10,7 @@ import pytest
 from analysis.compare import compare
 from analysis.comparison import compare as run_comparison
 from analysis.errors import AnalysisError
-from analysis.options import ComparisonOptions
+from analysis.findings.finding import ComparisonOptions
 from experiment.errors import ParallaxError
 from experiment.studies.load import load_study
 from tests.analysis import small_run

@@ -2,7 +2,7 @@
 
 import pytest
 
-from analysis.findings.summary_sentences import corrected
+from analysis.findings.summary_sentences import correction_in_words
 
 
 @pytest.mark.parametrize(
@@ -18,4 +18,4 @@ from analysis.findings.summary_sentences import corrected
 def test_a_sentence_says_for_how_many_comparisons_a_difference_is_corrected(
     low, high, p_holm, n, said
 ):
-    assert corrected(low, high, p_holm, f"{n} contrasts", n) == said
+    assert correction_in_words(low, high, p_holm, f"{n} contrasts", n) == said

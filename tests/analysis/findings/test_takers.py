@@ -12,7 +12,7 @@ from analysis.comparison import compare
 from analysis.data.load import ExportedRun, load_run
 from analysis.data.takers import load_all_taken, load_taken
 from analysis.errors import AnalysisError
-from analysis.options import ComparisonOptions
+from analysis.findings.finding import ComparisonOptions
 from analysis.takers.export import write_sittings
 from analysis.takers.rows import Taker
 from analysis.takers.taking import take

@@ -11,9 +11,9 @@ from analysis.power.simulated_choices import (
     design_of,
     intercept,
     like_items,
-    needed,
     relative_decision_time,
     simulate,
+    sizes_needed,
     summary,
 )
 from experiment.design.lists import ListEntry
@@ -89,9 +89,9 @@ def test_the_fewest_participants_that_are_enough_are_found():
     found = summary(run(MANY, [0.8, 0.8], NOBODY_GUESSES, n=4))
     widths = found.set_index(["construction", "per_list"])["half_width"]
     limit = widths[OVERALL, 20]
-    enough = needed(found, lambda rows: rows["half_width"] <= limit).set_index("construction")
+    enough = sizes_needed(found, lambda rows: rows["half_width"] <= limit).set_index("construction")
     assert enough.loc[OVERALL, "per_list"] == 20
-    assert needed(found, lambda rows: rows["half_width"] < 0)["per_list"].isna().all()
+    assert sizes_needed(found, lambda rows: rows["half_width"] < 0)["per_list"].isna().all()
 
 
 def test_the_command_prints_the_answer_with_cost_and_writes_table_and_figure(tmp_path):

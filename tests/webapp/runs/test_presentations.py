@@ -14,7 +14,7 @@ from analysis import comparison
 from analysis.data.load import ExportedRun, load_run
 from analysis.data.tasks import of_task, parts
 from analysis.errors import AnalysisError
-from analysis.options import ComparisonOptions
+from analysis.findings.finding import ComparisonOptions
 from analysis.statistics.withheld import CONTRAST, MEAN
 from experiment.studies.load import load_study
 from tests.analysis.small_run import compared, write_scores
