@@ -6,6 +6,7 @@ import pandas as pd
 
 from analysis.data.join import join
 from analysis.findings.accuracy import ACCURACY, INTERVALS, OPTIONS
+from analysis.findings.comparisons import COMPARISONS, comparison_sentences
 from analysis.findings.curves import CURVES
 from analysis.findings.design_model import DESIGN_MODEL
 from analysis.findings.differences import DIFFERENCES
@@ -19,7 +20,6 @@ from analysis.findings.mixed_model import MIXED
 from analysis.findings.multiverse import MULTIVERSE
 from analysis.findings.other_answers import LATE_ANSWERS, OTHER_KINDS
 from analysis.findings.people import PEOPLE
-from analysis.findings.summary_sentences import effect_sentences
 from analysis.findings.takers import TAKERS
 from analysis.report.summary import summary
 from analysis.responses.base import ResponseAnalysis
@@ -27,9 +27,10 @@ from analysis.tables.provenance import AskedFor
 
 
 def _summary(inputs: FindingInputs, statistics: Mapping[str, pd.DataFrame]) -> list[str]:
-    texts = summary(inputs.by_construction, inputs.context.study, statistics, inputs.margin)
-    effects = statistics.get("design_effects")
-    return texts if effects is None else [*texts, *effect_sentences(effects, inputs.context)]
+    return [
+        *comparison_sentences(statistics),
+        *summary(inputs.by_construction, inputs.context.study, statistics, inputs.margin),
+    ]
 
 
 CHOICE = ResponseAnalysis(
@@ -38,6 +39,7 @@ CHOICE = ResponseAnalysis(
     join,
     _summary,
     (
+        COMPARISONS,
         FLOW,
         ACCURACY,
         CHOICE_EFFECTS,

@@ -1,0 +1,477 @@
+"""The study's comparisons, answered: the questions that a report answers first."""
+
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from analysis.data.own_columns import PREFIX, items_of
+from analysis.findings.design import CONDITION, VERSION, crossed_designs
+from analysis.findings.differences import split_tied_models
+from analysis.findings.effects import Measure
+from analysis.findings.finding import Finding, FindingInputs, Findings
+from analysis.findings.measures import READ, Choices, Ratings, YesNo
+from analysis.statistics.contrasts import contrasts
+from analysis.statistics.paired import models_against_models, people_against_models
+from analysis.statistics.reading_regression import slope
+from analysis.statistics.resample import LEVEL, codes
+from analysis.tables.accuracy_table import Column, Table
+from analysis.tables.section import Section
+from experiment.comparisons.contrast import (
+    MODELS,
+    PEOPLE,
+    Contrast,
+    JudgeDifference,
+    LevelDifference,
+    Slope,
+)
+from experiment.comparisons.planned import PlannedComparison, planned_comparisons
+from experiment.errors import ParallaxError
+
+NAME = "comparisons"
+_ALPHA = 1 - LEVEL
+_PERCENT = 100.0
+_ENDS = ["estimate", "low", "high", "p"]
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class MeasureWords:
+    """How a report words differences of a measure.
+
+    Attributes:
+        subject: The measured quantity, such as "Accuracy".
+        more: The verb phrase for a positive difference, such as "is higher".
+        less: The same for a negative one.
+        unit: The unit of a difference.
+        answers: What is counted, such as "judgments".
+        scale: Converts a difference to the unit.
+        decimals: How many decimals are printed.
+    """
+
+    subject: str
+    more: str
+    less: str
+    unit: str
+    answers: str
+    scale: Callable[[float], float]
+    decimals: int
+
+    def amount(self, value: float, *, signed: bool = True) -> str:
+        """Return a difference in the unit, without the unit's name."""
+        shown = f"{self.scale(value):{'+' if signed else ''}z.{self.decimals}f}"
+        return shown.replace("-", "\N{MINUS SIGN}")
+
+
+def _points(value: float) -> float:
+    return _PERCENT * value
+
+
+def _slowdown(value: float) -> float:
+    return _PERCENT * float(np.expm1(value))
+
+
+def _unchanged(value: float) -> float:
+    return value
+
+
+WORDS: Mapping[str, MeasureWords] = {
+    "accuracy": MeasureWords(
+        "Accuracy", "is higher", "is lower", "percentage points", "judgments", _points, 1
+    ),
+    "rating": MeasureWords(
+        "The mean rating", "is higher", "is lower", "scale points", "ratings", _unchanged, 2
+    ),
+    "yes": MeasureWords(
+        "The share of yes", "is higher", "is lower", "percentage points", "answers", _points, 1
+    ),
+    "log_rt": MeasureWords(
+        "Reading", "is slower", "is faster", "per cent", "reading times", _slowdown, 1
+    ),
+}
+_MEASURES: Mapping[str, Measure] = {
+    "accuracy": Choices(),
+    "rating": Ratings(),
+    "yes": YesNo(),
+    "log_rt": READ,
+}
+
+
+def _run(inputs: FindingInputs) -> Findings:
+    rows, unanswered = answered(inputs)
+    if rows.empty:
+        return Findings(left_out=unanswered)
+    tables = [
+        _table(inputs, rows[rows["role"] == role], role)
+        for role in ("primary", "exploratory")
+        if (rows["role"] == role).any()
+    ]
+    return Findings(tuple(tables), {NAME: rows}, unanswered)
+
+
+def answered(inputs: FindingInputs) -> tuple[pd.DataFrame, tuple[str, ...]]:
+    """Return the study's comparisons with their results, and why others have none.
+
+    Returns:
+        A frame with a row for each comparison (and model): name, role, is_declared, measure,
+        compared (in the notation of study.toml), constructions, judge, estimate, low, high, level
+        (of the interval), p, p_corrected, n_in_family, smallest_effect, is_equivalent,
+        n_observations, n_participants, n_frames; and sentences on comparisons without an answer.
+        Primary comparisons are corrected among themselves by Bonferroni's method, interval and p
+        alike, so that an interval excludes 0 exactly when its p is below .05.
+    """
+    items = list(items_of(inputs.run.items))
+    try:
+        planned = planned_comparisons(inputs.run.study, items)
+    except ParallaxError as error:
+        return pd.DataFrame(), (f"The study's comparisons cannot be answered: {error}",)
+    parts = [(comparison, _judges(inputs, comparison)) for comparison in planned]
+    n_primary = sum(
+        len(judges) for comparison, judges in parts if comparison.declaration.is_primary
+    )
+    rows, unanswered = [], []
+    for comparison, judges in parts:
+        family = n_primary if comparison.declaration.is_primary else 1
+        for judge in judges:
+            result = _result(inputs, comparison, judge, family)
+            if isinstance(result, str):
+                unanswered.append(f"{comparison.declaration.name}: {result}")
+            else:
+                rows.append(_described(comparison, judge, family) | result)
+    return pd.DataFrame(rows), tuple(unanswered)
+
+
+def _described(comparison: PlannedComparison, judge: str, family: int) -> Row:
+    declaration = comparison.declaration
+    return {
+        "name": declaration.name,
+        "role": declaration.role,
+        "is_declared": comparison.is_declared,
+        "measure": comparison.measure,
+        "compared": comparison.compared.text,
+        "constructions": ", ".join(comparison.constructions),
+        "judge": judge,
+        "n_in_family": family,
+        "smallest_effect": declaration.smallest_effect,
+    } | _statements(comparison, judge)
+
+
+def _judges(inputs: FindingInputs, comparison: PlannedComparison) -> list[str]:
+    """Return the models that a comparison is answered for; one empty name for people alone."""
+    compared = comparison.compared
+    if not isinstance(compared, JudgeDifference):
+        return [""]
+    if compared.second == MODELS:
+        return list(split_tied_models(inputs.data.decisions)[0])
+    return [compared.second]
+
+
+def _result(
+    inputs: FindingInputs, comparison: PlannedComparison, judge: str, family: int
+) -> Row | str:
+    """Return a comparison's estimate, interval, p and numbers, or why there is none."""
+    declaration = comparison.declaration
+    sides = 2 if declaration.one_sided else 1
+    estimate_at = _estimator(inputs, comparison, judge)
+    if isinstance(estimate_at, str):
+        return estimate_at
+    level = 1 - sides * _ALPHA / family
+    row = estimate_at(level)
+    p = float(row["p"])
+    if declaration.one_sided:
+        predicted = 1.0 if declaration.predicted == "positive" else -1.0
+        p = p / 2 if predicted * row["estimate"] > 0 else 1 - p / 2
+        row |= {"high": np.inf} if predicted > 0 else {"low": -np.inf}
+    smallest, is_equivalent = declaration.smallest_effect, None
+    if smallest is not None:
+        inner = estimate_at(1 - 2 * _ALPHA / family)
+        is_equivalent = bool(-smallest < inner["low"] and inner["high"] < smallest)
+    return row | {
+        "level": LEVEL,
+        "p": p,
+        "p_corrected": min(1.0, p * family),
+        "is_equivalent": is_equivalent,
+    }
+
+
+Estimator = Callable[[float], Row]
+
+
+def _estimator(inputs: FindingInputs, comparison: PlannedComparison, judge: str) -> Estimator | str:
+    """Return a function from an interval's level to the result, or why there is no result."""
+    compared = comparison.compared
+    if isinstance(compared, JudgeDifference):
+        return _judge_estimator(inputs, comparison, compared, judge)
+    measure = _MEASURES.get(comparison.measure)
+    if measure is None:
+        return f'comparisons of "{comparison.measure}" are not answered here.'
+    if isinstance(compared, Contrast):
+        return _contrast_estimator(inputs, comparison, compared, measure)
+    return _slope_estimator(inputs, comparison, compared, measure)
+
+
+def _contrast_estimator(
+    inputs: FindingInputs, comparison: PlannedComparison, compared: Contrast, measure: Measure
+) -> Estimator | str:
+    parts, weights = [], {}
+    answers = measure.answers(inputs)
+    for name, rows, cross in crossed_designs(inputs):
+        named = {step.factor for step in compared.differences} | {fixed for fixed, _ in compared.at}
+        if name not in comparison.constructions or not named <= set(cross.factors):
+            continue
+        of_cells = compared.weights(cross.factors, cross.cells)
+        if not of_cells or not measure.is_compared(rows, cross):
+            continue
+        in_cells = measure.in_cells(answers, rows, inputs.run.study)
+        if measure is READ:
+            in_cells = _in_regions(in_cells, comparison.declaration.regions)
+        parts.append(in_cells.assign(cell=f"{name}: " + in_cells["cell"].astype(str)))
+        weights |= {f"{name}: {cell}": weight for cell, weight in of_cells.items()}
+    if not parts:
+        return "no answers in all of the cells that it compares."
+    share = 1 / len(parts)
+    shared = {cell: share * weight for cell, weight in weights.items()}
+    pooled = pd.concat(parts, ignore_index=True)
+
+    def estimate(level: float) -> Row:
+        compared_cells = contrasts(pooled, measure.value, {NAME: shared}, level=level)
+        [row] = compared_cells.drop(columns=["contrast", "p_holm"]).to_dict("records")
+        return {str(key): value for key, value in row.items()}
+
+    return estimate
+
+
+def _in_regions(answers: pd.DataFrame, regions: Sequence[int]) -> pd.DataFrame:
+    """Return each trial's summed reading time, in the comparison's regions if it names any."""
+    if regions and "relative_region" in answers:
+        answers = answers[answers["relative_region"].isin(regions)]
+    trial = ["participant", "position"]
+    others = [name for name in ("cell", "unit", "group", "also") if name in answers]
+    sums = answers.groupby(trial, sort=False, observed=True).agg(
+        rt_ms=("rt_ms", "sum"),
+        n_regions=("region", "size"),
+        **{name: (name, "first") for name in others},
+    )
+    wanted = len(regions) or sums["n_regions"].groupby(sums["cell"]).transform("max")
+    sums = sums[sums["n_regions"] == wanted].reset_index()
+    return sums.assign(log_rt=np.log(sums["rt_ms"].astype(float)))
+
+
+def _slope_estimator(
+    inputs: FindingInputs, comparison: PlannedComparison, compared: Slope, measure: Measure
+) -> Estimator | str:
+    rows = inputs.data.judgments
+    rows = rows[rows["construction"].astype(str).isin(comparison.constructions)]
+    column = f"{PREFIX}{compared.variable}"
+    items = inputs.run.items
+    if column not in items:
+        return f'the items have no column "{compared.variable}".'
+    numbers = dict(zip(items["item_id"].astype(str), items[column], strict=True))
+    answers = measure.answers(inputs)
+    keys = ["participant", "position"]
+    if measure is READ:
+        answers = _in_regions(
+            answers.assign(cell="", unit=answers["frame"].astype(str)),
+            comparison.declaration.regions,
+        ).merge(rows[[*keys, "item_id"]], on=keys)
+    else:
+        answers = rows.assign(unit=rows["frame"].astype(str))
+    x = pd.to_numeric(answers["item_id"].astype(str).map(numbers), errors="coerce")
+    y = answers[measure.value].astype(float)
+    used = x.notna() & y.notna() & answers["participant"].notna()
+    answers, x, y = answers[used], x[used], y[used]
+    person, unit = (codes(answers[name].astype(str))[0] for name in ("participant", "unit"))
+    people = answers["participant"].astype(str)
+    # Differences between participants are no part of the slope.
+    x_within, y_within = (
+        (values - values.groupby(people).transform("mean")).to_numpy() for values in (x, y)
+    )
+    numbers_of = {
+        "n_observations": len(answers),
+        "n_participants": int(people.nunique()),
+        "n_frames": int(answers["unit"].nunique()),
+    }
+
+    def estimate(level: float) -> Row:
+        line = slope(y_within, x_within[:, None], [person, unit], level)
+        return {
+            "estimate": line.estimate, "low": line.low, "high": line.high, "p": line.p,
+        } | numbers_of  # fmt: skip
+
+    return estimate
+
+
+def _judge_estimator(
+    inputs: FindingInputs, comparison: PlannedComparison, compared: JudgeDifference, judge: str
+) -> Estimator | str:
+    if comparison.measure != "accuracy":
+        return (
+            "people and models are compared by accuracy, in choices between versions; of other "
+            "answers the report has correlations."
+        )
+    judged = inputs.judged
+    chosen = judged.judgments["construction"].astype(str).isin(comparison.constructions)
+    people = judged.judgments[chosen]
+    items = set(people["item_id"].astype(str))
+    decisions = {
+        model: frame[frame["item_id"].astype(str).isin(items)]
+        for model, frame in split_tied_models(judged.decisions)[0].items()
+    }
+    models = {name for name in (compared.first, judge) if name != PEOPLE}
+    if missing := sorted(models - set(decisions)):
+        return f"no scores of {', '.join(missing)}, or it gave all versions the same score."
+    is_of_models = len(models) > 1
+    sign = -1.0 if judge == PEOPLE else 1.0
+
+    def estimate(level: float) -> Row:
+        if is_of_models:
+            pair = {compared.first: decisions[compared.first], judge: decisions[judge]}
+            rows = models_against_models(pair, "construction", inputs.margin, level=level)
+            numbers = {"n_observations": "n_items", "n_participants": "", "n_frames": ""}
+        else:
+            model = next(iter(models))
+            rows = people_against_models(
+                people, {model: decisions[model]}, ["construction"], inputs.margin, level=level
+            )
+            numbers = {name: name for name in ("n_participants", "n_frames")}
+            numbers["n_observations"] = "n_judgments"
+        row = rows[rows["construction"] == ""].to_dict("records")[0]
+        low, high = sorted((sign * row["low"], sign * row["high"]))
+        return {
+            "estimate": sign * row["difference"], "low": low, "high": high, "p": row["p"],
+        } | {name: row[column] if column else 0 for name, column in numbers.items()}  # fmt: skip
+
+    return estimate
+
+
+def _table(inputs: FindingInputs, rows: pd.DataFrame, role: str) -> Table:
+    is_primary = role == "primary"
+    family = int(rows["n_in_family"].max())
+    corrected = (
+        f"Intervals and p are corrected for the {family} primary comparisons (Bonferroni): an "
+        "interval excludes 0 exactly when p is below .05."
+        if is_primary and family > 1
+        else "Intervals: 95%, of each comparison by itself; nothing is corrected."
+    )
+    units = {name: words.unit for name, words in WORDS.items()}
+    scaled = rows.assign(
+        group=[WORDS[name].subject for name in rows["measure"]],
+        label=rows["name"].where(rows["judge"] == "", rows["name"] + ": " + rows["judge"]),
+        **{
+            end: [
+                WORDS[name].scale(value)
+                for name, value in zip(rows["measure"], rows[end], strict=True)
+            ]
+            for end in ("estimate", "low", "high")
+        },
+        unit=rows["measure"].map(units),
+        p_shown=rows["p_corrected"],
+    )
+    return inputs.context.table(
+        NAME if is_primary else f"{NAME}_exploratory",
+        "Primary comparisons" if is_primary else "Exploratory comparisons",
+        "The study's questions, declared before the data."
+        if rows["is_declared"].all()
+        else "The study declares no comparisons: these follow from its design.",
+        scaled,
+        (
+            Column("label", "", "text"),
+            Column("estimate", "Difference", "estimate"),
+            Column("unit", "Unit", "text"),
+            Column("p_shown", "p", "p"),
+            Column("n_observations", "Answers", "count"),
+        ),
+        (corrected, "Variances are clustered by participant and by frame."),
+        Section.COMPARISONS,
+    )
+
+
+COMPARISONS = Finding(NAME, Section.COMPARISONS, _run)
+
+
+def comparison_sentences(statistics: Mapping[str, pd.DataFrame]) -> Iterator[str]:
+    """Yield a sentence for each primary comparison, in the order of the study."""
+    rows = statistics.get(NAME)
+    if rows is None:
+        return
+    primary = rows[rows["role"] == "primary"]
+    for row in primary.to_dict("records"):
+        yield _sentence(row)
+    if (family := len(primary)) > 1:
+        yield (
+            f"Intervals and p of these {family} primary comparisons are corrected for their "
+            "number (Bonferroni)."
+        )
+
+
+def _sentence(row: Mapping[Hashable, Any]) -> str:
+    words = WORDS[row["measure"]]
+    numbers = _numbers(row, words)
+    if pd.isna(row["low"]) and pd.isna(row["high"]):
+        return (
+            f"{row['name']}: no answer, because there are too few {words.answers}, participants "
+            f"or frames (the difference is {words.amount(row['estimate'])} {words.unit})."
+        )
+    if row["p_corrected"] < _ALPHA:
+        statement = row["if_positive"] if row["estimate"] > 0 else row["if_negative"]
+        return f"{row['name']}: {statement}, {numbers}."
+    if row["is_equivalent"]:
+        smallest = words.amount(row["smallest_effect"], signed=False)
+        return (
+            f"{row['name']}: the difference is smaller than {smallest} {words.unit}, the smallest "
+            f"effect of interest: {numbers}."
+        )
+    return f"{row['name']}: the data leave open whether there is a difference, {numbers}."
+
+
+def _statements(comparison: PlannedComparison, judge: str) -> Row:
+    """Return what a positive and what a negative difference says."""
+    words, compared = WORDS[comparison.measure], comparison.compared
+    if isinstance(compared, JudgeDifference):
+        first, second = ("people" if name == PEOPLE else name for name in (compared.first, judge))
+        verb = "choose" if compared.first == PEOPLE else "chooses"
+        statement = f"{first} {verb} the expected version %s often than {second}"
+        return {"if_positive": statement % "more", "if_negative": statement % "less"}
+    if isinstance(compared, Slope):
+        statement = f"{words.subject.lower()} {{}} with higher {compared.variable}"
+        return {
+            "if_positive": statement.format(words.more),
+            "if_negative": statement.format(words.less),
+        }
+    at = ", ".join(f"{factor} {level}" for factor, level in compared.at)
+    where = f" at {at}" if at else ""
+    main, *others = compared.differences
+    if not others:
+        first, second = _sides(main)
+        statement = f"{words.subject.lower()} {{}} for {first} than for {second}{where}"
+        return {
+            "if_positive": statement.format(words.more),
+            "if_negative": statement.format(words.less),
+        }
+    first, second = _sides(others[0])
+    further = "".join(f", and differs so for {step.words}" for step in others[1:])
+    statement = (
+        f"{words.subject.lower()} shows an interaction: the difference {main.words} is {{}} for "
+        f"{first} than for {second}{further}{where}"
+    )
+    return {
+        "if_positive": statement.format("greater"),
+        "if_negative": statement.format("less, or of opposite sign,"),
+    }
+
+
+def _sides(step: LevelDifference) -> tuple[str, str]:
+    """Return both sides of a difference in words, with the factor's name if it says something."""
+    *others, last = step.others
+    second = f"the mean of {', '.join(others)} and {last}" if others else last
+    name = "" if step.factor in (CONDITION, VERSION) else f"{step.factor} "
+    return f"{name}{step.first}", f"{name if not others else ''}{second}"
+
+
+def _numbers(row: Mapping[Hashable, Any], words: MeasureWords) -> str:
+    low, high = words.amount(row["low"]), words.amount(row["high"])
+    p = row["p_corrected"]
+    p_shown = "p < .001" if p < 0.001 else f"p = {p:.3f}".replace("0.", ".")
+    return f"{words.amount(row['estimate'])} {words.unit} (95% interval {low} to {high}; {p_shown})"
