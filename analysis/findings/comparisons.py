@@ -29,6 +29,7 @@ from experiment.comparisons.contrast import (
 )
 from experiment.comparisons.planned import PlannedComparison, planned_comparisons
 from experiment.errors import ParallaxError
+from experiment.studies.study import Study
 
 NAME = "comparisons"
 _ALPHA = 1 - LEVEL
@@ -123,15 +124,21 @@ def answered(inputs: FindingInputs) -> tuple[pd.DataFrame, tuple[str, ...]]:
         alike, so that an interval excludes 0 exactly when its p is below .05.
     """
     items = list(items_of(inputs.run.items))
-    try:
-        planned = planned_comparisons(inputs.run.study, items)
-    except ParallaxError as error:
-        return pd.DataFrame(), (f"The study's comparisons cannot be answered: {error}",)
+    present = {item.construction for item in items}
+    planned, unanswered = [], []
+    for study in _one_by_one(inputs.run.study):
+        try:
+            planned += planned_comparisons(study, items)
+        except ParallaxError as error:
+            [comparison] = study.comparisons
+            # A part of a session with several tasks has the items of one task alone.
+            if not comparison.constructions or present & set(comparison.constructions):
+                unanswered.append(f"{comparison.name}: {error}")
     parts = [(comparison, _judges(inputs, comparison)) for comparison in planned]
     n_primary = sum(
         len(judges) for comparison, judges in parts if comparison.declaration.is_primary
     )
-    rows, unanswered = [], []
+    rows = []
     for comparison, judges in parts:
         family = n_primary if comparison.declaration.is_primary else 1
         for judge in judges:
@@ -141,6 +148,14 @@ def answered(inputs: FindingInputs) -> tuple[pd.DataFrame, tuple[str, ...]]:
             else:
                 rows.append(_described(comparison, judge, family) | result)
     return pd.DataFrame(rows), tuple(unanswered)
+
+
+def _one_by_one(study: Study) -> Iterator[Study]:
+    """Yield the study with each declared comparison alone; the study itself if it has none."""
+    if not study.comparisons:
+        yield study
+    for comparison in study.comparisons:
+        yield study.model_copy(update={"comparisons": [comparison]})
 
 
 def _described(comparison: PlannedComparison, judge: str, family: int) -> Row:
@@ -423,7 +438,7 @@ def _sentence(row: Mapping[Hashable, Any]) -> str:
             f"{row['name']}: the difference is smaller than {smallest} {words.unit}, the smallest "
             f"effect of interest: {numbers}."
         )
-    return f"{row['name']}: the data leave open whether there is a difference, {numbers}."
+    return f"{row['name']}: a difference is neither shown nor ruled out, {numbers}."
 
 
 def _statements(comparison: PlannedComparison, judge: str) -> Row:
@@ -451,14 +466,15 @@ def _statements(comparison: PlannedComparison, judge: str) -> Row:
             "if_negative": statement.format(words.less),
         }
     first, second = _sides(others[0])
-    further = "".join(f", and differs so for {step.words}" for step in others[1:])
+    factors = [step.factor for step in compared.differences]
+    further = "".join(f", more so for {step.first}" for step in others[1:])
     statement = (
-        f"{words.subject.lower()} shows an interaction: the difference {main.words} is {{}} for "
-        f"{first} than for {second}{further}{where}"
+        f"{', '.join(factors[:-1])} and {factors[-1]} interact: in {words.subject.lower()}, the "
+        f"difference {main.words} is {{}} for {first} than for {second}{further}{where}"
     )
     return {
         "if_positive": statement.format("greater"),
-        "if_negative": statement.format("less, or of opposite sign,"),
+        "if_negative": statement.format("smaller (or reversed)"),
     }
 
 
@@ -472,6 +488,11 @@ def _sides(step: LevelDifference) -> tuple[str, str]:
 
 def _numbers(row: Mapping[Hashable, Any], words: MeasureWords) -> str:
     low, high = words.amount(row["low"]), words.amount(row["high"])
+    ends = f"{low} to {high}"
+    if np.isinf(row["low"]):
+        ends = f"up to {high}, one-sided"
+    elif np.isinf(row["high"]):
+        ends = f"from {low}, one-sided"
     p = row["p_corrected"]
     p_shown = "p < .001" if p < 0.001 else f"p = {p:.3f}".replace("0.", ".")
-    return f"{words.amount(row['estimate'])} {words.unit} (95% interval {low} to {high}; {p_shown})"
+    return f"{words.amount(row['estimate'])} {words.unit} (95% interval {ends}; {p_shown})"

@@ -6,7 +6,6 @@ import pandas as pd
 
 from analysis.data.join import join
 from analysis.findings.accuracy import ACCURACY, INTERVALS, OPTIONS
-from analysis.findings.comparisons import COMPARISONS, comparison_sentences
 from analysis.findings.curves import CURVES
 from analysis.findings.design_model import DESIGN_MODEL
 from analysis.findings.differences import DIFFERENCES
@@ -27,10 +26,7 @@ from analysis.tables.provenance import AskedFor
 
 
 def _summary(inputs: FindingInputs, statistics: Mapping[str, pd.DataFrame]) -> list[str]:
-    return [
-        *comparison_sentences(statistics),
-        *summary(inputs.by_construction, inputs.context.study, statistics, inputs.margin),
-    ]
+    return summary(inputs.by_construction, inputs.context.study, statistics, inputs.margin)
 
 
 CHOICE = ResponseAnalysis(
@@ -39,7 +35,6 @@ CHOICE = ResponseAnalysis(
     join,
     _summary,
     (
-        COMPARISONS,
         FLOW,
         ACCURACY,
         CHOICE_EFFECTS,
