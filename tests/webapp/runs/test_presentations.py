@@ -153,7 +153,9 @@ def test_yes_and_no_are_stored_exported_and_reported(folder, study):
     assert models.loc[("", "people", ""), "area"] == 1.0
     assert models.loc[("", "5-gram", "sum"), "spearman"] > 0.8
     assert found.by_construction.empty
-    assert found.summary[0].startswith("People said yes to 100% of what is acceptable and to 0%")
+    assert found.summary[0].startswith(
+        "People said yes to 100% of the acceptable sentences and to 0%"
+    )
 
 
 @pytest.mark.parametrize("study", [SCALES], indirect=True, ids=["scales"])
