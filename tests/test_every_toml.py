@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 from analysis.readers.mapping import read_mapping
+from experiment.design.practice import read_practice
 from experiment.errors import ParallaxError
 from experiment.materials.notation.tables import read_tables
 from experiment.studies.humanness import read_rates
 from experiment.studies.load import frozen_study, load_study
 from experiment.studies.publication import read_about
-from experiment.trials.practice import read_practice
 from lm.errors import LmError
 from lm.text.grammar_file import load_text_grammar
 from lm.training.search import read_grid
@@ -36,7 +36,7 @@ READERS: dict[str, Callable[[Path], object]] = {
         {"study.toml": path.read_bytes()}, path.parent
     ),
     "experiment/studies/publication.py": read_about,
-    "experiment/trials/practice.py": _practice,
+    "experiment/design/practice.py": _practice,
     "lm/text/grammar_file.py": load_text_grammar,
     "lm/training/search.py": lambda path: read_grid(str(path)),
     "webapp/core/settings_sources.py": lambda path: load_settings(path.parent, {}),

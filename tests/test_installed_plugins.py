@@ -15,7 +15,7 @@ from experiment.exclusion.rules import RULES, load_rule, verdict
 from experiment.materials.render import RENDERINGS, render
 from experiment.records import Item, Judgment, Kind, Side
 from experiment.responses.registry import RESPONSE_TYPES, load_response
-from experiment.simulation.responders import RESPONDERS, load_responder
+from experiment.responses.responders import RESPONDERS, load_responder
 from experiment.studies.load import load_study
 from experiment.studies.study import Rule
 from lm.errors import LmError

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from experiment.design.lists import ListEntry
+from experiment.design.practice import Practice, read_practice
 from experiment.records import Kind, Trial
 from experiment.responses.base import Given, Gives
 from experiment.studies.study import Study
 from experiment.takers.session import Screens, TakerTrial
 from experiment.takers.words import Words, words_of
-from experiment.trials.practice import Practice, read_practice
 
 _HEADING = re.compile(r"^#+ *", re.MULTILINE)
 _EMPHASIS = re.compile(r"(\*{1,3}|`)(\S.*?)\1", re.DOTALL)

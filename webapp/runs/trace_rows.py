@@ -6,8 +6,8 @@ from typing import Any
 from sqlalchemy import Select
 from sqlalchemy.orm import Session
 
+from experiment.responses.trace import read_trace
 from experiment.tables.column import JUDGE, PERSON, PROGRAM
-from experiment.trials.trace import read_trace
 from webapp.database.models import Run
 
 _ROWS_AT_A_TIME = 2_000

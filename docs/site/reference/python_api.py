@@ -15,7 +15,7 @@ PAGES = {
             "experiment.responses.base",
             "experiment.exclusion.rules",
             "experiment.exclusion.answered",
-            "experiment.simulation.responders",
+            "experiment.responses.responders",
             "experiment.records",
             "experiment.tables.column",
             "experiment.tables.files",

@@ -12,7 +12,7 @@ from experiment.records import Item, Side, Variant
 from experiment.responses.base import Arrangement, Given, Gives, Judged, Known
 from experiment.responses.one_version import OneVersion
 from experiment.responses.proposed_rules import CatchTrials
-from experiment.simulation.responders import Rater, Responder
+from experiment.responses.responders import Rater, Responder
 from experiment.tables.column import Column
 from experiment.tables.schemas import RATING_COLUMNS
 

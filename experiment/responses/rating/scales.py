@@ -11,7 +11,7 @@ from pydantic import ConfigDict, Field, StringConstraints
 from experiment.records import Item
 from experiment.responses.base import Arrangement, Given, Judged, Known
 from experiment.responses.rating.rating import Points, Scale
-from experiment.simulation.responders import Rater, Responder
+from experiment.responses.responders import Rater, Responder
 from experiment.tables.column import Column
 
 PREFIX = "rating_"

@@ -12,7 +12,7 @@ from experiment.responses.rating.rating import SCALE_COMMENTS, Points, rules_of_
 from experiment.responses.reading.question import Question
 from experiment.responses.reading.reading import PLAN, WHOLE_MS, with_question
 from experiment.responses.reading.self_paced import Paced
-from experiment.simulation.responders import Rater, Responder
+from experiment.responses.responders import Rater, Responder
 from experiment.tables.column import Column
 from experiment.tables.schemas import RATED_SIDE_COLUMN, RATING_COLUMNS
 

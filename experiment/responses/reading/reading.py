@@ -22,7 +22,7 @@ from experiment.responses.reading.division import (
     sentence_of,
 )
 from experiment.responses.reading.question import Question, question_of
-from experiment.simulation.responders import Responder
+from experiment.responses.responders import Responder
 from experiment.tables.column import Column
 from experiment.tables.schemas import MEASURED_COLUMNS
 
