@@ -9,7 +9,7 @@ import pytest
 from analysis.readers.mapping import read_mapping
 from experiment.design.practice import read_practice
 from experiment.errors import ParallaxError
-from experiment.materials.notation.tables import read_tables
+from experiment.materials.notation import read_tables
 from experiment.studies.humanness import read_rates
 from experiment.studies.load import frozen_study, load_study
 from experiment.studies.publication import read_about
@@ -30,7 +30,7 @@ def _practice(path: Path) -> object:
 
 READERS: dict[str, Callable[[Path], object]] = {
     "analysis/readers/mapping.py": read_mapping,
-    "experiment/materials/notation/tables.py": read_tables,
+    "experiment/materials/notation.py": read_tables,
     "experiment/studies/humanness.py": lambda path: read_rates(path.read_text("utf-8"), path),
     "experiment/studies/load.py": lambda path: frozen_study(
         {"study.toml": path.read_bytes()}, path.parent
@@ -43,7 +43,7 @@ READERS: dict[str, Callable[[Path], object]] = {
 }
 # Their files are the product's own, another reader was there before them, or they tell otherwise.
 OTHERS = {
-    "experiment/authoring/words.py", "experiment/panels/panel.py", "experiment/takers/words.py",
+    "experiment/authoring/words.py", "experiment/panels/panel.py", "experiment/takers/prompt.py",
     "experiment/studies/published.py", "experiment/studies/key_errors.py",
     "experiment/untrusted.py",
     "webapp/recruiters/settings_shown.py",

@@ -27,7 +27,7 @@ from webapp.recruiters.registry import RECRUITERS, load_recruiter
 CODE = """
 from pydantic import BaseModel
 from experiment.responses.base import Shown
-from experiment.responses.choice.sentence_pair import SentencePair
+from experiment.responses.choice.choice import SentencePair
 from lm.baselines.score_table import FixedScorer
 from webapp.recruiters.direct import DirectRecruiter
 

@@ -17,7 +17,7 @@ from experiment.exclusion.rules import load_rule, parts_of
 from experiment.materials.formats.columns import NAMES, in_quotes
 from experiment.materials.render import render
 from experiment.money import in_words
-from experiment.panels.check_panel import unbounded_patterns
+from experiment.panels.panel import unbounded_patterns
 from experiment.payment.cost import hourly_minor
 from experiment.plugins import unknown_name
 from experiment.responses.registry import response_of

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from operator import attrgetter
 
 from experiment.authoring.examined import Examined
-from experiment.authoring.rule_checks import sound_rules
+from experiment.authoring.question_checks import sound_rules
 from experiment.design.audit.audit import audit
 from experiment.design.frames import index_materials
 from experiment.design.lists import BuiltLists, build_lists, source_name

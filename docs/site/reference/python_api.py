@@ -14,7 +14,7 @@ PAGES = {
             "experiment.design.audit.audit",
             "experiment.responses.base",
             "experiment.exclusion.rules",
-            "experiment.exclusion.answered",
+            "experiment.exclusion.base",
             "experiment.responses.responders",
             "experiment.records",
             "experiment.tables.column",

@@ -13,8 +13,7 @@ from pydantic import Field
 
 from experiment.records import Item, Side, Steps, Variant
 from experiment.responses.base import Arrangement, Known
-from experiment.responses.reading.division import Unit, flaw, sentence_of
-from experiment.responses.reading.question import Questioned
+from experiment.responses.reading.division import Questioned, Unit, flaw, sentence_of
 from experiment.responses.reading.reading import READ_COLUMNS, Read
 from experiment.responses.responders import Responder
 from experiment.seeds import generator

@@ -4,7 +4,7 @@ import logging
 from collections.abc import Mapping
 
 from experiment.panels.panel import Panel
-from experiment.panels.templates import UnfilledError, fill
+from experiment.panels.signing import UnfilledError, fill
 from experiment.participation import Ending
 from webapp.core.i18n import gettext
 from webapp.errors import WebappError

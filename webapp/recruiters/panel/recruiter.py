@@ -6,11 +6,16 @@ from functools import partial
 from typing import TYPE_CHECKING
 from urllib.parse import quote, urlsplit
 
-from experiment.panels.check_panel import unbounded_patterns
-from experiment.panels.panel import Panel, only_value, preset
-from experiment.panels.signing import signed_address, with_signatures
+from experiment.panels.panel import Panel, only_value, preset, unbounded_patterns
+from experiment.panels.signing import (
+    UnfilledError,
+    fill,
+    fill_address,
+    names_in,
+    signed_address,
+    with_signatures,
+)
 from experiment.panels.table import PRESETS
-from experiment.panels.templates import UnfilledError, fill, fill_address, names_in
 from experiment.participation import Ending
 from experiment.studies.study import Study
 from webapp.errors import RunError, WebappError
