@@ -152,7 +152,7 @@ _IMPORT = {
         "Read the session files of a static study into its run.",
     ),
     "undo": Lazy(
-        "analysis.commands.import_undo",
+        "analysis.commands.import_judgments",
         "Remove from FOLDER what an import wrote there, and nothing else.",
     ),
 }

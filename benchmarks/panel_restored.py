@@ -36,8 +36,7 @@ from webapp.gate import panel_call_counter
 from webapp.jobs.reports import send_reports
 from webapp.recruiters.panel import recruiter as panel
 from webapp.recruiters.platform import PlatformError, PlatformUnreachable
-from webapp.recruitment.decided_reports import confirm_by_hand, send_again
-from webapp.recruitment.reports import ReportState, reports_of
+from webapp.recruitment.reports import ReportState, confirm_by_hand, reports_of, send_again
 from webapp.runs.launch import launch
 from webapp.services import EXTENSION, Services
 

@@ -17,7 +17,7 @@ from lm.errors import LmError
 from lm.text.grammar_file import load_text_grammar
 from lm.training.search import read_grid
 from webapp.recruiters.settings import load_settings
-from webapp.runs.titles import _title
+from webapp.runs.runs import _title
 
 ROOT = Path(__file__).parents[1]
 
@@ -46,9 +46,9 @@ OTHERS = {
     "experiment/authoring/words.py", "experiment/panels/panel.py", "experiment/takers/prompt.py",
     "experiment/studies/published.py", "experiment/studies/key_errors.py",
     "experiment/untrusted.py",
-    "webapp/recruiters/settings_shown.py",
+    "webapp/recruiters/settings.py",
     "webapp/core/settings_sources.py",
-    "webapp/researcher/editor.py", "webapp/runs/titles.py", "lm/errors.py",
+    "webapp/researcher/editor.py", "webapp/runs/runs.py", "lm/errors.py",
 }  # fmt: skip
 UNREADABLE = {"digits": f"a = {'1' * 5_000}", "brackets": f"a = {'[' * 5_000}", "syntax": "a ="}
 

@@ -37,10 +37,10 @@ from webapp.projects.rights import ProjectRole
 from webapp.recruiters.registry import RECRUITERS
 from webapp.researcher.reports import make_report_link
 from webapp.researcher.study_folders import copied, digest_of_text, uploads_of
+from webapp.runs.blinding import unblind
 from webapp.runs.launch import launch
 from webapp.runs.links import make_links
 from webapp.runs.notes import write
-from webapp.runs.unblind import unblind
 from webapp.users.passwords import hash_password
 from webapp.users.roles import Role
 from webapp.users.sign_in import form_token, open_session, signed_in

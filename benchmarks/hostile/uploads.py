@@ -23,7 +23,7 @@ from webapp.long_jobs.work import do_job
 from webapp.researcher.access import COOKIE
 from webapp.researcher.reports import Jobs
 from webapp.researcher.study_folders import digest_of_text, uploads_of
-from webapp.runs.unblind import unblind
+from webapp.runs.blinding import unblind
 
 _Each = TypeVar("_Each")
 # What a check or a launch may keep a processor for; the founding study's takes a fifth of it.

@@ -9,7 +9,7 @@ from experiment.participation import Ending
 from experiment.studies.study import Study
 from webapp.errors import RunError
 from webapp.recruiters.base import PayingRecruiter, Recruiter
-from webapp.runs.answerable import refuse_unanswerable
+from webapp.runs.launch import refuse_unanswerable
 from webapp.serverless.folder import ARCHIVE, ONE_FILE
 
 

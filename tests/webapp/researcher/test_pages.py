@@ -16,8 +16,8 @@ from webapp.errors import RequestError
 from webapp.jobs.summaries import summarise
 from webapp.researcher import run_page
 from webapp.researcher.participants import SORTS
+from webapp.runs.blinding import unblind
 from webapp.runs.runs import study_as_launched
-from webapp.runs.unblind import unblind
 from webapp.users.roles import Role
 
 pytestmark = pytest.mark.one_database
