@@ -2,10 +2,10 @@
 
 import pytest
 
-from benchmarks.hostile.documents import tables
 from experiment.errors import MaterialsError
 from experiment.materials.formats import delimited
 from experiment.materials.formats.raw import read_raw
+from tests.hostile.documents import tables
 
 
 def test_a_hostile_table_is_read_or_refused_in_a_paragraph(tmp_path):

@@ -1,15 +1,15 @@
 """Test the import of scores: thirteen layouts, corrupted in all known ways, with no silent change.
 
-``python -m benchmarks.score_mutations`` writes the same scores of forty sentences in each layout,
-corrupts each file in each way of ``MUTATIONS``, imports it with ``parallax import scores``, and
-prints the outcome:
+``python -m tests.analysis.readers.score_mutations`` writes the same scores of forty sentences in
+each layout, corrupts each file in each way of ``MUTATIONS``, imports it with ``parallax import
+scores``, and prints the outcome:
 
 same      the import returned the original scores
 refused   the import returned nothing, and a message explains why
 said      the import returned other scores, with a message that no intact file causes
 SILENT    the import returned other scores without any such message
 
-The benchmark fails on SILENT. The ways were written down before any of them was tried.
+The command fails on SILENT. The ways were written down before any of them was tried.
 """
 
 import csv
@@ -26,7 +26,7 @@ import pyarrow.parquet as pq
 from click.testing import CliRunner
 
 from analysis.commands.import_scores import scores
-from benchmarks.spoilt_files import Outcome, print_outcomes
+from tests.analysis.readers.spoilt_files import Outcome, print_outcomes
 
 N_ITEMS = 20
 _WHO = ("author", "pilot", "surgeon", "farmer", "dancer")

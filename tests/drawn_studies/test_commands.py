@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.own.drawn import RESPONSES, drawn
-from benchmarks.own.workshop import Said, workshop
-from benchmarks.own_studies import _in_text, faults, taken_through
+from tests.drawn_studies.commands import _in_text, faults, taken_through
+from tests.drawn_studies.drawn import RESPONSES, drawn
+from tests.drawn_studies.workshop import Said, workshop
 
 
 def test_ten_seeds_draw_every_type_with_and_without_each_part():

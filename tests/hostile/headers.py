@@ -7,8 +7,8 @@ from itertools import product
 from werkzeug.routing import Rule
 from werkzeug.test import EnvironBuilder
 
-from benchmarks.hostile.asking import Walked, ask
-from benchmarks.hostile.site import Site
+from tests.hostile.asking import Walked, ask
+from tests.hostile.site import Site
 
 # What our own code, Werkzeug or Flask reads of a request.
 HEADERS = (

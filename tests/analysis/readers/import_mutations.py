@@ -1,14 +1,15 @@
 """Test the import of judgments: twelve formats, corrupted in all known ways, with no silent change.
 
-``python -m benchmarks.import_mutations`` writes the same judgments in each format, corrupts each
-file in each way of ``MUTATIONS``, imports it without a mapping, and prints the outcome:
+``python -m tests.analysis.readers.import_mutations`` writes the same judgments in each format,
+corrupts each file in each way of ``MUTATIONS``, imports it without a mapping, and prints the
+outcome:
 
 same      the import returned the original judgments
 refused   the import returned nothing, and a message explains why
 said      the import returned other judgments, and the reconciliation reports it
 SILENT    the import returned other judgments without any message
 
-The benchmark fails on SILENT. The ways were written down before any of them was tried.
+The command fails on SILENT. The ways were written down before any of them was tried.
 """
 
 import csv
@@ -27,9 +28,9 @@ from analysis.readers.guess import guess_mapping
 from analysis.readers.judgments import interpreted
 from analysis.readers.plausibility import check_accuracy, check_keys
 from analysis.readers.sources import read_source
-from benchmarks.spoilt_files import Outcome, print_outcomes
 from experiment.errors import ParallaxError
 from experiment.records import Item, Kind
+from tests.analysis.readers.spoilt_files import Outcome, print_outcomes
 
 PEOPLE, ITEMS, WRONG = 12, 10, 7
 SIDES = ("left", "right")

@@ -1,11 +1,11 @@
 """Run randomly generated studies through every command, and check the commands' output.
 
-``python -m benchmarks.own_studies --studies 10`` generates studies (``own/drawn.py``) with response
-types, within and between factors, frames, fillers, catch trials, custom columns, rules and a
-margin. Each study is created from its table, checked, shown, audited, planned (power), launched,
-taken by simulated participants, excluded, exported, compared with a small model, and archived.
-Every line of output and every report is then checked for errors: a crash, a refusal, invalid
-numbers, a negative zero, features that the study does not have, contradictory counts.
+``python -m tests.drawn_studies.commands --studies 10`` generates studies (``drawn.py``) with
+response types, within and between factors, frames, fillers, catch trials, custom columns, rules
+and a margin. Each study is created from its table, checked, shown, audited, planned (power),
+launched, taken by simulated participants, excluded, exported, compared with a small model, and
+archived. Every line of output and every report is then checked for errors: a crash, a refusal,
+invalid numbers, a negative zero, features that the study does not have, contradictory counts.
 ``--examples`` uses the studies of docs/examples and the founding studies instead.
 """
 
@@ -19,9 +19,9 @@ from pathlib import Path
 
 import click
 
-from benchmarks.own.drawn import Drawn, drawn
-from benchmarks.own.examples import FOLDERS, FOUNDING, Example, example
-from benchmarks.own.workshop import Said, Workshop, workshop
+from tests.drawn_studies.drawn import Drawn, drawn
+from tests.drawn_studies.examples import FOLDERS, FOUNDING, Example, example
+from tests.drawn_studies.workshop import Said, Workshop, workshop
 
 _NO_NUMBER = re.compile(r"(?<![\w-])[+-]?(?:nan|inf)(?![\w-])", re.IGNORECASE)
 _MINUS_ZERO = re.compile(r"(?<![\w.])[-\N{MINUS SIGN}]0?\.0+(?!\d)")

@@ -13,10 +13,10 @@ from urllib.parse import unquote, urlencode
 from sqlalchemy import select
 from werkzeug.test import EnvironBuilder, run_wsgi_app
 
-from benchmarks.hostile import documents
-from benchmarks.hostile.answers import TooLongError, bounded, wrong_with
-from benchmarks.hostile.archives import archives, packed, study_files, study_with
-from benchmarks.hostile.site import Site
+from tests.hostile import documents
+from tests.hostile.answers import TooLongError, bounded, wrong_with
+from tests.hostile.archives import archives, packed, study_files, study_with
+from tests.hostile.site import Site
 from webapp.core.clock import utc_now
 from webapp.database.models import Run
 from webapp.long_jobs.work import do_job

@@ -1,7 +1,7 @@
 """Fuzzing: hostile requests to every route, without sign-in and in each role.
 
-``python benchmarks/fuzz.py --requests 30000`` prints the number of requests by answer. It fails on
-any server error (5xx, or a traceback), and on any change made without sign-in.
+``python -m tests.hostile.fuzz --requests 30000`` prints the number of requests by answer. It
+fails on any server error (5xx, or a traceback), and on any change made without sign-in.
 
 The short run in the tests is the same code with fewer requests. The seed determines all requests.
 """

@@ -82,7 +82,7 @@ def tables() -> Iterator[tuple[str, str, bytes]]:
 
 
 def _workbooks() -> Iterator[tuple[str, str, bytes]]:
-    from benchmarks.hostile.archives import packed
+    from tests.hostile.archives import packed
 
     types = (
         '<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"><Override '

@@ -10,8 +10,8 @@ from werkzeug.datastructures import Headers
 from werkzeug.routing import Rule
 from werkzeug.test import run_wsgi_app
 
-from benchmarks.hostile.answers import TooLongError, bounded, wrong_with
-from benchmarks.hostile.site import Site
+from tests.hostile.answers import TooLongError, bounded, wrong_with
+from tests.hostile.site import Site
 
 _KINDS = ("2xx", "3xx", "4xx", "5xx")
 _ROW = "{:<24} {:>7} {:>9} {:>8} {:>8} {:>8} {:>8}"

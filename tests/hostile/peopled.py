@@ -12,8 +12,9 @@ from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
 from werkzeug.routing import Rule
 
-from benchmarks.hostile.forms import watch
-from benchmarks.hostile.right import (
+from experiment.studies.load import load_study
+from tests.hostile.forms import watch
+from tests.hostile.right import (
     JOB,
     PASSWORD,
     REPORT,
@@ -23,8 +24,7 @@ from benchmarks.hostile.right import (
     asking_first,
     of_a_panel,
 )
-from benchmarks.hostile.site import PROJECT, Site
-from experiment.studies.load import load_study
+from tests.hostile.site import PROJECT, Site
 from tests.webapp.conftest import Visitor
 from webapp.core.clock import utc_now
 from webapp.core.subprocesses import Done

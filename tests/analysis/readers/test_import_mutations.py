@@ -4,7 +4,7 @@ from collections import Counter
 
 import pytest
 
-from benchmarks import import_mutations
+from tests.analysis.readers import import_mutations
 
 
 @pytest.mark.parametrize("name", ["sides", "wide", "json_lines"])

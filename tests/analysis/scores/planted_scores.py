@@ -1,12 +1,13 @@
 """Plant errors in the scoring code: does the check in every run stop the run?
 
-``python benchmarks/planted_scores.py`` writes small models and 400 items, plants one error at a
-time in the scoring code, runs the command ``parallax lm score``, and prints the outcome:
+``python -m tests.analysis.scores.planted_scores`` writes small models and 400 items, plants one
+error at a time in the scoring code, runs the command ``parallax lm score``, and prints the
+outcome:
 
 stopped   the command ended with an error and wrote nothing
 MISSED    a score file was written
 
-Each error changes the user's results. The benchmark fails if fewer than 19 of 20 errors are
+Each error changes the user's results. The command fails if fewer than 19 of 20 errors are
 stopped, or if a run without any error is stopped. The errors were written down before any of them
 was tried.
 """
@@ -122,7 +123,7 @@ def write_masked(folder: Path) -> None:
     )
 
 
-def _save(folder: Path, model: Any, own: PreTrainedTokenizerFast) -> None:  # noqa: ANN401
+def _save(folder: Path, model: Any, own: PreTrainedTokenizerFast) -> None:
     model.save_pretrained(folder / "weights")
     own.save_pretrained(folder / "weights")
     (folder / "config.json").write_text(
@@ -228,7 +229,7 @@ def _encoded(change: Callable[[encoding.Encoded], encoding.Encoded]) -> Abstract
     return patch.object(TextEncoder, "encode", wrong)
 
 
-def _rows(change: Callable[[list[encoding.Row], encoding.Encoded], list[encoding.Row]]) -> Any:  # noqa: ANN401
+def _rows(change: Callable[[list[encoding.Row], encoding.Encoded], list[encoding.Row]]) -> Any:
     right = TextEncoder.rows
 
     def wrong(self: TextEncoder, one: encoding.Encoded) -> list[encoding.Row]:
@@ -265,7 +266,7 @@ def _own_place(rows: list[encoding.Row], one: encoding.Encoded) -> list[encoding
 def _loaded(change: Callable[[HfScorer], None]) -> AbstractContextManager[Any]:
     right = load.load_hf
 
-    def wrong(*given: Any, **named: Any) -> HfScorer:  # noqa: ANN401
+    def wrong(*given: Any, **named: Any) -> HfScorer:
         found = cast(HfScorer, right(*given, **named))
         found.packing = False
         change(found)
@@ -316,7 +317,7 @@ def _table(change: Callable[[dict[str, Any]], dict[str, Any]]) -> AbstractContex
     """Change the columns of the score table after they are made."""
     right = materials.score_table
 
-    def wrong(*given: Any) -> Any:  # noqa: ANN401
+    def wrong(*given: Any) -> Any:
         table = right(*given)
         return type(table).from_pydict(change(table.to_pydict()), schema=table.schema)
 
@@ -348,7 +349,7 @@ def _lost(columns: dict[str, Any]) -> dict[str, Any]:
 def _read_texts(change: Callable[[str], str]) -> AbstractContextManager[Any]:
     right = materials.sentences
 
-    def wrong(items: Any, render: Callable[[str], str], **named: Any) -> Any:  # noqa: ANN401
+    def wrong(items: Any, render: Callable[[str], str], **named: Any) -> Any:
         return right(items, lambda text: change(render(text)), **named)
 
     return patch("analysis.scores.file.sentences", wrong)
@@ -357,7 +358,7 @@ def _read_texts(change: Callable[[str], str]) -> AbstractContextManager[Any]:
 def _step_off() -> AbstractContextManager[Any]:
     right = DeduplicatedStep._step
 
-    def wrong(self: Any, state: Any, parents: Any, tokens: Any, after: Any) -> None:  # noqa: ANN401
+    def wrong(self: Any, state: Any, parents: Any, tokens: Any, after: Any) -> None:
         right(self, state, parents, tokens, after)
         after[0].mul_(1.01)
 
@@ -367,7 +368,7 @@ def _step_off() -> AbstractContextManager[Any]:
 def _words_off(name: str) -> AbstractContextManager[Any]:
     right = rnn.RecurrentScorer._numbers
 
-    def wrong(self: Any, tokens: Sequence[str]) -> list[int]:  # noqa: ANN401
+    def wrong(self: Any, tokens: Sequence[str]) -> list[int]:
         return right(self, ["</s>" if token == name else token for token in tokens])
 
     return patch.object(rnn.RecurrentScorer, "_numbers", wrong)
@@ -376,7 +377,7 @@ def _words_off(name: str) -> AbstractContextManager[Any]:
 def _ngram(change: Callable[[Any], Any]) -> AbstractContextManager[Any]:
     right = NgramTable.logprobs_log10
 
-    def wrong(self: NgramTable, text: Any, begin: int) -> Any:  # noqa: ANN401
+    def wrong(self: NgramTable, text: Any, begin: int) -> Any:
         return change(right(self, text, begin))
 
     return patch.object(NgramTable, "logprobs_log10", wrong)
@@ -385,7 +386,7 @@ def _ngram(change: Callable[[Any], Any]) -> AbstractContextManager[Any]:
 def _without_beginning() -> AbstractContextManager[Any]:
     right = NgramTable.logprobs_log10
 
-    def wrong(self: NgramTable, text: Any, begin: int) -> Any:  # noqa: ANN401
+    def wrong(self: NgramTable, text: Any, begin: int) -> Any:
         changed = np.where(text == begin, text[1], text)
         return right(self, changed, begin)
 

@@ -5,7 +5,7 @@ from collections import Counter
 import pytest
 
 from analysis.readers import matched_scores
-from benchmarks import score_mutations
+from tests.analysis.readers import score_mutations
 
 
 @pytest.mark.parametrize("name", ["pairs", "tokens_by_id", "spaced", "samples"])

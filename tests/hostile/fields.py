@@ -21,10 +21,10 @@ from werkzeug.exceptions import MethodNotAllowed, NotFound
 from werkzeug.routing import Rule
 from werkzeug.test import EnvironBuilder, run_wsgi_app
 
-from benchmarks.hostile.answers import MARK
-from benchmarks.hostile.asking import Walked, ask
-from benchmarks.hostile.forms import EVERY, LOOKED_AT, Forms
-from benchmarks.hostile.peopled import Peopled
+from tests.hostile.answers import MARK
+from tests.hostile.asking import Walked, ask
+from tests.hostile.forms import EVERY, LOOKED_AT, Forms
+from tests.hostile.peopled import Peopled
 
 VALUES: tuple[bytes, ...] = (
     b"", b" ", b"\x00", b"\xff\xfe", b"\xed\xa0\x80", b"9" * 5_000, b"-1", b"0", b"1e400", b"NaN",

@@ -16,7 +16,7 @@ LOOKED_AT: set[str] = set()
 class _Watching(ImmutableMultiDict[str, Any]):
     """Fields that note by which names they are looked at."""
 
-    def __getitem__(self, key: str) -> Any:  # noqa: ANN401 - whatever was sent
+    def __getitem__(self, key: str) -> Any:
         LOOKED_AT.add(key)
         return super().__getitem__(key)
 
@@ -24,15 +24,15 @@ class _Watching(ImmutableMultiDict[str, Any]):
         LOOKED_AT.add(str(key))
         return super().__contains__(key)
 
-    def get(self, key: str, *given: Any, **options: Any) -> Any:  # noqa: ANN401 - likewise
+    def get(self, key: str, *given: Any, **options: Any) -> Any:
         LOOKED_AT.add(key)
         return super().get(key, *given, **options)
 
-    def getlist(self, key: str, *given: Any, **options: Any) -> Any:  # noqa: ANN401 - likewise
+    def getlist(self, key: str, *given: Any, **options: Any) -> Any:
         LOOKED_AT.add(key)
         return super().getlist(key, *given, **options)
 
-    def lists(self) -> Any:  # noqa: ANN401 - likewise
+    def lists(self) -> Any:
         LOOKED_AT.add(EVERY)
         return super().lists()
 
