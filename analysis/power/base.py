@@ -14,7 +14,7 @@ from analysis.figures.drawing import GUIDE, PAGE_INCHES, PEOPLE, STYLE, TEXT, ba
 from analysis.power.simulated_choices import OVERALL, Assumptions
 from analysis.tables.accuracy_table import Column, Table
 from experiment.design.lists import BuiltLists
-from experiment.simulation.responders import RT_SPREAD
+from experiment.responses.responders import RT_SPREAD
 from experiment.studies.study import Study
 from experiment.version import code_version
 
