@@ -76,13 +76,13 @@ def compare(
     "runs",
     multiple=True,
     type=_PATH,
-    help="The folder that `parallax export` wrote; of a study in parts repeat it, with --parts.",
+    help="The folder that `parallax export` wrote; for a study in parts, repeat it, with --parts.",
 )
 @click.option(
     "--parts",
     "codes",
     type=_PATH,
-    help="The table that `parallax recruitment parts` wrote of the runs.",
+    help="The table that `parallax recruitment parts` wrote for the runs.",
 )
 @click.option("--judgments", type=_PATH, help="Judgments of another study instead of a run.")
 @click.option("--items", type=_PATH, help="The items of those judgments.")
@@ -97,8 +97,7 @@ def compare(
     multiple=True,
     type=_PATH,
     help="A file that `parallax lm score` wrote; repeat it for more models. Without one the "
-    "report is about people alone. Of a study in parts each part's materials have files of their "
-    "own.",
+    "report is about people alone. For a study in parts, give files for each part's materials.",
 )
 @click.option(
     "--takers",
@@ -110,14 +109,14 @@ def compare(
     "--surprisal",
     multiple=True,
     type=_PATH,
-    help="A table that `parallax reading surprisal` wrote, of a study that is read step by step; "
-    "repeat it for more models, which are called as their files.",
+    help="A table that `parallax reading surprisal` wrote, for a study that is read step by step; "
+    "repeat it for more models, which are named by their files.",
 )
 @click.option(
     "--task",
     default="",
-    help="Of mixed sessions this task alone, of several scales this one; by default each has a "
-    "report in its own folder.",
+    help="Of multitask sessions, compare this task only; of several scales, this one. By default "
+    "each has a report in its own folder.",
 )
 @click.option("--out", required=True, type=_PATH, help="The folder to write to.")
 @click.option(
@@ -141,7 +140,7 @@ def compare(
     "--unigram",
     multiple=True,
     type=_PATH,
-    help="Scores of a unigram model, for slor and its like; of a study in parts, as --scores.",
+    help="Scores of a unigram model, for slor and similar metrics; in parts like --scores.",
 )
 @click.option("--corpus", type=_PATH, help="The models' training text, for words' frequencies.")
 @click.option("--curves", is_flag=True, help="Draw log-probabilities word by word.")
@@ -230,7 +229,9 @@ def _scores_of_all_parts(run: ExportedRun, files: Sequence[Path], folder: Path) 
 def _load_unigram(run: ExportedRun, files: Sequence[Path], folder: Path) -> Scores | None:
     score_files = _scores_of_all_parts(run, files, folder)
     if len(score_files) > 1:
-        raise click.UsageError("--unigram takes one model: of a study in parts, a file for each.")
+        raise click.UsageError(
+            "--unigram takes one model; for a study in parts, one file for each part."
+        )
     return load_scores(score_files[0]) if score_files else None
 
 
@@ -264,7 +265,7 @@ def _load_people(
 
         return read_judgments(judgments, items, mapping)
     raise click.UsageError(
-        "Name either --run, or --judgments (with --items and --mapping); of a study in parts "
+        "Give either --run, or --judgments (with --items and --mapping); for a study in parts, "
         "each --run, and --parts."
     )
 

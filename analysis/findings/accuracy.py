@@ -208,9 +208,9 @@ def interval_findings(accuracy: pd.DataFrame, context: Context) -> Findings:
             Column("n_judgments", "Judgments", "count"),
         ),
         (
-            "The two-way clustered interval is the one of every other table. The crossed bootstrap "
-            "is cautious, a quarter wider; Wilson's takes all judgments for independent. Both are "
-            "there as checks.",
+            "Every other table has the two-way clustered interval. The other two are checks: the "
+            "crossed bootstrap is conservative, about a quarter wider; Wilson's treats all "
+            "judgments as independent.",
         ),
         Section.SUPPLEMENT,
     )
@@ -256,8 +256,8 @@ def option_findings(
     table = context.table(
         "options",
         "Options",
-        f"Share of each of {' or '.join(map(str, sizes))} options. Of a model: the share of items "
-        "on which it gives the option the highest score of all.",
+        f"Share of each of {' or '.join(map(str, sizes))} options. For a model: the share of items "
+        "on which the option has the highest score.",
         rows.assign(group=titles + ", " + rows["condition"].astype(str), label=rows["version"]),
         (
             Column("label", "", "text"),
@@ -269,8 +269,8 @@ def option_findings(
         section=Section.ACCURACY,
     )
     left_out = tuple(
-        f"{name} has scores for only some options and chooses among those, so its accuracy is "
-        "higher than it would be among all options."
+        f"{name} has scores of some options only and chooses among those, so its accuracy is "
+        "higher than among all options."
         for name in incomplete
     )
     return Findings((table,), {"options": rows}, left_out)

@@ -132,12 +132,12 @@ def _notes(results: pd.DataFrame) -> Iterator[str]:
     n_models = results["model"].nunique()
     n_paradigms = len(results[["group", "paradigm"]].drop_duplicates())
     items = counted(len(results) // n_models, "item")
-    alike = ", which count alike" if n_paradigms > 1 else ""
-    yield f"{items} in {counted(n_paradigms, 'paradigm')}{alike}; a tie is wrong."
+    alike = ", weighted equally" if n_paradigms > 1 else ""
+    yield f"{items} in {counted(n_paradigms, 'paradigm')}{alike}; ties count as wrong."
     ties = results.groupby("model", sort=False)["tie"].sum()
     if ties.any():
         counts = ", ".join(f"{model} {n:,}" for model, n in ties.items() if n)
-        yield f"Ties: {counts}. Programs that take the first of equal choices count ties as right."
+        yield f"Ties: {counts}. Programs that choose the first of equal scores count ties as right."
 
 
 _PARADIGM = "paradigm"
@@ -225,8 +225,8 @@ def paired_tables(
     notes = (
         f"Differences of accuracies on the items that both models answered, with 95% intervals; "
         f"{_independent_units(n_paradigms)}.",
-        "p: of no difference, with the intervals' clusters. p (McNemar): his exact test, whose "
-        "items count as independent, so that it can contradict the interval. p (equivalence): of "
+        "p: of no difference, with the intervals' clusters. p (McNemar): the exact test, which "
+        "treats items as independent and so can contradict the interval. p (equivalence): of "
         f"a difference of {margin:g} or more, two one-sided tests with the intervals' clusters.",
     )
     first = Table(
@@ -239,7 +239,7 @@ def paired_tables(
             *notes,
             "p (Holm): over the pairs of models.",
             f"Items needed: to find a difference of {margin:g} with a power of 80%, at the "
-            "variance and the likeness within paradigms seen here.",
+            "observed variance and correlation within paradigms.",
         ),
         tuple(origin),
     )

@@ -271,9 +271,9 @@ def _drawings(curve_rows: pd.DataFrame, titles: Mapping[str, str]) -> Iterator[D
         yield Drawing(
             _file_name(f"curves_{name}_{model}" if several else f"curves_{name}"),
             f"Word by word: {titles.get(name, name)}{f' under {model}' if several else ''}",
-            f"Log-probability of each word of the expected version (good) and of the other, given "
-            f"the words before it, by {model}; averaged over n judged items of each condition. "
-            "Words of one slot are added; the labels are examples. The first words that differ are "
+            "Log-probability of each word of the expected version (good) and of the other, given "
+            f"the words before it, by {model}; averaged over n judged items of each condition. The "
+            "words of one slot are added up; labels are examples. The first differing words are "
             "shaded.",
             Section.CURVES,
             partial(curves_figure, rows),

@@ -263,7 +263,7 @@ def _missing_levels(inputs: FindingInputs, titles: Mapping[str, str]) -> Iterato
         if empty:
             yield (
                 f"{titles.get(name, name)}: no judgments are left in {_in_short(empty)}; "
-                "contrasts that need that are not made."
+                "contrasts that need these cells are left out."
             )
 
 

@@ -139,9 +139,9 @@ def _reason_not_to_fit(rows: pd.DataFrame, cross: Crossing, value: str) -> str:
         return f"fewer than {FEWEST_CLUSTERS} participants or frames are too few"
     by_cell = rows.groupby(rows["cell"].astype(str))[value].nunique()
     if cross.empty:
-        return f"nobody's judgments are left in the cell {', '.join(cross.empty[0])}"
+        return f"no judgments are left in the cell {', '.join(cross.empty[0])}"
     if (by_cell == 1).any():
-        return "all judgments of a cell are the same, so that no finite effect fits it"
+        return "all judgments of a cell are the same, so its effect has no finite estimate"
     effects = (n_people + n_units) * min(len(cross.cells), MOST_CORRELATED)
     if len(rows) > _MOST_ROWS or effects > _MOST_EFFECTS:
         return f"{len(rows):,} judgments with {effects:,} random effects would take too long"
@@ -194,11 +194,10 @@ def _table(
 
 
 _RULE = (
-    "Slopes are of every effect that varies within most participants, or frames. The rule where a "
-    "fit is singular (something varies by nothing, or a correlation is perfect): first all "
-    "correlations are left out, then the slopes that vary by nothing; intercepts stay. More than "
-    "four effects of one unit are fitted without correlations. Laplace's approximation; intervals "
-    "and p: Wald."
+    "Random slopes: every effect that varies within most participants, or within most frames. If a "
+    "fit is singular (a variance of zero, or a perfect correlation), all correlations are removed "
+    "first, then the slopes with zero variance; intercepts stay. With more than four effects of a "
+    "unit, no correlations are estimated. Laplace's approximation; intervals and p: Wald."
 )
 
 
@@ -208,7 +207,7 @@ def _notes(fitted: dict[str, _Fitted], context: Context) -> Sequence[str]:
     for name, fit in fitted.items():
         model = fit.model
         reduced = f" {fit.left_out[0].upper()}{fit.left_out[1:]}." if fit.left_out else ""
-        singular = " The fit is singular still." if model.singular else ""
+        singular = " The fit is still singular." if model.singular else ""
         notes.append(
             f"{titles.get(name, name)}: {model.n_rows:,} judgments, log-likelihood "
             f"{model.loglik:.1f}; standard deviations in logits: {fit.slopes}.{reduced}{singular}"
@@ -268,7 +267,7 @@ def _reading_left_out(left_out: list[tuple[str, object]]) -> str:
     names = ", ".join(f"{name} {region}" for name, region in left_out)
     return (
         f"The mixed model of reading times was left out for the regions {names}: fewer than "
-        f"{FEWEST_CLUSTERS} participants or frames, a cell without readings, or too many to fit."
+        f"{FEWEST_CLUSTERS} participants or frames, a cell without times, or too many times to fit."
     )
 
 

@@ -31,8 +31,8 @@ def difference_findings(data: Joined, context: Context, margin: float) -> Findin
     """
     people, (decisions, tied) = data.judgments, split_tied_models(data.decisions)
     left_out = tuple(
-        f"{tie_sentence(name)}: no difference from people, or from another model, is a difference "
-        "of its choices."
+        f"{tie_sentence(name)}: it made no choices, so its differences from people and from "
+        "other models are left out."
         for name in tied
     )
     if not decisions:
@@ -100,9 +100,9 @@ def _people_table(differences: pd.DataFrame, margin: float, context: Context) ->
 
 def _equivalence(margin: float) -> str:
     return (
-        f"Equivalence: two one-sided tests; below .05 the difference is smaller than {margin:g}, "
-        f"or where the better one errs less than that, than its errors (at least {margin / 5:g}); "
-        ".500 stands for every p where the difference itself lies beyond that."
+        "Equivalence: two one-sided tests. A p below .05 says that the difference is smaller than "
+        f"the margin, {margin:g} or, if that is less, the better judge's error rate (at least "
+        f"{margin / 5:g}). The p is .500 if the difference itself exceeds the margin."
     )
 
 
@@ -135,7 +135,7 @@ def _people_columns() -> tuple[Column, ...]:
 def _notes(margin: float) -> tuple[str, ...]:
     return (
         "Intervals: 95%, paired over items, participants and frames clustered; p by the same "
-        "intervals. An item counts as often as people judged it, for people and models alike.",
+        "intervals. Items are weighted by their number of judgments, for people and for models.",
         _equivalence(margin),
     )
 
@@ -155,13 +155,13 @@ def _models_table(differences: pd.DataFrame, margin: float, context: Context) ->
             Column("label", "", "text"),
             Column("difference", "Difference", "estimate"),
             *_TESTS,
-            Column("only_first", "first", "count", spanner="Alone right"),
-            Column("only_second", "second", "count", spanner="Alone right"),
+            Column("only_first", "first", "count", spanner="Only one right"),
+            Column("only_second", "second", "count", spanner="Only one right"),
             Column("n_items", "Items", "count"),
         ),
         (
-            "Intervals: 95%, paired over items, frames clustered. p: where the interval would "
-            "touch 0; Holm, FDR: adjusted for the constructions of one pair.",
+            "Intervals: 95%, paired over items, frames clustered. p: the level at which the "
+            "interval touches 0; Holm, FDR: adjusted for the constructions of one pair.",
             _equivalence(margin),
             *([_FEW] if (frame["low"].isna() & (frame["n_items"] > 1)).any() else []),
         ),

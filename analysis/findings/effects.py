@@ -268,6 +268,6 @@ def effects_table(name: str, of_people: str, effects: pd.DataFrame, context: Con
             Column("p", "p", "p"),
             Column("p_holm", "Holm", "p"),
         ),
-        ("Intervals: 95%, and p: Student's t over frames. None where every frame tells the same.",),
+        ("Intervals: 95%, and p: Student's t over frames; none if all frames agree exactly.",),
         Section.SUPPLEMENT,
     )

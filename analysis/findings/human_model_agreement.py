@@ -26,11 +26,11 @@ from analysis.tables.accuracy_table import Column, Table
 from analysis.tables.section import Section
 
 _SEAT = (
-    "In a person's seat: Pearson's correlation of one judge's choices with the share of all other "
-    "people on the same items, each participant left out in turn."
+    "Left out: Pearson's correlation of one judge's choices with the shares of all other people on "
+    "the same items; each participant is left out in turn, and a model takes that place."
 )
 _MOST_SPLITS = 1000
-_BY_CHANCE = " Below 0 the items' shares differ by chance alone."
+_BY_CHANCE = " Below 0: the items' shares differ by chance only."
 
 
 def human_model_agreement(data: Joined, context: Context) -> Findings:
@@ -81,7 +81,7 @@ def _reliability(data: Joined, context: Context) -> Findings:
             Column("spearman", "Split half, Spearman", "number"),
             Column("pearson", "Split half, Pearson", "number"),
             Column("spearman_ceiling", "Ceiling", "number"),
-            Column("seat", "In a person's seat", "signed"),
+            Column("seat", "Left out", "signed"),
         ),
         (_ceiling_note(ceiling, splits), _SEAT),
     )
@@ -152,7 +152,7 @@ def _correlation_table(
             Column("spearman_counts", "Spearman of counts", "signed"),
             Column("ceiling", "Ceiling", "number"),
             Column("of_ceiling", "Of ceiling", "number"),
-            Column("seat", "In a person's seat", "signed"),
+            Column("seat", "Left out", "signed"),
             Column("n_items", "Items", "count"),
         ),
         (
@@ -267,10 +267,9 @@ def _consistency(data: Joined, context: Context) -> Findings:
         ),
         (
             "Means over pairs of judges; undefined where both are always right, or both always "
-            "wrong. Intervals: 95%, jackknife over participants and frames, rather too wide than "
-            "too narrow; between models over items, half an item added to each way of agreeing or "
-            "not (Geirhos et al., 2020). p: of no kappa between people and a model, from the same "
-            "error.",
+            "wrong. Intervals: 95%, jackknife over participants and frames, conservative; "
+            "between models over items, half an item added to each of the four counts (Geirhos et "
+            "al., 2020). p: of zero kappa between people and a model, by the same standard error.",
         ),
     )
     return Findings((table,), {"error_consistency": rows})

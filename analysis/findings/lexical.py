@@ -167,7 +167,7 @@ def lexical_findings(
     for model, decisions in data.decisions.items():
         frame = frame.join(_model_accuracy(chosen, decisions, model), on="pair")
     frame = _order_by_difficulty(frame)
-    notes = ["Intervals: 95%, two-way clustered. A model counts on every item of its score file."]
+    notes = ["Intervals: 95%, two-way clustered. Models: all items of their score files."]
     if corpus is not None:
         is_feature = frame["group"].str.startswith(f"{FEATURE} ")
         frequency = frame["label"].map(lambda words: _frequency(words, corpus))
@@ -273,8 +273,8 @@ def _frequency(value: str, corpus: Mapping[str, int]) -> float:
 def _frequency_note(corpus: Mapping[str, int]) -> str:
     return (
         f"Frequency: log10 of occurrences per million in a text of {sum(corpus.values()):,} words, "
-        "one added to each count; of several words the rarest; of the words that differ the "
-        "expected one."
+        "with one added to each count; the rarest of several words; the expected one of two words "
+        "that differ."
     )
 
 

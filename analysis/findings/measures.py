@@ -83,9 +83,9 @@ class Choices(Measure):
                 _count_column("Judgments"),
             ),
             (
-                "Shares of expected choices; each cell counts alike. "
-                f"{_test_note(inputs.run.study)} An interaction of shares is not one of logits: "
-                "the mixed model of the design has that.",
+                "Shares of expected choices; all cells have equal weight. "
+                f"{_test_note(inputs.run.study)} An interaction in shares is not one in "
+                "logits, which the mixed model of the design estimates.",
             ),
             self.section,
         )
@@ -127,10 +127,10 @@ class Ratings(Measure):
         "mean rating (z)",
     )
     _z_note = (
-        "z: a rating less its participant's mean, over the participant's standard deviation, both "
-        "of all that the participant rated. It takes away how high and how widely somebody uses "
-        "the scale. It does not make the scale's steps equal, takes away real differences between "
-        "people as well, and depends on which other sentences were in the session."
+        "z: a rating minus the participant's mean rating, divided by the participant's standard "
+        "deviation, both over all of the participant's ratings. It removes differences in how high "
+        "and how widely people use the scale. It does not make the scale's steps equal, removes "
+        "real differences between people too, and depends on the session's other sentences."
     )
 
     def effects(self, design: Design) -> pd.DataFrame:
@@ -154,8 +154,8 @@ class Ratings(Measure):
         left_out: tuple[str, ...] = ()
         if nobody := targets.loc[targets["z"].isna(), "participant"].nunique():
             left_out = (
-                f"{nobody} participant(s) gave every sentence the same point: they have no "
-                "z-scores and count in points alone.",
+                f"{nobody} participant(s) rated all sentences the same: they have no z-scores "
+                "and are included in points only.",
             )
         statistics = {self.name: effects, "rating_cells": cells}
         return Findings((self._table(effects, inputs),), statistics, left_out)
@@ -180,7 +180,7 @@ class Ratings(Measure):
                 Column("n_ratings", "Ratings", "count"),
             ),
             (
-                "Targets alone. Each condition counts alike. " + _test_note(inputs.run.study),
+                "Targets only; all conditions have equal weight. " + _test_note(inputs.run.study),
                 self._z_note,
             ),
             self.section,
@@ -224,7 +224,7 @@ class YesNo(Measure):
                 *_TESTED,
                 _count_column("Answers"),
             ),
-            ("Targets alone. Each condition counts alike. " + _test_note(inputs.run.study),),
+            ("Targets only; all conditions have equal weight. " + _test_note(inputs.run.study),),
             self.section,
         )
         return Findings((table,), {self.name: effects})
@@ -337,7 +337,7 @@ class ReadingTimes(Measure):
         return inputs.context.table(
             self.name,
             "Differences of reading times",
-            "By how much longer a region is read in one condition than in another, in per cent.",
+            "How much longer a region is read in one condition than in another, in per cent.",
             rows.assign(label=label).drop(columns=["low", "high"]),
             (LABEL, Column("percent", "Per cent", "estimate"), *_TESTED, _count_column("Readings")),
             (

@@ -72,7 +72,9 @@ def _notes(unigram: Scores | None) -> list[str]:
         "who chose the expected one."
     ]
     if unigram is None:
-        notes.append("Metrics that weigh against a unigram model need its scores (--unigram).")
+        notes.append(
+            "Metrics that correct for word frequency need a unigram model's scores (--unigram)."
+        )
     else:
         notes.append(f"Unigram model: {unigram.facts.model}, {unigram.facts.trained_on}.")
     return notes

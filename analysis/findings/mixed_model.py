@@ -49,12 +49,12 @@ def mixed_findings(
     """
     judgments, (decisions, tied) = data.judgments, split_tied_models(data.decisions)
     if judgments["participant"].isna().all():
-        return _not_fitted("no participants are known")
+        return _not_fitted("the participants are unknown")
     n_choices = len(judgments) + sum(map(len, decisions.values()))
     if formula is None and n_choices > MOST_ROWS:
         return _not_fitted(
-            f"the fit of {n_choices:,} choices, people's and models', would take hours; above "
-            f"{MOST_ROWS:,} it is fitted where a formula is given (--formula)"
+            f"fitting {n_choices:,} choices of people and models would take hours; above "
+            f"{MOST_ROWS:,} the model is fitted only with --formula"
         )
     columns = [name for name in of_participants if name in judgments]
     if _uses_columns(formula, columns):
@@ -81,7 +81,7 @@ def mixed_findings(
     return Findings(
         tuple(tables),
         statistics,
-        tuple(f"{tie_sentence(name)}: the mixed model has no choices of it." for name in tied),
+        tuple(f"{tie_sentence(name)}: it is not part of the mixed model." for name in tied),
         folders={"mixed_model": partial(write_scripts, rows=rows, model=model)},
     )
 
@@ -137,8 +137,9 @@ def _notes(model: MixedModel, titles: Mapping[str, str]) -> list[str]:
     spreads = ", ".join(map(_spread, model.random.to_dict("records")))
     notes = [
         f"{model.n_rows:,} choices. Standard deviations in logits: {spreads}. "
-        "Participants' effects are of people alone, items' of all. Laplace's approximation; "
-        "intervals and p: Wald. A judge's term sets a model against a typical participant.",
+        "Participant effects apply to people only, item effects to all judges. Laplace's "
+        "approximation; intervals and p: Wald. A judge's term compares a model with a typical "
+        "participant.",
     ]
     singular = model.random.loc[model.random["singular"], "effect"]
     if len(singular):
@@ -150,8 +151,8 @@ def _notes(model: MixedModel, titles: Mapping[str, str]) -> list[str]:
     if len(penalised):
         terms = "; ".join(_with_titles(term, titles) for term in penalised)
         notes.append(
-            "All judgments were right, or all wrong, so that only a penalty (log-F(2,2), one right "
-            f"and one wrong judgment more) gives a finite value: {terms}."
+            "All judgments were right, or all wrong, so the estimate is finite only with a penalty "
+            f"(log-F(2,2), equal to one more right and one more wrong judgment): {terms}."
         )
     return notes
 
@@ -167,8 +168,8 @@ def _one_scale_table(comparisons: pd.DataFrame, context: Context) -> Table:
     return context.table(
         "mixed_model_one_scale",
         "People and models on one scale",
-        "People minus each model by the mixed model, both averaged over participants and items "
-        "(marginal), or both of a typical participant (conditional), in logits.",
+        "People minus each model according to the mixed model, in logits: both averaged over "
+        "participants and items (marginal), or both for a typical participant (conditional).",
         ordered.assign(group=ordered["judge"], label=full_titles(ordered)),
         (
             Column("label", "", "text"),
@@ -179,8 +180,8 @@ def _one_scale_table(comparisons: pd.DataFrame, context: Context) -> Table:
             Column("p", "p", "p"),
         ),
         (
-            "Intervals: 95%, delta method, the random effects' standard deviations taken as known. "
-            "p: of no marginal difference.",
+            "Intervals: 95%, delta method, with the random effects' standard deviations taken "
+            "as known. p: of no marginal difference.",
         ),
         Section.MIXED_MODEL,
     )

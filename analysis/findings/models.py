@@ -211,8 +211,10 @@ def accuracy_by(
         frame=frame,
         columns=tuple(columns),
         notes=(
-            "Averaged: " + "; ".join(f"{group}, {n}" for group, n in sizes.items()) + ". A tie is "
-            "wrong. Standard deviations with n - 1.",
+            "Models averaged: "
+            + "; ".join(f"{group}, {n}" for group, n in sizes.items())
+            + ". Ties "
+            "count as wrong. Standard deviations with n - 1.",
         ),
         origin=tuple(origin),
     )
@@ -236,8 +238,6 @@ def perplexity_table(
             Column("spearman_p", "p", "p"),
             Column("n_models", "Models", "count"),
         ),
-        notes=(
-            "A better model has a lower perplexity: a negative correlation is the expected one.",
-        ),
+        notes=("Better models have lower perplexity, so a negative correlation is expected.",),
         origin=tuple(origin),
     )

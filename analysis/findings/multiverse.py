@@ -23,7 +23,7 @@ from analysis.statistics.correlation import spearman
 from analysis.tables.accuracy_table import Column, Table
 from analysis.tables.section import Section
 from experiment.errors import ParallaxError
-from experiment.exclusion.answered import Answered, Everyone
+from experiment.exclusion.base import Answered, Everyone
 from experiment.exclusion.rules import load_rule, setting_in_words, verdict
 from experiment.participation import State
 from experiment.records import Judgment, Kind, Side
@@ -142,7 +142,7 @@ def multiverse_findings(run: ExportedRun, data: Joined, context: Context) -> Fin
 def _too_many(n_responses: int) -> str:
     return (
         f"The table of other thresholds was left out: the rules are applied to one participant "
-        f"at a time, which {n_responses:,} responses make too slow (at most {MOST_RESPONSES:,})."
+        f"at a time, which is too slow for {n_responses:,} responses (at most {MOST_RESPONSES:,})."
     )
 
 
@@ -150,7 +150,7 @@ def _table(frame: pd.DataFrame, columns: Sequence[Column], context: Context) -> 
     return context.table(
         "multiverse",
         "Other thresholds",
-        "The headline numbers, had the exclusion rules been set otherwise.",
+        "The main results under other settings of the exclusion rules.",
         frame,
         columns,
         (

@@ -41,12 +41,12 @@ def _run(inputs: FindingInputs, of: str) -> Findings:
     table = inputs.context.table(
         "other_kinds",
         " and ".join(title for title in _TITLES.values() if title in kinds).capitalize(),
-        f"{task.measured} on what is no target.",
+        f"{task.measured} on items that are not targets.",
         rows.sort_values("kind", ascending=False, kind="stable"),
         (Column("label", "", "text"), Column(task.column, task.title, "estimate"), *_COUNTS),
         (
-            "A kind is what the materials say of an item. These judgments are in no other table: "
-            "they decide who is excluded, where a rule names them.",
+            "The materials declare the kind of each item. These judgments are in no other table; a "
+            "rule that names their kind decides by them who is excluded.",
         ),
         task.section,
     )
@@ -113,7 +113,7 @@ def _run_late(inputs: FindingInputs) -> Findings:
     timed = answers[answers["is_late"].notna()].astype({"is_late": bool})
     if timed.empty:
         return Findings(
-            left_out=("No time was measured, so nobody knows which answers were late.",)
+            left_out=("No times were measured, so it is unknown which answers were late.",)
         )
     shares, n = shares_late(timed), int(timed["is_late"].sum())
     drop = response.late_answers == "drop"
@@ -122,7 +122,7 @@ def _run_late(inputs: FindingInputs) -> Findings:
         "late_answers",
         "Answers after the deadline",
         f"How many answers came later than {response.deadline_ms} ms"
-        + (" (of a sentence that is read, any step)." if response.step_table else "."),
+        + (" (in reading, at any step)." if response.step_table else "."),
         rows.assign(
             group=full_titles(rows), label=rows["condition"].where(rows["condition"] != "", "all")
         ),
@@ -133,7 +133,8 @@ def _run_late(inputs: FindingInputs) -> Findings:
             Column("n_answers", "Answers", "count"),
         ),
         (
-            f"They are {'left out of' if drop else 'kept in'} every other table (late_answers = "
+            f"Late answers are {'left out of' if drop else 'kept in'} all other tables "
+            "(late_answers = "
             f'"{response.late_answers}").',
         ),
         Section.ANSWERS,
@@ -166,8 +167,8 @@ def _run_questions(inputs: FindingInputs) -> Findings:
     labels = [titles.get(name, name) for name in accuracy["construction"]]
     table = inputs.context.table(
         "reading_questions",
-        "Questions",
-        "How often the questions after the sentences were answered rightly.",
+        "Comprehension questions",
+        "Accuracy on the questions after the sentences.",
         accuracy.assign(label=labels),
         (
             Column("label", "", "text"),

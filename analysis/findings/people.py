@@ -31,8 +31,8 @@ _MEASURES = {
 }
 _SIDES = {
     "share_first": "First option chosen",
-    "accuracy_first": "Right where the expected option stood first",
-    "accuracy_second": "Right where it stood second",
+    "accuracy_first": "Accuracy, expected option first",
+    "accuracy_second": "Accuracy, expected option second",
     "difference": "Difference",
 }
 _LABEL = Column("label", "", "text")
@@ -71,7 +71,7 @@ def _drawings(frames: Mapping[str, pd.DataFrame], context: Context) -> Iterator[
         yield Drawing(
             "participants",
             "Participants' accuracy",
-            "How many of the participants kept reached which accuracy.",
+            "The distribution of accuracy over the participants kept.",
             Section.PEOPLE,
             partial(participants_figure, frames["participants"], simulated=simulated),
         )
@@ -102,9 +102,9 @@ def _agreement_table(agreed: pd.DataFrame, context: Context) -> Table:
             Column("n_judgments", "Judgments", "count"),
         ),
         (
-            "Alpha is low where nearly everyone is right everywhere, because items then "
-            "hardly differ; read it next to the share of unanimous items. Intervals: 95%, "
-            "jackknife over participants and frames, rather too wide than too narrow.",
+            "Alpha is low if nearly all choices are right, because items then hardly differ; "
+            "compare it with the share of unanimous items. Intervals: 95%, jackknife over "
+            "participants and frames, conservative.",
         ),
         Section.PEOPLE,
     )
@@ -169,7 +169,7 @@ def _sides_table(rows: pd.DataFrame, context: Context) -> Table:
     return context.table(
         "sides",
         "Sides",
-        "Whether people lean to one side, and whether it costs accuracy.",
+        "Whether people prefer one side, and whether this affects accuracy.",
         rows.assign(label=rows["measure"].map(_SIDES)),
         (
             _LABEL,
@@ -202,7 +202,7 @@ def _learning_note(effect: pd.DataFrame) -> str:
     if pd.isna(difference["difference"]):
         return f"{compared}: cannot be estimated, because one half has no judgments."
     if pd.isna(difference["low"]):
-        return f"{compared}: {difference['difference']:+z.3f}; too little for an interval."
+        return f"{compared}: {difference['difference']:+z.3f}; too few judgments for an interval."
     return (
         f"{compared}: {difference['difference']:+z.3f} [{difference['low']:+z.3f}, "
         f"{difference['high']:+z.3f}]; 95%, two-way clustered."
@@ -218,7 +218,7 @@ def _speed_note(across: pd.DataFrame) -> str:
             "participants, or all are equally fast or equally accurate."
         )
     if pd.isna(row["spearman_low"]):
-        return f"{compared}: {row['spearman']:+z.2f}; too little for an interval."
+        return f"{compared}: {row['spearman']:+z.2f}; too few judgments for an interval."
     return (
         f"{compared}: {row['spearman']:+z.2f} [{row['spearman_low']:+z.2f}, "
         f"{row['spearman_high']:+z.2f}]."
@@ -240,14 +240,11 @@ def _speed_table(rows: pd.DataFrame, across: pd.DataFrame, context: Context) -> 
 def _ways_table(rows: pd.DataFrame, context: Context) -> Table:
     return context.table(
         "ways_of_answering",
-        "Ways of answering",
-        "Accuracy and speed by how the choice was made.",
+        "Input methods",
+        "Accuracy and speed by how participants answered: key, pointer or touch.",
         rows.assign(label=rows["input_method"].astype(str)),
         _SPEED,
-        (
-            "Participants chose how to answer, so the differences are not effects of the way "
-            "of answering.",
-        ),
+        ("Participants chose the input method, so the differences need not be its effects.",),
         Section.SUPPLEMENT,
     )
 

@@ -16,8 +16,8 @@ from experiment.tables.schemas import LISTS
 
 _LONGEST = 40
 _OF_PARTS = (
-    "The frozen plan is not set beside what was done: several parts of a study are compared "
-    "together, and each was planned by itself. Compare a part with its --run alone for that."
+    "The frozen plan is not compared with the run: several parts of a study are analysed together, "
+    "and each part has its own plan. Compare one part alone, with its --run, for that."
 )
 
 

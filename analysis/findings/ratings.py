@@ -64,9 +64,8 @@ def rating_findings(
         {"ratings": means, "rating_differences": by_construction}
         | ({"ratings_and_models": together} if len(together) else {}),
         (
-            "Ratings are reported as points of the scale and never as right or wrong: there is no "
-            "accuracy, and what rests on one (agreement, learning, the mixed model of choices) is "
-            "left out.",
+            "Ratings are points of a scale, not right or wrong. So analyses of accuracy "
+            "(agreement, learning, the mixed model of choices) are left out.",
         ),
     )
 
@@ -168,7 +167,7 @@ def _points_table(ratings: pd.DataFrame, points: int, context: Context) -> Table
 def _differences_table(apart: pd.DataFrame, models: Sequence[str], context: Context) -> Table:
     return context.table(
         "rating_differences",
-        "Versions apart",
+        "Differences between versions",
         "How much higher the expected version of an item is rated than the other, in points, "
         "and how much higher its log-probability is, in nats (the other's surprisal less its own).",
         _by_condition(apart, context),
@@ -337,23 +336,23 @@ def _overall_table(correlations: pd.DataFrame, context: Context) -> Table:
         "Interval: 95%, over items. Ceiling: the Spearman correlation that perfect knowledge of "
         f"people's preferences would reach (mean of {_splits(context):,} random splits of "
         "participants). "
-        "Conditions count as well: a correlation may come from their differences alone.",
+        "Differences between conditions contribute: a correlation may be due to them alone.",
         "Measures: "
         + "; ".join(f"{text}: {METRICS[measure]}" for measure, text in MEASURES.items())
         + ". "
         "SLOR and MORCELA need a unigram model's scores (--unigram).",
-        "MORCELA (Tjuatja et al., 2025) fits how much of frequency and length is taken away, in "
-        "ten folds: no frame takes part in its own prediction.",
+        "MORCELA (Tjuatja et al., 2025) estimates how strongly to correct for frequency and "
+        "length, in ten folds: each frame is predicted from others.",
     ]
     if above.any():
         notes.append(
-            "A correlation above its ceiling: both are estimates, and the ceiling is that of "
-            "people whose number of ratings is as small as here."
+            "A correlation can exceed its ceiling: both are estimates, and the ceiling is that of "
+            "as few ratings as here."
         )
     return context.table(
         "ratings_and_models",
         "Ratings and models",
-        "How models' scores of single sentences go with people's ratings, item by item.",
+        "Correlations of models' scores of single sentences with people's ratings, over items.",
         rows.assign(group=rows["judge"] + ": " + heading, label=rows["measure"].map(_NAMES)),
         (
             Column("label", "", "text"),

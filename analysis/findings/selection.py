@@ -237,7 +237,8 @@ def _note(row: Mapping[Hashable, Any]) -> str:
     subject = "The trials" if share == 1 else f"{share:.0%} of the trials"
     of_n = "" if row["n_own"] == n else f", {row['n_own']:g} of them here"
     came = (
-        f"; the printed {printed:.3f} would come from {true:.3f}, a lift of {printed - true:+z.3f}"
+        f"; the printed {printed:.3f} would result from {true:.3f}, an increase of "
+        f"{printed - true:+z.3f}"
         if true is not None and not pd.isna(true)
         else ""
     )

@@ -59,7 +59,7 @@ def _sentence(title: str, row: Mapping[Hashable, Any], n: int, unit: Unit) -> st
     if pd.isna(low):
         reason = f"too few {unit.answers}, participants or frames"
         return f"{title}: {reason} for a conclusion on {contrast}."
-    verdict = correction_in_words(low, high, row["p_holm"], f"{n} contrasts looked at", n)
+    verdict = correction_in_words(low, high, row["p_holm"], f"{n} contrasts tested", n)
     return (
         f"{title}: {contrast} is {unit.say(row['estimate'])} {unit.name} (95% interval "
         f"{unit.say(low)} to {unit.say(high)}; {verdict})."
@@ -73,12 +73,12 @@ def correction_in_words(low: float, high: float, p_holm: float, family: str, n: 
         low: The lower end of the difference's own 95% interval.
         high: Its upper end.
         p_holm: The p-value, corrected for the family by Holm's method.
-        family: The family of tests, such as "5 contrasts looked at".
+        family: The family of tests, such as "5 contrasts tested".
         n: The size of the family.
     """
     suffix = f" after correction for the {family}" if n > 1 else ""
     if p_holm < _LEVEL:
-        return f"a difference{suffix}"
+        return f"a significant difference{suffix}"
     if n > 1 and not low <= 0 <= high:
-        return f"by itself it excludes no difference, but{suffix} these data show none"
-    return "no difference that these data show"
+        return f"its own interval excludes zero, but{suffix} there is no significant difference"
+    return "no significant difference"

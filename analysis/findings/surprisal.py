@@ -73,12 +73,12 @@ def _run(inputs: FindingInputs) -> Findings:
     report_table = inputs.context.table(
         "surprisal_times",
         "Surprisal and reading times",
-        "By how much a bit of surprisal slows a word, and by how much the surprisals of a word and "
-        "of the one before raise the log-likelihood of a word's mean time that was held out.",
+        "The slowdown of a word per bit of surprisal, and how much the surprisals of the word and "
+        "of the one before improve the log-likelihood of held-out words' mean times.",
         by_thousand_words(table),
         (
             Column("label", "", "text"),
-            Column("percent", "Per cent a bit", "estimate"),
+            Column("percent", "Per cent per bit", "estimate"),
             Column("gain", "Nats per 1000 words", "estimate"),
             Column("n_words", "Words", "count"),
             Column("n_readings", "Readings", "count"),
@@ -206,8 +206,8 @@ def _run_shape(inputs: FindingInputs) -> Findings:
     report_table = inputs.context.table(
         "surprisal_shape",
         "The shape of surprisal's effect",
-        "Effective degrees of freedom of a smooth of surprisal (1 is a straight line), and by how "
-        "much it raises the log-likelihood of words that were held out above a straight line.",
+        "Effective degrees of freedom of a smooth of surprisal (1 is a straight line), and how "
+        "much it improves the log-likelihood of held-out words over a straight line.",
         by_thousand_words(table),
         (
             Column("label", "", "text"),
@@ -219,7 +219,7 @@ def _run_shape(inputs: FindingInputs) -> Findings:
             "Words' mean log times by length, the length of the word before, position, the "
             f"surprisal of the word before, and a cubic regression spline of {KNOTS} knots of the "
             "word's own surprisal, penalised by restricted maximum likelihood (Wood, 2011), as R's "
-            "mgcv fits it. Ten folds of frames. Below nought, the line predicts better.",
+            "mgcv fits it. Ten folds of frames. Below zero, the line predicts better.",
         ),
         Section.READING,
     )

@@ -31,7 +31,7 @@ def taker_findings(inputs: FindingInputs) -> Findings:
     answers = pd.concat([taker.frame for taker in takers], ignore_index=True)
     differences = compare_by_elicitation(people, answers, inputs.margin)
     if differences.empty:
-        return Findings(left_out=("No reading of a taker has a readable answer to a judged item.",))
+        return Findings(left_out=("No model participant gave a readable answer to a judged item.",))
     items = inputs.data.items
     configured = configurations(items[items["item_id"].isin(people["item_id"].unique())])
     attracted = attraction_by_elicitation(answers, configured)
@@ -79,7 +79,7 @@ def _readings_table(differences: pd.DataFrame, takers: Sequence[Taken], context:
     )
     tiers = "; ".join(f"{taker.model}: {taker.tier}" for taker in takers)
     left_out = int(differences["n_left_out"].max())
-    missing = f"{left_out} judged item(s) that no taker answered are left out." if left_out else ""
+    missing = f"{left_out} judged item(s) that no model answered are left out." if left_out else ""
     return context.table(
         "taker_readings",
         "Readings",
@@ -99,10 +99,10 @@ def _readings_table(differences: pd.DataFrame, takers: Sequence[Taken], context:
         (
             "Intervals: 95%, paired over items, participants and frames clustered. Holm, FDR: over "
             "all constructions and readings of one model.",
-            "A model's answer to an item is the share of its sittings that chose the expected "
-            "option. Unread: the share of trials without a readable answer, which count as none.",
+            "A model's answer to an item is the share of its sessions that chose the expected "
+            "option. Unread: the share of trials without a readable answer; they are left out.",
             *filter(None, (missing,)),
-            f"What the models told: {tiers} (docs/takers.md).",
+            f"What the models report: {tiers} (docs/takers.md).",
         ),
         Section.TAKERS,
     )
@@ -131,7 +131,7 @@ def _conclusions_table(
         ),
         (
             f"A conclusion holds where the 95% interval lies on its side. {n} intervals of each "
-            f"kind were looked at: about {0.05 * n:.0f} exclude the truth by chance. Holm: also "
+            f"kind were computed: about {0.05 * n:.0f} exclude the truth by chance. Holm: also "
             "after adjustment for all constructions and readings of one model.",
             "More accurate than another model: by the point estimate, without a test. Attraction: "
             "matching minus mismatching items, sessions and frames clustered; only constructions "
@@ -164,7 +164,7 @@ def _consistency_table(alike: pd.DataFrame, context: Context) -> Table:
     return context.table(
         "taker_consistency",
         "Consistency",
-        "How often two answers to one item are alike.",
+        "How often two answers to one item agree.",
         alike.assign(group=alike["judge"], label=label),
         (_LABEL, Column("agreement", "Alike", "number"), Column("n_pairs", "Pairs", "count")),
         (

@@ -30,8 +30,8 @@ _CELL = ["construction", "condition", "expected"]
 _LABEL = Column("label", "", "text")
 _NONE = "none"
 _LEFT_OUT = (
-    "Answers are yes or no to one sentence: what rests on a choice between two versions (agreement "
-    "with models item by item, learning, the mixed model of choices) is left out."
+    "Answers are yes or no to one sentence, so analyses of choices between two versions (agreement "
+    "with models item by item, learning, the mixed model of choices) are left out."
 )
 
 
@@ -83,8 +83,8 @@ def _rates_table(rates: pd.DataFrame, context: Context) -> Table:
     several = rates["expected"].nunique() > 1 or rates["expected"].iloc[0] != _NONE
     return context.table(
         "yes_rates",
-        "Called acceptable",
-        "How often sentences were called acceptable, by condition"
+        "Judged acceptable",
+        "How often sentences were judged acceptable, by condition"
         f"{' and by the answer that was expected' if several else ''}.",
         rows,
         (
@@ -105,9 +105,9 @@ def _detection_table(sensitivity: pd.DataFrame, context: Context, *, caught: boo
         rows = rows[rows["construction"] != ""]
     return context.table(
         "detection",
-        "Telling acceptable from unacceptable",
-        "How often people said yes to what is acceptable and to what is not, and what follows: "
-        "accuracy, sensitivity (d') and criterion.",
+        "Discrimination of acceptable and unacceptable",
+        "How often people said yes to acceptable and to unacceptable sentences, with accuracy, "
+        "sensitivity (d') and criterion.",
         rows,
         (
             _LABEL,
@@ -119,10 +119,10 @@ def _detection_table(sensitivity: pd.DataFrame, context: Context, *, caught: boo
             Column("n_answers", "Answers", "count"),
         ),
         (
-            "d': 0 where people cannot tell the two apart. Criterion: above 0 people lean towards "
-            "no, below 0 towards yes. Both are of all answers together; with people of very "
-            "different criteria d' is lower than that of each.",
-            f"{ALL_ITEMS}: targets alone"
+            "d': 0 if people cannot tell the two apart. Criterion: above 0, a bias towards no; "
+            "below 0, towards yes. Both pool all answers; if people's criteria differ much, the "
+            "pooled d' is lower than each person's.",
+            f"{ALL_ITEMS}: targets only"
             f"{', without those that a list uses as catch trials' if caught else ''}.",
         ),
         Section.ANSWERS,
@@ -296,8 +296,8 @@ def _models_table(relations: pd.DataFrame, context: Context) -> Table:
     return context.table(
         "yes_no_models",
         "People and models, sentence by sentence",
-        "How models' scores of single sentences go with people's shares of yes, and how well they "
-        "separate what is acceptable from what is not.",
+        "Correlations of models' scores of single sentences with people's shares of yes, and how "
+        "well the scores separate acceptable from unacceptable sentences.",
         rows.assign(group=heading, label=label),
         (
             Column("label", "", "text"),
@@ -307,10 +307,11 @@ def _models_table(relations: pd.DataFrame, context: Context) -> Table:
             Column("n_sentences", "Sentences", "count"),
         ),
         (
-            "Spearman: a sentence's score and its share of yes. Ceiling: what perfect knowledge of "
-            "people's shares would reach. Area: how often an acceptable sentence has the higher "
-            "score (of people: the higher share of yes) than one that is not; .5 is chance. "
-            "Intervals: 95%, over frames; none where frames drawn anew change nothing.",
+            "Spearman: a sentence's score and its share of yes. Ceiling: the correlation that "
+            "perfect knowledge of people's shares would reach. Area: how often an acceptable "
+            "sentence has a higher score (of people: share of yes) than an unacceptable one; .5 "
+            "is chance. Intervals: 95%, over resampled frames; none if resampling changes "
+            "nothing.",
             "Measures: "
             + "; ".join(f"{text}: {METRICS[metric]}" for metric, text in MEASURES.items())
             + ". SLOR needs a unigram model's scores (--unigram).",

@@ -32,8 +32,8 @@ def _run(inputs: FindingInputs) -> Findings:
     titles = full_titles(rows)
     table = inputs.context.table(
         "maze_accuracy",
-        "Words chosen at once",
-        "How often the word that goes on the sentence was chosen first, by region and condition.",
+        "First choices of words",
+        "How often the word that continues the sentence was chosen first, by region and condition.",
         rows.assign(group=titles, label=rows["region"].astype(str)),
         (
             Column("label", "Region", "text"),
@@ -41,7 +41,7 @@ def _run(inputs: FindingInputs) -> Findings:
             Column("accuracy", "Accuracy", "estimate"),
             Column("n_words", "Words", "count"),
         ),
-        ("Times are of words that were chosen at once.",),
+        ("Reading times include only words that were chosen first.",),
         Section.READING,
     )
     return Findings((table,), {"maze_accuracy": shares})
@@ -54,6 +54,9 @@ _times, *_models = SELF_PACED_ANALYSIS.findings
 MAZE_ANALYSIS = replace(
     SELF_PACED_ANALYSIS,
     name="maze",
-    asked=replace(SELF_PACED_ANALYSIS.asked, asked="choice at each word of the one that goes on"),
+    asked=replace(
+        SELF_PACED_ANALYSIS.asked,
+        asked="at each word, a choice of the one that continues the sentence",
+    ),
     findings=(_times, MAZE_ACCURACY, *_models),
 )

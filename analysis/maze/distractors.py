@@ -260,7 +260,7 @@ def audit_distractors(
 
 def _unmet_matching(word: str, right: str, vocabulary: Vocabulary, bounds: Bounds) -> Iterator[str]:
     if abs(len(word) - len(right)) > bounds.length:
-        yield f"{len(word)} letters beside {len(right)}"
+        yield f"{len(word)} letters against {len(right)}"
     apart = abs(vocabulary.frequency(word) - vocabulary.frequency(right))
     if apart > bounds.frequency + 1e-9:
         yield f"log-frequencies differ by {apart:.1f}"

@@ -14,7 +14,7 @@ from analysis.figures.drawing import GUIDE, PAGE_INCHES, PEOPLE, STYLE, TEXT, ba
 from analysis.power.simulated_choices import OVERALL, Assumptions
 from analysis.tables.accuracy_table import Column, Table
 from experiment.design.lists import BuiltLists
-from experiment.simulation.responders import RT_SPREAD
+from experiment.responses.responders import RT_SPREAD
 from experiment.studies.study import Study
 from experiment.version import code_version
 
@@ -159,11 +159,57 @@ def enough_participants(rows: pd.DataFrame, power: str, n_lists: int) -> str:
     """
     sizes = rows.loc[rows[power] >= ENOUGH, "per_list"]
     if sizes.empty:
-        return "more participants than were tried"
+        return "more participants than were simulated"
     return f"{int(sizes.min()) * n_lists} participants ({int(sizes.min())} per list)"
 
 
 _HEIGHT_INCHES = 2.6
+
+
+# What a summary says of each size: the column of the results, and how it is averaged.
+_SUMMARISED = {
+    "truth": ("truth", "first"),
+    "kept": ("kept", "mean"),
+    "half_width": ("half_width", "mean"),
+    "power": ("detected", "mean"),
+    "power_of_effect": ("not_zero", "mean"),
+    "simulations": ("simulation", "nunique"),
+}
+
+
+def summary(results: pd.DataFrame) -> pd.DataFrame:
+    """Return average results over simulated studies, for each size, construction and contrast.
+
+    Studies with too few answers for an interval count as not detecting.
+
+    Args:
+        results: The results of ``simulate``, of choices, points of a scale or reading times.
+
+    Returns:
+        construction, contrast (if there are contrasts), per_list; kept and half_width (means),
+        power (the share of studies that detected the difference), power_of_effect (that excluded
+        zero), truth and simulations, as far as the results have them.
+    """
+    keys = [name for name in ("construction", "contrast", "per_list") if name in results]
+    columns = {name: of for name, of in _SUMMARISED.items() if of[0] in results}
+    return results.groupby(keys, sort=False).agg(**columns).reset_index()
+
+
+def sizes_needed(
+    summary_rows: pd.DataFrame, fits: Callable[[pd.DataFrame], "pd.Series[bool]"]
+) -> pd.DataFrame:
+    """Return the smallest sufficient number of participants per list for each construction.
+
+    Args:
+        summary_rows: A summary.
+        fits: Selects the rows of the summary that are sufficient.
+
+    Returns:
+        construction, per_list; missing if no tried size is sufficient.
+    """
+    enough = summary_rows[fits(summary_rows)].groupby("construction")["per_list"].min()
+    names = summary_rows["construction"].unique()
+    return enough.reindex(names).astype("Int64").reset_index()
 
 
 def power_figure(

@@ -16,7 +16,9 @@ from analysis.power.base import (
     power_figure,
     power_table,
     session_note,
+    sizes_needed,
     study_origin,
+    summary,
 )
 from analysis.power.simulated_choices import (
     OVERALL,
@@ -25,13 +27,11 @@ from analysis.power.simulated_choices import (
     design_of,
     like_items,
     simulate,
-    sizes_needed,
-    summary,
 )
 from analysis.tables.accuracy_table import Column, Table
 from experiment.design.lists import BuiltLists
 from experiment.errors import ParallaxError
-from experiment.simulation.responders import accuracy_of
+from experiment.responses.responders import accuracy_of
 from experiment.studies.published import read_published
 from experiment.studies.study import Study
 
@@ -66,7 +66,7 @@ def _expectations(study: Study, design: Design, options: PowerOptions) -> Expect
             [_expected_accuracy(study, name, options.accuracy) for name in design.constructions]
         )
     if options.accuracy is not None:
-        raise click.UsageError("Give either --like or --accuracy: each says how hard items are.")
+        raise click.UsageError("Give either --like or --accuracy: both define how hard items are.")
     median_ms = study.simulation.median_rt_ms or TYPICAL_RT_MS
     return like_items(design, item_choices(options.like), options.people, median_ms)
 
@@ -138,7 +138,7 @@ def _sentence(goal: str, enough: pd.DataFrame, lists: int) -> str:
     [overall] = enough.loc[is_overall, "per_list"]
     largest = enough.loc[~is_overall, "per_list"].max(skipna=False)
     parts = [
-        "more than were tried"
+        "more than were simulated"
         if pd.isna(size)
         else f"{size * lists} participants ({size} per list)"
         for size in (overall, largest)

@@ -33,8 +33,8 @@ from analysis.power.base import (
     enough_participants,
     power_table,
     study_origin,
+    summary,
 )
-from analysis.power.simulated_choices import summary
 from analysis.statistics.contrasts import Weights, contrasts
 from analysis.statistics.resample import numpy_generator
 from analysis.tables.accuracy_table import Column, Table

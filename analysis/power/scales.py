@@ -27,8 +27,8 @@ from analysis.power.base import (
     power_table,
     session_note,
     study_origin,
+    summary,
 )
-from analysis.power.simulated_choices import summary
 from analysis.power.simulated_scales import Planned, Scale, simulate_scale
 from analysis.tables.accuracy_table import Column, Table
 from experiment.design.counterbalancing import arrangements
@@ -43,8 +43,8 @@ from experiment.studies.study import Study
 
 _NO_MEANS = "the scale's middle; of two versions .8 and .2 of the way up"
 _RULES = (
-    "Rules that name another scale were left out; those that name none read this one's "
-    "points, where in the study they exclude only who fails on every scale."
+    "Rules for other scales were left out. Rules that name no scale were applied to this one's "
+    "points; in the study, they exclude only participants who fail on every scale."
 )
 
 
@@ -61,13 +61,13 @@ def power_of_scales(study: Study, built: BuiltLists, options: PowerOptions) -> I
         raise click.UsageError(
             f'the study has no scale "{options.scale}". Expected one of: {", ".join(names)}.'
             if names
-            else "--scale chooses among several scales, and the study's trials do not have them."
+            else "--scale chooses among several scales, but the study has only one."
         )
     if several is None:
         yield _power_of_scale(study, built, options)
         return
     if options.means is not None and options.scale is None:
-        raise click.UsageError("--means are of one scale; say which with --scale.")
+        raise click.UsageError("--means holds the means of one scale; name it with --scale.")
     planned = [options.scale] if options.scale is not None else names
     for name in planned:
         rules = rules_of_scale(study, name)
@@ -87,7 +87,7 @@ def _power_of_scale(study: Study, built: BuiltLists, options: PowerOptions) -> O
     response = response_of(study)
     if response.balance is not Balance.VERSIONS or response.step_table or response.types:
         raise AnalysisError(
-            f'no mean can be planned with where trials are of the type "{study.response}"',
+            f'power cannot be planned from means for the response "{study.response}"',
             where=str(study.folder), expected="ratings, or yes or no",
         )  # fmt: skip
     rated = Gives.POINT in response.gives

@@ -17,7 +17,7 @@ logit L, relative to that at L = 0, is 2 tanh(L / 2) / L. Reaction times are log
 median proportional to this time; a typical item has the study's median.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -33,8 +33,8 @@ from experiment.design.counterbalancing import target_positions
 from experiment.design.lists import ListEntry
 from experiment.exclusion.rules import verdict
 from experiment.records import PAIR, Judgment, Side
+from experiment.responses.responders import RT_SPREAD
 from experiment.seeds import generator
-from experiment.simulation.responders import RT_SPREAD
 from experiment.studies.study import Rule
 
 Floats = NDArray[np.float64]
@@ -370,49 +370,3 @@ def _intervals(
             "detected": (intervals.low > true - difference) | (intervals.high < true - difference),
         }
     )
-
-
-# What a summary says of each size: the column of the results, and how it is averaged.
-_SUMMARISED = {
-    "truth": ("truth", "first"),
-    "kept": ("kept", "mean"),
-    "half_width": ("half_width", "mean"),
-    "power": ("detected", "mean"),
-    "power_of_effect": ("not_zero", "mean"),
-    "simulations": ("simulation", "nunique"),
-}
-
-
-def summary(results: pd.DataFrame) -> pd.DataFrame:
-    """Return average results over simulated studies, for each size, construction and contrast.
-
-    Studies with too few answers for an interval count as not detecting.
-
-    Args:
-        results: The results of ``simulate``, of choices, points of a scale or reading times.
-
-    Returns:
-        construction, contrast (if there are contrasts), per_list; kept and half_width (means),
-        power (the share of studies that detected the difference), power_of_effect (that excluded
-        zero), truth and simulations, as far as the results have them.
-    """
-    keys = [name for name in ("construction", "contrast", "per_list") if name in results]
-    columns = {name: of for name, of in _SUMMARISED.items() if of[0] in results}
-    return results.groupby(keys, sort=False).agg(**columns).reset_index()
-
-
-def sizes_needed(
-    summary_rows: pd.DataFrame, fits: Callable[[pd.DataFrame], "pd.Series[bool]"]
-) -> pd.DataFrame:
-    """Return the smallest sufficient number of participants per list for each construction.
-
-    Args:
-        summary_rows: A summary.
-        fits: Selects the rows of the summary that are sufficient.
-
-    Returns:
-        construction, per_list; missing if no tried size is sufficient.
-    """
-    enough = summary_rows[fits(summary_rows)].groupby("construction")["per_list"].min()
-    names = summary_rows["construction"].unique()
-    return enough.reindex(names).astype("Int64").reset_index()

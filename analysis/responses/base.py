@@ -18,7 +18,7 @@ from analysis.tables.provenance import AskedFor
 from experiment.errors import ParallaxError
 from experiment.plugins import Registry
 from experiment.responses.mixed.mixed import Mixed
-from experiment.responses.rating.scales import Scales
+from experiment.responses.rating.rating import Scales
 from experiment.responses.registry import response_of
 
 # The findings about a run of any type of response.

@@ -42,8 +42,8 @@ def _sentences(inputs: FindingInputs, statistics: Mapping[str, pd.DataFrame]) ->
         if not pd.isna(row["low"]):
             interval = f"95% interval {row['low']:+z.2f} to {row['high']:+z.2f}"
         yield (
-            f"{name}: people rated the expected version {row['difference']:+z.2f} points from the "
-            f"other ({interval}); means "
+            f"{name}: people's ratings of the expected version differ from those of the other by "
+            f"{row['difference']:+z.2f} points ({interval}); means "
             f"{row['mean_good']:.2f} and {row['mean_other']:.2f}."
         )
     if apart.empty:

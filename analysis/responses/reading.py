@@ -32,7 +32,7 @@ def _join(run: ExportedRun, scores: Sequence[Scores]) -> Joined:
         read = read[read["chose_good"].fillna(value=True).astype(bool)].reset_index(drop=True)
     if read.empty:
         raise AnalysisError(
-            "no trial is left whose question was answered rightly",
+            "no trial with a correctly answered question is left",
             where=str(run.folder),
             remedy='Set wrong_answers = "keep" below [trial.parameters]',
         )
@@ -54,13 +54,13 @@ def _effect_sentences(
         tested = rows[rows["p_holm"].notna()]
         title = titles.get(str(name), str(name))
         if tested.empty:
-            yield f"{title}: too few readings for an interval."
+            yield f"{title}: too few reading times for an interval."
             continue
         row = tested.sort_values("p_holm", kind="stable").iloc[0]
         low, high, n = row["percent_low"], row["percent_high"], len(tested)
         family = f"{n} comparisons of regions and contrasts in the construction"
         yield (
-            f"{title}: the surest difference is {row['contrast']} in region {row['region']}, "
+            f"{title}: the clearest difference is {row['contrast']} in region {row['region']}, "
             f"{row['percent']:+z.1f} % of the reading time (95% interval {low:+z.1f} to "
             f"{high:+z.1f}; {correction_in_words(low, high, row['p_holm'], family, n)})."
         )
@@ -73,14 +73,14 @@ def _model_sentences(statistics: Mapping[str, pd.DataFrame]) -> Iterator[str]:
             f"{row['model']}: a bit of surprisal slows a word by {row['percent']:.2f} % (95% "
             f"interval {row['percent_low']:z.2f} to {row['percent_high']:z.2f}); it adds "
             f"{1000 * row['delta_loglik']:.2f} thousandths of a nat per word to the "
-            f"log-likelihood of times that were held out ({1000 * row['delta_low']:z.2f} to "
+            f"log-likelihood of held-out times ({1000 * row['delta_low']:z.2f} to "
             f"{1000 * row['delta_high']:z.2f})."
         )
 
 
 _ASKED = AskedFor(
     shown="a sentence, word by word or region by region",
-    asked="reading of it, at one's own pace",
+    asked="self-paced reading",
     measured="logarithms of reading times",
     unit="frame",
     methods=(

@@ -39,23 +39,23 @@ def _people_sentences(statistics: Mapping[str, pd.DataFrame]) -> Iterator[str]:
     for row in sensitivity[sensitivity["construction"] == ""].to_dict("records"):
         if pd.isna(row["dprime_low"]) or pd.isna(row["criterion_low"]):
             yield (
-                f"People said yes to {row['hits']:.0%} of what is acceptable and to "
-                f"{row['false_alarms']:.0%} of what is not; too few answers, "
+                f"People said yes to {row['hits']:.0%} of the acceptable sentences and to "
+                f"{row['false_alarms']:.0%} of the unacceptable ones; too few answers, "
                 "participants or frames for a conclusion."
             )
             continue
         bias = "no" if row["criterion_low"] > 0 else "yes" if row["criterion_high"] < 0 else ""
         yield (
-            f"People said yes to {row['hits']:.0%} of what is acceptable and to "
-            f"{row['false_alarms']:.0%} of what is not: d' is {row['dprime']:z.2f} (95% interval "
-            f"{row['dprime_low']:z.2f} to {row['dprime_high']:z.2f}), the criterion "
+            f"People said yes to {row['hits']:.0%} of the acceptable sentences and to "
+            f"{row['false_alarms']:.0%} of the unacceptable ones: d' is {row['dprime']:z.2f} (95% "
+            f"interval {row['dprime_low']:z.2f} to {row['dprime_high']:z.2f}), the criterion "
             f"{row['criterion']:+z.2f} ({row['criterion_low']:+z.2f} to "
             f"{row['criterion_high']:+z.2f})" + (f": they lean towards {bias}." if bias else ".")
         )
     if sensitivity.empty:
         rates = statistics["yes_rates"]
         share = (rates["yes"] * rates["n_answers"]).sum() / rates["n_answers"].sum()
-        yield f"People called {share:.0%} of the sentences acceptable; no answer was expected."
+        yield f"People judged {share:.0%} of the sentences acceptable; no answer was expected."
 
 
 def _model_sentences(statistics: Mapping[str, pd.DataFrame]) -> Iterator[str]:
@@ -75,8 +75,8 @@ def _model_sentences(statistics: Mapping[str, pd.DataFrame]) -> Iterator[str]:
             )
         if pd.notna(row["area"]):
             yield (
-                f"{row['judge']} separates what is acceptable from what is not with an area under "
-                f"the curve of {row['area']:.2f}."
+                f"{row['judge']} separates acceptable from unacceptable sentences with an area "
+                f"under the curve of {row['area']:.2f}."
             )
 
 
@@ -90,8 +90,9 @@ _ASKED = AskedFor(
         "Student's; their variances count participants and frames as clusters (Cameron, Gelbach & "
         "Miller, 2011). d' and the criterion are of all answers together, with Hautus's (1995) "
         "correction.",
-        "A model has no bound above which a sentence is acceptable. So its scores are compared "
-        "with people's shares of yes, and by how often an acceptable sentence has the higher one.",
+        "A model has no threshold above which a sentence is acceptable. So its scores are compared "
+        "with people's shares of yes, and by how often an acceptable sentence has a higher score "
+        "than an unacceptable one.",
     ),
     decides=False,
 )

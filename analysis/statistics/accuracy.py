@@ -31,6 +31,7 @@ from analysis.statistics.resample import (
     Weighing,
     codes,
     count_cells,
+    count_matrices,
     crossed_bootstrap,
     percentile_interval,
     wilson_interval,
@@ -286,10 +287,7 @@ def overlapping_accuracy(judgments: pd.DataFrame, item: Codes, group: Codes) -> 
     groups, column = np.unique(group, return_inverse=True)
     person, n_people = codes(judgments["participant"])
     judged_item, n = codes(judgments["item_id"])
-    right, judged = (
-        coo_array((values, (person, judged_item)), (n_people, n)).tocsr()
-        for values in (judgments["chose_good"].to_numpy(dtype=float), np.ones(len(judgments)))
-    )
+    right, judged = count_matrices(judgments["chose_good"], person, judged_item, (n_people, n))
     member = coo_array((np.ones(len(item)), (item, column)), (n, len(groups))).tocsr()
     unit, n_units = codes(judgments[unit_column(judgments)])
     first_judgments = np.unique(judged_item, return_index=True)[1]

@@ -5,12 +5,19 @@ from collections.abc import Mapping
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from scipy.sparse import coo_array, csr_array
+from scipy.sparse import csr_array
 from scipy.stats import rankdata
 
 from analysis.data.categorical import codes_in
 from analysis.statistics.correlation import FEWEST_ITEMS, METHODS
-from analysis.statistics.resample import Floats, block_sizes, codes, percentile_interval
+from analysis.statistics.resample import (
+    Floats,
+    block_sizes,
+    codes,
+    count_matrices,
+    mean_or_nan,
+    percentile_interval,
+)
 
 _FACTOR = "factor"
 
@@ -44,9 +51,7 @@ def split_half(judgments: pd.DataFrame, rng: np.random.Generator, resamples: int
     unit, stratum = _units(judgments)
     item, n_items = codes(judgments["item_id"])
     shape = (int(unit.max()) + 1, n_items)
-    correct = judgments["chose_good"].to_numpy(dtype=float)
-    right = coo_array((correct, (unit, item)), shape).tocsr()
-    judged = coo_array((np.ones(len(unit)), (unit, item)), shape).tocsr()
+    right, judged = count_matrices(judgments["chose_good"], unit, item, shape)
     values_by_method: dict[str, list[float]] = {method: [] for method in (*METHODS, _FACTOR)}
     for size in block_sizes(resamples, 3 * sum(shape)):
         for correlations in _correlate_halves(right, judged, _deal_halves(stratum, rng, size)):
@@ -95,13 +100,9 @@ def _correlate_halves(right: csr_array, judged: csr_array, dealt: Floats) -> lis
     whole_noise = float(np.mean(1 / all_judged[all_judged > 0]))
     return [
         _correlate(first_half, second_half)
-        | {_FACTOR: _mean(half_noise[np.isfinite(half_noise)]) / whole_noise}
+        | {_FACTOR: mean_or_nan(half_noise[np.isfinite(half_noise)]) / whole_noise}
         for first_half, second_half, half_noise in zip(first, second, noise, strict=True)
     ]
-
-
-def _mean(values: Floats) -> float:
-    return float(values.mean()) if len(values) else float("nan")
 
 
 def _correlate(first: Floats, second: Floats) -> dict[str, float]:

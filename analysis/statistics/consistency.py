@@ -9,8 +9,7 @@ from itertools import combinations
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
-from scipy.sparse import coo_array, csr_array
+from scipy.sparse import csr_array
 from scipy.stats import t as student
 
 from analysis.data.categorical import codes_in
@@ -22,7 +21,7 @@ from analysis.statistics.clustered import (
     log_f,
     quantile,
 )
-from analysis.statistics.resample import Floats, codes
+from analysis.statistics.resample import Codes, Floats, codes, count_matrices, mean_or_nan
 
 Shares = tuple[Floats, Floats, Floats]
 Interval = tuple[float, float, float]  # its ends, and the p of no kappa
@@ -127,23 +126,17 @@ def _right_on(judgments: pd.DataFrame, decisions: pd.DataFrame) -> Floats:
     items = pd.Index(judgments["item_id"].unique().tolist())
     right = np.full(len(items) + 1, np.nan)
     right[codes_in(decisions["item_id"], items)] = decisions["correct"]
-    on_items: Floats = right[:-1]
-    return on_items
+    return right[:-1]
 
 
 def _matrices(judgments: pd.DataFrame) -> tuple[csr_array, csr_array]:
     """Return matrices of correctness and of judgments, each of shape ``(participants, items)``."""
     person, n_people = codes(judgments["participant"])
     item, n_items = codes(judgments["item_id"])
-    correct = judgments["chose_good"].to_numpy(dtype=float)
-    right, judged = (
-        coo_array((values, (person, item)), (n_people, n_items)).tocsr()
-        for values in (correct, np.ones(len(correct)))
-    )
-    return right, judged
+    return count_matrices(judgments["chose_good"], person, item, (n_people, n_items))
 
 
-def _units(judgments: pd.DataFrame) -> NDArray[np.intp]:
+def _units(judgments: pd.DataFrame) -> Codes:
     """Return each item's frame number, shape ``(items,)``; the item's number without a frame.
 
     The change without a frame is approximated by the sum of the changes without each item.
@@ -177,7 +170,7 @@ def _interval_among_people(
 ) -> Interval:
     """Return the 95% interval of participants' mean kappa, symmetric on the scale of log F."""
     mean_kappa, of_item = _mean_kappa(shares), judged.sum(axis=0)
-    per_item = _mean(of_item[of_item > 1])
+    per_item = mean_or_nan(of_item[of_item > 1])
     middle = log_f(np.asarray(mean_kappa), per_item)
     people, items, single = (log_f(mean_kappa + change, per_item) - middle for change in changes)
     _, half, _ = _error(right, judged, (people, items, single))
@@ -204,7 +197,7 @@ def _error(right: csr_array, judged: csr_array, changes: Changes) -> tuple[float
 
 def _mean_kappa(shares: Shares) -> float:
     kappas = kappa(*shares)
-    return _mean(kappas[np.isfinite(kappas)])
+    return mean_or_nan(kappas[np.isfinite(kappas)])
 
 
 def _row(first: str, second: str, shares: Shares, interval: Interval) -> dict[str, object]:
@@ -217,8 +210,8 @@ def _row(first: str, second: str, shares: Shares, interval: Interval) -> dict[st
         "second": second,
         "kappa": _mean_kappa(shares),
         **dict(zip(("low", "high", "p"), interval, strict=True)),
-        "observed": _mean((1 - first_right - second_right + 2 * both_right)[met]),
-        "expected": _mean(
+        "observed": mean_or_nan((1 - first_right - second_right + 2 * both_right)[met]),
+        "expected": mean_or_nan(
             (first_right * second_right + (1 - first_right) * (1 - second_right))[met]
         ),
         "n_pairs": int(met.sum()) // times,
@@ -238,7 +231,7 @@ def _change_of_mean(values: Floats, lost: Floats, fewer: Floats) -> Floats:
 
 
 def _changes_with_model(
-    right: csr_array, judged: csr_array, correct: Floats, units: NDArray[np.intp]
+    right: csr_array, judged: csr_array, correct: Floats, units: Codes
 ) -> Changes:
     """Return changes of the mean kappa with a model without each participant, frame and cell.
 
@@ -276,7 +269,7 @@ def _changes_with_model(
 
 
 def _changes_among_people(
-    right: csr_array, judged: csr_array, shares: Shares, units: NDArray[np.intp]
+    right: csr_array, judged: csr_array, shares: Shares, units: Codes
 ) -> Changes:
     """Return changes of the mean kappa between participants without each of the same three."""
     kappas, n = kappa(*shares), (judged @ judged.T).toarray()
@@ -307,24 +300,23 @@ def _changes_among_people(
     )
 
 
-def _sum_by_group(values: Floats, group: NDArray[np.intp]) -> Floats:
+def _sum_by_group(values: Floats, group: Codes) -> Floats:
     """Return the rows of values summed by group index, shape ``(rows, places)``."""
     place, n = codes(group)
     return np.array([np.bincount(place, row, minlength=n) for row in values])
 
 
-def _some_items(judged: csr_array) -> NDArray[np.intp]:
+def _some_items(judged: csr_array) -> Codes:
     """Return all items, or an evenly spread subset if there are too many pairs of judges."""
     n_pairs = float((np.asarray(judged.sum(axis=0)) ** 2).sum())
-    step = int(np.ceil(n_pairs / _MOST_LEFT_OUT))
-    return np.arange(0, judged.shape[1], max(step, 1))
+    return np.arange(0, judged.shape[1], max(int(np.ceil(n_pairs / _MOST_LEFT_OUT)), 1))
 
 
 def _lost_with_item(
     kappas: Floats,
     n: Floats,
     shares: Shares,
-    judges: NDArray[np.intp],
+    judges: Codes,
     judgments: tuple[Floats, Floats],
 ) -> tuple[Floats, Floats]:
     """Return the drop in kappas of an item's judges without the item, and the undefined kappas.
@@ -334,8 +326,7 @@ def _lost_with_item(
         n: The number of shared items of each pair of participants.
         shares: The shares of both right, first right, second right, for each pair of participants.
         judges: The item's judges.
-        judgments: The number of each judge's right judgments, and of all their judgments, of the
-            item.
+        judgments: The numbers of each judge's right judgments, and of all, of the item.
     """
     correct, times = judgments
     block = np.ix_(judges, judges)
@@ -354,10 +345,6 @@ def _lost_with_item(
         np.nan_to_num(among_judges) - np.nan_to_num(kappas_without),
         np.isfinite(among_judges).astype(float) - np.isfinite(kappas_without),
     )
-
-
-def _mean(values: Floats) -> float:
-    return float(values.mean()) if len(values) else float("nan")
 
 
 def _model_pairs(of_models: Mapping[str, Floats]) -> Iterator[dict[str, object]]:

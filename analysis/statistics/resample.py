@@ -77,11 +77,31 @@ def count_cells(
     pairs, columns = np.unique(group * n_items + item_codes, return_inverse=True)
     groups = np.arange(group.max() + 1)
     shape = (n_people, len(pairs))
-    return Cells(
-        right=coo_array((np.asarray(correct, dtype=float), (rows, columns)), shape).tocsr(),
-        judged=coo_array((np.ones(len(rows)), (rows, columns)), shape).tocsr(),
-        starts=np.searchsorted(pairs // n_items, groups),
+    right, judged = count_matrices(correct, rows, columns, shape)
+    return Cells(right, judged, starts=np.searchsorted(pairs // n_items, groups))
+
+
+def count_matrices(
+    correct: ArrayLike, row: Codes, column: Codes, shape: tuple[int, int]
+) -> tuple[csr_array, csr_array]:
+    """Return the right judgments, and all judgments, summed by row and column.
+
+    Args:
+        correct: Shape ``(n,)``: whether each judgment was right.
+        row: Shape ``(n,)``: the participant, or another unit, from 0.
+        column: Shape ``(n,)``: the item, or an item in a group, from 0.
+        shape: The numbers of rows and columns.
+    """
+    right, judged = (
+        coo_array((values, (row, column)), shape).tocsr()
+        for values in (np.asarray(correct, dtype=float), np.ones(len(row)))
     )
+    return right, judged
+
+
+def mean_or_nan(values: Floats) -> float:
+    """Return the mean; NaN without values."""
+    return float(values.mean()) if len(values) else float("nan")
 
 
 def codes(values: ArrayLike) -> tuple[NDArray[np.intp], int]:

@@ -23,9 +23,9 @@ UNITS = 5
 PEOPLE = 8
 _COUNTS = ("n_judgments", "n_observations", "n_ratings", "n_answers")
 REASON = (
-    f"No interval where there are fewer than {SHARE} judgments ({MEAN} ratings; {CONTRAST} answers "
-    "for a difference): with so few, no formula that we tried holds the true value in 93 to 97% of "
-    f"studies. A difference needs {UNITS} participants and {UNITS} frames as well."
+    f"No interval with fewer than {SHARE} judgments ({MEAN} ratings; {CONTRAST} answers for a "
+    "difference): with so few, no formula that we tried covers the true value in 93 to 97% of "
+    f"studies. A difference also needs {UNITS} participants and {UNITS} frames."
 )
 
 

@@ -143,7 +143,7 @@ def test_the_mixed_model_says_why_it_was_left_out(context, monkeypatch):
     monkeypatch.setattr("analysis.findings.mixed_model.MOST_ROWS", 100)
     found = mixed_findings(data, context)
     n = len(data.judgments) + len(data.decisions["lstm"])
-    assert found.tables == () and f"the fit of {n:,} choices" in found.left_out[0]
+    assert found.tables == () and f"fitting {n:,} choices" in found.left_out[0]
     assert mixed_findings(data, context, "judge").left_out == ()
 
 
@@ -169,8 +169,7 @@ def test_a_model_that_ties_on_every_pair_is_no_judge_of_the_mixed_model(context)
     assert any("lstm" in term for term in terms) and not any("flat" in term for term in terms)
     assert set(found.statistics["mixed_model_one_scale"]["judge"]) == {"lstm"}
     assert found.left_out == (
-        "flat gave both versions of every item the same score: the mixed model has no choices of "
-        "it.",
+        "flat gave both versions of every item the same score: it is not part of the mixed model.",
     )
 
 

@@ -58,7 +58,7 @@ def test_scores_that_are_all_alike_have_no_interval_and_the_first_lines_say_so(
     assert sum(said in sentence for sentence in found.summary) == 1
     table = next(one for one in found.tables if one.name == f"{name}_model_effects")
     # Nothing is withheld for few answers: that would be another reason.
-    assert not any("No interval where there are fewer" in note for note in table.notes)
+    assert not any("No interval with fewer" in note for note in table.notes)
 
 
 @pytest.mark.parametrize(("n_items", "said"), [(1, 0), (2, 1)])

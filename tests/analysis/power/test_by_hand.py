@@ -9,6 +9,7 @@ from scipy.integrate import quad
 from scipy.stats import norm
 
 from analysis.errors import AnalysisError
+from analysis.power import base
 from analysis.power import reading as reading_power
 from analysis.power import simulated_choices as power
 from analysis.power import simulated_scales as power_scale
@@ -172,7 +173,7 @@ def test_smaller_studies_are_the_first_participants_of_each_list():
     )
     kept = found.groupby(["simulation", "per_list"])["kept"].agg(["min", "max"])
     assert kept.to_numpy().tolist() == [[6, 6], [10, 10]] * 2
-    short = power.summary(found).set_index(["construction", "per_list"])
+    short = base.summary(found).set_index(["construction", "per_list"])
     own = found[(found["construction"] == power.OVERALL) & (found["per_list"] == 5)]
     row = short.loc[(power.OVERALL, 5)]
     assert row["half_width"] == own["half_width"].mean()
@@ -282,7 +283,7 @@ def test_a_simulated_study_of_ratings_is_judged_by_its_contrasts():
         assert row["half_width"] == pytest.approx((one["high"] - one["low"]) / 2)
         assert row["detected"] == (not one["low"] <= 0.5 <= one["high"])
         assert row["not_zero"] == (not one["low"] <= 0 <= one["high"])
-    short = power.summary(found).set_index("per_list").loc[6]
+    short = base.summary(found).set_index("per_list").loc[6]
     own = found[found["per_list"] == 6]
     assert short["half_width"] == own["half_width"].mean()
     assert (short["power"], short["power_of_effect"]) == (

@@ -3,6 +3,7 @@ import pytest
 from click.testing import CliRunner
 
 from analysis.errors import AnalysisError
+from analysis.power.base import sizes_needed, summary
 from analysis.power.command import power
 from analysis.power.simulated_choices import (
     OVERALL,
@@ -13,8 +14,6 @@ from analysis.power.simulated_choices import (
     like_items,
     relative_decision_time,
     simulate,
-    sizes_needed,
-    summary,
 )
 from experiment.design.lists import ListEntry
 from experiment.materials.read import item_from_row
@@ -111,7 +110,7 @@ def test_the_command_prints_the_answer_with_cost_and_writes_table_and_figure(tmp
 
 def test_how_hard_items_are_is_said_once():
     done = CliRunner().invoke(power, ["minimal", "--like", "taken", "--accuracy", "0.9"])
-    assert "Give either --like or --accuracy: each says" in done.output
+    assert "Give either --like or --accuracy: both define" in done.output
 
 
 @pytest.mark.parametrize("sizes", ["ten", "0,5"])

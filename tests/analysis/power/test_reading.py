@@ -8,8 +8,8 @@ import pytest
 from click.testing import CliRunner
 
 import parallax
+from analysis.power.base import summary
 from analysis.power.reading import ReadDesign, Spread, simulate
-from analysis.power.simulated_choices import summary
 from experiment.responses.reading.reading import Read
 from tests.documentation.examples import ROOT
 

@@ -103,11 +103,11 @@ def test_each_of_several_scales_is_planned_in_points_of_its_own(tmp_path):
     several = Path("docs/examples/scales")
     done = asked(several, "--scale", "plausibility", "--out", str(tmp_path / "power"))
     assert done.exit_code == 0, done.output
-    assert "Scale plausibility, as if it stood alone" in done.output
+    assert "Scale plausibility, planned by itself" in done.output
     assert "acceptability" not in done.output
     assert (tmp_path / "power" / "power.csv").exists()
     unknown = asked(several, "--scale", "plausible").output
     assert 'no scale "plausible". Expected one of: acceptability, plausibility' in unknown
-    assert "trials do not have them" in asked(RATINGS, "--scale", "plausibility").output
+    assert "but the study has only one" in asked(RATINGS, "--scale", "plausibility").output
     means = asked(several, "--means", "means.csv").output
-    assert "--means are of one scale; say which with --scale" in means
+    assert "--means holds the means of one scale; name it with --scale" in means
