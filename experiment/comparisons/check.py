@@ -7,7 +7,7 @@ from experiment.comparisons.planned import ConstructionDesign, construction_desi
 from experiment.errors import ParallaxError, StudyError
 from experiment.plugins import unknown_name
 from experiment.records import Item, Kind
-from experiment.studies.comparison import Comparison
+from experiment.studies.analysis_plan import Comparison
 from experiment.studies.study import Study
 
 SURPRISAL = "surprisal"

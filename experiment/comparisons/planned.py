@@ -18,7 +18,7 @@ from experiment.records import Item, Kind
 from experiment.responses.answer import Balance
 from experiment.responses.base import ResponseType
 from experiment.responses.registry import response_of
-from experiment.studies.comparison import Comparison
+from experiment.studies.analysis_plan import Comparison
 from experiment.studies.study import Study
 
 VERSION, EXPECTED, OTHER = "version", "expected", "other"

@@ -44,7 +44,7 @@ class ResponseType(Timed, ABC):
         name: The type's name in the registry, in study.toml and on the page.
         family: The name of its analysis, which several types may share.
         measures: What comparisons of the answers can be about, the main measure first (see
-            ``experiment.studies.comparison``).
+            ``experiment.studies.analysis_plan``).
         template: The page fragment for a trial, below ``webapp/participant/responses/``; in a
             package, ``"package:path"``.
         script: The script that reads an answer on the page, located likewise.

@@ -17,8 +17,7 @@ from pydantic import (
 
 from experiment.money import DEFAULT_CURRENCY, minor_units
 from experiment.panels.panel import Panel
-from experiment.studies.analysis_plan import Analysis
-from experiment.studies.comparison import Comparison
+from experiment.studies.analysis_plan import Analysis, Comparison
 from experiment.studies.design import Design, holds
 from experiment.studies.humanness import Humanness
 from experiment.studies.privacy import Oversight, Privacy, TakingPart

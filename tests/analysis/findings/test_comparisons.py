@@ -10,7 +10,7 @@ from analysis.comparison import compare
 from analysis.data.load import ExportedRun
 from analysis.findings.finding import ComparisonOptions
 from analysis.result import Comparison as Report
-from experiment.studies.comparison import Comparison
+from experiment.studies.analysis_plan import Comparison
 from tests.analysis.designed_studies import choices, designed, mixed, within, yes_no
 from tests.analysis.rated_study import island_run
 

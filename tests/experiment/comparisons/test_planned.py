@@ -7,7 +7,7 @@ import pytest
 from experiment.comparisons.planned import PlannedComparison, planned_comparisons
 from experiment.errors import StudyError
 from experiment.materials.read import load_items
-from experiment.studies.comparison import Comparison
+from experiment.studies.analysis_plan import Comparison
 from experiment.studies.load import load_study
 
 EXAMPLES = Path(__file__).parents[3] / "docs" / "examples"
