@@ -220,7 +220,8 @@ def _levels(items: pd.DataFrame) -> dict[str, dict[str, str]]:
     targets = items[items["kind"].astype(str) == Kind.TARGET]
     items = items if targets.empty else targets
     own = {header(name): items[name].astype(str) for name in own_columns(items)}
-    columns = pd.DataFrame(own, index=items.index).to_dict("records")
+    rows = pd.DataFrame(own, index=items.index).to_dict("records")
+    columns = [{str(name): str(value) for name, value in row.items()} for row in rows]
     return condition_factors(zip(items["condition"].astype(str), columns, strict=True))
 
 

@@ -146,12 +146,10 @@ def people_against_models(
     unit = codes(judgments[unit_column(judgments)])[0]
     people_right = judgments["chose_good"].to_numpy(dtype=float)
     grouped = judgments.groupby(list(by), sort=False, observed=True)
+    numbers = grouped.ngroup().to_numpy().astype(np.intp)
     parts = [
-        (pd.DataFrame({name: [""] for name in by}), np.zeros(len(people_right), np.intp)),
-        (
-            decode(grouped.size().reset_index()[list(by)]),
-            grouped.ngroup().to_numpy().astype(np.intp),
-        ),
+        (pd.DataFrame({name: [""] for name in by}), np.zeros_like(numbers)),
+        (decode(grouped.size().reset_index()[list(by)]), numbers),
     ]
     sizes = [
         _sizes(group, item)

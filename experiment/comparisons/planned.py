@@ -201,11 +201,13 @@ def _of_design(
     *,
     is_primary: bool,
 ) -> PlannedComparison:
-    declaration = Comparison(
-        name=name,
-        compare=compared.text,
-        of=measure,
-        constructions=constructions,
-        role="primary" if is_primary else "exploratory",
+    declaration = Comparison.model_validate(
+        {
+            "name": name,
+            "compare": compared.text,
+            "of": measure,
+            "constructions": constructions,
+            "role": "primary" if is_primary else "exploratory",
+        }
     )
     return PlannedComparison(declaration, compared, measure, constructions, is_declared=False)
