@@ -45,9 +45,7 @@ _OWN_STUDY = {
         "webapp.commands.privacy",
         "Draft STUDY's consent annex, record of processing and data flow.",
     ),
-    "freeze": Lazy(
-        "experiment.commands.freeze", "Freeze what STUDY plans, before anybody answers."
-    ),
+    "freeze": Lazy("experiment.commands.study", "Freeze what STUDY plans, before anybody answers."),
     "schema": Lazy(_AT, "Write the JSON Schema of study.toml, for editors."),
 }
 _RUN = {

@@ -3,10 +3,10 @@ from pathlib import Path
 
 import pytest
 
+from experiment.design.practice import read_practice
 from experiment.errors import StudyError
 from experiment.studies.load import BUILT_IN, load_study
 from experiment.studies.study import Study
-from experiment.trials.practice import read_practice
 
 TWO = """
 [[practice]]

@@ -2,10 +2,10 @@
 
 import pytest
 
+from experiment.design.practice import breaks_before, pages_before
 from experiment.studies.design import Order
 from experiment.studies.load import load_study
 from experiment.studies.study import Study
-from experiment.trials.practice import breaks_before, pages_before
 
 BLOCKS = ["practice", "practice", "main", "main", "main", "end"]
 

@@ -5,13 +5,13 @@ from random import Random
 
 import pytest
 
+from analysis.takers.lesson_text import Lessons
 from experiment.errors import StudyError
 from experiment.materials.read import load_items
 from experiment.materials.render import render
 from experiment.studies.load import load_study
-from experiment.takers.lessons import Lessons
 from experiment.takers.prompt import Prompter
-from experiment.takers.readings.registry import READINGS, load_reading
+from experiment.takers.readings.base import READINGS, load_reading
 from experiment.takers.session import Screens
 
 PROMPTED = [name for name in READINGS.built_in if load_reading(name).prompted]

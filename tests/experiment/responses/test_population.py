@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from experiment.errors import StudyError, UnknownNameError
-from experiment.simulation.responders import (
+from experiment.responses.responders import (
     RESPONDERS,
     accuracy_of,
     assign_responders,

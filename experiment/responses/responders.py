@@ -17,10 +17,10 @@ _RATING_SPREAD = 0.15
 RESPONDERS = Registry(
     "responder",
     {
-        "accurate": "experiment.simulation.responders:Accurate",
-        "guessing": "experiment.simulation.responders:Guessing",
-        "always_first": "experiment.simulation.responders:AlwaysFirst",
-        "careless": "experiment.simulation.responders:Careless",
+        "accurate": "experiment.responses.responders:Accurate",
+        "guessing": "experiment.responses.responders:Guessing",
+        "always_first": "experiment.responses.responders:AlwaysFirst",
+        "careless": "experiment.responses.responders:Careless",
     },
     group="parallax.responders",
     requires=("choose",),

@@ -1,4 +1,4 @@
-"""A choice among several options: the good one and its alternatives."""
+"""Choices between two sentences, between two continuations, or among several options."""
 
 from collections.abc import Mapping, Sequence
 from typing import ClassVar, Self
@@ -11,10 +11,71 @@ from experiment.records import SIDES, Item, Side, Variant
 from experiment.responses.base import Balance, Render, ResponseType, Shown
 from experiment.tables.column import Column
 from experiment.tables.schemas import (
+    CHOICE_COLUMNS,
     CHOICE_OF_SEVERAL_COLUMNS,
     OPTIONS_COLUMN,
     SEVERAL_SIDES_COLUMN,
 )
+
+
+class PrefixCompletion(ResponseType):
+    """Shows an item's context once and asks which option continues it better."""
+
+    name: ClassVar[str] = "prefix_completion"
+    template: ClassVar[str] = "choice/prefix_completion.html"
+    columns: ClassVar[tuple[Column, ...]] = CHOICE_COLUMNS
+    typical_rt_ms: ClassVar[float] = 2500.0
+    asked: ClassVar[str] = "completion"
+    instructions: ClassVar[str] = "instructions_completion"
+    has_context_above: ClassVar[bool] = True
+
+    @classmethod
+    def suits(cls, items: Sequence[Item], against: Sequence[str]) -> bool:
+        """Return whether every item has a context."""
+        return all(item.context for item in items)
+
+    def show(self, item: Item, good_side: Side, render: Render) -> Shown:
+        """Return the context without the full stop that rendering added, and the options as words.
+
+        Raises:
+            StudyError: The item has no context.
+        """
+        if not item.context:
+            raise StudyError(
+                f'the item "{item.item_id}" has no context that its options could go on from',
+                where="response prefix_completion",
+                expected="a context in every item",
+                remedy='Give the templates a context, or choose the response "sentence_pair"',
+            )
+        first, second = on_sides(item.good, item.alternative, good_side)
+        return Shown(first, second, without_added_stop(item.context, render))
+
+
+class SentencePair(ResponseType):
+    """Shows both sentences in full; an item's context becomes the beginning of each."""
+
+    name: ClassVar[str] = "sentence_pair"
+    template: ClassVar[str] = "choice/sentence_pair.html"
+    columns: ClassVar[tuple[Column, ...]] = CHOICE_COLUMNS
+    typical_rt_ms: ClassVar[float] = 3500.0
+
+    @classmethod
+    def suits(cls, items: Sequence[Item], against: Sequence[str]) -> bool:
+        """Return True: any item with two versions can be shown as a pair."""
+        return True
+
+    def show(self, item: Item, good_side: Side, render: Render) -> Shown:
+        """Return the two sentences as the participant reads them."""
+        good, other = (
+            render(f"{item.context} {option}".strip()) for option in (item.good, item.alternative)
+        )
+        return Shown(*on_sides(good, other, good_side))
+
+
+def on_sides(good: str, other: str, good_side: Side) -> tuple[str, str]:
+    """Return two options in screen order, with the good one on its side."""
+    return (good, other) if good_side is Side.FIRST else (other, good)
+
 
 _FEWEST = 2
 

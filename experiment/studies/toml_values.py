@@ -1,4 +1,4 @@
-"""Amounts of money in study.toml, in the current and in earlier notations."""
+"""Types of values in study.toml: lists, and amounts in current and earlier notations."""
 
 from collections.abc import Mapping
 from decimal import Decimal
@@ -7,6 +7,17 @@ from typing import Annotated
 from pydantic import BeforeValidator, WithJsonSchema
 
 from experiment.money import MoneyError, digits, major_units, minor_units
+
+AS_TUPLE = BeforeValidator(lambda value: tuple(value) if isinstance(value, list) else value)
+Texts = Annotated[tuple[str, ...], AS_TUPLE]
+_TEXT = {"type": "string"}
+# A single text becomes a list of one: a union type would report a mistake once per alternative.
+TextOrTexts = Annotated[
+    Texts,
+    BeforeValidator(lambda value: value if isinstance(value, list | tuple) else [value]),
+    WithJsonSchema({"anyOf": [_TEXT, {"type": "array", "items": _TEXT}]}),
+]
+
 
 # Keys of studies from before other currencies were supported.
 _EARLIER = {"recruitment": ("reward_cents", "reward"), "payment": ("bonus_cents", "bonus_amount")}

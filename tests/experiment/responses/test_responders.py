@@ -6,7 +6,7 @@ import pytest
 
 from experiment.errors import UnknownNameError
 from experiment.records import PAIR, SIDES, Kind, Side
-from experiment.simulation.responders import RESPONDERS, load_responder
+from experiment.responses.responders import RESPONDERS, load_responder
 
 
 def share_good(name: str, kind: Kind = Kind.TARGET, accuracy: float = 0.8, n: int = 2000) -> float:

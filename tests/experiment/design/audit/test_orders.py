@@ -5,8 +5,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from experiment.design.audit import order_checks
-from experiment.design.audit.order_checks import drawing_checks
+from experiment.design.audit import audit
+from experiment.design.audit.audit import drawing_checks
 from experiment.design.audit.sessions import Check
 from experiment.design.lists import build_lists
 from experiment.errors import DesignError
@@ -27,9 +27,9 @@ SQUARES = [
 @pytest.fixture(autouse=True)
 def _drawn_anew() -> Iterator[None]:
     """Forget what was found of the same lists: a test here draws in a way of its own."""
-    order_checks._block_checks.cache_clear()
+    audit._block_checks.cache_clear()
     yield
-    order_checks._block_checks.cache_clear()
+    audit._block_checks.cache_clear()
 
 
 def rows(**design: object) -> list[Check]:
@@ -58,14 +58,14 @@ def test_orders_drawn_evenly_pass():
 
 
 def test_orders_drawn_by_what_is_left_over_are_caught(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(order_checks, "draw_order", by_remaining_counts)
+    monkeypatch.setattr(audit, "draw_order", by_remaining_counts)
     mean, positions = rows()
     assert not mean.passed
     assert not positions.passed
 
 
 def test_a_trial_that_comes_early_is_caught(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(order_checks, "draw_order", lambda n, asked, rng: list(range(n)))
+    monkeypatch.setattr(audit, "draw_order", lambda n, asked, rng: list(range(n)))
     mean, *_ = rows(separate="")
     assert not mean.passed
     assert "trial 1 of the list: 1.0" in mean.found
@@ -78,8 +78,8 @@ def test_chains_that_agree_pass_and_say_how_well():
 
 
 def test_chains_that_stay_where_they_began_are_caught(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(order_checks, "draw_by_chain", lambda start, asked, rng: list(start))
-    monkeypatch.setattr(order_checks, "step_through", lambda order, asked, rng, cost: None)
+    monkeypatch.setattr(audit, "draw_by_chain", lambda start, asked, rng: list(start))
+    monkeypatch.setattr(audit, "step_through", lambda order, asked, rng, cost: None)
     [row] = rows(separate="", order={"in_a_row": {"template": 5}})
     assert not row.passed
 
