@@ -12,8 +12,8 @@ from analysis.takers.plan import Factors
 from analysis.takers.run import Request, run_take
 from experiment.takers.prompt import Context
 from experiment.takers.words import LABEL_SETS
+from lm.answering.spec import Terms
 from lm.registry import Device
-from lm.servers.spec import Terms
 from lm.weights import Bits, Dtype, LongTexts, Weights
 
 _PATH = click.Path(path_type=Path)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from tqdm import tqdm
 
 from lm.baselines import unigram
-from lm.commands.request import TrainRequest
+from lm.commands.train import TrainRequest
 from lm.corpora.text import EncodedText, read_encoded, text_sha256
 from lm.corpora.vocab import SPECIAL_WORDS, Vocabulary, vocabulary_by_frequency
 from lm.errors import LmError
