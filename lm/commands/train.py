@@ -84,7 +84,7 @@ def avoid_slow_sorting(environment: MutableMapping[str, str], cpuinfo: Path = _C
         environment.setdefault(_SETTING, _WIDE)
 
 
-_COUNT_MODEL = "lm.commands.train_ngram:train_count_model"
+_COUNT_MODEL = "lm.commands.train_counts:train_count_model"
 _RECURRENT = "lm.commands.recurrent:train_recurrent"
 TRAINERS = {
     "ngram": _COUNT_MODEL,
@@ -207,8 +207,6 @@ def train(
     )
     if TRAINERS[kind] == _COUNT_MODEL:
         # This must happen before numpy is imported.
-        from lm.commands.train import avoid_slow_sorting
-
         avoid_slow_sorting(os.environ)
     module, _, attribute = TRAINERS[kind].partition(":")
     trainer: Callable[[TrainRequest], None] = getattr(importlib.import_module(module), attribute)
