@@ -26,10 +26,10 @@ from webapp.long_jobs.records import MADE, Job, Jobs, JobState, Step
 from webapp.projects.projects import add_project
 from webapp.recruiters.settings import load_settings
 from webapp.researcher.reports import make_report_link
+from webapp.runs.blinding import unblind
 from webapp.runs.exclude import exclude
 from webapp.runs.launch import launch
 from webapp.runs.runs import study_as_launched
-from webapp.runs.unblind import unblind
 from webapp.simulation.crowd import simulate
 from webapp.simulation.plan import plan
 from webapp.simulation.visit import SimulatedSession

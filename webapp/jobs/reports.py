@@ -14,9 +14,14 @@ from webapp.errors import WebappError
 from webapp.gate.gate import may_be_told, told_held
 from webapp.recruiters.base import PayingRecruiter, ReportingRecruiter
 from webapp.recruiters.registry import recruiter_class
-from webapp.recruitment.decided_reports import hold_reports
 from webapp.recruitment.departures import departure_of
-from webapp.recruitment.reports import ReportState, due_reports, reported_ending, send_report
+from webapp.recruitment.reports import (
+    ReportState,
+    due_reports,
+    hold_reports,
+    reported_ending,
+    send_report,
+)
 from webapp.services import Services
 
 _LOG = logging.getLogger("parallax.jobs")

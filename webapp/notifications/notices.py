@@ -28,7 +28,7 @@ from webapp.database.row_counts import PLACES, participants_in
 from webapp.long_jobs.records import Job, Jobs, JobState
 from webapp.notifications.delivery import DeliveryError, send_mail, send_outside
 from webapp.projects.projects import runs_seen_by
-from webapp.runs.titles import titles_of
+from webapp.runs.runs import titles_of
 from webapp.services import Services
 from webapp.sessions.lease import ACTIVE_STATES
 

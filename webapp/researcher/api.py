@@ -25,8 +25,8 @@ from webapp.projects.rights import NEEDED_BY, Scope
 from webapp.projects.tokens import note_use, user_of_token
 from webapp.researcher.access import refuse_outside
 from webapp.researcher.runs import decide, run_archive
+from webapp.runs.blinding import evidence_shown
 from webapp.runs.runs import Progress, progress
-from webapp.runs.unblind import evidence_shown
 from webapp.services import current_services
 from webapp.sessions.lookup import find_run
 

@@ -18,7 +18,7 @@ from webapp.long_jobs.records import EXPORTED, OVER, JobState, Step
 from webapp.projects.rights import Right
 from webapp.researcher.access import allowed, current_user
 from webapp.researcher.run_page import run_page
-from webapp.runs.unblind import refuse_blind
+from webapp.runs.blinding import refuse_blind
 from webapp.services import current_services
 from webapp.sessions.lookup import find_run
 
@@ -30,7 +30,7 @@ from webapp.http.security_headers import PAGE_OF_ITS_OWN
 from webapp.long_jobs.outdated import stands
 from webapp.long_jobs.records import MADE, Job, Jobs
 from webapp.researcher.study_folders import zipped
-from webapp.runs.unblind import is_blind
+from webapp.runs.blinding import is_blind
 from webapp.users.audit_log import record_act
 
 reports_pages = Blueprint("reports", __name__)

@@ -6,7 +6,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from analysis.figures.drawing import Drawing
-from analysis.report.html import inline_svg, render_report
+from analysis.report.write import inline_svg, render_report
 from analysis.tables.section import Section
 from tests.analysis import small_run
 
@@ -136,7 +136,7 @@ def test_a_figure_follows_the_table_that_it_draws(html):
 
 
 def test_a_note_of_several_tables_is_printed_once(html):
-    text = "no formula that we tried holds the true value"
+    text = "no formula that we tried covers the true value"
     assert html.count(text) == 1
 
 

@@ -9,7 +9,7 @@ from webapp.database.models import Answer, Participant, Unblinding
 from webapp.long_jobs.outdated import note_people, remove_outdated_reports, stands
 from webapp.long_jobs.records import Jobs, JobState, Step
 from webapp.privacy.amendments import apply_corrections, release, restrict
-from webapp.runs.unblind import unblind
+from webapp.runs.blinding import unblind
 from webapp.sessions.withdraw import Wish, withdraw
 from webapp.users.roles import Role
 
