@@ -258,7 +258,7 @@ def test_what_a_web_server_in_front_does_wrong_is_named_with_its_remedy(
     inner = app.wsgi_app
     here = with_host("study.example.org")(inner)
     app.wsgi_app = front(inner) if said == "answers 400" else front(here)
-    with in_thread(app) as url:
+    with serve_in_thread(app) as url:
         found = list(CHECKS["web"](at(public_url=url)))
     app.extensions["parallax"].engine.dispose()
     [wrong] = [each for each in found if each.level is not Level.GOOD]
