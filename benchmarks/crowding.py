@@ -34,7 +34,7 @@ from experiment.studies.study import Study
 from webapp import create_app
 from webapp.database.engine import reading
 from webapp.database.models import Participant, Place
-from webapp.jobs.leases import delete_addresses, give_places_to_workers, release_leases
+from webapp.jobs.housekeeping import delete_addresses, give_places_to_workers, release_leases
 from webapp.runs.launch import launch
 from webapp.services import EXTENSION, Services
 

@@ -33,7 +33,7 @@ from webapp.database.engine import reading
 from webapp.database.models import OutgoingReport, Run
 from webapp.errors import WebappError
 from webapp.gate import panel_call_counter
-from webapp.jobs.reports import send_reports
+from webapp.jobs.platforms import send_reports
 from webapp.recruiters.panel import recruiter as panel
 from webapp.recruiters.platform import PlatformError, PlatformUnreachable
 from webapp.recruitment.decided_reports import confirm_by_hand, send_again

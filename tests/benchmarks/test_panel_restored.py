@@ -34,5 +34,5 @@ def test_after_restores_the_panel_is_told_once_of_everybody(campaign):
 
 
 def test_where_nothing_were_held_after_a_restore_the_campaign_would_see_it(campaign, monkeypatch):
-    monkeypatch.setattr("webapp.jobs.reports.may_be_told", lambda _: False)
+    monkeypatch.setattr("webapp.jobs.platforms.may_be_told", lambda _: False)
     assert campaign()["told more than once"] > 0

@@ -14,9 +14,9 @@ from experiment.studies.study import Study
 from webapp.database.models import Run, RunCount, StudyFile
 from webapp.database.row_counts import PLACES, TAKEN, participants_in
 from webapp.errors import RunError
-from webapp.projects.limits import held, refuse_another_run
 from webapp.runs.static_mark import refuse_without_server
 from webapp.runs.verdict_counts import excluded_of_each
+from webapp.users.limits import held, refuse_another_run
 
 
 @dataclass(frozen=True, slots=True)

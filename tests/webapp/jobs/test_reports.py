@@ -13,7 +13,7 @@ from webapp.core.settings import Settings
 from webapp.database.engine import reading
 from webapp.database.models import Participant
 from webapp.errors import WebappError
-from webapp.jobs.reports import send_reports
+from webapp.jobs.platforms import send_reports
 from webapp.recruitment.decided_reports import send_again
 from webapp.recruitment.reports import ReportState
 

@@ -25,7 +25,7 @@ from webapp.recruiters.terms import AT_THE_DOOR, Terms
 
 if TYPE_CHECKING:
     from webapp.recruiters.demonstration import Demonstration
-    from webapp.simulation.crowd import Visitor
+    from webapp.recruiters.simulated_crowd import Visitor
 
 _STANDS_FOR_NAME = "x"
 
@@ -147,7 +147,7 @@ class PanelRecruiter(Recruiter):
         Raises:
             WebappError: The settings name no stand-in.
         """
-        from webapp.simulation.visit import StandInSession
+        from webapp.recruiters.simulated_session import StandInSession
 
         if not self._settings.stand_in:
             raise WebappError(

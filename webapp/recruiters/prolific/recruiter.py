@@ -22,7 +22,7 @@ from webapp.recruiters.terms import Terms
 
 if TYPE_CHECKING:
     from webapp.recruiters.demonstration import Demonstration
-    from webapp.simulation.crowd import Visitor
+    from webapp.recruiters.simulated_crowd import Visitor
 
 _ID = r"[0-9a-f]{24}"
 _PERSON, _STUDY, _SESSION = SIGNED
