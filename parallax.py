@@ -45,9 +45,7 @@ _OWN_STUDY = {
         "webapp.commands.privacy",
         "Draft STUDY's consent annex, record of processing and data flow.",
     ),
-    "freeze": Lazy(
-        "experiment.commands.freeze", "Freeze what STUDY plans, before anybody answers."
-    ),
+    "freeze": Lazy("experiment.commands.study", "Freeze what STUDY plans, before anybody answers."),
     "schema": Lazy(_AT, "Write the JSON Schema of study.toml, for editors."),
 }
 _RUN = {
@@ -154,7 +152,7 @@ _IMPORT = {
         "Read the session files of a static study into its run.",
     ),
     "undo": Lazy(
-        "analysis.commands.import_undo",
+        "analysis.commands.import_judgments",
         "Remove from FOLDER what an import wrote there, and nothing else.",
     ),
 }

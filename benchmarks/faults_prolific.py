@@ -48,7 +48,7 @@ from webapp.database.models import Hit, OutgoingReport, Payment, Run
 from webapp.jobs.platforms import send_reports
 from webapp.payments.compensate import compensation, unsubmitted
 from webapp.payments.ledger import Entry, is_claimed
-from webapp.payments.two_steps import settle_by_hand
+from webapp.payments.non_idempotent_bonuses import settle_by_hand
 from webapp.recruiters.prolific.client import ProlificClient
 from webapp.recruiters.prolific.opening import open_prolific
 from webapp.recruiters.prolific.settings import ProlificSettings

@@ -19,7 +19,7 @@ from scipy.special import expit
 
 sys.path.append(str(Path(__file__).parents[1]))
 from analysis.data.load import PEOPLE
-from analysis.report.verdict import BESIDES, Errors, Verdict, errors, verdict
+from analysis.report.summary import BESIDES, Errors, Verdict, errors, verdict
 from analysis.statistics.consistency import error_consistency
 from analysis.statistics.paired import people_against_models
 from benchmarks.situations import POINTS, SITUATIONS, WEIGHTS, Situation, centre, draw

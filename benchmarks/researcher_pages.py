@@ -37,10 +37,10 @@ from webapp.database.models import Run, RunSummary
 from webapp.database.row_counts import recount, start_counting, stop_counting
 from webapp.jobs.housekeeping import summarise
 from webapp.researcher.participants import SORTS
+from webapp.runs.blinding import unblind
 from webapp.runs.charts import charts_of
 from webapp.runs.launch import launch
 from webapp.runs.runs import study_as_launched
-from webapp.runs.unblind import unblind
 from webapp.services import EXTENSION, Services
 from webapp.sessions.lookup import find_run
 from webapp.users.roles import Role

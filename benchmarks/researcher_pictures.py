@@ -31,8 +31,8 @@ from webapp.jobs.long_job_queue import do_job
 from webapp.jobs.long_jobs import MADE, Jobs, JobState
 from webapp.payments import run_payments
 from webapp.researcher import recruitment
+from webapp.runs.blinding import unblind
 from webapp.runs.runs import study_as_launched
-from webapp.runs.unblind import unblind
 from webapp.users.roles import Role
 from webapp.users.users import add_user
 

@@ -29,9 +29,9 @@ from webapp.core.clock import utc_now
 from webapp.database.models import Run
 from webapp.gate.gate import ledger_begun, ledger_reconciled, ledger_written
 from webapp.jobs.housekeeping import summarise
+from webapp.runs.blinding import unblind
 from webapp.runs.launch import launch
 from webapp.runs.runs import study_as_launched
-from webapp.runs.unblind import unblind
 
 sys.path.append(str(Path(__file__).parents[1]))
 from tests.prerequisites import CHROMIUM

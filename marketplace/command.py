@@ -6,8 +6,7 @@ from pathlib import Path
 
 import click
 
-from marketplace.asked import Asked
-from marketplace.serving import Gunicorn, address, listen
+from marketplace.serving import Asked, Gunicorn, address, listen
 
 _BALANCE = "10000"
 _MONEY = re.compile(r"([0-9]{1,9})(?:\.([0-9]{1,2}))?")

@@ -9,8 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from marketplace.errors import MarketplaceError, wrong_key
 from marketplace.faults import FaultPlan
-from marketplace.serving import address
-from marketplace.urls import is_loopback
+from marketplace.serving import address, is_loopback
 
 
 class _Clock(BaseModel):

@@ -1,10 +1,14 @@
-"""Running a stand-in: as the command's own process, or in a thread of another program."""
+"""Running a stand-in: its options, its socket, and the server in a process or in a thread."""
 
 import socket
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
+from ipaddress import ip_address
+from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 from wsgiref.types import WSGIApplication
 
 from flask import Flask
@@ -12,7 +16,6 @@ from gunicorn.app.base import BaseApplication  # type: ignore[import-untyped]
 from werkzeug.serving import WSGIRequestHandler, make_server
 
 from marketplace.errors import MarketplaceError
-from marketplace.urls import is_loopback
 
 _THREADS = 16
 _BACKLOG = 1024
@@ -117,3 +120,55 @@ def in_thread(app: WSGIApplication, host: str = "127.0.0.1", port: int = 0) -> I
         server.shutdown()
         thread.join()
         server.server_close()
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """Start-up options of a stand-in.
+
+    Attributes:
+        folder: Folder of its state.
+        url: Its address.
+        balance: The play money, in minor units.
+        currency: Its currency.
+        keys: The accepted API keys; empty accepts any caller.
+        public: Whether users of other machines can reach it.
+    """
+
+    folder: Path
+    url: str
+    balance: int
+    currency: str
+    keys: tuple[str, ...]
+    public: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Started:
+    """A started stand-in.
+
+    Attributes:
+        app: The WSGI application.
+        ways_in: Lines that explain how researchers and participants reach it.
+        keeps_state: Whether its state is saved in its folder; otherwise it is in memory only.
+        dispose: Closes its resources, such as database connections.
+    """
+
+    app: Flask
+    ways_in: tuple[str, ...]
+    keeps_state: bool
+    dispose: Callable[[], object]
+
+
+def is_loopback(url: str) -> bool:
+    """Return whether an address leads to this machine."""
+    host = urlsplit(url).hostname or ""
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def is_secure(url: str) -> bool:
+    """Return whether traffic to an address is safe from third parties: https or this machine."""
+    return urlsplit(url).scheme == "https" or is_loopback(url)

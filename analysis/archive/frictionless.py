@@ -10,9 +10,9 @@ import re
 import shutil
 from pathlib import Path
 
-from analysis.archive.coarsen import Rows
 from analysis.archive.metadata import Metadata, person
 from analysis.archive.package import DESCRIPTION, Package
+from analysis.archive.traces import Rows
 from experiment.studies.publication import Contributor
 from experiment.tables.codebook import MEDIA_TYPES, datapackage, readme
 from experiment.tables.column import Column

@@ -4,7 +4,6 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from analysis.archive.coarsen import rows_without
 from analysis.archive.croissant import write_croissant
 from analysis.archive.deposit import write_deposits
 from analysis.archive.frictionless import write_frictionless, write_psych_ds
@@ -14,7 +13,7 @@ from analysis.archive.psychling.write import write_psychling
 from analysis.archive.ro_crate import FILE, write_ro_crate
 from analysis.archive.shown import judged_items
 from analysis.archive.tasks import write_tasks
-from analysis.archive.traces import Kind, Trace, find_traces
+from analysis.archive.traces import Kind, Trace, find_traces, rows_without
 from analysis.errors import AnalysisError
 from experiment.errors import ParallaxError
 from experiment.responses.registry import response_of

@@ -1,17 +1,206 @@
 """The answered checklist for human baselines: a section of the report, and its files."""
 
+import csv
+import io
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
+from pathlib import Path
 
 import pandas as pd
 
 from analysis.baseline.answers import answered
-from analysis.baseline.checklist import AnsweredItem
-from analysis.baseline.facts import facts_of
-from analysis.baseline.write import NAME, tally, write_baseline
+from analysis.baseline.checklist import SECTIONS, AnsweredItem
+from analysis.baseline.facts import Facts, facts_of
+from analysis.data.load import ExportedRun
 from analysis.findings.finding import Finding, Findings, Given
 from analysis.findings.multiverse import MOST_RESPONSES
 from analysis.tables.accuracy_table import Column
+from analysis.tables.latex import latex
 from analysis.tables.section import Section
+from experiment.errors import ParallaxError
+from experiment.materials.render import render
+
+NAME = "human_baseline"
+_UNKNOWN = "unknown"
+_SOURCE = (
+    "Wei, K. L. et al. (2025). Recommendations and reporting checklist for rigorous and "
+    "transparent human baselines in model evaluations. ICML 2025."
+)
+
+
+def write_baseline(facts: Facts, items: Sequence[AnsweredItem], folder: Path) -> list[Path]:
+    """Write the checklist in three formats, and the items as participants and models saw them.
+
+    Args:
+        facts: The facts behind the answers.
+        items: The answered checklist.
+        folder: An existing folder.
+
+    Returns:
+        The files.
+    """
+    contents = {
+        f"{NAME}.json": _json(facts, items),
+        f"{NAME}.md": _markdown(facts, items),
+        f"{NAME}.tex": _latex(facts, items),
+        "items.csv": _items(facts),
+    }
+    for name, content in contents.items():
+        (folder / name).write_text(content, encoding="utf-8", newline="\n")
+    return [folder / name for name in contents]
+
+
+def tally(items: Sequence[AnsweredItem]) -> str:
+    """Return one sentence: the number of answered items, by source."""
+    sources = [one.answer.source for one in items]
+    return (
+        f"{len(items)} items and sub-items: {sources.count('run')} answered from the run, "
+        f"{sources.count('study.toml')} from study.toml, {sources.count('unknown')} unknown."
+    )
+
+
+def _instructions(facts: Facts) -> str:
+    if not facts.recorded:
+        return ""
+    return facts.run.study.text("instructions").strip()
+
+
+def _given(facts: Facts) -> dict[str, str]:
+    """Return a description of the input that each model was given."""
+    found = {
+        one.facts.model: f"the text alone, without instructions; {one.facts.given}"
+        for one in facts.origin.models
+    }
+    for model, contexts in facts.contexts.items():
+        before = ", ".join(contexts) or "no prompt"
+        found[model] = f"the session of a participant; before each trial: {before}"
+    return found
+
+
+def _json(facts: Facts, items: Sequence[AnsweredItem]) -> str:
+    content = {
+        "checklist": _SOURCE,
+        "simulated": facts.origin.simulated,
+        "run": facts.run.facts.run,
+        "study": facts.run.facts.study,
+        "materials_hash": facts.run.facts.materials_hash,
+        "items": [
+            {
+                "number": one.number,
+                "section": one.section,
+                "title": one.title,
+                "answer": one.answer.value or None,
+                "source": one.answer.source,
+                "evidence": one.answer.evidence,
+            }
+            for one in items
+        ],
+        "instructions": {"people": _instructions(facts) or None, "models": _given(facts)},
+    }
+    return json.dumps(content, indent=1, ensure_ascii=False) + "\n"
+
+
+def _markdown(facts: Facts, items: Sequence[AnsweredItem]) -> str:
+    lines = [f"# Human baseline: {facts.run.study.study.title}", ""]
+    if facts.origin.warning:
+        lines += [f"**{facts.origin.warning}**", ""]
+    lines += [f"{tally(items)} The checklist: {_SOURCE}", ""]
+    for number, title in SECTIONS.items():
+        lines += [
+            f"## {number} {title}",
+            "",
+            "| No. | Item | Answer | Evidence |",
+            "|---|---|---|---|",
+        ]
+        lines += [
+            "| " + " | ".join(map(_cell, _row(one))) + " |" for one in items if one.section == title
+        ]
+        lines.append("")
+    lines += ["## Instructions side by side", "", "People read:", ""]
+    lines += [f"> {line}".rstrip() for line in (_instructions(facts) or _UNKNOWN).splitlines()]
+    lines += ["", "Models were given:", ""]
+    lines += [f"- {model}: {text}" for model, text in _given(facts).items()] or ["- no model"]
+    lines += ["", "`items.csv` has every judged item as people and each model were shown it."]
+    return "\n".join(lines) + "\n"
+
+
+def _row(one: AnsweredItem) -> tuple[str, str, str, str]:
+    answer = one.answer
+    source = "" if answer.source == "unknown" else f" ({answer.source})"
+    return one.number, one.title, answer.value or _UNKNOWN, f"{answer.evidence}{source}"
+
+
+def _cell(text: str) -> str:
+    return " ".join(text.split()).replace("|", r"\|")
+
+
+def _latex(facts: Facts, items: Sequence[AnsweredItem]) -> str:
+    lines = [
+        "% Needs the packages booktabs and longtable.",
+        *([f"% {facts.origin.warning}"] if facts.origin.warning else []),
+        r"\begin{longtable}{@{}lp{.26\linewidth}p{.26\linewidth}p{.34\linewidth}@{}}",
+        r"\toprule",
+        r"No. & Item & Answer & Evidence \\",
+        r"\midrule",
+        r"\endhead",
+    ]
+    for title in SECTIONS.values():
+        lines.append(rf"\multicolumn{{4}}{{@{{}}l}}{{\textbf{{{latex(title)}}}}} \\")
+        lines += [
+            " & ".join(latex(" ".join(cell.split())) for cell in _row(one)) + r" \\"
+            for one in items
+            if one.section == title
+        ]
+    if facts.origin.warning:
+        lines.append(
+            rf"\multicolumn{{4}}{{@{{}}p{{\linewidth}}}}{{{latex(facts.origin.warning)}}} \\"
+        )
+    return "\n".join([*lines, r"\bottomrule", r"\end{longtable}"]) + "\n"
+
+
+def _items(facts: Facts) -> str:
+    """Return the judged items as CSV: each version as shown to participants and to each model."""
+    run = facts.run
+    judged = set(facts.judgments["item_id"].unique())
+    shown = _rendering(run.facts.rendering if facts.recorded else "as_written")
+    models = {one.facts.model: _rendering(one.facts.rendering) for one in facts.origin.models}
+    ways: dict[str, Callable[[str], str] | None] = {"people": shown, **models}
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    versions = ("good", "contrast")
+    writer.writerow(["item_id", *(f"{judge}_{name}" for judge in ways for name in versions)])
+    for item_id, texts in _texts(run):
+        if item_id in judged:
+            cells = [
+                "" if way is None else _shown(way, texts["context"], texts[name])
+                for way in ways.values()
+                for name in versions
+            ]
+            writer.writerow([item_id, *cells])
+    return out.getvalue()
+
+
+def _texts(run: ExportedRun) -> Iterator[tuple[str, Mapping[str, str]]]:
+    names = ["item_id", "context", "good", "bad", "distractor", "contrast"]
+    for item_id, context, good, bad, distractor, contrast in (
+        run.items[names].astype(str).itertuples(index=False, name=None)
+    ):
+        against = distractor if contrast == "distractor" else bad
+        yield item_id, {"context": context, "good": good, "contrast": against}
+
+
+def _shown(way: Callable[[str], str], context: str, text: str) -> str:
+    return way(f"{context} {text}".strip())
+
+
+def _rendering(name: str) -> Callable[[str], str] | None:
+    """Return the rendering of this name; None if Parallax does not define it."""
+    try:
+        return render(name, own_code=False)
+    except ParallaxError:
+        return None
+
 
 _LONGEST = 60
 _FROM = {"run": "the run", "study.toml": "study.toml", "unknown": "-"}
@@ -38,7 +227,7 @@ def _run(given: Given) -> Findings:
         NAME,
         "Human baseline",
         f"The checklist of Wei et al. (2025). {tally(items)}",
-        pd.DataFrame([_row(one) for one in items]),
+        pd.DataFrame([_item_row(one) for one in items]),
         (
             Column("label", "Item", "text"),
             Column("answer", "Answer", "text"),
@@ -53,7 +242,7 @@ def _run(given: Given) -> Findings:
     return Findings(tables=(table,), folders={NAME: partial(write_baseline, facts, items)})
 
 
-def _row(one: AnsweredItem) -> dict[str, str]:
+def _item_row(one: AnsweredItem) -> dict[str, str]:
     answer = " ".join(one.answer.value.split()) or "unknown"
     short = answer if len(answer) <= _LONGEST else f"{answer[: _LONGEST - 1]}\u2026"
     return {

@@ -11,7 +11,7 @@ from typing import cast, get_args
 import click
 import pandas as pd
 
-from analysis.commands.scoring import ScoringOptions, score_to_file
+from analysis.commands.score import ScoringOptions, score_to_file
 from analysis.data.load import load_all_scores
 from analysis.errors import AnalysisError
 from analysis.findings.benchmark import (

@@ -1,15 +1,127 @@
 """``parallax lm export`` and ``parallax lm schema``: convert score files for other programs."""
 
+import csv
 import json
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from types import MappingProxyType
 
 import click
+import pyarrow.parquet as pq
 
 from analysis.data.load import ScoreFacts, score_facts
-from analysis.scores.exported import FORMS, export_scores
+from analysis.errors import AnalysisError
 from analysis.scores.scoring_inputs import find_materials
+from experiment.records import Item, Variant
+from experiment.tables.atomic_write import atomic_write
 from experiment.tables.column import json_schema
 from experiment.tables.schemas import SCORES
+
+_PLAIN = ("model", "item_id", "construction", "condition", "variant", "text", "logprob_nats",
+          "n_tokens", "n_unknown", "token_logprobs_nats")  # fmt: skip
+_MINICONS = ("sentence_id", "sentence", "n_tokens", "logprob")
+
+Row = Mapping[str, object]
+
+
+def export_scores(
+    path: Path, facts: ScoreFacts, items: Mapping[str, Item], form: str, out: Path
+) -> int:
+    """Write a score file in another format, and return the number of rows written.
+
+    Args:
+        path: The score file.
+        facts: Its metadata.
+        items: The items by their ids.
+        form: One of ``FORMS``.
+        out: The file to write.
+
+    Raises:
+        AnalysisError: A scored item is not among the items.
+    """
+    rows = pq.read_table(path).to_pylist()
+    if unknown := [row["item_id"] for row in rows if row["item_id"] not in items]:
+        raise AnalysisError(
+            f"{len(set(unknown))} scored item(s) are not among the items; the first: {unknown[0]}",
+            where=str(path),
+            expected="the items that were scored",
+        )
+    with (
+        atomic_write(out) as temporary,
+        temporary.open("w", encoding="utf-8", newline="") as file,
+    ):
+        written = 0
+        for line in FORMS[form](rows, facts, items):
+            file.write(line)
+            written += 1
+    # The first line of a table contains the headers.
+    return written - (form != "lm_eval")
+
+
+def _plain(rows: list[Row], facts: ScoreFacts, items: Mapping[str, Item]) -> Iterator[str]:
+    yield _line(_PLAIN)
+    for row in rows:
+        own = {"model": facts.model, "text": _text(items[str(row["item_id"])], row)}
+        tokens = " ".join(f"{nats:.9g}" for nats in _numbers(row["token_logprobs_nats"]))
+        filled = {**row, **own, "token_logprobs_nats": tokens}
+        yield _line([filled[name] for name in _PLAIN])
+
+
+def _minicons(rows: list[Row], _facts: ScoreFacts, items: Mapping[str, Item]) -> Iterator[str]:
+    yield _line(_MINICONS)
+    for number, row in enumerate(rows, start=1):
+        text = _text(items[str(row["item_id"])], row)
+        yield _line([number, text, row["n_tokens"], row["logprob_nats"]])
+
+
+def _samples(rows: list[Row], _facts: ScoreFacts, items: Mapping[str, Item]) -> Iterator[str]:
+    scores = {(str(row["item_id"]), str(row["variant"])): row["logprob_nats"] for row in rows}
+    for number, item_id in enumerate(dict.fromkeys(str(row["item_id"]) for row in rows)):
+        item = items[item_id]
+        pair = [scores[item_id, version] for version in (Variant.GOOD, item.contrast)]
+        delimiter = " " if item.context else ""
+        arguments = {
+            f"gen_args_{place}": {"arg_0": item.context, "arg_1": f"{delimiter}{text}"}
+            for place, text in enumerate((item.good, item.alternative))
+        }
+        answers = [[str(nats), "False"] for nats in pair]
+        sample = {
+            "doc_id": number,
+            "doc": {"item_id": item_id, "UID": item.construction, **dict(item.extra)},
+            "target": "0",
+            "arguments": arguments,
+            "resps": [[answer] for answer in answers],
+            "filtered_resps": answers,
+            "filter": "none",
+            "metrics": ["acc"],
+            "acc": float(float(str(pair[0])) >= float(str(pair[1]))),
+        }
+        yield json.dumps(sample, ensure_ascii=False) + "\n"
+
+
+def _numbers(values: object) -> list[float]:
+    return [float(value) for value in values] if isinstance(values, list) else []
+
+
+def _text(item: Item, row: Row) -> str:
+    texts = {Variant.GOOD: item.good, Variant.BAD: item.bad, Variant.DISTRACTOR: item.distractor}
+    return f"{item.context} {texts[Variant(str(row['variant']))]}".strip()
+
+
+class _Echo:
+    def write(self, text: str) -> str:
+        return text
+
+
+def _line(values: object) -> str:
+    written: str = csv.writer(_Echo(), lineterminator="\n").writerow(values)  # type: ignore[arg-type]
+    return written
+
+
+FORMS: Mapping[str, Callable[[list[Row], ScoreFacts, Mapping[str, Item]], Iterator[str]]] = (
+    MappingProxyType({"plain": _plain, "minicons": _minicons, "lm_eval": _samples})
+)
+
 
 _PATH = click.Path(path_type=Path)
 

@@ -19,8 +19,7 @@ from analysis.readers.colorless_green import read_colorless_green
 from analysis.readers.import_manifest import refuse_replacing, write_record
 from analysis.readers.lm_eval_samples import is_samples, read_samples
 from analysis.readers.matched_scores import Matched, match_scores, texts_of, write_scores
-from analysis.readers.score_columns import UNITS
-from analysis.readers.score_tables import Scored, read_score_table, read_scores
+from analysis.readers.score_tables import UNITS, Scored, read_score_table, read_scores
 from analysis.readers.sources import read_source
 from analysis.scores.scoring_inputs import Materials, find_materials
 from experiment.errors import ParallaxError

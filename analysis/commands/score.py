@@ -1,19 +1,180 @@
-"""``parallax lm score``."""
+"""``parallax lm score``: score a study's items with models, one score file for each."""
 
 from collections.abc import Iterator
+from concurrent.futures import Executor
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import cast, get_args
+from typing import Literal, cast, get_args
 
 import click
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
 from tqdm import tqdm
 
-from analysis.commands.scoring import ScoringOptions, destinations, score_to_file
+from analysis.data.load import ScoreFacts, score_facts
 from analysis.errors import AnalysisError
-from analysis.scores.scoring_inputs import find_materials, only_judged
+from analysis.scores.file import READING, Scoring, write_score_file, write_stream_file
+from analysis.scores.scoring_inputs import Materials, find_materials, only_judged
+from experiment.errors import ParallaxError
 from experiment.records import Item
-from lm.registry import Device
-from lm.sharding import workers
+from experiment.version import code_version
+from lm.identity import model_identity
+from lm.registry import HF_PREFIX, Device
+from lm.scorer import FastKernel, Scorer
+from lm.sharding import Loading, fast_kernel_of, scorer_of, workers
 from lm.surprisal import PLL
+
+# Facts that are known only after scoring.
+_KNOWN_AFTER_SCORING = {"model": "", "trained_on": "", "certificate": "", "check": ""}
+
+_MANY_UNKNOWN = 0.05
+# The value in a score file if only the scored token itself was masked.
+_PLL_READING = "with each token alone hidden"
+
+
+@dataclass(frozen=True, slots=True)
+class ScoringOptions:
+    """How to compute scores: fast or certified, as one stream, packed, on which device.
+
+    ``pll`` selects the tokens that are masked for a masked model's scores; empty for the default.
+    """
+
+    fast: bool
+    stream: bool
+    packed: bool
+    device: Device
+    pll: PLL | Literal[""] = ""
+
+
+def destinations(models: tuple[str, ...], out: Path) -> dict[str, Path]:
+    """Return the score file's path for each model."""
+    if len(models) == 1:
+        if out.suffix != ".parquet":
+            raise AnalysisError(
+                "scores can only be written as Parquet",
+                where=str(out),
+                expected="a name ending in .parquet",
+            )
+        return {models[0]: out}
+    names = [f"{Path(model.removeprefix(HF_PREFIX)).resolve().name}.parquet" for model in models]
+    if out.suffix == ".parquet" or out.is_file():
+        raise AnalysisError(
+            f"{len(models)} models cannot share one file",
+            where=str(out),
+            expected="a folder, in which each model's scores become a file",
+        )
+    if twice := sorted({name for name in names if names.count(name) > 1}):
+        raise AnalysisError(
+            f"two models would both be written to {twice[0]}",
+            where=str(out),
+            expected="models whose folders have different names",
+            remedy="Score them one by one",
+        )
+    return {model: out / name for model, name in zip(models, names, strict=True)}
+
+
+def score_to_file(
+    model: str,
+    materials: Materials,
+    out: Path,
+    options: ScoringOptions,
+    executor: Executor | None,
+    *,
+    kept: bool = True,
+) -> None:
+    """Write a model's scores of the items in the model's rendering, and print a message.
+
+    Args:
+        model: A folder, or ``hf:`` and a path or name.
+        materials: The items.
+        out: The score file.
+        options: The scoring options.
+        executor: The executor to compute with; None for this process.
+        kept: Whether the file is kept after the command; the message names only kept files.
+
+    Raises:
+        ParallaxError: The model or the items cannot be scored.
+    """
+    loading = Loading(False, options.packed, options.device, model_identity(model), options.pll)
+    materials = materials.given_to(scorer_of(model, loading))
+    facts = ScoreFacts(
+        **_KNOWN_AFTER_SCORING,
+        model_hash=loading.identity,
+        rendering=materials.rendering,
+        study=materials.study,
+        study_version=materials.version,
+        materials_hash=materials.hash,
+        code_version=code_version(),
+        selection=materials.selection,
+        reading=READING if options.stream else _PLL_READING if options.pll == "original" else "",
+    )
+    if _is_up_to_date(out, facts, options.fast):
+        click.echo(f"{out} already holds these scores")
+        return
+    kernel = _fast_kernel(model, loading, executor) if options.fast else None
+    loading = replace(loading, fast=kernel is not None)
+    scorer = scorer_of(model, loading)
+    named = facts.model_copy(update={"model": scorer.name, "trained_on": scorer.trained_on})
+    task, total = f"Scoring {scorer.name}", materials.n_versions
+    with tqdm(desc=task, total=total, unit=" sentences", disable=None) as bar:
+        scoring = Scoring(model, loading, executor, str(kernel or ""), bar.update)
+        write = write_stream_file if options.stream else write_score_file
+        written = write(materials, scoring, named, out)
+    click.echo(
+        f"{f'{out}: ' if kept else ''}{total:,} sentences of {materials.n_items:,} items scored by "
+        f"{written.model}, trained on {written.trained_on}"
+    )
+    _tell_how(out, scorer, written)
+
+
+def _tell_how(out: Path, scorer: Scorer, written: ScoreFacts) -> None:
+    if unknown := _unknown(out):
+        click.echo(unknown)
+    for sentence in getattr(scorer, "notes", ()):
+        click.echo(sentence)
+    if fault := getattr(scorer, "packing_fault", ""):
+        click.echo(f"{scorer.name} was run text by text, without sharing beginnings: {fault}")
+    if written.reading == READING:
+        click.echo(f"The sentences were read {written.reading}.")
+    if written.certificate:
+        click.echo(f"{written.certificate[:1].upper()}{written.certificate[1:]}.")
+    if written.check:
+        click.echo(f"Checked: {written.check}.")
+
+
+def _unknown(out: Path) -> str:
+    """Return the number of tokens unknown to the model, in words; empty if it knew all."""
+    counts = pq.read_table(out, columns=["n_tokens", "n_unknown"])
+    n_tokens, n_unknown = (int(pc.sum(counts[name]).as_py() or 0) for name in counts.column_names)
+    if not n_unknown:
+        return ""
+    hint = (
+        " If these are words with marks or capitals, another --rendering gives it what it knows."
+        if n_unknown > _MANY_UNKNOWN * n_tokens
+        else ""
+    )
+    return f"{n_unknown:,} of {n_tokens:,} tokens are unknown to the model.{hint}"
+
+
+def _fast_kernel(model: str, loading: Loading, executor: Executor | None) -> FastKernel | None:
+    """Return the fast kernel available where the pass runs; print a message if there is none."""
+    run = executor.map if executor else map
+    kernel = next(iter(run(fast_kernel_of, [model], [loading])))
+    if kernel.is_faster:
+        return kernel
+    click.echo(f"--fast was not used, so scores are exact, because {kernel.refusal}.")
+    return None
+
+
+def _is_up_to_date(out: Path, wanted: ScoreFacts, fast: bool) -> bool:
+    try:
+        found = score_facts(out)
+    except ParallaxError:
+        return False
+    if bool(found.certificate) and not fast:
+        return False
+    return found.model_copy(update=_KNOWN_AFTER_SCORING) == wanted
+
 
 _PATH = click.Path(path_type=Path)
 

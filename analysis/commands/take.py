@@ -10,8 +10,7 @@ import click
 from analysis.commands.take_options import model_options
 from analysis.takers.plan import Factors
 from analysis.takers.run import Request, run_take
-from experiment.takers.prompt import Context
-from experiment.takers.words import LABEL_SETS
+from experiment.takers.prompt import LABEL_SETS, Context
 from lm.registry import Device
 from lm.servers.spec import Terms
 from lm.weights import Bits, Dtype, LongTexts, Weights

@@ -10,7 +10,7 @@ from analysis.scores.materials import sentences
 from analysis.scores.scoring_inputs import WORD_TOKENS
 from analysis.takers.lesson_text import write_lessons
 from experiment.materials.grammar import load_grammar
-from experiment.materials.notation.patterns import Lexicon
+from experiment.materials.notation import Lexicon
 from experiment.materials.read import load_items
 from experiment.materials.render import render
 from experiment.studies.files import TEXT_GRAMMAR

@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC
 from pathlib import Path
@@ -12,7 +12,6 @@ import pandas as pd
 from pydantic import AwareDatetime, BaseModel, ConfigDict, ValidationError
 
 from analysis.data.frames import open_parquet, read_exported, read_parquet
-from analysis.data.judges import of_one_kind
 from analysis.data.own_columns import in_namespace
 from analysis.data.score_sums import refuse_impossible
 from analysis.errors import AnalysisError
@@ -20,7 +19,7 @@ from experiment.errors import ParallaxError, said, why_unread
 from experiment.responses.registry import response_of, tables_shown
 from experiment.studies.load import load_study
 from experiment.studies.study import Study
-from experiment.tables.column import JUDGE, TableSchema
+from experiment.tables.column import JUDGE, MODEL, TableSchema
 from experiment.tables.schemas import (
     ANSWERS,
     ITEMS,
@@ -335,4 +334,51 @@ def _facts_error(error: Exception, path: Path, place: str) -> AnalysisError:
         f"{place} does not say where the data come from: {problem}",
         where=str(path),
         remedy="Create the file again with the command that wrote it",
+    )
+
+
+def of_one_kind(
+    tables: Mapping[str, pd.DataFrame], folder: Path, *, models: bool
+) -> dict[str, pd.DataFrame]:
+    """Remove the column for the kind of judge, after checking that all rows have the expected kind.
+
+    Args:
+        tables: The run's tables by name, each with that column.
+        folder: The folder of the tables, for messages.
+        models: Whether to expect model participants instead of human ones.
+
+    Raises:
+        AnalysisError: A row is of another kind of judge.
+    """
+    by_models = {
+        name: (frame[JUDGE.name] == MODEL).to_numpy(bool) for name, frame in tables.items()
+    }
+    for name, is_model in by_models.items():
+        if is_model.any() and not is_model.all():
+            raise AnalysisError(
+                f'the table "{name}" mixes judges: {int(is_model.sum())} of '
+                f"{len(is_model)} rows are a language model's, the others people's",
+                where=str(folder),
+                expected="rows of people alone, or of models alone",
+                remedy="Export the run again, and keep takers' folders apart from it",
+            )
+    for name, is_model in by_models.items():
+        if is_model.size and is_model.any() != models:
+            raise _other_kind(name, folder, models=models)
+    return {name: frame.drop(columns=JUDGE.name) for name, frame in tables.items()}
+
+
+def _other_kind(name: str, folder: Path, *, models: bool) -> AnalysisError:
+    if models:
+        return AnalysisError(
+            f"the table \"{name}\" holds people's answers, not a model's",
+            where=str(folder),
+            expected="a folder that `parallax take` wrote",
+            remedy="Give people's runs with --run",
+        )
+    return AnalysisError(
+        f"the table \"{name}\" holds a language model's answers, not people's",
+        where=str(folder),
+        expected="a folder that `parallax export RUN` wrote",
+        remedy="Give takers' folders with --takers beside the run of people",
     )

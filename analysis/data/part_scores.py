@@ -13,8 +13,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from analysis.data.load import ExportedRun, ScoreFacts, score_facts
+from analysis.data.longitudinal import together
 from analysis.data.own_columns import items_of
-from analysis.data.part_codes import together
 from analysis.errors import AnalysisError
 from experiment.materials.read import materials_hash
 

@@ -9,6 +9,9 @@ from analysis.data.load import ExportedRun
 from experiment.studies.study import Study
 
 _KEYS = ["participant", "position"]
+_REGION = [*_KEYS, "region"]
+# The columns of words that a region does not have.
+_OF_WORD = ("step", "text", "rt_ms", "log_rt", "n_recorded")
 # The columns that a reading takes from its trial.
 _OF_TRIAL = ("construction", "condition", "cell", "unit", "kind", "chose_good")
 
@@ -18,9 +21,10 @@ class Readings:
     """Reading times of the analysed trials.
 
     Attributes:
-        frame: One row per word or region read, with its trial's columns, ``rt_ms`` and
-            ``log_rt``.
-        left_out: The readings left out, and the rule for each, in sentences.
+        frame: One row per word or region read, with its trial's columns, ``rt_ms``,
+            ``log_rt`` and ``n_recorded``: how many words of its region were recorded in the
+            trial, including those whose times are left out.
+        left_out: How many reading times are left out, and by which rule, in sentences.
     """
 
     frame: pd.DataFrame
@@ -39,6 +43,8 @@ def readings_of(run: ExportedRun, judgments: pd.DataFrame) -> Readings:
     trials = trials.assign(participant=trials["participant"].astype(str))
     readings = run.readings.assign(participant=run.readings["participant"].astype(str))
     frame = readings.drop(columns=["judge"]).merge(trials, "inner", on=_KEYS, validate="m:1")
+    recorded = frame.groupby(_REGION, sort=False, observed=True)["step"].transform("size")
+    frame = frame.assign(n_recorded=recorded)
     kept, left_out = _within(frame, run.study)
     times = kept["rt_ms"].to_numpy(dtype=float)
     return Readings(kept.assign(log_rt=np.log(times)).reset_index(drop=True), left_out)
@@ -60,15 +66,20 @@ def _within(frame: pd.DataFrame, study: Study) -> tuple[pd.DataFrame, tuple[str,
 def by_region(frame: pd.DataFrame) -> pd.DataFrame:
     """Sum reading times by region.
 
-    A region has no time if one of its words was left out or, in a Maze, chosen wrongly.
+    A region has no time, and no row, if a word of it was left out or, in a Maze, chosen wrongly.
+
+    Args:
+        frame: The words' times, from ``readings_of``, without those to leave out.
     """
-    keys = [*_KEYS, "region"]
-    others = [str(name) for name in frame if name not in (*keys, "step", "text", "rt_ms", "log_rt")]
-    found = frame.groupby(keys, sort=False, observed=True).agg(
+    others = [str(name) for name in frame if name not in (*_REGION, *_OF_WORD)]
+    grouped = frame.groupby(_REGION, sort=False, observed=True)
+    is_complete = grouped["step"].transform("size") == frame["n_recorded"]
+    regions = frame[is_complete].groupby(_REGION, sort=False, observed=True)
+    times = regions.agg(
         rt_ms=("rt_ms", "sum"),
         n_words=("step", "size"),
         text=("text", lambda words: " ".join(map(str, words))),
         **{name: (name, "first") for name in others},
     )
-    found = found.reset_index()
-    return found.assign(log_rt=np.log(found["rt_ms"].astype(float)))
+    times = times.reset_index()
+    return times.assign(log_rt=np.log(times["rt_ms"].astype(float)))

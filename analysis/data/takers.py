@@ -13,7 +13,7 @@ from analysis.data.frames import read_exported
 from analysis.data.load import ExportedRun, load_run
 from analysis.errors import AnalysisError
 from experiment.errors import why_unread
-from experiment.takers.tables import READ, SITTINGS
+from experiment.tables.model_participants import READ, SITTINGS
 
 _WAYS = ("participant", "model", "reading", "context", "labels", "order", "thinking", "session")
 MANIFEST = "take.json"

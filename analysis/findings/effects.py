@@ -16,8 +16,8 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from analysis.data.own_columns import PREFIX
+from analysis.figures.designs import cells_figure
 from analysis.figures.drawing import Drawing
-from analysis.figures.ratings import cells_figure
 from analysis.findings.contrasts import planned
 from analysis.findings.design import Crossing, designs
 from analysis.findings.finding import Context, Finding, Findings, Given, full_titles

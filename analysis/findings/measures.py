@@ -7,7 +7,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from analysis.data.readings import by_region, readings_of
-from analysis.figures.reading import regions_figure
+from analysis.figures.designs import regions_figure
 from analysis.findings.design import Crossing
 from analysis.findings.effects import (
     LABEL,
@@ -17,6 +17,7 @@ from analysis.findings.effects import (
     effects_of,
     headed,
     placed,
+    with_repeats,
 )
 from analysis.findings.finding import Findings, Given
 from analysis.statistics.accuracy import people_accuracy
@@ -235,8 +236,9 @@ class ReadingTimes(Measure):
 
     def in_cells(self, answers: pd.DataFrame, rows: pd.DataFrame, study: Study) -> pd.DataFrame:
         """Return the times, in the cells of their trials."""
-        group = ["group"] if "group" in rows else []
-        trials = rows[["participant", "position", "cell", "unit", *group]].assign(
+        rows = with_repeats(rows, study)
+        optional = [name for name in ("group", "also") if name in rows]
+        trials = rows[["participant", "position", "cell", "unit", *optional]].assign(
             participant=rows["participant"].astype(str)
         )
         kept = answers.drop(columns=[name for name in ("cell", "unit") if name in answers])
@@ -318,9 +320,8 @@ class ReadingTimes(Measure):
             rows.assign(label=label).drop(columns=["low", "high"]),
             (LABEL, Column("percent", "Per cent", "estimate"), *_TESTED, _counted("Readings")),
             (
-                "Differences of logarithms. Intervals: 95%, and p: Student's t with a variance "
-                "clustered by participant and by frame. Holm: adjusted for all regions and "
-                "contrasts of one construction.",
+                "Differences of logarithms. "
+                + _tested_by(given.run.study, "all regions and contrasts of one construction"),
             ),
             self.section,
         )

@@ -23,7 +23,7 @@ from analysis.statistics.preferences import preferences, with_model_scores
 from analysis.tables.accuracy_table import Column, Table
 from analysis.tables.section import Section
 from experiment.errors import ParallaxError
-from experiment.exclusion.answered import Answered, Everyone
+from experiment.exclusion.base import Answered, Everyone
 from experiment.exclusion.rules import load_rule, setting_in_words, verdict
 from experiment.participation import State
 from experiment.records import Judgment, Kind, Side

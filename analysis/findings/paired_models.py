@@ -22,7 +22,7 @@ def paired(logs: Mapping[str, pd.DataFrame], margin: float) -> pd.DataFrame:
     """Return the comparison of each pair of models, over all items and in each paradigm.
 
     Args:
-        logs: Item logs by model, from ``analysis.readers.item_logs``.
+        logs: Item logs by model, from ``analysis.commands.paired``.
         margin: Smaller differences count as no difference.
 
     Returns:

@@ -12,8 +12,8 @@ import pandas as pd
 from analysis.data.readings import readings_of
 from analysis.data.word_predictors import KEYS, plain_word, with_predictors
 from analysis.errors import AnalysisError
+from analysis.figures.designs import shapes_figure
 from analysis.figures.drawing import Drawing
-from analysis.figures.reading import shapes_figure
 from analysis.findings.finding import Finding, Findings, Given, Need
 from analysis.findings.measures import read_rightly
 from analysis.statistics.held_out import delta_loglik, delta_smooth, slope

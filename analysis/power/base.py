@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from analysis.power.simulated_choices import Assumptions
 from analysis.tables.accuracy_table import Table
 from experiment.design.lists import BuiltLists
-from experiment.simulation.responders import RT_SPREAD
+from experiment.responses.responders import RT_SPREAD
 from experiment.studies.study import Study
 from experiment.version import code_version
 

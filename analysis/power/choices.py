@@ -30,7 +30,7 @@ from analysis.power.simulated_choices import (
 from analysis.tables.accuracy_table import Column, Table
 from experiment.design.lists import BuiltLists
 from experiment.errors import ParallaxError
-from experiment.simulation.responders import accuracy_of
+from experiment.responses.responders import accuracy_of
 from experiment.studies.published import read_published
 from experiment.studies.study import Study
 

@@ -33,8 +33,8 @@ from experiment.design.counterbalancing import target_positions
 from experiment.design.lists import ListEntry
 from experiment.exclusion.rules import verdict
 from experiment.records import PAIR, Judgment, Side
+from experiment.responses.responders import RT_SPREAD
 from experiment.seeds import generator
-from experiment.simulation.responders import RT_SPREAD
 from experiment.studies.study import Rule
 
 Floats = NDArray[np.float64]

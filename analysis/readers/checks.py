@@ -10,9 +10,8 @@ from analysis.data.load import ExportedRun
 from analysis.errors import AnalysisError
 from analysis.readers.accounting import Accounting
 from analysis.readers.long_form import ROW
-from analysis.readers.mapping import Meaning
+from analysis.readers.mapping import TRUTH, Meaning, columns_of
 from analysis.readers.plausibility import below_chance
-from analysis.readers.roles import TRUTH, columns_of
 from analysis.readers.single_answers import ANSWERS, VERSION
 from analysis.readers.texts import Options, comparable
 from experiment.records import Item

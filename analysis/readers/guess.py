@@ -7,21 +7,22 @@ from typing import Literal
 
 import pandas as pd
 
-from analysis.readers.guess_answers import SingleAnswers, single_answers
 from analysis.readers.guess_columns import (
     CHOSEN_WORDS,
     LIKELY,
     Choice,
     Known,
+    SingleAnswers,
     item_column,
     share,
     side_of,
     sides_by_contents,
+    single_answers,
     text_columns,
 )
-from analysis.readers.mapping import Meaning
-from analysis.readers.roles import (
+from analysis.readers.mapping import (
     ROLES,
+    Meaning,
     columns_of,
     first_of,
     numbers_in,

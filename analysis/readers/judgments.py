@@ -23,13 +23,13 @@ from analysis.readers.checks import (
     refuse_doubled,
     without_copies,
 )
-from analysis.readers.choices import with_versions
 from analysis.readers.colorless_green import read_colorless_green
 from analysis.readers.long_form import to_long
 from analysis.readers.mapping import Meaning, read_mapping
 from analysis.readers.plausibility import check_times
 from analysis.readers.single_answers import answer_of, with_answers
 from analysis.readers.sources import Source, read_source
+from analysis.readers.texts import with_versions
 from experiment.errors import MaterialsError
 from experiment.materials.formats.files import open_materials
 from experiment.materials.formats.read import read_materials

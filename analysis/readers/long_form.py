@@ -9,8 +9,7 @@ import pandas as pd
 
 from analysis.errors import AnalysisError
 from analysis.readers.accounting import Accounting
-from analysis.readers.mapping import ITEM, LONG, NUMBER, UNITS, Meaning, Rows
-from analysis.readers.roles import numbers_of
+from analysis.readers.mapping import ITEM, LONG, NUMBER, UNITS, Meaning, Rows, numbers_of
 from analysis.readers.single_answers import ANSWERS
 from analysis.readers.texts import items_by_texts
 from experiment.records import Item

@@ -1,11 +1,15 @@
-"""Mapping files: the meaning of the columns in a table of judgments."""
+"""What the columns of a table of judgments mean: mapping files, and how roles are recognised."""
 
 import json
+import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Literal
 
+import pandas as pd
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from analysis.errors import AnalysisError
@@ -106,3 +110,180 @@ def read_mapping(path: Path | None) -> Meaning:
             expected=f"TOML with the tables {', '.join(Meaning.model_fields)}",
             remedy="docs/data_formats.md shows one",
         ) from error
+
+
+TRUTH = frozenset({"true", "false", "1", "0", "yes", "no", "1.0", "0.0"})
+_PREFIX = re.compile(r"^((player|Answer|Input|response)\.|Spreadsheet: )")
+_SHOWN = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Role:
+    """A possible role of a column.
+
+    Attributes:
+        names: Usual column names of the role, simplified, the most likely first.
+        holds: Tests whether non-empty cells fit the role.
+    """
+
+    names: tuple[str, ...]
+    holds: Callable[["pd.Series[str]"], bool]
+
+
+def _anything(_: "pd.Series[str]") -> bool:
+    return True
+
+
+def _numbers(cells: "pd.Series[str]") -> bool:
+    return bool(pd.to_numeric(cells.str.replace(",", "."), errors="coerce").notna().mean() > 0.5)
+
+
+def _truths(cells: "pd.Series[str]") -> bool:
+    return set(cells.str.lower()) <= TRUTH
+
+
+ROLES: Mapping[str, Role] = MappingProxyType(
+    {
+        "participant": Role(
+            ("participant", "participantid", "prolificpid", "participantcode", "workerid",
+             "participantprivateid", "responseid", "uniqueid", "subject", "subjectid", "subj",
+             "subjid", "studyresult", "md5hashofparticipantsipaddress",
+             "md5hashthathopefullyuniquelyidentifiesparticipant", "runid", "sessionid", "anoncode",
+             "person", "who", "respondentid", "worker", "rater", "raterid", "annotator",
+             "annotatorid", "userid", "result"),
+            _anything,
+        ),
+        "rt_ms": Role(
+            ("rtms", "rt", "reactiontime", "responsetime", "playerrt", "playerrtms",
+             "playerresponsetime", "playerreactiontime", "latency", "timetakentoanswer", "hitrt",
+             "decisiontime", "rtseconds", "rtsec"),
+            _numbers,
+        ),
+        "good_side": Role(
+            ("goodside", "correctside", "correctresponse", "correctkey", "correctanswer",
+             "answerkey", "targetside", "good", "goodoption", "goodposition", "correctposition",
+             "expected", "playergoodside"),
+            _anything,
+        ),
+        "option_first": Role(
+            ("optionfirst", "firstoption", "first", "left", "leftoption", "lefttext", "optionleft",
+             "sentence1", "sentencea", "text1", "optiona"),
+            _anything,
+        ),
+        "chosen": Role(
+            ("chosen", "choice", "answer", "response", "value", "judgment", "judgement",
+             "preferred", "preference", "selection", "selected", "picked", "pick",
+             "buttonpressed", "keypress", "key"),
+            _anything,
+        ),
+        "correct": Role(
+            ("correct", "iscorrect", "accuracy", "acc", "hit", "right",
+             "whetherornotanswerwascorrectnullifna"),
+            _truths,
+        ),
+        "item": Role(
+            ("item", "itemid", "itemnum", "itemnumber", "sentenceid", "sentencenumber",
+             "stimulusid", "stimulusnumber"),
+            _anything,
+        ),
+    }
+)  # fmt: skip
+
+
+def simple(name: str) -> str:
+    """Return a name in simplified form: letters and digits in lower case."""
+    return re.sub(r"[^a-z0-9]", "", name.lower())
+
+
+def columns_of(table: pd.DataFrame, role: str) -> Iterator[str]:
+    """Yield the columns whose names and contents fit a role, the most likely first."""
+    known = ROLES[role]
+    for name in known.names:
+        for column in table.columns:
+            # Match a name with or without its model or form.
+            if name in (simple(column), simple(_PREFIX.sub("", column))):
+                filled = table[column][table[column] != ""]
+                if len(filled) and known.holds(filled):
+                    yield column
+
+
+def first_of(table: pd.DataFrame, role: str) -> str | None:
+    """Return the most likely column of a role; None if no column fits."""
+    return next(columns_of(table, role), None)
+
+
+def people_by_contents(table: pd.DataFrame, shown: pd.DataFrame) -> str | None:
+    """Return the one column that may name participants: each judged several things, once each.
+
+    Other columns, such as age, may fit too. The column that determines all other fitting columns is
+    chosen.
+
+    Args:
+        table: The columns without another role, one row per judgment.
+        shown: The columns that identify what was judged in each row.
+    """
+    # Use numbers: joining millions of texts would take gigabytes.
+    judged = {str(n): pd.factorize(shown[name])[0] for n, name in enumerate(shown)}
+    fitting = []
+    for column in table.columns:
+        values = table[column]
+        sizes = values.value_counts()
+        several = len(sizes) > 1 and float(sizes.median()) > 1
+        if (values == "").any() or not several:
+            continue
+        if not pd.DataFrame({"by": pd.factorize(values)[0], **judged}).duplicated().any():
+            fitting.append(column)
+    finest = [
+        one
+        for one in fitting
+        if all((table.groupby(one)[other].nunique() == 1).all() for other in fitting)
+    ]
+    return next(iter(finest), None)
+
+
+def sessions_by_contents(table: pd.DataFrame) -> str | None:
+    """Return a column whose values are unique, from a table with one session per row.
+
+    The result is None if a column is unique in most, but not all rows: a participant may have taken
+    part twice.
+    """
+    numbers = {
+        column: table[column].nunique() / len(table)
+        for column in table.columns
+        if len(table) > 1 and not any(letter.isdigit() for letter in str(column))
+    }
+    distinct = [one for one, share in numbers.items() if share == 1 and (table[one] != "").all()]
+    mostly = [one for one, share in numbers.items() if 1 / 2 < share < 1]
+    return distinct[0] if distinct and not mostly else None
+
+
+def numbers_of(columns: Sequence[str], patterns: Iterable[str], path: Path) -> list[str]:
+    """Return the numbers, as written, of columns named by patterns such as ``item{n}``.
+
+    Raises:
+        AnalysisError: One pattern has a number that another pattern lacks.
+    """
+    found = {pattern: numbers_in(columns, pattern) for pattern in patterns}
+    if not found:
+        return []
+    every = set().union(*found.values())
+    for pattern, own in found.items():
+        if own and (lacking := sorted(every - own, key=_value)):
+            shown = ", ".join(pattern.replace(NUMBER, number) for number in lacking[:_SHOWN])
+            raise AnalysisError(
+                f"the numbered columns do not fit together: there is no {shown}",
+                where=str(path),
+                expected=f"the same numbers in {' and '.join(found)}",
+                remedy="Correct the mapping, or the headers",
+            )
+    return sorted(every, key=_value) if all(found.values()) else []
+
+
+def numbers_in(columns: Sequence[str], pattern: str) -> set[str]:
+    """Return the numbers that replace ``{n}`` in the columns matching a pattern."""
+    named = re.compile(r"(\d+)".join(map(re.escape, pattern.split(NUMBER, 1))))
+    return {found[1] for column in columns if (found := named.fullmatch(column))}
+
+
+def _value(number: str) -> tuple[int, str]:
+    return int(number), number

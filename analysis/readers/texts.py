@@ -1,12 +1,15 @@
-"""Match source texts to items' texts, as loosely as possible without merging two options."""
+"""Match source texts and choices to items' texts, without ever merging two options."""
 
 import re
 import unicodedata
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
+from analysis.errors import AnalysisError
 from experiment.records import Item, Variant
 
 _MARKS = re.compile(r"[\s.!?\u3002\uff01\uff1f]+$")
@@ -93,3 +96,122 @@ def _one(cells: tuple[str, ...], known: dict[frozenset[str], set[str]]) -> str:
         if len(found) == 1:
             return next(iter(found))
     return " | ".join(cells)
+
+
+_VERSIONS = {one.value for one in Variant}
+_TWO, _LISTED = 2, 5
+
+
+def with_versions(long: pd.DataFrame, items: Sequence[Item], path: Path) -> pd.DataFrame:
+    """Return judgments whose ``chosen`` and ``option_first`` are versions.
+
+    A choice is a version's name, the text of one of the two options, or a side (or key, or number);
+    the side is the good option's if it equals ``good_side``. If ``option_first`` is known, the
+    sides ``first`` and ``second`` need no ``good_side``.
+
+    Args:
+        long: Judgments from ``analysis.readers.mapping.to_long``.
+        items: The items.
+        path: The file of the judgments.
+
+    Raises:
+        AnalysisError: A choice matches neither option of its item.
+    """
+    of_item = {item.item_id: item for item in items}
+    texts = {name: Options(item) for name, item in of_item.items()}
+    found = long
+    if "option_first" in found:
+        found = found.assign(option_first=_versions(found, "option_first", texts, path))
+    if "chosen" in found:
+        found = found.assign(chosen=_chosen(found, of_item, texts, path))
+    return found.drop(columns="good_side", errors="ignore")
+
+
+def _chosen(
+    rows: pd.DataFrame,
+    items: Mapping[str, Item],
+    texts: Mapping[str, Options],
+    path: Path,
+) -> "pd.Series[str]":
+    if "good_side" in rows:
+        sides = rows["good_side"].map(comparable)
+        chosen = rows["chosen"].map(comparable)
+        _refuse_strange_sides(chosen, sides, path)
+        return _good_or_other(rows["item"], chosen == sides, items)
+    if set(rows["chosen"].unique()) <= {"first", "second"} and "option_first" in rows:
+        good = (rows["option_first"] == Variant.GOOD) == (rows["chosen"] == "first")
+        return _good_or_other(rows["item"], good, items)
+    return _versions(rows, "chosen", texts, path)
+
+
+def _good_or_other(
+    item: "pd.Series[str]", good: "pd.Series[bool]", items: Mapping[str, Item]
+) -> "pd.Series[str]":
+    against = {
+        name: items[name].contrast.value if name in items else Variant.GOOD.value
+        for name in item.unique()
+    }
+    return item.map(against).where(~good, Variant.GOOD.value)
+
+
+def _refuse_strange_sides(chosen: "pd.Series[str]", sides: "pd.Series[str]", path: Path) -> None:
+    if len(set(chosen.unique()) | set(sides.unique())) > _TWO:
+        raise AnalysisError(
+            f"the sides chosen are {_listed(chosen)}, the good sides are {_listed(sides)}",
+            where=str(path),
+            expected="the same two words in both columns",
+            remedy="Translate them below [values.chosen] and [values.good_side] in the mapping",
+        )
+
+
+def _listed(values: "pd.Series[str]") -> str:
+    found = sorted(values.unique())
+    return ", ".join(f'"{one}"' for one in found[:_LISTED]) + (
+        " and more" if found[_LISTED:] else ""
+    )
+
+
+def _versions(
+    rows: pd.DataFrame, column: str, texts: Mapping[str, Options], path: Path
+) -> "pd.Series[str]":
+    """Return the versions that a column names, or whose texts it contains."""
+    values = rows[column].fillna("").astype(str)
+    if set(values.unique()) <= _VERSIONS | {""}:
+        return values
+    # Each text of each item is looked up only once, even with many judgments.
+    items, of_item = pd.factorize(rows["item"])
+    said, of_value = pd.factorize(values)
+    cells, pairs = pd.factorize(items * len(of_value) + said)
+    found = []
+    for item, value in zip(*np.divmod(pairs, len(of_value)), strict=True):
+        text, name = str(of_value[value]), str(of_item[item])
+        version = text if text in _VERSIONS else _version(texts.get(name), text)
+        if version is None:
+            _refuse_text(text, name, column, texts, path)
+        found.append(str(version))
+    return pd.Series(np.array(found, object)[cells], rows.index, str)
+
+
+def _version(options: Options | None, text: str) -> str | None:
+    return options.version(text) if options else None
+
+
+def _refuse_text(
+    value: str, item: str, column: str, texts: Mapping[str, Options], path: Path
+) -> None:
+    if item in texts and texts[item].alike:
+        raise AnalysisError(
+            f"both options of the item {item} are the same text, so nobody can tell which was "
+            "chosen",
+            where=f'{path}, the column "{column}"',
+            expected="two options that differ",
+            remedy=f'Correct the items, or leave the item out: [drop_trials] item = "{item}"',
+        )
+    options = " or ".join(f'"{text}"' for text in texts[item].written) if item in texts else ""
+    raise AnalysisError(
+        f'"{value[:60]}" is not one of the options of the item {item}',
+        where=f'{path}, the column "{column}"',
+        expected=f'"good" or the version against it, or one of the texts: {options or "unknown"}',
+        remedy="Translate the values below [values.chosen] in a mapping file, or, where they are "
+        "sides or keys, name the column good_side that says which was the expected one's",
+    )

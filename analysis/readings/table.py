@@ -7,8 +7,8 @@ from pathlib import Path
 import pandas as pd
 
 from analysis.errors import AnalysisError
-from experiment.discovery import offered_in
 from experiment.errors import why_unread
+from experiment.plugins import offered_in
 
 # ``parallax lm reading-times`` uses the first five names.
 COLUMNS = (

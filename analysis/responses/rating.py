@@ -10,7 +10,7 @@ from analysis.findings.design import with_units
 from analysis.findings.finding import Given
 from analysis.findings.summary_sentences import POINTS
 from analysis.findings.summary_sentences import sentences as design_sentences
-from analysis.report.verdict import all_alike, beside_ceiling
+from analysis.report.summary import all_alike, beside_ceiling
 from analysis.responses.base import ResponseAnalysis
 from analysis.statistics.contrasts import with_z_scores
 from analysis.tables.provenance import AskedFor

@@ -8,7 +8,7 @@ from analysis.responses.base import ResponseAnalysis
 from experiment.errors import ParallaxError
 from experiment.plugins import Registry
 from experiment.responses.mixed.mixed import Mixed
-from experiment.responses.rating.scales import Scales
+from experiment.responses.rating.rating import Scales
 from experiment.responses.registry import response_of
 
 ANALYSES = Registry(

@@ -13,7 +13,7 @@ from analysis.findings.measures import YES_NO_EFFECTS
 from analysis.findings.summary_sentences import sentences as design_sentences
 from analysis.findings.yes_no import YES_NO
 from analysis.findings.yes_no_models import YES_NO_MODELS
-from analysis.report.verdict import all_alike, beside_ceiling
+from analysis.report.summary import all_alike, beside_ceiling
 from analysis.responses.base import ResponseAnalysis
 from analysis.tables.provenance import AskedFor
 

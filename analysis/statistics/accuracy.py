@@ -13,8 +13,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from analysis.data.categorical import groups
 from analysis.data.declared import unit_column
-from analysis.data.groups import groups
 from analysis.data.load import PEOPLE
 from analysis.statistics.clustered import clustered_intervals, quantile
 from analysis.statistics.resample import (

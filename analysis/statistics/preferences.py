@@ -3,8 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from analysis.data.categorical import decode
-from analysis.data.groups import groups
+from analysis.data.categorical import decode, groups
 
 
 def preferences(judgments: pd.DataFrame) -> pd.DataFrame:

@@ -14,6 +14,7 @@ from experiment.tables.atomic_write import atomic_folder
 from experiment.tables.codebook import MEDIA_TYPES, datapackage, readme
 from experiment.tables.column import MODEL, TableSchema
 from experiment.tables.files import write_table
+from experiment.tables.model_participants import ASKED, PROMPTS, READ, SITTINGS
 from experiment.tables.schemas import (
     EXPORT_TABLES,
     ITEMS,
@@ -23,7 +24,6 @@ from experiment.tables.schemas import (
     TRIALS,
     VERDICTS,
 )
-from experiment.takers.tables import ASKED, PROMPTS, READ, SITTINGS
 from experiment.version import code_version
 
 _STUDY, _CODEBOOK, _README = "study", "datapackage.json", "README.md"

@@ -10,14 +10,14 @@ from math import exp, isinf
 from analysis.takers.plan import Plan
 from analysis.takers.taking import Read, Sitting
 from experiment.errors import StudyError
-from experiment.exclusion.answered import Answered, Everyone
+from experiment.exclusion.base import Answered, Everyone
 from experiment.exclusion.rules import verdict
 from experiment.materials.read import item_row
 from experiment.records import Judgment, Verdict
 from experiment.responses.registry import tables_shown
 from experiment.tables.column import JUDGE, MODEL
+from experiment.tables.model_participants import ASKED, PROMPTS, READ
 from experiment.tables.schemas import ITEMS, LISTS, PARTICIPANTS, RESPONSES, TRIALS, VERDICTS
-from experiment.takers.tables import ASKED, PROMPTS, READ
 
 Rows = list[dict[str, object]]
 

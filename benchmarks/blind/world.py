@@ -28,10 +28,10 @@ from webapp.recruiters.simulated_crowd import simulate
 from webapp.recruiters.simulated_plan import plan
 from webapp.recruiters.simulated_session import SimulatedSession
 from webapp.researcher.reports import make_report_link
+from webapp.runs.blinding import unblind
 from webapp.runs.exclude import exclude
 from webapp.runs.launch import launch
 from webapp.runs.runs import study_as_launched
-from webapp.runs.unblind import unblind
 from webapp.users.projects import add_project
 
 # When and where a line was written: numbers that may be anybody's time by chance.

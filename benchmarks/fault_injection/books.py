@@ -14,7 +14,7 @@ from typing import Any, Protocol
 
 from fault_injection.environment import Environment
 from fault_injection.operator import Operator
-from webapp.payments.spending.lines import RunSpending
+from webapp.payments.spending import RunSpending
 
 
 class Person(Protocol):

@@ -18,8 +18,7 @@ from fault_injection.panels import CODE, PanelRun, Person
 from webapp.database.engine import reading
 from webapp.database.models import OutgoingReport, Participant, Place
 from webapp.recruiters.registry import open_platform
-from webapp.recruitment.decided_reports import confirm_by_hand, send_again
-from webapp.recruitment.reports import ReportState
+from webapp.recruitment.reports import ReportState, confirm_by_hand, send_again
 from webapp.runs.exclude import exclude
 from webapp.runs.launch import launch
 from webapp.runs.runs import close_run, open_run

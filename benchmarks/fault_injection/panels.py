@@ -17,7 +17,7 @@ from fault_injection.operator import Death, ProcessDied
 from marketplace.panels.records import ids_of
 from marketplace.panels.site import COOKIE
 from webapp.recruiters.panel.demonstration import listing
-from webapp.recruiters.panel.settings import PanelSettings
+from webapp.recruiters.panel.recruiter import PanelSettings
 from webapp.recruiters.simulated_session import Page
 from webapp.runs.launch import launch
 from webapp.services import Services

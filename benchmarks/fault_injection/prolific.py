@@ -18,7 +18,7 @@ from fault_injection.environment import (
 )
 from marketplace.prolific import create_prolific
 from marketplace.prolific.store import EXTENSION as STORE
-from marketplace.prolific.tables import new_id
+from marketplace.prolific.store import new_id
 from marketplace.serving import in_thread
 from webapp import create_app
 from webapp.services import EXTENSION

@@ -15,7 +15,7 @@ from webapp.recruiters.prolific.client import ProlificClient
 from webapp.recruiters.prolific.drafts import mark
 from webapp.recruiters.prolific.opening import open_prolific
 from webapp.recruiters.prolific.settings import ProlificSettings
-from webapp.recruitment.standing_offers import offer_token
+from webapp.recruitment.open_offers import offer_token
 
 HEADERS = {"Authorization": "Token any"}
 

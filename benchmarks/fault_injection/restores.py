@@ -19,13 +19,13 @@ from fault_injection.operator import CAPS, Death, NotYetDone, Operator
 from webapp.database.engine import reading
 from webapp.database.models import Payment
 from webapp.gate.gate import GateError
-from webapp.payments.as_listed import is_by_hand
 from webapp.payments.ledger import payments_of
+from webapp.payments.non_idempotent_bonuses import settle_by_hand
 from webapp.payments.pay import pay
+from webapp.payments.platform_payments import is_by_hand
 from webapp.payments.reconciliation.reconcile import note_compared
 from webapp.payments.reconciliation.snapshot import Discrepancy
-from webapp.payments.spending.lines import RunSpending
-from webapp.payments.two_steps import settle_by_hand
+from webapp.payments.spending import RunSpending
 from webapp.recruiters.platform import PlatformError
 from webapp.recruiters.statuses import AssignmentStatus
 

@@ -6,11 +6,11 @@ from pathlib import Path
 
 from flask import Flask
 
-from marketplace.asked import Asked, Started
 from marketplace.mturk.api import requester_door
 from marketplace.mturk.control import MturkFaultPlan, control_door
 from marketplace.mturk.site import worker_site
 from marketplace.mturk.store import EXTENSION, Store
+from marketplace.serving import Asked, Started
 from marketplace.storage import Clock, open_folder, session_key, utc_now
 
 BALANCE_CENTS = 10_000_00

@@ -1,17 +1,26 @@
 """The requester API: every call is a POST whose header names the operation."""
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
+from datetime import datetime
 from uuid import uuid4
 
 from flask import Blueprint, Response, request
+from sqlalchemy.orm import Session
 
 from marketplace.faults import FaultPlan, hang_up
 from marketplace.mturk.errors import WireError
-from marketplace.mturk.operations import OPERATIONS
+from marketplace.mturk.operations import (
+    assignments,
+    hits,
+    notifications,
+    qualifications,
+    workers,
+)
 from marketplace.mturk.store import Store
 from marketplace.mturk.wire import (
     Call,
     Reply,
+    Request,
     content_type,
     read_call,
     read_key,
@@ -115,3 +124,48 @@ def _response(
     if kind:
         response.headers["x-amzn-ErrorType"] = kind
     return response
+
+
+Operation = Callable[[Session, datetime, Request], Reply]
+
+OPERATIONS: dict[str, Operation] = {
+    "CreateHITType": hits.create_hit_type,
+    "UpdateHITTypeOfHIT": hits.update_hit_type_of_hit,
+    "CreateHIT": hits.create_hit,
+    "CreateHITWithHITType": hits.create_hit_with_hit_type,
+    "CreateAdditionalAssignmentsForHIT": hits.create_additional_assignments,
+    "UpdateExpirationForHIT": hits.update_expiration,
+    "GetHIT": hits.get_hit,
+    "UpdateHITReviewStatus": hits.update_review_status,
+    "DeleteHIT": hits.delete_hit,
+    "ListHITs": hits.list_hits,
+    "ListHITsForQualificationType": hits.list_hits_for_qualification_type,
+    "ListReviewableHITs": hits.list_reviewable_hits,
+    "ListAssignmentsForHIT": assignments.list_assignments,
+    "GetAssignment": assignments.get_assignment,
+    "ApproveAssignment": assignments.approve_assignment,
+    "RejectAssignment": assignments.reject_assignment,
+    "SendBonus": assignments.send_bonus,
+    "ListBonusPayments": assignments.list_bonus_payments,
+    "GetAccountBalance": assignments.get_account_balance,
+    "CreateQualificationType": qualifications.create_qualification_type,
+    "GetQualificationType": qualifications.get_qualification_type,
+    "UpdateQualificationType": qualifications.update_qualification_type,
+    "DeleteQualificationType": qualifications.delete_qualification_type,
+    "ListQualificationTypes": qualifications.list_qualification_types,
+    "AssociateQualificationWithWorker": qualifications.associate,
+    "DisassociateQualificationFromWorker": qualifications.disassociate,
+    "GetQualificationScore": qualifications.get_score,
+    "ListWorkersWithQualificationType": qualifications.list_workers,
+    "ListQualificationRequests": qualifications.list_requests,
+    "AcceptQualificationRequest": qualifications.accept_request,
+    "RejectQualificationRequest": qualifications.reject_request,
+    "CreateWorkerBlock": workers.create_worker_block,
+    "DeleteWorkerBlock": workers.delete_worker_block,
+    "ListWorkerBlocks": workers.list_worker_blocks,
+    "NotifyWorkers": workers.notify_workers,
+    "UpdateNotificationSettings": notifications.update_settings,
+    "SendTestEventNotification": notifications.send_test_event,
+    "ReceiveMessage": notifications.receive_message,
+    "DeleteMessage": notifications.delete_message,
+}

@@ -8,9 +8,9 @@ from sqlalchemy import select
 
 from marketplace.control import answer, given, shared_control
 from marketplace.faults import FaultPlan
-from marketplace.mturk.profiles import Profile, keep_profile
 from marketplace.mturk.store import Store
 from marketplace.mturk.tables import Payment
+from marketplace.mturk.workers import Profile, keep_profile
 
 
 class MturkFaultPlan(FaultPlan):

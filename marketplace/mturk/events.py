@@ -7,8 +7,7 @@ from typing import Any
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from marketplace.mturk.ids import new_id
-from marketplace.mturk.tables import Assignment, Hit, Message, Subscription
+from marketplace.mturk.tables import Assignment, Hit, Message, Subscription, new_id
 
 _VERSION = "2014-08-15"
 _ACCOUNT = "000000000000"

@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 
 from marketplace.mturk.errors import RefusedError
 from marketplace.mturk.events import tell
-from marketplace.mturk.qualifications.system import MASTERS
+from marketplace.mturk.qualifications import MASTERS
 from marketplace.mturk.tables import Account, Assignment, Hit, Payment
 
 FEE_PERCENT, LARGE_HIT_PERCENT, MASTERS_PERCENT = 20, 20, 5

@@ -10,7 +10,7 @@ from defusedxml import DefusedXmlException
 from defusedxml.ElementTree import ParseError, fromstring
 
 from marketplace.mturk.errors import WorkerRefusedError
-from marketplace.urls import is_secure
+from marketplace.serving import is_secure
 
 LONGEST_BYTES = 65_535
 PREVIEW = "ASSIGNMENT_ID_NOT_AVAILABLE"

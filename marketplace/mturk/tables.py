@@ -1,11 +1,21 @@
 """The marketplace's tables, in a database file separate from any Parallax installation."""
 
+import secrets
+import string
 from datetime import datetime
 
 from sqlalchemy import JSON, ForeignKey, Index, UniqueConstraint
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column, relationship
 
 from marketplace.storage import UtcDateTime
+
+_ALPHABET = string.ascii_uppercase + string.digits
+_LENGTH = 30
+
+
+def new_id() -> str:
+    """Return a new identifier, from the system's source of randomness."""
+    return "3" + "".join(secrets.choice(_ALPHABET) for _ in range(_LENGTH - 1))
 
 
 class Base(DeclarativeBase):

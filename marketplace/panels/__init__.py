@@ -9,11 +9,9 @@ from collections.abc import Callable
 
 from flask import Flask
 
-from marketplace.asked import Asked, Started
-from marketplace.panels.credit import credit_doors
-from marketplace.panels.faults import PanelFaultPlan
 from marketplace.panels.records import Records
-from marketplace.panels.site import panel_site
+from marketplace.panels.site import PanelFaultPlan, credit_doors, panel_site
+from marketplace.serving import Asked, Started
 
 _LARGEST_BODY_BYTES = 1024 * 1024
 

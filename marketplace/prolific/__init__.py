@@ -7,7 +7,6 @@ from typing import Any
 
 from flask import Flask, Response, request
 
-from marketplace.asked import Asked, Started
 from marketplace.prolific.api import error_response, researcher_door
 from marketplace.prolific.arrivals import new_private_key
 from marketplace.prolific.control import ProlificFaultPlan, control_door
@@ -17,6 +16,7 @@ from marketplace.prolific.expiry import apply_expiry
 from marketplace.prolific.site import participant_site
 from marketplace.prolific.store import EXTENSION, Store
 from marketplace.prolific.webhooks import Courier
+from marketplace.serving import Asked, Started
 from marketplace.storage import Clock, open_folder, session_key, utc_now
 
 BALANCE_MINOR = 10_000_00

@@ -10,8 +10,7 @@ from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
 from jwt.algorithms import RSAAlgorithm
 
-from marketplace.prolific.store import Moment
-from marketplace.prolific.tables import Account, Submission
+from marketplace.prolific.store import Account, Moment, Submission
 
 _ISSUER = "https://www.prolific.com"
 _LASTS = timedelta(minutes=2)

@@ -10,8 +10,7 @@ from marketplace.control import answer, given, shared_control
 from marketplace.faults import FaultPlan
 from marketplace.prolific.arrivals import new_private_key
 from marketplace.prolific.money import balance
-from marketplace.prolific.store import Moment, Store
-from marketplace.prolific.tables import BonusSetup, Payment, new_id
+from marketplace.prolific.store import BonusSetup, Moment, Payment, Store, new_id
 from marketplace.prolific.webhooks import Courier
 
 _MOST_MINOR = 10**12

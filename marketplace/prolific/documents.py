@@ -9,7 +9,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 from marketplace.errors import what_is_wrong
 from marketplace.prolific.errors import RefusedError
 from marketplace.prolific.money import SCREEN_OUT
-from marketplace.prolific.tables import Account
+from marketplace.prolific.store import Account
 
 # The least fixed screen-out reward by currency, in minor units.
 _LEAST_SCREEN_OUT = {"GBP": 10, "USD": 14}

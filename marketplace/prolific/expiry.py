@@ -4,13 +4,11 @@ from datetime import timedelta
 
 from sqlalchemy import bindparam, exists, func, or_, select
 
-from marketplace.prolific.codes import exceptionally_fast
 from marketplace.prolific.errors import RefusedError
 from marketplace.prolific.money import pay
-from marketplace.prolific.store import Moment
+from marketplace.prolific.store import BonusSetup, Job, Moment, Study, Submission
 from marketplace.prolific.studies import publish, settle
-from marketplace.prolific.submissions import approve
-from marketplace.prolific.tables import BonusSetup, Job, Study, Submission
+from marketplace.prolific.submissions import approve, exceptionally_fast
 from marketplace.prolific.webhooks import set_status
 from marketplace.storage import UtcDateTime
 

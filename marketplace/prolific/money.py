@@ -10,8 +10,7 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from marketplace.prolific.errors import RefusedError
-from marketplace.prolific.store import Moment
-from marketplace.prolific.tables import Account, Payment, Study, Submission
+from marketplace.prolific.store import Account, Moment, Payment, Study, Submission
 
 # A submission with one of these statuses takes a place; returned, timed-out and screened-out
 # submissions do not.

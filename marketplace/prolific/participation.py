@@ -2,15 +2,12 @@
 
 from sqlalchemy import func, select
 
-from marketplace.prolific.codes import complete
 from marketplace.prolific.errors import ParticipantRefusedError, RefusedError
-from marketplace.prolific.filters import may_take
 from marketplace.prolific.money import TAKING, taken
-from marketplace.prolific.people import Participant
-from marketplace.prolific.store import Moment
+from marketplace.prolific.people import Participant, may_take
+from marketplace.prolific.store import Moment, Study, Submission
 from marketplace.prolific.studies import settle
-from marketplace.prolific.submissions import give_back, start
-from marketplace.prolific.tables import Study, Submission
+from marketplace.prolific.submissions import complete, give_back, start
 
 _WORKING = ("RESERVED", "ACTIVE")
 

@@ -5,8 +5,7 @@ from datetime import datetime
 
 from marketplace.prolific.errors import RefusedError
 from marketplace.prolific.money import TAKING, counts, refuse_overdraft, screen_out_of
-from marketplace.prolific.store import Moment
-from marketplace.prolific.tables import Study
+from marketplace.prolific.store import Moment, Study
 from marketplace.prolific.webhooks import set_study_status, tell_many_returns
 
 _BY_ITSELF = ("ACTIVE", "AWAITING REVIEW", "COMPLETED")

@@ -15,8 +15,7 @@ from sqlalchemy import select
 
 from marketplace.faults import FaultPlan
 from marketplace.prolific.money import taken
-from marketplace.prolific.store import Moment, Store
-from marketplace.prolific.tables import Event, Secret, Study, Submission, Subscription
+from marketplace.prolific.store import Event, Moment, Secret, Store, Study, Submission, Subscription
 
 _OPERATION = "webhook"
 _MOST_ATTEMPTS, _MOST_FAILURES = 5, 20

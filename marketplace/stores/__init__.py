@@ -8,10 +8,9 @@ from pathlib import Path
 
 from flask import Flask
 
-from marketplace.asked import Asked, Started
+from marketplace.serving import Asked, Started
 from marketplace.stores.datapipe import datapipe
-from marketplace.stores.faults import Faults
-from marketplace.stores.host import post_store, static_host
+from marketplace.stores.host import Faults, post_store, static_host
 from marketplace.stores.jatos import jatos
 
 _LARGEST_BODY_BYTES = 32 * 1024 * 1024

@@ -14,8 +14,7 @@ from pathlib import Path
 
 from flask import Blueprint, Response, jsonify, request
 
-from marketplace.stores.faults import Faults, after, before
-from marketplace.stores.host import open_to_all
+from marketplace.stores.host import Faults, after, before, open_to_all
 
 _LONGEST_TRIAL = 65_536
 _MOST_TRIALS = 10_000

@@ -6,7 +6,7 @@ from functools import cache
 import pandas as pd
 import pytest
 
-from analysis.report.html import render_report
+from analysis.report.write import render_report
 from analysis.tables.render import to_text
 from analysis.tables.section import Section
 from tests.analysis import small_run

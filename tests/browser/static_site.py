@@ -12,7 +12,7 @@ from werkzeug.serving import make_server
 
 from experiment.studies.load import load_study
 from marketplace.stores import create_stores
-from marketplace.stores.faults import Faults
+from marketplace.stores.host import Faults
 from parallax import cli
 from tests.browser.browser_site import Stored, stored
 from webapp.commands.options import open_sessions

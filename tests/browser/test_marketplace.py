@@ -13,7 +13,7 @@ from werkzeug.serving import make_server
 from werkzeug.wrappers import Request, Response
 
 from marketplace.mturk import create_marketplace
-from marketplace.mturk.operations import OPERATIONS
+from marketplace.mturk.api import OPERATIONS
 from marketplace.serving import in_thread
 from tests.browser.browser_steps import assert_good, expect_page
 

@@ -9,7 +9,7 @@ import pytest
 from axe_playwright_python.base import AXE_SCRIPT
 from playwright.sync_api import Page, expect
 
-from analysis.report.html import render_report
+from analysis.report.write import render_report
 from tests.analysis import small_run
 from tests.browser import researcher_walk as walk
 from tests.browser.browser_steps import assert_good, minimal

@@ -9,7 +9,7 @@ from sqlalchemy import event
 from tests.browser.browser_steps import enter_researcher_pages, minimal
 from webapp.core.clock import utc_now
 from webapp.database.models import Run
-from webapp.runs.unblind import unblind
+from webapp.runs.blinding import unblind
 from webapp.users.passwords import hash_password
 from webapp.users.roles import Role
 from webapp.users.users import add_user

@@ -93,13 +93,13 @@ EXCEPTIONS = {
     "marketplace/": "stand-ins speak their platforms' words",
     "webapp/database/migrations/versions/0004_payments.py": "the column as it was",
     "webapp/database/migrations/versions/0009_currencies.py": "renames that column",
-    "experiment/studies/amounts.py": "reads earlier studies",
+    "experiment/studies/toml_values.py": "reads earlier studies",
     "experiment/money.py": "names them in its explanation",
     "benchmarks/fault_injection/environment.py": "reads the marketplace's books",
     "benchmarks/fault_injection/restored_mturk.py": "reads the marketplace's books",
     "benchmarks/fault_injection/mistakes.py": "files that a researcher gets wrong",
     "benchmarks/two_copies.py": "its stand-in counts cents",
-    "analysis/report/mixed_scripts.py": "a dollar sign is R's word for a column",
+    "analysis/findings/mixed.py": "a dollar sign is R's word for a column",
 }
 
 

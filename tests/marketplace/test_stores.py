@@ -6,7 +6,7 @@ import zipfile
 import pytest
 from flask import Flask
 
-from marketplace.stores.faults import Faults
+from marketplace.stores.host import Faults
 from marketplace.stores.jatos import jatos
 
 

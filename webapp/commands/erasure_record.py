@@ -18,8 +18,8 @@ from webapp.database.backup.routine import record_beside
 from webapp.database.engine import make_sessions, reading
 from webapp.database.models.identity import sealer_of
 from webapp.database.schema import schema_problem, stored_revision
-from webapp.erasures.entry import Entry
 from webapp.erasures.file import (
+    Entry,
     append,
     blank,
     read_record,
@@ -27,8 +27,13 @@ from webapp.erasures.file import (
     take_over_older_file,
     write_record,
 )
-from webapp.erasures.owner import disown, owner_lines, refuse_foreign, refuse_unreadable
-from webapp.erasures.record import known_entries
+from webapp.erasures.record import (
+    disown,
+    known_entries,
+    owner_lines,
+    refuse_foreign,
+    refuse_unreadable,
+)
 from webapp.errors import WebappError
 from webapp.privacy.restored import carry_out_again
 

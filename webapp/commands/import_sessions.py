@@ -17,8 +17,7 @@ from webapp.database.models import Participant, Run
 from webapp.database.models.identity import sealer_of
 from webapp.erasures.record import Record
 from webapp.errors import RunError
-from webapp.runs.runs import study_as_launched
-from webapp.runs.static_mark import StaticMark, static_runs
+from webapp.runs.runs import StaticMark, static_runs, study_as_launched
 from webapp.serverless.replay import Replay, Replayed, began
 from webapp.serverless.session_files import Entry, Gathered, gather
 

@@ -15,10 +15,10 @@ from experiment.tables.files import text_table
 from webapp.commands.options import open_sessions, with_instance
 from webapp.database.engine import reading
 from webapp.jobs.housekeeping import summarise as sessions_summarised
+from webapp.runs.blinding import is_blind
 from webapp.runs.humanness import humanness_scores
 from webapp.runs.integrity import certificates, flags_of
 from webapp.runs.runs import named_run, study_as_launched
-from webapp.runs.unblind import is_blind
 
 _HEADER = (
     "participant", "answers", "claimed s", "passed s", "mismatch", "devices", "shown again",

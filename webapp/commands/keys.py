@@ -16,7 +16,7 @@ from webapp.database.models.identity import unlock
 from webapp.database.schema import schema_problem, stored_revision
 from webapp.database.sealed_names import keys_in_use, seal_anew
 from webapp.erasures.file import read_record, record_file
-from webapp.erasures.owner import disown
+from webapp.erasures.record import disown
 from webapp.errors import WebappError
 from webapp.opening import installation_keys
 from webapp.recruiters.settings import load_settings

@@ -29,12 +29,19 @@ from webapp.database.models import Recruitment, Run
 from webapp.payments.accounts import PayeeAccount, accounts
 from webapp.payments.bonuses import bonuses_of_rule, listed_bonuses
 from webapp.payments.ledger import payments_of
+from webapp.payments.non_idempotent_bonuses import settle_by_hand
 from webapp.payments.reconciliation.snapshot import take_snapshot
 from webapp.payments.reconciliation.statement import statements
 from webapp.payments.rewards import all_rewards, rejection_of, rewards_of
-from webapp.payments.spending.lines import RunSpending, SpendingLine
-from webapp.payments.spending.paper import ROUNDING, as_csv, as_page, by_funder, totals
-from webapp.payments.two_steps import settle_by_hand
+from webapp.payments.spending import (
+    ROUNDING,
+    RunSpending,
+    SpendingLine,
+    as_csv,
+    as_page,
+    by_funder,
+    totals,
+)
 from webapp.recruitment.publish import recruitment_of
 from webapp.runs.runs import named_run, study_as_launched
 

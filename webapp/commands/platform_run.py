@@ -17,9 +17,8 @@ from webapp.core.clock import utc_now
 from webapp.database.engine import Sessions, reading
 from webapp.errors import RunError
 from webapp.payments.ledger import Entry
-from webapp.payments.proposal import Proposal
 from webapp.payments.reconciliation.statement import Statement
-from webapp.payments.run_payments import RunPayments
+from webapp.payments.run_payments import Proposal, RunPayments
 from webapp.payments.run_payments import open_run_payments as open_payments
 from webapp.recruiters.platform import Platform
 from webapp.recruiters.registry import load_recruiter, open_platform

@@ -47,8 +47,14 @@ from webapp.payments.run_payments import RunPayments
 from webapp.recruiters.base import PayingRecruiter, ReportingRecruiter
 from webapp.recruiters.registry import load_recruiter
 from webapp.recruiters.settings import load_settings
-from webapp.recruitment.decided_reports import confirm_by_hand, send_again
-from webapp.recruitment.reports import HELD, ReportState, owe_report, reports_of
+from webapp.recruitment.reports import (
+    HELD,
+    ReportState,
+    confirm_by_hand,
+    owe_report,
+    reports_of,
+    send_again,
+)
 from webapp.runs.runs import named_run
 from webapp.services import Services
 from webapp.sessions.leave import ending_of

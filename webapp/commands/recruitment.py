@@ -23,6 +23,7 @@ from webapp.errors import RunError
 from webapp.recruiters.capabilities import EditedOffers, Messages, TestOffers
 from webapp.recruiters.platform import OfferState, Platform, PlatformUnreachable
 from webapp.recruiters.settings import load_settings
+from webapp.recruitment.messages import Whom, checked_text, recipients, send
 from webapp.recruitment.plan_cost import (
     audience_rows,
     cost_rows,
@@ -36,8 +37,7 @@ from webapp.recruitment.publish import draft, recruitment_hits
 from webapp.recruitment.publish import publish as carry_out
 from webapp.recruitment.reports import reports_of
 from webapp.recruitment.terms import earlier_offers, offer_of, parts_before, task_of, terms_of
-from webapp.recruitment.writing import Whom, checked_text, recipients, send
-from webapp.runs.answerable import refuse_unanswerable
+from webapp.runs.launch import refuse_unanswerable
 from webapp.runs.parts import joined_parts
 from webapp.runs.runs import named_run
 

@@ -26,10 +26,9 @@ from webapp.recruiters.terms import set_aside
 from webapp.runs import exclude as exclude_flow
 from webapp.runs import export as export_flow
 from webapp.runs import launch as launch_flow
-from webapp.runs.answerable import refuse_unanswerable
-from webapp.runs.launch import grow
+from webapp.runs.blinding import refuse_blind, unblind_by_two
+from webapp.runs.launch import grow, refuse_unanswerable
 from webapp.runs.runs import close_run, named_run, open_run, progress, study_as_launched
-from webapp.runs.unblind import refuse_blind, unblind_by_two
 from webapp.server import server_control as server
 
 _SHOWN_PROBLEMS = 5

@@ -13,8 +13,7 @@ from webapp.core.metrics import METRICS
 from webapp.errors import WebappError
 from webapp.jobs.long_job_queue import leaving, open_long_queue
 from webapp.jobs.periodic_queue import PERIODIC, Embedded, consume, do, open_queue
-from webapp.recruiters.settings import load_settings
-from webapp.recruiters.settings_shown import shown_settings
+from webapp.recruiters.settings import load_settings, shown_settings
 from webapp.server import server_control as server
 from webapp.server.waiting import wait_for_app
 from webapp.services import EXTENSION

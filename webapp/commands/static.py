@@ -19,7 +19,7 @@ from webapp.recruiters.registry import load_recruiter
 from webapp.recruiters.settings import load_settings
 from webapp.recruiters.terms import set_aside
 from webapp.runs.launch import project_id
-from webapp.runs.static_mark import StaticMark
+from webapp.runs.runs import StaticMark
 from webapp.serverless.folder import (
     ARCHIVE,
     ONE_FILE,

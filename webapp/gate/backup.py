@@ -11,8 +11,8 @@ from webapp.database.backup.backup import Restorable
 from webapp.database.key_identity import StoredName, other_keys, read_stamps, refuse_other_keys
 from webapp.database.models import Erasure, Identity, Stamp
 from webapp.database.sealed_names import sealed_columns
-from webapp.erasures.entry import Deed, Entry
-from webapp.erasures.owner import refuse_unreadable
+from webapp.erasures.file import Deed, Entry
+from webapp.erasures.record import refuse_unreadable
 
 _STAMP, _IDENTITY, _ERASURE = (each.__tablename__ for each in (Stamp, Identity, Erasure))
 # How SQLite and PostgreSQL write a false value (a name that is not a stand-in).

@@ -17,8 +17,7 @@ from webapp.database.key_identity import (
 )
 from webapp.database.models.identity import keys_of, sealer_of
 from webapp.erasures.file import record_file
-from webapp.erasures.owner import begins_foreign
-from webapp.erasures.record import knows_erasures
+from webapp.erasures.record import begins_foreign, knows_erasures
 from webapp.errors import WebappError
 from webapp.gate import ledger, panel_call_counter, paying_copy
 from webapp.gate.installation import EVERY_OPERATION, Blocker, Check, Installation, Operation

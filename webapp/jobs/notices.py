@@ -27,7 +27,7 @@ from webapp.database.models import (
 from webapp.database.row_counts import PLACES, participants_in
 from webapp.jobs.delivery import DeliveryError, send_mail, send_outside
 from webapp.jobs.long_jobs import Job, Jobs, JobState
-from webapp.runs.titles import titles_of
+from webapp.runs.runs import titles_of
 from webapp.services import Services
 from webapp.sessions.lease import ACTIVE_STATES
 from webapp.users.projects import runs_seen_by

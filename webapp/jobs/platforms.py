@@ -19,11 +19,16 @@ from webapp.payments.pay import pay
 from webapp.recruiters.base import PayingRecruiter, ReportingRecruiter
 from webapp.recruiters.platform import Platform
 from webapp.recruiters.registry import open_platform, recruiter_class
-from webapp.recruitment.decided_reports import hold_reports
 from webapp.recruitment.departures import departure_of
 from webapp.recruitment.poll import poll
 from webapp.recruitment.publish import published
-from webapp.recruitment.reports import ReportState, due_reports, reported_ending, send_report
+from webapp.recruitment.reports import (
+    ReportState,
+    due_reports,
+    hold_reports,
+    reported_ending,
+    send_report,
+)
 from webapp.recruitment.terms import refuse_other_owner
 from webapp.services import Services
 

@@ -29,9 +29,10 @@ from webapp.participant.lookup import requested_run
 from webapp.participant.trial_page import as_html, trial_script, working_page
 from webapp.recruiters.arrivals import Arrival, ArrivalError, Landing
 from webapp.recruiters.base import AskingRecruiter, PayingRecruiter
-from webapp.recruitment.assignments import accept, is_returning
-from webapp.recruitment.claims import (
+from webapp.recruitment.assignments import (
     UNCONFIRMED,
+    accept,
+    is_returning,
     name_to_work_under,
     refuse_other_offers,
     refuse_unconfirmed,

@@ -27,7 +27,7 @@ from webapp.database.models import (
 )
 from webapp.payments.ledger import payments_of
 from webapp.recruiters.statuses import PAID_STATUSES, SUBMITTED_STATUSES, AssignmentStatus
-from webapp.runs.unblind import is_blind
+from webapp.runs.blinding import is_blind
 
 
 @dataclass(frozen=True, slots=True)

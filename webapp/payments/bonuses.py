@@ -7,8 +7,8 @@ from experiment.money import in_words
 from experiment.payment.bonuses import bonuses_by_rule
 from experiment.payment.payment import PaymentError, PaymentItem, PaymentKind, PaymentState
 from webapp.payments.accounts import PayeeAccount
-from webapp.payments.as_listed import people_paid_by_hand
 from webapp.payments.ledger import Entry, line_of
+from webapp.payments.platform_payments import people_paid_by_hand
 from webapp.payments.run_payments import RunPayments, is_decided
 
 

@@ -2,9 +2,10 @@
 
 The platform is read before each call, including the first: the ledger may come from an older
 backup, and a colleague may have paid by hand. A payment that was made is not repeated; an
-unexplained payment stops this one (``webapp.payments.as_listed``). The platform's token covers
-payments that its lists do not show yet; its lists cover payments whose token it forgot after a day.
-Bonuses on platforms without tokens are paid by ``webapp.payments.two_steps``.
+unexplained payment stops this one (``webapp.payments.platform_payments``). The platform's token
+covers payments that its lists do not show yet; its lists cover payments whose token it forgot
+after a day.
+Bonuses on platforms without tokens are paid by ``webapp.payments.non_idempotent_bonuses``.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -18,15 +19,15 @@ from webapp.database.engine import Sessions, reading
 from webapp.database.models import Payment, Run
 from webapp.gate.gate import ledger_begun, ledger_written, refuse
 from webapp.gate.installation import Operation
-from webapp.payments.as_listed import (
+from webapp.payments.ledger import ClaimedPayment, Entry, claim, is_settled, record_payments, settle
+from webapp.payments.non_idempotent_bonuses import pay_in_two_steps
+from webapp.payments.platform_payments import (
     is_bonus_of,
     is_made,
     mark,
     refuse_beside_others,
     with_tokens,
 )
-from webapp.payments.ledger import ClaimedPayment, Entry, claim, is_settled, record_payments, settle
-from webapp.payments.two_steps import pay_in_two_steps
 from webapp.recruiters.capabilities import TwoStepBonuses
 from webapp.recruiters.platform import Platform, PlatformError, PlatformUnreachable
 from webapp.recruiters.statuses import PAID_STATUSES

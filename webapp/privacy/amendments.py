@@ -14,7 +14,7 @@ from experiment.studies.question import Question
 from experiment.studies.study import Study
 from webapp.core.i18n import gettext
 from webapp.database.models import Answer, Event, Participant, Verdict
-from webapp.erasures.entry import Deed, mark_of
+from webapp.erasures.file import Deed, mark_of
 from webapp.erasures.record import Record
 from webapp.errors import RequestError
 from webapp.sessions.finish import checked_answers

@@ -29,7 +29,7 @@ from webapp.database.models import (
     Run,
 )
 from webapp.database.sealed_names import sweep
-from webapp.erasures.entry import Deed, mark_of
+from webapp.erasures.file import Deed, mark_of
 from webapp.erasures.record import Record
 from webapp.recruiters.statuses import AssignmentStatus
 from webapp.sessions.lookup import SINGLE

@@ -14,10 +14,8 @@ from webapp.database.locks import advisory_lock
 from webapp.database.models import Assignment, Event, Participant, Run
 from webapp.database.models.identity import sealer_of
 from webapp.database.sealed_names import renew_digests
-from webapp.erasures.entry import Deed, Entry, mark_of
-from webapp.erasures.file import append, blank, content, take_over_older_file
-from webapp.erasures.owner import sign
-from webapp.erasures.record import Record, by_digest, furthest, known_entries, store
+from webapp.erasures.file import Deed, Entry, append, blank, content, mark_of, take_over_older_file
+from webapp.erasures.record import Record, by_digest, furthest, known_entries, sign, store
 from webapp.privacy.amendments import answers_of, apply_corrections, correctable, mark_restricted
 from webapp.privacy.forget import find_participant, find_worker, forget
 from webapp.runs.runs import study_as_launched

@@ -1,4 +1,4 @@
-"""The recruiter for participants who were given a link."""
+"""Recruiters without a platform: a link for everybody, and simulated participants."""
 
 import re
 from collections.abc import Mapping
@@ -10,8 +10,10 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from experiment.panels.panel import preset
 from experiment.panels.table import PRESETS, Parameter
+from webapp.core.i18n import gettext
 from webapp.recruiters.arrivals import Arrival, Landing, checked_id
 from webapp.recruiters.base import Recruiter
+from webapp.recruiters.endings import Departure, Exit
 
 if TYPE_CHECKING:
     from webapp.recruiters.demonstration import Demonstration
@@ -110,3 +112,14 @@ def _panels() -> tuple[_Panel, ...]:
             patterns = {name: Parameter(**one).pattern for name, one in parameters.items()}
             found[person[0]] = _Panel(person[0], patterns)
     return tuple(found.values())
+
+
+class SimulatorRecruiter(Recruiter):
+    """Gives the run's link to simulated participants; every page and table states it."""
+
+    name = "simulator"
+    simulated = True
+
+    def exit(self, departure: Departure) -> Exit:
+        """Return an exit that states that there is no pay."""
+        return Exit(gettext("Nobody is paid: this run is for simulated participants."))

@@ -21,7 +21,7 @@ RECRUITERS = Registry(
         "mturk": "webapp.recruiters.mturk.recruiter:MturkRecruiter",
         "panel": "webapp.recruiters.panel.recruiter:PanelRecruiter",
         "prolific": "webapp.recruiters.prolific.recruiter:ProlificRecruiter",
-        "simulator": "webapp.recruiters.simulator:SimulatorRecruiter",
+        "simulator": "webapp.recruiters.direct:SimulatorRecruiter",
     },
     group="parallax.recruiters",
     requires=(

@@ -1,13 +1,15 @@
-"""Load the installation's settings together with the settings that recruiters declare."""
+"""Load and list the installation's settings, including the settings that recruiters declare."""
 
 import os
-from collections.abc import Iterable, Mapping
+import re
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from pydantic import BaseModel
 
 from experiment.errors import UnknownNameError
-from webapp.core.settings import Settings
+from webapp.core.settings import ENVIRONMENT_PREFIX, FILE_NAME, Settings, flat_name
 from webapp.core.settings_sources import read_settings
 from webapp.recruiters.registry import RECRUITERS, recruiter_class
 
@@ -42,3 +44,52 @@ def load_settings(instance: Path, environment: Mapping[str, str] = os.environ) -
         PluginError: A section belongs to a recruiter that cannot be imported.
     """
     return read_settings(instance, SECTIONS, environment)
+
+
+_PASSWORD = re.compile(r"(://[^:/@]*):[^@]*@")
+
+
+def shown_settings(instance: Path) -> Iterator[tuple[str, ...]]:
+    """Yield the name, value, default, source and meaning of every setting; secrets are masked.
+
+    Args:
+        instance: The installation's folder.
+
+    Raises:
+        SettingError: A setting is unknown or has the wrong type.
+    """
+    values, in_file = load_settings(instance), _names_in_file(instance)
+    yield from _rows("", values, in_file)
+    for section in SECTIONS.names():
+        model = SECTIONS.model(section)
+        if model is not None:
+            yield from _rows(section, values.of_recruiter(section, model), in_file)
+
+
+def _rows(section: str, values: BaseModel, in_file: set[str]) -> Iterator[tuple[str, ...]]:
+    for name, field in type(values).model_fields.items():
+        flat = flat_name(section, name)
+        yield (
+            flat,
+            _shown(getattr(values, name)),
+            _shown(field.default),
+            _source(flat, in_file),
+            field.description or "",
+        )
+
+
+def _names_in_file(instance: Path) -> set[str]:
+    file = instance / FILE_NAME
+    given = tomllib.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
+    sections = {key: of for key, of in given.items() if isinstance(of, dict)}
+    return {*given, *(flat_name(key, name) for key, of in sections.items() for name in of)}
+
+
+def _source(name: str, in_file: set[str]) -> str:
+    if ENVIRONMENT_PREFIX + name.upper() in os.environ:
+        return "environment"
+    return FILE_NAME if name in in_file else "default"
+
+
+def _shown(value: object) -> str:
+    return _PASSWORD.sub(r"\1:***@", str(value)) or '""'

@@ -1,16 +1,31 @@
-"""Match a participant with the platform's assignment."""
+"""Match a participant with the platform's assignment, also if two browsers claim one worker's id.
+
+A platform that does not sign its links puts the worker's id into a link, and anybody can forge such
+a link. The first browser with an id works under it. A later browser with the same id and another
+assignment, which cannot show that it holds the session, gets a session of its own without the id: a
+forged id takes over no session. In the end the platform reports which of the assignments was the
+worker's, and that session gets the id (docs/decisions/forged-arrivals.md).
+"""
 
 from datetime import datetime
 
-from sqlalchemy import bindparam, or_, select
+from sqlalchemy import ColumnElement, bindparam, or_, select
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
+from experiment.participation import State, move
 from webapp.core.i18n import gettext
 from webapp.database.models import Assignment, Hit, Participant, Run
 from webapp.errors import RequestError
-from webapp.recruiters.arrivals import Acceptance
-from webapp.recruiters.statuses import RETURNED_STATUSES, SUBMITTED_STATUSES, AssignmentStatus
+from webapp.recruiters.arrivals import Acceptance, Arrival, other_study
+from webapp.recruiters.statuses import (
+    ACTIVE_STATUSES,
+    RETURNED_STATUSES,
+    SUBMITTED_STATUSES,
+    AssignmentStatus,
+)
+from webapp.sessions.assign import free_places
+from webapp.sessions.lease import ACTIVE_STATES
 
 
 def accept(
@@ -159,3 +174,144 @@ def _new(
     )
     session.add(assignment)
     return assignment
+
+
+# Stored with a visit if the platform could not be asked about the participant.
+UNCONFIRMED = "unconfirmed"
+
+
+def refuse_other_offers(session: Session, run: Run, acceptance: Acceptance) -> None:
+    """Check that an assignment belongs to an offer of the run.
+
+    Raises:
+        ArrivalError: The run has other offers on the platform.
+    """
+    offers = session.execute(
+        select(Hit.platform_id, Hit.called_at).where(Hit.run_id == run.id)
+    ).all()
+    known = {offer_id for offer_id, _ in offers}
+    # A worker may arrive before the platform's answer to posting the offer.
+    is_posting = any(offer_id is None and called_at for offer_id, called_at in offers)
+    if acceptance.hit_id not in known and not is_posting:
+        raise other_study(acceptance.offer_parameter)
+
+
+def name_to_work_under(
+    session: Session, run: Run, arrival: Arrival, shown: str | None
+) -> tuple[Participant | None, str | None]:
+    """Return the participant who continues, or the platform id under which a new one begins.
+
+    Args:
+        session: An open session.
+        run: The run they came to.
+        arrival: The link's data.
+        shown: The reference of the participant whose session the browser holds; None without.
+
+    Returns:
+        The participant, None for a new one; and the new participant's platform id, None if another
+        participant works under that id.
+
+    Raises:
+        RequestError: The worker of that id has submitted another assignment.
+    """
+    acceptance, worker_id = arrival.acceptance, arrival.platform_id
+    if acceptance is None or worker_id is None:
+        return None, worker_id
+    rows = session.execute(
+        select(Assignment, Participant)
+        .join(Participant, Participant.id == Assignment.participant_id)
+        .where(Assignment.run_id == run.id, Assignment.worker_id == worker_id)
+    ).all()
+    for assignment, participant in rows:
+        if assignment.platform_id == acceptance.assignment_id:
+            return participant, worker_id
+    for _, participant in rows:
+        if shown is not None and participant.ref == shown:
+            return participant, worker_id
+    if any(assignment.status in SUBMITTED_STATUSES for assignment, _ in rows):
+        raise taken_part()
+    holder = _holder(session, run.id, worker_id)
+    return None, worker_id if holder is None else None
+
+
+def refuse_unconfirmed(arrival: Arrival, known: bool | None, *, is_second: bool) -> None:
+    """Check that the platform knows an arriving participant.
+
+    While the platform does not answer, only the first participant of an id is admitted.
+
+    Args:
+        arrival: The link's data.
+        known: The platform's answer; None if it does not answer.
+        is_second: Whether this would be a second participant under one id.
+
+    Raises:
+        ArrivalError: The platform has not sent the participant, or its answer is needed and
+            missing.
+    """
+    if arrival.acceptance is not None and (known is False or (known is None and is_second)):
+        raise other_study(arrival.acceptance.offer_parameter)
+
+
+def confirm_claim(
+    session: Session, run_id: int, assignment: Assignment, status: AssignmentStatus, now: datetime
+) -> int | None:
+    """Settle browsers' claims to a reported assignment, and return its participant's id.
+
+    Args:
+        session: An open session that writes.
+        run_id: The run.
+        assignment: The stored assignment, with the participant who works on it.
+        status: The platform's status of the assignment.
+        now: The time.
+    """
+    holder = _holder(session, run_id, assignment.worker_id)
+    claimant = assignment.participant_id and session.get_one(Participant, assignment.participant_id)
+    if not claimant:
+        return holder.id if holder else None
+    if status not in (*SUBMITTED_STATUSES, *ACTIVE_STATUSES):
+        return claimant.id
+    if holder is not None and holder.id != claimant.id:
+        if _rows_of(session, Assignment.participant_id == holder.id, SUBMITTED_STATUSES):
+            # The worker has submitted another assignment: this is a second session of the same
+            # person.
+            give_up(session, claimant)
+            return holder.id
+        holder.platform_id = None
+        session.flush()
+        give_up(session, holder)
+    if claimant.platform_id is None:
+        claimant.platform_id = assignment.worker_id
+        session.flush()
+    others = Assignment.worker_id == assignment.worker_id, Assignment.participant_id != claimant.id
+    for row in _rows_of(session, Assignment.run_id == run_id, ACTIVE_STATUSES, *others):
+        row.status, row.seen_at = AssignmentStatus.RETURNED, now
+        if row.participant_id is not None:
+            give_up(session, session.get_one(Participant, row.participant_id))
+    return claimant.id
+
+
+def give_up(session: Session, participant: Participant) -> None:
+    """Free the place of a participant whose claim or assignment is gone.
+
+    A finished session keeps its place, unless it has no platform id: its owner would stay unknown.
+    """
+    if participant.state in ACTIVE_STATES:
+        participant.state = move(State(participant.state), State.ABANDONED)
+        free_places(session, [participant.id])
+    elif participant.platform_id is None:
+        free_places(session, [participant.id])
+
+
+def _holder(session: Session, run_id: int, worker_id: str) -> Participant | None:
+    named = (Participant.run_id == run_id, Participant.platform_id == worker_id)
+    return session.scalar(select(Participant).where(*named))
+
+
+def _rows_of(
+    session: Session,
+    whose: ColumnElement[bool],
+    statuses: tuple[AssignmentStatus, ...],
+    *more: ColumnElement[bool],
+) -> list[Assignment]:
+    found = select(Assignment).where(whose, Assignment.status.in_(statuses), *more)
+    return list(session.scalars(found).all())

@@ -30,15 +30,18 @@ from webapp.recruiters.capabilities import (
     ScreenOuts,
 )
 from webapp.recruiters.platform import Offer, OfferState, Platform, Task
-from webapp.recruitment.list_quotas import Quotas, free_places, make_list_links, quotas
-from webapp.recruitment.standing_offers import (
+from webapp.recruitment.open_offers import (
     RECRUITMENT,
     LostOffer,
+    Quotas,
     find_lost_offers,
+    free_places,
+    make_list_links,
     more_places,
     offer_token,
     offered,
     own_qualification_words,
+    quotas,
     write_down,
 )
 from webapp.recruitment.terms import (

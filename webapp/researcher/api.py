@@ -22,8 +22,8 @@ from webapp.payments.ledger import payments_of
 from webapp.payments.reconciliation.statement import statements
 from webapp.researcher.access import refuse_outside
 from webapp.researcher.runs import decide, run_archive
+from webapp.runs.blinding import evidence_shown
 from webapp.runs.runs import Progress, progress
-from webapp.runs.unblind import evidence_shown
 from webapp.services import current_services
 from webapp.sessions.lookup import find_run
 from webapp.users.projects import runs_seen_by

@@ -14,9 +14,9 @@ from webapp.database.engine import reading
 from webapp.database.models import Run
 from webapp.errors import RequestError
 from webapp.researcher.access import allowed
+from webapp.runs.blinding import is_blind
 from webapp.runs.people import AnsweredTrial, Record, record_of
 from webapp.runs.stored_answers import arrangement_of, given_of
-from webapp.runs.unblind import is_blind
 from webapp.services import current_services
 from webapp.sessions.lookup import find_run
 from webapp.sessions.session_payload import shown_trial

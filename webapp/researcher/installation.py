@@ -12,7 +12,7 @@ from webapp.core.subprocesses import parallax
 from webapp.database.engine import reading
 from webapp.errors import RequestError
 from webapp.jobs.long_jobs import OVER, Step
-from webapp.recruiters.settings_shown import shown_settings
+from webapp.recruiters.settings import shown_settings
 from webapp.researcher.access import allowed, current_user
 from webapp.researcher.reports import jobs_here, queue_of_jobs
 from webapp.services import current_services

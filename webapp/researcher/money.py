@@ -18,7 +18,7 @@ from webapp.payments.accounts import accounts
 from webapp.payments.bonuses import bonuses_of_rule, listed_bonuses
 from webapp.payments.compensation_request import by_bonus, compensation_entry, payee
 from webapp.payments.ledger import Entry
-from webapp.payments.proposal import Proposal
+from webapp.payments.non_idempotent_bonuses import settle_by_hand
 from webapp.payments.reconciliation.reconcile import (
     discrepancies,
     fix_discrepancies,
@@ -27,8 +27,7 @@ from webapp.payments.reconciliation.reconcile import (
 from webapp.payments.reconciliation.snapshot import Snapshot, take_snapshot
 from webapp.payments.reconciliation.statement import in_agreement, statements
 from webapp.payments.rewards import all_rewards, rejection_of, rewards_of, stated_reason
-from webapp.payments.run_payments import RunPayments, open_run_payments
-from webapp.payments.two_steps import settle_by_hand
+from webapp.payments.run_payments import Proposal, RunPayments, open_run_payments
 from webapp.recruitment.publish import recruitment_of
 from webapp.researcher.access import allowed, current_user
 from webapp.researcher.paging import page_asked_for, whole_number

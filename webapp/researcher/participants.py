@@ -30,13 +30,13 @@ from webapp.privacy.amendments import (
 )
 from webapp.researcher.access import allowed, current_user
 from webapp.researcher.paging import page_asked_for, whole_number
+from webapp.runs.blinding import is_blind
 from webapp.runs.integrity import flags_of
 from webapp.runs.notes import remove, tags_in_use, tags_of_people, write, written_about
 from webapp.runs.people import AnsweredTrial, Judged, record_of
 from webapp.runs.people_table import Wanted, people_table
 from webapp.runs.stored_answers import arrangement_of, given_of
 from webapp.runs.summaries import flag_texts
-from webapp.runs.unblind import is_blind
 from webapp.services import current_services
 from webapp.sessions.lookup import find_run
 from webapp.sessions.session_payload import ShownTrial, shown_trial

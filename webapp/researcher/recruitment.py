@@ -16,6 +16,7 @@ from webapp.errors import RequestError
 from webapp.recruiters.capabilities import Messages
 from webapp.recruiters.platform import Platform
 from webapp.recruiters.registry import open_platform
+from webapp.recruitment.messages import Whom, checked_text, recipients, send
 from webapp.recruitment.plan_cost import (
     audience_rows,
     cost_rows,
@@ -28,11 +29,10 @@ from webapp.recruitment.poll import poll
 from webapp.recruitment.progress import extend, hit_states, pause, progress_of
 from webapp.recruitment.publish import PublishPlan, draft, publish, recruitment_of
 from webapp.recruitment.terms import refuse_other_owner
-from webapp.recruitment.writing import Whom, checked_text, recipients, send
 from webapp.researcher.access import allowed, current_user
 from webapp.researcher.paging import whole_number
 from webapp.researcher.run_page import run_page
-from webapp.runs.answerable import refuse_unanswerable
+from webapp.runs.launch import refuse_unanswerable
 from webapp.services import current_services
 from webapp.sessions.lookup import find_run
 from webapp.users.audit_log import record_act

@@ -17,7 +17,7 @@ from webapp.errors import RequestError, RunError
 from webapp.jobs.long_jobs import EXPORTED, OVER, JobState, Step
 from webapp.researcher.access import allowed, current_user
 from webapp.researcher.run_page import run_page
-from webapp.runs.unblind import refuse_blind
+from webapp.runs.blinding import refuse_blind
 from webapp.services import current_services
 from webapp.sessions.lookup import find_run
 from webapp.users.roles import Right
@@ -29,7 +29,7 @@ from flask import g, send_file
 from webapp.http.security_headers import PAGE_OF_ITS_OWN
 from webapp.jobs.long_jobs import MADE, Job, Jobs, stands
 from webapp.researcher.study_folders import zipped
-from webapp.runs.unblind import is_blind
+from webapp.runs.blinding import is_blind
 from webapp.users.audit_log import record_act
 
 reports_pages = Blueprint("reports", __name__)

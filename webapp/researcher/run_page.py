@@ -23,12 +23,12 @@ from webapp.privacy.retention import erase_at, is_due
 from webapp.recruiters.base import PayingRecruiter
 from webapp.researcher.access import allowed, may_still_see
 from webapp.researcher.template_globals import number
+from webapp.runs.blinding import is_blind, unblinding_of
 from webapp.runs.charts import Chart, charts_seen
 from webapp.runs.notes import written_about
 from webapp.runs.overview import overview
+from webapp.runs.runs import static_mark
 from webapp.runs.second_person import asked_acts
-from webapp.runs.static_mark import static_mark
-from webapp.runs.unblind import is_blind, unblinding_of
 from webapp.services import current_services
 from webapp.sessions.consent_texts import consent_texts
 from webapp.sessions.lookup import find_run

@@ -20,13 +20,12 @@ from webapp.researcher.paging import page_asked_for, whole_number
 from webapp.researcher.reports import jobs_here, note_of_report, queue_of_jobs, refuse_too_many
 from webapp.researcher.run_page import run_page
 from webapp.researcher.study_folders import zipped
+from webapp.runs.blinding import refuse_blind, unblind_by_two
 from webapp.runs.exclude import Exclusion, exclude
 from webapp.runs.export import export
 from webapp.runs.launch import grow
 from webapp.runs.people_table import ON_A_PAGE
-from webapp.runs.runs import close_run, open_run, progress
-from webapp.runs.titles import titles_of
-from webapp.runs.unblind import refuse_blind, unblind_by_two
+from webapp.runs.runs import close_run, open_run, progress, titles_of
 from webapp.services import current_services
 from webapp.sessions.lookup import find_run
 from webapp.users.audit_log import record_act

@@ -7,8 +7,8 @@ from experiment.exclusion.rules import reason
 from webapp.database.engine import reading
 from webapp.database.models import Payment, Run, User, Verdict
 from webapp.gate.gate import blockers
-from webapp.runs.titles import titles_of
-from webapp.runs.unblind import evidence_shown, is_blind
+from webapp.runs.blinding import evidence_shown, is_blind
+from webapp.runs.runs import titles_of
 from webapp.services import current_services
 from webapp.users.roles import Right, Role
 

@@ -58,10 +58,8 @@ from webapp.database.models import (
 from webapp.recruiters.statuses import RETURNED_STATUSES, SUBMITTED_STATUSES
 from webapp.runs.humanness import humanness_rows
 from webapp.runs.integrity import integrity_rows
-from webapp.runs.runs import study_as_launched
-from webapp.runs.static_mark import static_mark
-from webapp.runs.stored_answers import arrangement_of, given_of
-from webapp.runs.trace_rows import trace_rows
+from webapp.runs.runs import static_mark, study_as_launched
+from webapp.runs.stored_answers import arrangement_of, given_of, trace_rows
 from webapp.sessions.measurements import read_steps
 
 _ROWS_AT_A_TIME = 2_000

@@ -1,4 +1,4 @@
-"""Launching a study: building, auditing and freezing its lists as a run; adding places later."""
+"""Launching a study: checking, building, auditing and freezing its lists; adding places later."""
 
 from collections.abc import Iterator, Mapping
 from datetime import datetime
@@ -17,9 +17,29 @@ from webapp.database.models import Place, Run, RunItem, StudyFile
 from webapp.errors import RunError
 from webapp.recruiters.registry import recruiter_class
 from webapp.recruiters.terms import refuse_unknown_terms
-from webapp.runs.static_mark import refuse_without_server
+from webapp.runs.runs import refuse_without_server
 from webapp.users.limits import refuse_another_run
 from webapp.users.projects import open_project
+
+
+def refuse_unanswerable(study: Study) -> None:
+    """Check that a study tells participants who is responsible for it.
+
+    Raises:
+        RunError: The study's ``[study]`` table lacks a key; the message names each missing key.
+    """
+    missing = study.study.unnamed
+    if missing:
+        raise RunError(
+            f'the study "{study.name}" does not say who is responsible for it:'
+            f" study.toml lacks {', '.join(missing)}",
+            expected="contact, institution and ethics under [study], which participants read",
+            remedy=(
+                "Fill them in, and launch the study again. Simulated runs and previews do "
+                "not need them"
+            ),
+        )
+
 
 _SEEDS = range(2**63)
 MOST_ADDED = 10_000

@@ -26,7 +26,7 @@ from webapp.database.models import (
 )
 from webapp.database.row_counts import PLACES, TAKEN, participants_in
 from webapp.recruiters.statuses import AssignmentStatus
-from webapp.runs.verdict_counts import n_with_events, verdicts_of
+from webapp.runs.runs import n_with_events, verdicts_of
 from webapp.sessions.lease import ACTIVE_STATES, expired
 
 # More would cost time and hardly change the median.

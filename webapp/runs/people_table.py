@@ -24,7 +24,7 @@ from webapp.database.models import (
 )
 from webapp.database.row_counts import PARTICIPANTS, participants_in
 from webapp.runs.people import Person, rows_of
-from webapp.runs.verdict_counts import verdicts_of
+from webapp.runs.runs import verdicts_of
 
 ON_A_PAGE = 50
 _Order = Sequence[ColumnElement[Any] | InstrumentedAttribute[Any]]

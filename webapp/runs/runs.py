@@ -1,22 +1,157 @@
-"""The runs of an installation, for its operator's commands."""
+"""The runs of an installation: finding, titles, progress and verdict counts, opening and closing.
 
-from dataclasses import dataclass
-from datetime import datetime
+A run without a server has a mark, with the parameters of its exported folder.
+"""
+
+import json
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from functools import lru_cache
 from pathlib import Path
 
-from sqlalchemy import ColumnElement, ScalarSelect, func, select
+from sqlalchemy import ColumnElement, ScalarSelect, exists, func, or_, select
 from sqlalchemy.orm import Session
 
 from experiment.participation import State
 from experiment.plugins import unknown_name
 from experiment.studies.load import frozen_study
-from experiment.studies.study import Study
-from webapp.database.models import Run, RunCount, StudyFile
-from webapp.database.row_counts import PLACES, TAKEN, participants_in
+from experiment.studies.study import STUDY_FILE, Study
+from experiment.untrusted import read_toml
+from webapp.database.models import (
+    Event,
+    Participant,
+    Run,
+    RunCount,
+    RunSummary,
+    SessionSummary,
+    StudyFile,
+    Verdict,
+)
+from webapp.database.row_counts import EXCLUDED, KEPT, PLACES, TAKEN, excluded_by, participants_in
 from webapp.errors import RunError
-from webapp.runs.static_mark import refuse_without_server
-from webapp.runs.verdict_counts import excluded_of_each
 from webapp.users.limits import held, refuse_another_run
+
+# Equivalent to "is not null", but written as a bound so that SQLite uses the small index.
+_IS_RESTRICTED = Participant.restricted_at > datetime(1, 1, 1, tzinfo=UTC)
+
+
+def verdicts_of(session: Session, run: Run) -> tuple[int, dict[str, int]]:
+    """Return how many participants of a run are kept, and how many each rule excludes.
+
+    Participants whose data are restricted are not counted.
+    """
+    counted = session.execute(
+        select(RunCount.subject, func.sum(RunCount.n))
+        .where(
+            RunCount.run_id == run.id,
+            or_(RunCount.subject == KEPT, RunCount.subject.startswith(f"{EXCLUDED} ")),
+        )
+        .group_by(RunCount.subject)
+    )
+    found = Counter({subject: int(n) for subject, n in counted})
+    restricted = select(Participant.id).where(Participant.run_id == run.id, _IS_RESTRICTED)
+    left_out = session.execute(
+        select(Verdict.kept, Verdict.rule).where(
+            Verdict.participant_id.in_(session.scalars(restricted).all())
+        )
+    )
+    found.subtract(KEPT if kept else excluded_by(rule) for kept, rule in left_out)
+    kept, by_rule = found.pop(KEPT, 0), len(f"{EXCLUDED} ")
+    return kept, {subject[by_rule:]: n for subject, n in sorted(found.items()) if n}
+
+
+def n_with_events(session: Session, run: Run) -> int:
+    """Return how many participants have an event, also if the run has no summaries yet."""
+    there = select(RunSummary.id).where(RunSummary.run_id == run.id)
+    summarised = select(func.count()).where(
+        SessionSummary.run_id == run.id, SessionSummary.n_events > 0
+    )
+    noted = (
+        select(func.count(Event.participant_id.distinct()))
+        .join(Participant, Participant.id == Event.participant_id)
+        .where(Participant.run_id == run.id)
+    )
+    made = session.scalar(there) is not None
+    return session.scalar(summarised if made else noted) or 0
+
+
+def excluded_of_each() -> ColumnElement[int]:
+    """Return an expression for the number of excluded participants, for a query over ``Run``."""
+    counted = select(func.coalesce(func.sum(RunCount.n), 0)).where(
+        RunCount.run_id == Run.id, RunCount.subject.startswith(f"{EXCLUDED} ")
+    )
+    left_out = (
+        select(func.count())
+        .select_from(Participant)
+        .where(Participant.run_id == Run.id, _IS_RESTRICTED)
+        .where(exists().where(Verdict.participant_id == Participant.id, Verdict.kept.is_(False)))
+    )
+    return counted.scalar_subquery() - left_out.scalar_subquery()
+
+
+# Stored and exported together with the study's own files.
+STATIC_FILE = "static.json"
+
+
+@dataclass(frozen=True, slots=True)
+class StaticMark:
+    """The parameters with which a run's folder was written.
+
+    Attributes:
+        folder: The version of the folder, which every session file names.
+        sessions: How many sessions were drawn.
+        assignment: How a participant gets a session if the link names none: "counter" or "chance".
+        consent: The consent text.
+    """
+
+    folder: str
+    sessions: int
+    assignment: str
+    consent: str
+
+    def as_file(self) -> bytes:
+        """Return the mark's file content."""
+        return (json.dumps(asdict(self), sort_keys=True) + "\n").encode()
+
+
+def static_mark(session: Session, run: Run) -> StaticMark | None:
+    """Return the mark of a run without a server; None for a run that a server serves."""
+    kept = select(StudyFile.content).where(
+        StudyFile.run_id == run.id, StudyFile.name == STATIC_FILE
+    )
+    content = session.scalar(kept)
+    return None if content is None else StaticMark(**json.loads(content))
+
+
+def refuse_without_server(session: Session, run: Run) -> None:
+    """Check that this server assigns the run's places.
+
+    Raises:
+        RunError: The run is taken without a server.
+    """
+    if static_mark(session, run) is None:
+        return
+    raise RunError(
+        f'the run "{run.ref}" is taken without a server: this server would give its sessions to'
+        " other people as well, and its folder has no others",
+        expected="a run that was launched",
+        remedy="Send people to the web host that has its folder, and read what the store kept with"
+        " parallax import sessions; or write a folder with more sessions, or launch the study:"
+        " parallax launch",
+    )
+
+
+def static_runs(session: Session) -> list[tuple[Run, StaticMark]]:
+    """Return every run without a server."""
+    rows = session.execute(
+        select(Run, StudyFile.content)
+        .join(StudyFile, StudyFile.run_id == Run.id)
+        .where(StudyFile.name == STATIC_FILE)
+        .order_by(Run.id)
+    )
+    return [(run, StaticMark(**json.loads(content))) for run, content in rows]
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,3 +266,26 @@ def open_run(session: Session, run: Run) -> None:
         refuse_another_run(session, held(session, run.project_id))
     run.closed_at = None
     session.flush()
+
+
+def titles_of(session: Session, runs: Sequence[Run]) -> dict[int, str]:
+    """Return the titles of runs by id; the study's name if the title cannot be read.
+
+    Building a study takes tens of milliseconds, too long for a list of many runs.
+    """
+    stored = session.execute(
+        select(StudyFile.run_id, StudyFile.content).where(
+            StudyFile.run_id.in_([run.id for run in runs]), StudyFile.name == STUDY_FILE
+        )
+    )
+    written = {run_id: _title(content) for run_id, content in stored}
+    return {run.id: written.get(run.id) or run.study for run in runs}
+
+
+@lru_cache(maxsize=1_000)
+def _title(content: bytes) -> str:
+    try:
+        # Decoded as in experiment.studies.load: a byte order mark is allowed.
+        return str(read_toml(content.decode("utf-8-sig"))["study"]["title"])
+    except (ValueError, RecursionError, KeyError, TypeError):
+        return ""

@@ -1,8 +1,16 @@
-"""Convert stored trials and answers to the form that response types read."""
+"""Convert stored trials, answers and traces to the form that response types and tables read."""
+
+from collections.abc import Generator
+from typing import Any
+
+from sqlalchemy import Select
+from sqlalchemy.orm import Session
 
 from experiment.records import Side
 from experiment.responses.base import Arrangement, Given
-from webapp.database.models import Response, Trial
+from experiment.responses.trace import read_trace
+from experiment.tables.column import JUDGE, PERSON, PROGRAM
+from webapp.database.models import Response, Run, Trial
 from webapp.sessions.measurements import read_steps
 
 
@@ -19,3 +27,30 @@ def given_of(stored: Response) -> Given:
         stored.rating,
         read_steps(stored.steps),
     )
+
+
+_ROWS_AT_A_TIME = 2_000
+
+
+def trace_rows(session: Session, run: Run, query: Select[Any]) -> Generator[dict[str, object]]:
+    """Yield a row for each moment of each answered trial.
+
+    Args:
+        session: An open session.
+        run: The run.
+        query: Participant, position and trace of each answer that may be used.
+    """
+    judge = PROGRAM if run.simulated else PERSON
+    with session.execute(query.execution_options(yield_per=_ROWS_AT_A_TIME)) as found:
+        for person, position, trace in found:
+            for number, moment in enumerate(read_trace(trace), start=1):
+                yield {
+                    "participant": person,
+                    "position": position,
+                    "moment": number,
+                    "kind": moment.kind,
+                    "at_ms": moment.at_ms,
+                    "x_px": moment.x_px,
+                    "y_px": moment.y_px,
+                    JUDGE.name: judge,
+                }

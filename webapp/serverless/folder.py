@@ -26,8 +26,7 @@ from webapp.participant.assets import bundle
 from webapp.participant.trial_page import response_scripts, script_name, with_scripts
 from webapp.recruiters.base import Recruiter
 from webapp.runs.launch import launch
-from webapp.runs.runs import close_run, named_run
-from webapp.runs.static_mark import STATIC_FILE, StaticMark, static_runs
+from webapp.runs.runs import STATIC_FILE, StaticMark, close_run, named_run, static_runs
 from webapp.serverless.drawn import DrawnSession, drawn_sessions, folder_version, places
 from webapp.serverless.pages import Pages, Working, editions_of, question_data
 from webapp.serverless.stores import Store, study_archive

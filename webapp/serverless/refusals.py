@@ -4,12 +4,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from experiment.panels.panel import Panel
-from experiment.panels.templates import names_in
+from experiment.panels.signing import names_in
 from experiment.participation import Ending
 from experiment.studies.study import Study
 from webapp.errors import RunError
 from webapp.recruiters.base import PayingRecruiter, Recruiter
-from webapp.runs.answerable import refuse_unanswerable
+from webapp.runs.launch import refuse_unanswerable
 from webapp.serverless.folder import ARCHIVE, ONE_FILE
 
 

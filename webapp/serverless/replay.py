@@ -21,7 +21,7 @@ from experiment.responses.registry import response_of
 from experiment.studies.study import Study
 from webapp.database.models import Participant, Place, Run
 from webapp.erasures.record import Record
-from webapp.runs.static_mark import StaticMark
+from webapp.runs.runs import StaticMark
 from webapp.serverless.drawn import place_number, places
 from webapp.serverless.session_files import Entry
 from webapp.sessions.admission import check_comprehension, screen

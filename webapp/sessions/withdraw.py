@@ -24,7 +24,7 @@ from webapp.database.models import (
     Trial,
     Verdict,
 )
-from webapp.erasures.entry import Deed, mark_of
+from webapp.erasures.file import Deed, mark_of
 from webapp.erasures.record import Record
 from webapp.errors import RequestError
 from webapp.sessions.assign import free_places

@@ -4,11 +4,11 @@ import json
 import shutil
 from pathlib import Path
 
-from analysis.archive.coarsen import Rows
 from analysis.archive.metadata import Metadata
 from analysis.archive.package import Package
 from analysis.archive.psychling import generate_prompts, preprocess_data
 from analysis.archive.shown import shown_texts
+from analysis.archive.traces import Rows
 from experiment.errors import ParallaxError
 from experiment.records import SIDES
 from experiment.responses.registry import response_of

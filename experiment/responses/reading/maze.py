@@ -13,11 +13,10 @@ from pydantic import Field
 
 from experiment.records import Item, Side, Steps, Variant
 from experiment.responses.base import Arrangement, Known
-from experiment.responses.reading.division import Unit, flaw, sentence_of
-from experiment.responses.reading.question import Questioned
+from experiment.responses.reading.division import Questioned, Unit, flaw, sentence_of
 from experiment.responses.reading.reading import READ_COLUMNS, Read
+from experiment.responses.responders import Responder
 from experiment.seeds import generator
-from experiment.simulation.responders import Responder
 from experiment.tables.column import Column, TableSchema
 from experiment.tables.observation_tables import READINGS, STEP_KEYS, STEP_TIMES
 

@@ -13,16 +13,17 @@ from experiment.records import PAIR, SIDES, Item, Side, Steps, Variant
 from experiment.responses.base import Arrangement, Given, Judged, Known, Render, Shown
 from experiment.responses.one_version import OneVersion
 from experiment.responses.reading.division import (
+    Question,
     Step,
     Unit,
     as_shown,
     barred,
     divided,
     flaw,
+    question_of,
     sentence_of,
 )
-from experiment.responses.reading.question import Question, question_of
-from experiment.simulation.responders import Responder
+from experiment.responses.responders import Responder
 from experiment.tables.column import Column
 from experiment.tables.schemas import MEASURED_COLUMNS
 

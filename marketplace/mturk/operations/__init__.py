@@ -1,63 +1,90 @@
-"""One function for each supported operation of the Mechanical Turk and SQS APIs."""
+"""The operations of the Mechanical Turk and SQS APIs; here what they share: pages and tokens."""
 
-from collections.abc import Callable
-from datetime import datetime
+import base64
+import binascii
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import Any
 
-from sqlalchemy.orm import Session
+from sqlalchemy import ColumnElement, Select, select
+from sqlalchemy.orm import InstrumentedAttribute, Session
 
-from marketplace.mturk.operations import (
-    assignments,
-    bonuses,
-    grants,
-    hit_lists,
-    hit_types,
-    hits,
-    notifications,
-    qualifications,
-    workers,
-)
-from marketplace.mturk.wire import Reply, Request
+from marketplace.mturk.errors import RefusedError
+from marketplace.mturk.tables import RequestToken
+from marketplace.mturk.wire import Request
 
-Operation = Callable[[Session, datetime, Request], Reply]
+_USUAL_SIZE = 10
+_LARGEST_KEY = 2**63 - 1
 
-OPERATIONS: dict[str, Operation] = {
-    "CreateHITType": hit_types.create_hit_type,
-    "UpdateHITTypeOfHIT": hit_types.update_hit_type_of_hit,
-    "CreateHIT": hits.create_hit,
-    "CreateHITWithHITType": hits.create_hit_with_hit_type,
-    "CreateAdditionalAssignmentsForHIT": hits.create_additional_assignments,
-    "UpdateExpirationForHIT": hits.update_expiration,
-    "GetHIT": hits.get_hit,
-    "UpdateHITReviewStatus": hits.update_review_status,
-    "DeleteHIT": hits.delete_hit,
-    "ListHITs": hit_lists.list_hits,
-    "ListHITsForQualificationType": hit_lists.list_hits_for_qualification_type,
-    "ListReviewableHITs": hit_lists.list_reviewable_hits,
-    "ListAssignmentsForHIT": assignments.list_assignments,
-    "GetAssignment": assignments.get_assignment,
-    "ApproveAssignment": assignments.approve_assignment,
-    "RejectAssignment": assignments.reject_assignment,
-    "SendBonus": bonuses.send_bonus,
-    "ListBonusPayments": bonuses.list_bonus_payments,
-    "GetAccountBalance": bonuses.get_account_balance,
-    "CreateQualificationType": qualifications.create_qualification_type,
-    "GetQualificationType": qualifications.get_qualification_type,
-    "UpdateQualificationType": qualifications.update_qualification_type,
-    "DeleteQualificationType": qualifications.delete_qualification_type,
-    "ListQualificationTypes": qualifications.list_qualification_types,
-    "AssociateQualificationWithWorker": grants.associate,
-    "DisassociateQualificationFromWorker": grants.disassociate,
-    "GetQualificationScore": grants.get_score,
-    "ListWorkersWithQualificationType": grants.list_workers,
-    "ListQualificationRequests": grants.list_requests,
-    "AcceptQualificationRequest": grants.accept_request,
-    "RejectQualificationRequest": grants.reject_request,
-    "CreateWorkerBlock": workers.create_worker_block,
-    "DeleteWorkerBlock": workers.delete_worker_block,
-    "ListWorkerBlocks": workers.list_worker_blocks,
-    "NotifyWorkers": workers.notify_workers,
-    "UpdateNotificationSettings": notifications.update_settings,
-    "SendTestEventNotification": notifications.send_test_event,
-    "ReceiveMessage": notifications.receive_message,
-    "DeleteMessage": notifications.delete_message,
-}
+
+def page(
+    session: Session,
+    request: Request,
+    rows: Select[Any],
+    key: InstrumentedAttribute[Any],
+    now: datetime,
+    *,
+    newest_first: bool = False,
+) -> tuple[Sequence[Any], dict[str, Any]]:
+    """Return a page of a listing, and the paging fields of the answer.
+
+    The token contains the last row's key, so rows added in between do not shift a page.
+
+    Args:
+        session: The database.
+        request: May hold ``MaxResults`` and ``NextToken``.
+        rows: The query of all rows.
+        key: A unique, ascending number of each row.
+        now: The time.
+        newest_first: Whether the keys descend.
+
+    Raises:
+        RefusedError: The token was not issued here.
+    """
+    size = request.get("MaxResults", _USUAL_SIZE)
+    if "NextToken" in request:
+        rows = rows.where(_beyond(key, _read(request["NextToken"], now), newest_first))
+    order = key.desc() if newest_first else key
+    found = session.scalars(rows.order_by(order).limit(size + 1)).all()
+    fields: dict[str, Any] = {"NumResults": min(size, len(found))}
+    if len(found) > size:
+        fields["NextToken"] = _token(getattr(found[size - 1], key.key))
+    return found[:size], fields
+
+
+def _beyond(key: InstrumentedAttribute[Any], last: int, down: bool) -> ColumnElement[bool]:
+    return key < last if down else key > last
+
+
+def _token(last: int) -> str:
+    return base64.urlsafe_b64encode(f"p1:{last}".encode()).decode()
+
+
+def _read(token: str, now: datetime) -> int:
+    try:
+        version, _, last = base64.urlsafe_b64decode(token).decode().partition(":")
+        if version == "p1" and 0 <= int(last) <= _LARGEST_KEY:
+            return int(last)
+    except (binascii.Error, UnicodeDecodeError, ValueError):
+        pass
+    raise RefusedError("InvalidPaginationToken", "NextToken is not a valid token.", now)
+
+
+_KEPT = timedelta(hours=24)
+
+
+def made_before(session: Session, operation: str, request: Request, now: datetime) -> str | None:
+    """Return the id of the object that an earlier call with the same token created, or None."""
+    used = select(RequestToken.made).where(
+        RequestToken.operation == operation,
+        RequestToken.token == request.get("UniqueRequestToken"),
+        RequestToken.used_at > now - _KEPT,
+    )
+    return session.scalars(used).first()
+
+
+def remember(session: Session, operation: str, request: Request, made: str, now: datetime) -> None:
+    """Store the call's token, if it has one, with the id of the object that the call created."""
+    token = request.get("UniqueRequestToken")
+    if token is not None:
+        session.add(RequestToken(operation=operation, token=token, made=made, used_at=now))

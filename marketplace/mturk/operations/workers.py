@@ -6,7 +6,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from marketplace.mturk.errors import RefusedError
-from marketplace.mturk.paging import page
+from marketplace.mturk.operations import page
 from marketplace.mturk.tables import Assignment, WorkerBlock, WorkerMessage
 from marketplace.mturk.wire import Reply, Request
 

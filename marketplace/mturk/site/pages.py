@@ -24,9 +24,9 @@ from sqlalchemy.orm import Session
 
 from marketplace.mturk.errors import WorkerRefusedError
 from marketplace.mturk.money import amount
-from marketplace.mturk.profiles import Profile, find_worker, keep_profile
 from marketplace.mturk.store import Store
 from marketplace.mturk.tables import Worker
+from marketplace.mturk.workers import Profile, find_worker, keep_profile
 
 _POLICY = (
     "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src data:;"

@@ -5,13 +5,11 @@ from collections.abc import Callable
 from flask import Blueprint
 
 from marketplace.faults import FaultPlan
-from marketplace.prolific.api.bonuses import add_bonuses
 from marketplace.prolific.api.hooks import add_secrets, add_subscriptions
 from marketplace.prolific.api.middleware import Door, error_response
-from marketplace.prolific.api.people import add_demographics, add_groups, add_messages
+from marketplace.prolific.api.people import add_demographics, add_groups, add_messages, add_trials
 from marketplace.prolific.api.studies import add_costs, add_studies
-from marketplace.prolific.api.submissions import add_submissions
-from marketplace.prolific.api.trials import add_trials
+from marketplace.prolific.api.submissions import add_bonuses, add_submissions
 from marketplace.prolific.api.workspaces import add_workspaces
 from marketplace.prolific.store import Store
 

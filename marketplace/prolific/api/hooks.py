@@ -9,10 +9,9 @@ from sqlalchemy import delete, select
 from marketplace.prolific.api.middleware import API, Door, Reply, given
 from marketplace.prolific.api.serializers import time
 from marketplace.prolific.errors import RefusedError, UnknownError
-from marketplace.prolific.store import Moment
-from marketplace.prolific.tables import Event, Secret, Subscription
+from marketplace.prolific.store import Event, Moment, Secret, Subscription
 from marketplace.prolific.webhooks import EVENT_TYPES
-from marketplace.urls import is_secure
+from marketplace.serving import is_secure
 
 _HOOKS = f"{API}/hooks"
 _ONE = f"{_HOOKS}/subscriptions/<ref>/"

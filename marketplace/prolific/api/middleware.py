@@ -10,8 +10,7 @@ from sqlalchemy import select
 
 from marketplace.faults import FaultPlan, hang_up
 from marketplace.prolific.errors import RefusedError
-from marketplace.prolific.store import Moment, Store
-from marketplace.prolific.tables import Job
+from marketplace.prolific.store import Job, Moment, Store
 
 API = "/api/v1"
 Reply = tuple[int, Any] | tuple[int, Any, Mapping[str, str]]

@@ -10,8 +10,7 @@ from sqlalchemy import select
 
 from marketplace.prolific.errors import RefusedError, UnknownError
 from marketplace.prolific.money import counts, projected, taken
-from marketplace.prolific.store import Moment
-from marketplace.prolific.tables import Payment, Study, Submission
+from marketplace.prolific.store import Moment, Payment, Study, Submission
 
 _PAGE_SIZE, _LARGEST_PAGE = 20, 1000
 # Python refuses to read numbers of thousands of digits.

@@ -11,12 +11,10 @@ from marketplace.prolific.api.serializers import page_of, study, study_short
 from marketplace.prolific.arrivals import key_set
 from marketplace.prolific.documents import change_study, read_study
 from marketplace.prolific.errors import RefusedError, UnknownError
-from marketplace.prolific.filters import refuse_unknown
 from marketplace.prolific.money import TAKING, Cost, cost_of, projected
-from marketplace.prolific.people import find_group
-from marketplace.prolific.store import Moment
+from marketplace.prolific.people import find_group, refuse_unknown
+from marketplace.prolific.store import Moment, Payment, Project, Study, Submission
 from marketplace.prolific.studies import ACTIONS, grow, settle, transition
-from marketplace.prolific.tables import Payment, Project, Study, Submission
 
 _ONE = f"{API}/studies/<ref>/"
 _BOOL = {"true": True, "false": False, "1": True, "0": False}

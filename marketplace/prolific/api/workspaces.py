@@ -8,8 +8,7 @@ from marketplace.prolific.api.middleware import API, Door, Reply, given
 from marketplace.prolific.api.serializers import page_of
 from marketplace.prolific.errors import RefusedError, UnknownError
 from marketplace.prolific.money import balance
-from marketplace.prolific.store import Moment
-from marketplace.prolific.tables import Project
+from marketplace.prolific.store import Moment, Project
 
 _WORKSPACE = f"{API}/workspaces/<ref>/"
 

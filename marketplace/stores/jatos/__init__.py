@@ -14,9 +14,8 @@ from urllib.parse import urlencode
 from flask import Blueprint, Response, abort, jsonify, make_response, redirect, request
 from werkzeug.wrappers import Response as AnyResponse
 
-from marketplace.stores.faults import Faults, after, before
-from marketplace.stores.jatos.channel import serve_channel
-from marketplace.stores.jatos.held import ArchiveError, Jatos, Study, StudyRun
+from marketplace.stores.host import Faults, after, before
+from marketplace.stores.jatos.data import ArchiveError, Jatos, Study, StudyRun, serve_channel
 
 
 class _Doors:

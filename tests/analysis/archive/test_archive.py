@@ -13,9 +13,8 @@ import pytest
 import yaml
 from click.testing import CliRunner, Result
 
-from analysis.archive.coarsen import rows_without
 from analysis.archive.package import read_package
-from analysis.archive.traces import K, Kind, combinations
+from analysis.archive.traces import K, Kind, combinations, rows_without
 from analysis.commands.archive import write_
 from analysis.errors import AnalysisError
 from experiment.studies.load import load_study

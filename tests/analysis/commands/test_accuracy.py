@@ -7,10 +7,9 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner
 
-from analysis.commands.accuracy import accuracy
+from analysis.commands.accuracy import accuracy, by_feature_figure
 from analysis.errors import AnalysisError
 from analysis.figures.drawing import FORMATS, PEOPLE
-from analysis.figures.models import by_feature_figure
 from analysis.statistics.models import accuracies, grouped, over_models, with_perplexity
 from analysis.tables.accuracy_table import Column, Table
 from experiment.tables.files import write_table

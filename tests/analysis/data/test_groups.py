@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from analysis.data.groups import groups
+from analysis.data.categorical import groups
 
 ROWS = pd.DataFrame(
     {

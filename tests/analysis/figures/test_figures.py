@@ -9,8 +9,8 @@ import pytest
 from analysis.data.participant_flow import Flow
 from analysis.figures.accuracy import accuracy_figure
 from analysis.figures.drawing import FORMATS, save_figure
-from analysis.figures.flow import flow_figure
 from analysis.figures.people import calibration_figure, participants_figure, session_figure
+from analysis.findings.flow import flow_figure
 
 
 @pytest.fixture

@@ -3,8 +3,7 @@ import pytest
 
 from analysis.data.load import load_scores
 from analysis.errors import AnalysisError
-from analysis.figures.curves import curves_figure
-from analysis.findings.curves import curves, regions
+from analysis.findings.curves import curves, curves_figure, regions
 from tests.analysis import small_run
 
 

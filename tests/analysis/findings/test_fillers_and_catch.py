@@ -2,7 +2,7 @@
 
 import pytest
 
-from analysis.report.html import render_report
+from analysis.report.write import render_report
 from tests.analysis.small_run import CHOICES, compared, facts, score_rows, tables, write_export
 from tests.analysis.small_run import write_scores as scores_file
 

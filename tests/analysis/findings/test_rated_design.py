@@ -6,7 +6,7 @@ import pytest
 
 from analysis.comparison import compare
 from analysis.options import ComparisonOptions
-from analysis.report.html import render_report
+from analysis.report.write import render_report
 from analysis.statistics.contrasts import contrasts, with_z_scores
 from analysis.tables.section import Section
 from tests.analysis.rated_study import LENGTH, STRUCTURE, island_run, island_scores

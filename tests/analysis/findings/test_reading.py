@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 from analysis.data.readings import by_region, readings_of
+from analysis.findings.measures import READ, read_rightly
 from analysis.maze.accuracy import word_accuracy
 from analysis.statistics.contrasts import contrasts
 
@@ -37,13 +38,14 @@ def readings(effect: float, people: int = 30, frames: int = 16) -> pd.DataFrame:
         "correct",
     ]
     frame = pd.DataFrame(rows, columns=names).assign(construction="c")
-    return frame.assign(log_rt=np.log(frame["rt_ms"]))
+    words = frame.groupby(["participant", "position", "region"])["step"].transform("size")
+    return frame.assign(log_rt=np.log(frame["rt_ms"]), n_recorded=words)
 
 
 def test_times_outside_the_planned_bounds_are_left_out_and_counted():
     times = [99.9, 100, 2000, 2000.1, np.nan]
-    read = pd.DataFrame({"participant": "p", "position": 1, "step": range(1, 6), "judge": "people",
-                         "rt_ms": times})  # fmt: skip
+    read = pd.DataFrame({"participant": "p", "position": 1, "step": range(1, 6),
+                         "region": range(1, 6), "judge": "people", "rt_ms": times})  # fmt: skip
     plan = SimpleNamespace(least_rt_ms=100.0, most_rt_ms=2000.0)
     run = SimpleNamespace(readings=read, study=SimpleNamespace(analysis=plan))
     found = readings_of(run, pd.DataFrame({"participant": ["p"], "position": [1]}))
@@ -58,6 +60,47 @@ def test_words_of_a_region_are_read_together():
     own = readings(0).groupby(["participant", "position", "region"])["rt_ms"].sum()
     assert regions["rt_ms"].sum() == pytest.approx(own.sum())
     assert set(regions["text"]) == {"w w", "w"}
+
+
+def test_a_region_has_no_time_where_a_word_of_it_has_none():
+    # Two trials of three regions (two words, one word, two words), with a word each that was not
+    # measured, was too slow, or was chosen wrongly in a Maze.
+    first, second = [300, np.nan, 200, 250, 350], [300, 100, 2001, 250, 350]
+    read = pd.DataFrame({"participant": "p", "position": [1] * 5 + [2] * 5,
+                         "step": [1, 2, 3, 4, 5] * 2, "region": [1, 1, 2, 3, 3] * 2,
+                         "text": list("abcde") * 2, "judge": "people", "rt_ms": first + second,
+                         "correct": [True] * 8 + [True, False]})  # fmt: skip
+    plan = SimpleNamespace(least_rt_ms=100.0, most_rt_ms=2000.0)
+    run = SimpleNamespace(readings=read, study=SimpleNamespace(analysis=plan))
+    trials = pd.DataFrame({"participant": "p", "position": [1, 2]})
+    regions = by_region(read_rightly(readings_of(run, trials).frame))
+    assert regions[["position", "region", "rt_ms", "n_words", "text"]].values.tolist() == [
+        [1, 2, 200, 1, "c"],
+        [1, 3, 600, 2, "d e"],
+        [2, 1, 400, 2, "a b"],
+    ]
+    assert "n_recorded" not in regions
+
+
+def test_differences_of_reading_times_are_clustered_by_what_repeats_as_well():
+    study = SimpleNamespace(analysis=SimpleNamespace(repeats="verb"))
+    times = by_region(readings(0.1))
+    trials = times.drop_duplicates(["participant", "position"])
+    trials = trials[["participant", "position", "cell", "unit"]].assign(
+        own_verb=trials["position"] % 5
+    )
+    answers = READ.in_cells(times, trials, study)
+    assert (answers["also"].astype(int) == answers["position"] % 5).all()
+    without = READ.in_cells(times, trials.drop(columns="own_verb"), study)
+    assert "also" not in without
+    compared = {"b - a": {"b": 1.0, "a": -1.0}}
+    [two], [three] = (
+        contrasts(rows[rows["region"] == 2], "log_rt", compared)[["estimate", "low", "high"]]
+        .to_numpy()
+        .tolist()
+        for rows in (without, answers)
+    )
+    assert two[0] == three[0] and two[1:] != three[1:]
 
 
 def test_an_effect_in_one_region_is_found_there_alone():

@@ -8,7 +8,7 @@ import pytest
 from analysis.figures.drawing import Drawing, new_figure
 from analysis.findings import registry
 from analysis.findings.finding import Finding, Findings, Need
-from analysis.report.html import render_report
+from analysis.report.write import render_report
 from analysis.tables.accuracy_table import Column
 from analysis.tables.section import Section
 from tests.analysis import small_run

@@ -8,7 +8,7 @@ import pytest
 
 from analysis.comparison import compare
 from analysis.options import ComparisonOptions
-from analysis.report.html import lists_in_words, render_report
+from analysis.report.write import lists_in_words, render_report
 from analysis.responses.rating import _of_models
 from experiment.studies.design import Quota
 from tests.analysis import small_run

@@ -6,7 +6,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from analysis.figures.drawing import Drawing
-from analysis.report.html import inline_svg, render_report
+from analysis.report.write import inline_svg, render_report
 from analysis.tables.section import Section
 from tests.analysis import small_run
 

@@ -6,8 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from analysis.report.summary import summary
-from analysis.report.verdict import BESIDES, Verdict, verdict
+from analysis.report.summary import BESIDES, Verdict, summary, verdict
 from analysis.statistics.accuracy import accuracies
 from analysis.statistics.consistency import error_consistency
 from analysis.statistics.paired import people_against_models

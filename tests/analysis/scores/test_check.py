@@ -11,7 +11,6 @@ from click.testing import CliRunner
 from analysis.commands.score import score
 from analysis.data.load import load_scores
 from analysis.errors import AnalysisError
-from benchmarks import planted_scores
 from experiment.tables.files import write_table
 from experiment.tables.schemas import ITEMS
 from lm.ngram.table import NgramTable
@@ -20,6 +19,7 @@ from lm.scorer import FastKernel
 from lm.scoring.checked_packing import CheckedPacking
 from lm.sharding import scorer_of
 from tests.analysis import small_run
+from tests.analysis.scores import planted_scores
 from tests.lm.toy_models import TOY_MODELS
 
 

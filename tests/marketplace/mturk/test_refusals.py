@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from marketplace.mturk.qualifications.system import APPROVED_COUNT, MASTERS
+from marketplace.mturk.qualifications import APPROVED_COUNT, MASTERS
 from marketplace.mturk.question import QuestionError, read_question
 from marketplace.mturk.wire import _plain
 from tests.marketplace.mturk.market import DAY_S, JSON, question, refusal

@@ -10,8 +10,8 @@ from botocore.model import ServiceModel
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from marketplace.mturk.api import OPERATIONS
 from marketplace.mturk.errors import WireError
-from marketplace.mturk.operations import OPERATIONS
 from marketplace.mturk.wire import read_call
 from tests.marketplace.mturk.market import JSON, question, refusal
 

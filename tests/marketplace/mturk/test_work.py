@@ -7,10 +7,9 @@ from sqlalchemy import select
 
 from marketplace.mturk.control import MturkFaultPlan
 from marketplace.mturk.money import amount, bonus_fee_cents, cents, reward_fee_cents
-from marketplace.mturk.profiles import Profile, keep_profile
-from marketplace.mturk.qualifications.system import MASTERS
+from marketplace.mturk.qualifications import MASTERS
 from marketplace.mturk.tables import Payment
-from marketplace.mturk.work import accept, submit
+from marketplace.mturk.workers import Profile, accept, keep_profile, submit
 from tests.marketplace.mturk.market import DAY_S, refusal
 from webapp.recruiters.mturk.settings import fee_cents
 from webapp.recruiters.platform import Audience

@@ -7,7 +7,7 @@ from typing import Any
 
 import httpx
 
-from marketplace.prolific.tables import new_id
+from marketplace.prolific.store import new_id
 from tests.marketplace.prolific import document
 from tests.patience import PATIENCE_S
 

@@ -8,9 +8,8 @@ import pytest
 
 from tests.webapp.erasures.sequences import new_world
 from webapp.core.sealing import Sealer
-from webapp.erasures.entry import Deed, Entry, read_entry
-from webapp.erasures.file import append
-from webapp.erasures.owner import refuse_unreadable
+from webapp.erasures.file import Deed, Entry, append, read_entry
+from webapp.erasures.record import refuse_unreadable
 from webapp.errors import WebappError
 from webapp.opening import installation_keys
 from webapp.recruiters.settings import load_settings

@@ -12,8 +12,7 @@ import parallax
 from tests.webapp.erasures.sequences import FORGETFUL, new_world, play
 from tests.webapp.postgres import PostgresServer, postgres_server
 from webapp import create_app
-from webapp.erasures.entry import Deed, Entry
-from webapp.erasures.file import append, read_record
+from webapp.erasures.file import Deed, Entry, append, read_record
 from webapp.errors import WebappError
 
 

@@ -14,8 +14,7 @@ from webapp.database.engine import reading
 from webapp.database.models import Participant
 from webapp.errors import WebappError
 from webapp.jobs.platforms import send_reports
-from webapp.recruitment.decided_reports import send_again
-from webapp.recruitment.reports import ReportState
+from webapp.recruitment.reports import ReportState, send_again
 
 pytestmark = pytest.mark.one_database
 

@@ -9,8 +9,7 @@ from sqlalchemy import func, select
 from experiment.studies.load import load_study
 from webapp.database.models import Payment
 from webapp.payments.accounts import PayeeAccount
-from webapp.payments.reconciliation.bonus_books import BonusBooks
-from webapp.payments.reconciliation.snapshot import Snapshot
+from webapp.payments.reconciliation.snapshot import BonusBooks, Snapshot
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 

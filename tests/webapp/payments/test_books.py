@@ -10,10 +10,15 @@ from tests.webapp.payments.by_hand import NOW, account, line, study
 from tests.webapp.payments.platform_double import PlatformDouble
 from tests.webapp.payments.test_pay import PaysAnybody
 from webapp.payments import bonuses, ledger
-from webapp.payments.as_listed import OtherLines, mark, people_paid_by_hand, refuse_paid_elsewhere
 from webapp.payments.ledger import Entry
-from webapp.payments.proposal import Outcome, Proposal
-from webapp.payments.reconciliation.bonus_books import matched, unrecorded
+from webapp.payments.platform_payments import (
+    OtherLines,
+    mark,
+    people_paid_by_hand,
+    refuse_paid_elsewhere,
+)
+from webapp.payments.reconciliation.snapshot import matched, unrecorded
+from webapp.payments.run_payments import Outcome, Proposal
 from webapp.recruiters.platform import Bonus, PlatformError
 
 

@@ -19,9 +19,9 @@ from tests.webapp.payments.platform_double import (
 from webapp.database.engine import reading
 from webapp.database.models import Participant, Payment
 from webapp.payments.accounts import accounts
-from webapp.payments.as_listed import is_bonus_of
 from webapp.payments.ledger import CLAIM_TIMEOUT, Entry, payments_of
 from webapp.payments.pay import pay_entries
+from webapp.payments.platform_payments import is_bonus_of
 from webapp.recruiters.platform import PlatformError
 
 CAPS = Caps(per_participant_minor=500, per_run_minor=1_000, currency="USD")

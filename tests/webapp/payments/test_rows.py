@@ -5,9 +5,9 @@ from datetime import timedelta
 import pytest
 
 from experiment.payment.payment import PaymentError, PaymentKind
-from webapp.payments import two_steps
+from webapp.payments import non_idempotent_bonuses
 from webapp.payments.accounts import accounts
-from webapp.payments.as_listed import OtherLines
+from webapp.payments.platform_payments import OtherLines
 from webapp.payments.rewards import review_decision
 
 pytestmark = pytest.mark.one_database
@@ -51,7 +51,7 @@ def test_a_bonus_that_was_refused_becomes_one_by_hand_once_and_only_its_like(boo
 
     def take(row, run=None):
         now = book.now + timedelta(hours=1)
-        return two_steps._take_as_paid(book.session, run or book.run, row.id, now)
+        return non_idempotent_bonuses._take_as_paid(book.session, run or book.run, row.id, now)
 
     refused, second = pay("refused"), pay("refused")
     ordered, doubtful = pay("refused", ordered_at=book.now), pay("unknown")

@@ -9,13 +9,13 @@ from experiment.payment.payment import Caps
 from tests.webapp.payments.by_hand import snapshot, study, written
 from tests.webapp.runs.test_exclude import wait_until_held_up
 from webapp.database.models import Run
-from webapp.payments import two_steps
-from webapp.payments.as_listed import OtherLines
+from webapp.payments import non_idempotent_bonuses as two_step
 from webapp.payments.ledger import record_payments
+from webapp.payments.platform_payments import OtherLines
 from webapp.payments.reconciliation.reconcile import fix_discrepancies
 
 CAPS = Caps(per_participant_minor=500, per_run_minor=5_000, currency="USD")
-NOTHING = two_steps._Baseline(0, OtherLines((), (), ()))
+NOTHING = two_step._Baseline(0, OtherLines((), (), ()))
 
 
 @pytest.mark.one_database("postgresql")
@@ -31,15 +31,15 @@ def test_each_that_decides_about_a_run_s_money_waits_for_the_run(sessions, run, 
             return record_payments(session, run, [], CAPS, clock())
 
     def take():
-        return two_steps.settle_by_hand(sessions, run, refused.id, clock, is_paid=True).state
+        return two_step.settle_by_hand(sessions, run, refused.id, clock, is_paid=True).state
 
     def fix():
         fix_discrepancies(sessions, platform, run, study(), "http://x", snapshot(), clock)
 
     deeds = {
         record: [],
-        lambda: two_steps._is_to_order(sessions, ordered, NOTHING, clock): True,
-        lambda: two_steps._settle_if_shown(sessions, shown, [50], clock): True,
+        lambda: two_step._is_to_order(sessions, ordered, NOTHING, clock): True,
+        lambda: two_step._settle_if_shown(sessions, shown, [50], clock): True,
         take: "done",
         fix: None,
     }

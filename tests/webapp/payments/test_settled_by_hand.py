@@ -8,7 +8,7 @@ from experiment.payment.payment import PaymentError, PaymentState
 from tests.webapp.payments.by_hand import written
 from webapp.database.engine import reading
 from webapp.database.models import Payment, Run
-from webapp.payments.two_steps import settle_by_hand
+from webapp.payments.non_idempotent_bonuses import settle_by_hand
 
 pytestmark = pytest.mark.one_database
 LOOKED = timedelta(minutes=30)

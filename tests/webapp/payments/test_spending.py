@@ -7,11 +7,9 @@ from types import SimpleNamespace as Some
 from experiment.payment.payment import PaymentItem, PaymentKind
 from tests.webapp.payments.by_hand import NOW, account, line, snapshot, study, work
 from webapp.core.forgotten import FORGOTTEN_PREFIX
+from webapp.payments import spending
 from webapp.payments.reconciliation.statement import Statement
-from webapp.payments.spending import lines as spending
-from webapp.payments.spending import paper
-from webapp.payments.spending.lines import Standing
-from webapp.payments.spending.paper import by_funder, totals
+from webapp.payments.spending import Standing, as_page, by_funder, totals
 from webapp.recruiters.platform import Bonus
 
 
@@ -82,12 +80,12 @@ def test_each_line_of_the_statement_says_who_paid_whether_and_at_what_fee(monkey
 
 
 def test_the_page_lists_what_is_owed_doubtful_or_missing_apart(monkeypatch):
-    monkeypatch.setattr(paper, "_template", lambda: Some(render=lambda **facts: facts))
+    monkeypatch.setattr(spending, "_template", lambda: Some(render=lambda **facts: facts))
     rows = [Some(standing=each, funder="f", study="s", run="r", platform="p", currency="USD",
                  kind="reward", by="", amount_minor=1, fee_minor=1,
                  is_spent=each in (Standing.PAID, Standing.NOT_IN_THE_LEDGER))
             for each in Standing]  # fmt: skip
-    facts = paper.as_page(rows, NOW)
+    facts = as_page(rows, NOW)
     for name, standing in (
         ("owed", Standing.TO_BE_PAID), ("doubtful", Standing.IN_DOUBT),
         ("missing", Standing.NOT_IN_THE_LEDGER),

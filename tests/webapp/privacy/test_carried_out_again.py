@@ -9,8 +9,7 @@ from sqlalchemy import select
 from tests.webapp.privacy.conftest import Book
 from webapp.core.forgotten import forgotten_id
 from webapp.database.models import Answer, Event, Participant
-from webapp.erasures.entry import Deed, mark_of
-from webapp.erasures.file import read_record, record_file
+from webapp.erasures.file import Deed, mark_of, read_record, record_file
 from webapp.privacy import own_data, restored
 from webapp.privacy.amendments import correctable
 from webapp.sessions.withdraw import Wish

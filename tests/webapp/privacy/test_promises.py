@@ -13,8 +13,7 @@ from tests.webapp.payments.conftest import hit, pay_rewards, platform, worked  #
 from webapp import create_app
 from webapp.database.engine import reading
 from webapp.database.models import Answer, Participant, Run, StudyFile
-from webapp.erasures.entry import Deed
-from webapp.erasures.file import read_record
+from webapp.erasures.file import Deed, read_record
 from webapp.jobs.periodic_queue import PERIODIC
 from webapp.runs.runs import close_run
 

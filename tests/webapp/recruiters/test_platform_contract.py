@@ -36,12 +36,12 @@ from webapp.payments.accounts import accounts
 from webapp.payments.bonuses import bonuses
 from webapp.payments.compensate import compensation, unsubmitted
 from webapp.payments.ledger import payments_of
+from webapp.payments.non_idempotent_bonuses import settle_by_hand
 from webapp.payments.pay import pay_entries
 from webapp.payments.reconciliation.reconcile import discrepancies, fix_discrepancies
 from webapp.payments.reconciliation.snapshot import Snapshot, take_snapshot
 from webapp.payments.reconciliation.statement import Statement
 from webapp.payments.rewards import refuse_rejection, review_decision, rewards
-from webapp.payments.two_steps import settle_by_hand
 from webapp.recruiters.mturk.client import open_client
 from webapp.recruiters.statuses import AssignmentStatus
 from webapp.recruitment.poll import poll

@@ -18,25 +18,24 @@ from webapp.commands import offers
 from webapp.core.settings import validated
 from webapp.database.backup import postgresql
 from webapp.database.models.identity import sealer_of
-from webapp.payments import compensation_request, two_steps
-from webapp.payments.as_listed import OtherLines, with_tokens
+from webapp.payments import compensation_request
+from webapp.payments import non_idempotent_bonuses as two_step
 from webapp.payments.compensate import _post
 from webapp.payments.compensation_request import payee, withdraw
+from webapp.payments.platform_payments import OtherLines, with_tokens
 from webapp.payments.rewards import refuse_rejection
 from webapp.recruiters.mturk.errors import platform_errors
 from webapp.recruiters.mturk.worker import WorkerSession
-from webapp.recruiters.panel.known import secrets_of
+from webapp.recruiters.panel.recruiter import secrets_of
 from webapp.recruiters.panel.reporting import call as report
-from webapp.recruiters.prolific.answers import SubmissionAnswer, member
-from webapp.recruiters.prolific.calls import Busy, Calls
+from webapp.recruiters.prolific.api import Busy, Calls, SubmissionAnswer, member
 from webapp.recruiters.prolific.client import ProlificClient
-from webapp.recruiters.prolific.hooks import subscribe
 from webapp.recruiters.prolific.participant import ParticipantSession
 from webapp.recruiters.prolific.settings import ProlificSettings
-from webapp.recruiters.prolific.workspace import Workspace
+from webapp.recruiters.prolific.workspace import Workspace, subscribe
 from webapp.recruiters.simulated_session import SimulatedSession, StandInSession
 from webapp.recruitment.publish import published
-from webapp.runs.answerable import refuse_unanswerable
+from webapp.runs.launch import refuse_unanswerable
 from webapp.server.researcher_worker import read_piece
 from webapp.serverless.replay import Replay
 from webapp.sessions import consent_texts
@@ -234,10 +233,10 @@ def test_somebody_elses_assignment_is_not_asked_to_be_returned(monkeypatch):
 
 
 def test_no_second_bonus_is_ordered_while_another_is_in_doubt(monkeypatch):
-    monkeypatch.setattr(two_steps, "reading", nullcontext)
+    monkeypatch.setattr(two_step, "reading", nullcontext)
     monkeypatch.setattr(OtherLines, "of", lambda *_: OtherLines((), (), (7,)))
     payment = Some(assignment="A1")
-    assert said(lambda: two_steps._baseline(None, None, payment, additional=False)) == (
+    assert said(lambda: two_step._baseline(None, None, payment, additional=False)) == (
         "payment 7 for the same work is in doubt. Nothing was paid. Settle that one first:"
         " parallax reconcile RUN says how."
     )

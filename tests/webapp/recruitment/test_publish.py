@@ -10,10 +10,10 @@ from webapp.database.engine import reading
 from webapp.database.models import Hit, Participant, Place, Recruitment
 from webapp.errors import RunError
 from webapp.recruiters.platform import PlatformUnreachable
+from webapp.recruitment.messages import checked_text
 from webapp.recruitment.poll import poll
 from webapp.recruitment.progress import extend, hit_states, pause
 from webapp.recruitment.publish import draft
-from webapp.recruitment.writing import checked_text
 from webapp.runs.runs import close_run
 
 pytestmark = pytest.mark.one_database

@@ -7,7 +7,7 @@ import pytest
 from sqlalchemy import select
 
 from webapp.database.models import Participant
-from webapp.runs.unblind import unblind
+from webapp.runs.blinding import unblind
 from webapp.users.roles import Role
 
 pytestmark = pytest.mark.one_database

@@ -8,8 +8,8 @@ from sqlalchemy import select
 from webapp.database.models import AuditEntry, Note, Participant, Tag
 from webapp.privacy.forget import find_person, forget
 from webapp.privacy.retention import erase_identities
+from webapp.runs.blinding import unblind
 from webapp.runs.export import export
-from webapp.runs.unblind import unblind
 from webapp.users.roles import Role
 
 pytestmark = pytest.mark.one_database

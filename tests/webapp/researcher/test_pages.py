@@ -10,14 +10,14 @@ from sqlalchemy import select
 
 from experiment.participation import State
 from experiment.studies.load import load_study
-from tests.experiment.trials.studies import PRESENTATIONS
+from tests.experiment.responses.studies import PRESENTATIONS
 from webapp.database.models import Device, Participant, Response
 from webapp.errors import RequestError
 from webapp.jobs.housekeeping import summarise
 from webapp.researcher import run_page
 from webapp.researcher.participants import SORTS
+from webapp.runs.blinding import unblind
 from webapp.runs.runs import study_as_launched
-from webapp.runs.unblind import unblind
 from webapp.users.roles import Role
 
 pytestmark = pytest.mark.one_database

@@ -8,7 +8,7 @@ from sqlalchemy import delete, select
 from webapp.database.models import Answer, Participant, Unblinding
 from webapp.jobs.long_jobs import Jobs, JobState, Step, note_people, remove_outdated_reports, stands
 from webapp.privacy.amendments import apply_corrections, release, restrict
-from webapp.runs.unblind import unblind
+from webapp.runs.blinding import unblind
 from webapp.sessions.withdraw import Wish, withdraw
 from webapp.users.roles import Role
 

@@ -19,8 +19,8 @@ from webapp.database.models import (
 )
 from webapp.errors import RunError
 from webapp.payments.accounts import accounts
-from webapp.payments.proposal import Proposal
 from webapp.payments.reconciliation.statement import owed_minor
+from webapp.payments.run_payments import Proposal
 from webapp.runs.runs import study_as_launched
 from webapp.runs.second_person import VALID_FOR, Wanted, first_of_two
 from webapp.users.roles import Role

@@ -10,9 +10,9 @@ from webapp.database.models import Participant, RunSummary
 from webapp.jobs import housekeeping
 from webapp.jobs.housekeeping import due, summarise
 from webapp.privacy.amendments import restrict
+from webapp.runs.blinding import unblind
 from webapp.runs.charts import charts_seen
 from webapp.runs.runs import study_as_launched
-from webapp.runs.unblind import unblind
 from webapp.sessions.withdraw import Wish, withdraw
 
 pytestmark = pytest.mark.one_database

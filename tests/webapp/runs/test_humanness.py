@@ -14,10 +14,10 @@ from webapp.commands.integrity import integrity
 from webapp.database.engine import reading
 from webapp.database.models import Participant, Run
 from webapp.privacy.own_data import own_data
+from webapp.runs.blinding import unblind
 from webapp.runs.export_queries import export_rows, export_tables
 from webapp.runs.launch import launch
 from webapp.runs.runs import named_run
-from webapp.runs.unblind import unblind
 
 STUDY = load_study(str(Path(__file__).parents[3] / "docs" / "humanness"))
 pytestmark = pytest.mark.one_database

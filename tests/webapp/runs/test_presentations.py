@@ -18,7 +18,7 @@ from analysis.options import ComparisonOptions
 from analysis.statistics.withheld import CONTRAST, MEAN
 from experiment.studies.load import load_study
 from tests.analysis.small_run import compared, write_scores
-from tests.experiment.trials.studies import PRESENTATIONS
+from tests.experiment.responses.studies import PRESENTATIONS
 from webapp.database.engine import reading
 from webapp.runs.exclude import exclude
 from webapp.runs.export import export

@@ -9,7 +9,7 @@ from sqlalchemy import func, select
 from experiment.participation import Ending
 from tests.webapp.sessions.people import NOW, ago
 from webapp.database.models import Event, Run, Trial
-from webapp.erasures.entry import Deed
+from webapp.erasures.file import Deed
 from webapp.sessions import consent, lease, waitlist
 from webapp.sessions.arrival_limits import CrowdedError, Refusals
 from webapp.sessions.consent import Decision, NoRoomError, enroll, refuse_earlier

@@ -5,9 +5,8 @@ from collections.abc import Iterator
 from experiment.money import in_words
 from experiment.payment.payment import PaymentItem, PaymentKind, PaymentState
 from webapp.database.models import Assignment, Payment
-from webapp.payments.as_listed import is_by_hand
-from webapp.payments.reconciliation.bonus_books import unrecorded
-from webapp.payments.reconciliation.snapshot import Discrepancy, Snapshot
+from webapp.payments.platform_payments import is_by_hand
+from webapp.payments.reconciliation.snapshot import Discrepancy, Snapshot, unrecorded
 from webapp.recruiters.platform import Bonus
 from webapp.recruiters.statuses import PAID_STATUSES, AssignmentStatus
 

@@ -11,17 +11,25 @@ from botocore.config import Config
 
 from experiment.payment.cost import Charge
 from webapp.core.urls import is_loopback
+from webapp.errors import WebappError
 from webapp.recruiters.mturk.errors import HIT_EXISTS, no_credentials, platform_errors
-from webapp.recruiters.mturk.question import answer_fields
 from webapp.recruiters.mturk.requests import (
     Request,
+    answer_fields,
     cents,
     dollars,
     offer_request,
     qualification_request,
     type_request,
 )
-from webapp.recruiters.mturk.settings import MOST_PLACES, api_url, fee_cents
+from webapp.recruiters.mturk.settings import (
+    CLOSED,
+    LIVE,
+    MOST_PLACES,
+    MturkSettings,
+    api_url,
+    fee_cents,
+)
 from webapp.recruiters.platform import (
     Audience,
     Bonus,
@@ -343,3 +351,21 @@ def _bonus(bonus: dict[str, Any]) -> Bonus:
 
 def _utc(time: datetime) -> datetime:
     return time.astimezone(UTC)
+
+
+def open_mturk(settings: MturkSettings, *, live: bool = False) -> MturkClient:
+    """Return the client of the endpoint that the settings name.
+
+    Raises:
+        WebappError: The endpoint is the live one, and the command does not allow it.
+    """
+    if settings.endpoint == LIVE and not live:
+        raise WebappError(
+            f"{CLOSED}, and its live endpoint spends real money",
+            where="mturk_endpoint = live",
+            remedy=(
+                "Use a local marketplace (parallax marketplace), or add --live to the "
+                "command if the service is open again"
+            ),
+        )
+    return open_client(settings.endpoint)

@@ -112,6 +112,6 @@ class MturkRecruiter(Recruiter):
                 are no credentials.
             ModuleNotFoundError: boto3 is not installed.
         """
-        from webapp.recruiters.mturk.opening import open_mturk
+        from webapp.recruiters.mturk.client import open_mturk
 
         return open_mturk(self._settings, live=live)

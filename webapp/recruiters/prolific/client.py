@@ -18,22 +18,19 @@ from webapp.recruiters.platform import (
     Submission,
     Task,
 )
-from webapp.recruiters.prolific.answers import StudyAnswer, SubmissionAnswer, member, read
-from webapp.recruiters.prolific.calls import Busy, Calls, NotSent
-from webapp.recruiters.prolific.codes import refuse_unknown_group, screen_out_slots, with_slots
-from webapp.recruiters.prolific.drafts import (
-    SIGNS_LINKS,
-    access_details,
-    draft_of,
-    filters_of,
-    mark,
-    own_address,
-    test_draft_of,
+from webapp.recruiters.prolific import drafts
+from webapp.recruiters.prolific.api import (
+    Busy,
+    Calls,
+    NotSent,
+    StudyAnswer,
+    SubmissionAnswer,
+    member,
+    read,
 )
-from webapp.recruiters.prolific.hooks import secret_of, subscribe
-from webapp.recruiters.prolific.notes import edits_of, notes_on
+from webapp.recruiters.prolific.codes import refuse_unknown_group, screen_out_slots, with_slots
 from webapp.recruiters.prolific.settings import ProlificSettings
-from webapp.recruiters.prolific.workspace import Workspace, csv_bonuses
+from webapp.recruiters.prolific.workspace import Workspace, csv_bonuses, secret_of, subscribe
 
 CATEGORIES = (
     *("TOO_QUICKLY", "TOO_SLOWLY", "FAILED_INSTRUCTIONS", "INCOMP_LONGITUDINAL", "FAILED_CHECK"),
@@ -92,7 +89,7 @@ class ProlificClient:
     ) -> Iterator[tuple[str, str]]:
         """Yield the name and content of each call that offering a task needs, without calling."""
         for offer in offers:
-            draft = draft_of(task, offer, self._settings)
+            draft = drafts.draft_of(task, offer, self._settings)
             yield "POST /studies/", json.dumps(draft, indent=2, ensure_ascii=False)
             yield "POST /studies/(its id)/transition/", json.dumps({"action": "PUBLISH"})
 
@@ -102,7 +99,7 @@ class ProlificClient:
         Participants cannot find it before its launch.
         """
         try:
-            return self._make(task, draft_of(task, offer, self._settings)).id
+            return self._make(task, drafts.draft_of(task, offer, self._settings)).id
         except PlatformUnreachable:
             raise
         except PlatformError as error:
@@ -121,7 +118,7 @@ class ProlificClient:
         """Return the id of the study whose internal name contains the token's mark."""
         wanted = {"page_size": _PAGE_SIZE}
         for each in self._calls.pages("/studies/", wanted):
-            if mark(token) in (each.get("internal_name") or ""):
+            if drafts.mark(token) in (each.get("internal_name") or ""):
                 return str(each["id"])
         return None
 
@@ -156,7 +153,7 @@ class ProlificClient:
         free = Counter[str]()
         for each in member(self._calls.read(where), "progress", where):
             left = member(each, "total_allocation", where) - member(each, "allocated", where)
-            free[own_address(member(each, "external_url", where))] += max(0, left)
+            free[drafts.own_address(member(each, "external_url", where))] += max(0, left)
         return free
 
     def grow_lists(self, offer_id: str, quotas: Sequence[tuple[str, int]]) -> None:
@@ -164,7 +161,7 @@ class ProlificClient:
 
         If no answer comes, the next publishing reads the places of each address and adds the rest.
         """
-        further = {"access_details": access_details(quotas)}
+        further = {"access_details": drafts.access_details(quotas)}
         self._calls.once(f"/studies/{offer_id}/", further, "PATCH")
         if self.study(offer_id).status == "PAUSED":
             self._move(offer_id, "START", unless=("PAUSED",))
@@ -294,7 +291,7 @@ class ProlificClient:
 
     def notes(self, task: Task) -> Sequence[tuple[str, str]]:
         """Return notes: the recommended pay, the audience, and the effect of each ending."""
-        return notes_on(task, self.workspace.recommendation(), self._settings)
+        return drafts.notes_on(task, self.workspace.recommendation(), self._settings)
 
     def account(self) -> str:
         """Return the id of the workspace that pays."""
@@ -305,7 +302,7 @@ class ProlificClient:
 
         None below 25, which the platform does not tell.
         """
-        return self.workspace.eligible(filters_of(task)) if not task.filter_set else None
+        return self.workspace.eligible(drafts.filters_of(task)) if not task.filter_set else None
 
     def write(self, offer_id: str, worker_ids: Sequence[str], text: str) -> None:
         """Write to participants with a submission of a study, in one unrepeated call."""
@@ -314,13 +311,13 @@ class ProlificClient:
 
     def offer_test(self, task: Task, offer: Offer) -> str:
         """Make a draft of an offer and Prolific's test study of it; return the test's address."""
-        made = self._make(task, test_draft_of(task, offer, self._settings))
+        made = self._make(task, drafts.test_draft_of(task, offer, self._settings))
         where = f"/studies/{made.id}/test-study"
         return str(member(self._calls.once(where), "study_url", where))
 
     def edits(self, offer_id: str, task: Task, link: str) -> Sequence[str]:
         """Return descriptions of what changed on the platform since the study was posted."""
-        return edits_of(self.study(offer_id), task, link, self._settings)
+        return drafts.edits_of(self.study(offer_id), task, link, self._settings)
 
     def hook_secret(self, *, new: bool) -> str:
         """Return the secret of the workspace's webhooks; create it if missing or if ``new``."""
@@ -359,7 +356,7 @@ class ProlificClient:
             # A refused draft does not exist, so a retry without signed links makes no second study.
             if self._settings.signed_arrivals is not None:
                 raise
-            made = self._calls.once("/studies/", {**draft, SIGNS_LINKS: False})
+            made = self._calls.once("/studies/", {**draft, drafts.SIGNS_LINKS: False})
         return read(StudyAnswer, made, "POST /studies/")
 
     def _submission(self, assignment_id: str) -> SubmissionAnswer:

@@ -16,8 +16,7 @@ from experiment.studies.study import Study
 from webapp.errors import RunError
 from webapp.recruiters.endings import Departure
 from webapp.recruiters.platform import PlatformError, Task
-from webapp.recruiters.prolific.answers import SCREEN_OUT, StudyAnswer
-from webapp.recruiters.prolific.calls import Calls, NotThere
+from webapp.recruiters.prolific.api import SCREEN_OUT, Calls, NotThere, StudyAnswer
 
 # The platform's code type for each submitted ending. Withdrawal has two codes of one type if a
 # share of the reward may be paid: one pays the share, the other leaves the decision to a

@@ -9,7 +9,7 @@ import httpx
 from webapp.core.clock import Clock, utc_now
 from webapp.core.urls import is_loopback
 from webapp.errors import WebappError
-from webapp.recruiters.prolific.calls import Calls
+from webapp.recruiters.prolific.api import Calls
 from webapp.recruiters.prolific.client import ProlificClient
 from webapp.recruiters.prolific.settings import LIVE, ProlificSettings, api_url
 

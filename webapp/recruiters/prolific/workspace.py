@@ -1,14 +1,21 @@
-"""The paying workspace: currency, wallet, fees, recommended pay, and bonuses in major units."""
+"""The paying workspace: currency, wallet, fees, recommended pay, bonuses, and webhooks."""
 
+import base64
+import hashlib
+import hmac
+import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from experiment.money import written
 from experiment.payment.cost import Charge
+from webapp.core.i18n import gettext
+from webapp.errors import RequestError
 from webapp.recruiters.platform import PlatformError
-from webapp.recruiters.prolific.answers import BalanceAnswer, Recommendation, member, read
-from webapp.recruiters.prolific.calls import Calls
+from webapp.recruiters.prolific.api import BalanceAnswer, Calls, Recommendation, member, read
 
 
 @dataclass(slots=True)
@@ -91,3 +98,87 @@ def csv_bonuses(submission_id: str, amount_minor: int, currency: str) -> str:
     30 minor units of GBP are ``0.30``, never ``30``.
     """
     return f"{submission_id},{written(amount_minor, currency)}"
+
+
+_SIGNATURE, _TIME = "X-Prolific-Request-Signature", "X-Prolific-Request-Timestamp"
+_SUBMISSION = "submission.status.change"
+_SECONDS = re.compile(r"[0-9]{1,11}", re.ASCII)
+# An older call is refused as a replay.
+_OLDEST = timedelta(minutes=15)
+_SECRETS, _SUBSCRIPTIONS = "/hooks/secrets/", "/hooks/subscriptions/"
+_EVENT = "submission.status.change"
+
+
+def submission_of_hook(
+    secret: str, headers: Mapping[str, str], body: bytes, at: datetime
+) -> str | None:
+    """Return the id of the submission that an event is about; None for other events.
+
+    Raises:
+        RequestError: The call is not from the platform or is too old, or no secret is set.
+    """
+    stamp = headers.get(_TIME, "")
+    digest = hmac.new(secret.encode(), stamp.encode() + body, hashlib.sha256).digest()
+    ours = base64.b64encode(digest)
+    if not secret or not hmac.compare_digest(ours, headers.get(_SIGNATURE, "").encode()):
+        raise _refused("bad_signature")
+    if not _SECONDS.fullmatch(stamp) or abs(at - datetime.fromtimestamp(int(stamp), UTC)) > _OLDEST:
+        raise _refused("too_old")
+    try:
+        event = json.loads(body)
+    except (ValueError, RecursionError) as error:
+        raise _refused("unreadable") from error
+    if not isinstance(event, dict) or event.get("event_type") != _SUBMISSION:
+        return None
+    return str(event.get("resource_id", "")) or None
+
+
+def _refused(code: str) -> RequestError:
+    return RequestError(gettext("This call was not made by the platform."), status=403, code=code)
+
+
+def secret_of(calls: Calls, workspace: str, *, new: bool) -> str:
+    """Return the secret of the workspace's webhooks, creating one if there is none.
+
+    Args:
+        calls: The API.
+        workspace: The workspace's id.
+        new: Whether a new secret is made in any case; the old one stops working for other tools.
+    """
+    if not new:
+        secrets = member(calls.read(_SECRETS, {"workspace_id": workspace}), "results", _SECRETS)
+        of_here = [one for one in secrets if one.get("workspace_id") in (workspace, None)]
+        if of_here:
+            return str(member(of_here[-1], "value", _SECRETS))
+    return str(member(calls.once(_SECRETS, {"workspace_id": workspace}), "value", _SECRETS))
+
+
+def subscribe(calls: Calls, workspace: str, target_url: str) -> str:
+    """Subscribe to a workspace's submissions, and return the subscription's id.
+
+    An existing subscription is used again, and re-enabled if failures had disabled it.
+
+    Raises:
+        PlatformError: The platform refused, or did not say how to confirm.
+    """
+    of_here = calls.read(_SUBSCRIPTIONS, {"workspace_id": workspace})
+    for each in member(of_here, "results", _SUBSCRIPTIONS):
+        if (each.get("target_url"), each.get("event_type")) == (target_url, _EVENT):
+            ref = str(member(each, "id", _SUBSCRIPTIONS))
+            if not each.get("is_enabled"):
+                calls.say("PATCH", f"{_SUBSCRIPTIONS}{ref}/", {"is_enabled": True})
+            return ref
+    asked = {"workspace_id": workspace, "event_type": _EVENT, "target_url": target_url}
+    made, headers = calls.once_with_headers(_SUBSCRIPTIONS, asked)
+    ref = str(member(_first(made), "id", _SUBSCRIPTIONS))
+    if not (proof := headers.get("X-Hook-Secret", "")):
+        raise PlatformError(
+            "the platform did not say how to confirm the subscription", where=_SUBSCRIPTIONS
+        )
+    calls.say("POST", f"{_SUBSCRIPTIONS}{ref}/", {"secret": proof})
+    return ref
+
+
+def _first(made: dict[str, Any]) -> dict[str, Any]:
+    """Return a new subscription; per the reference in a list, per the guide without."""
+    return made if "id" in made else next(iter(made.get("results") or [{}]))

@@ -2,7 +2,7 @@
 
 import pytest
 
-from marketplace.mturk.qualifications.system import (
+from marketplace.mturk.qualifications import (
     ADULT,
     APPROVED_COUNT,
     APPROVED_PERCENT,

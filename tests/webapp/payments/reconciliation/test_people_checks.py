@@ -5,7 +5,7 @@ from types import SimpleNamespace as Some
 
 from tests.webapp.payments.by_hand import NOW, account, line, snapshot, work
 from tests.webapp.payments.reconciliation.test_checks import told
-from webapp.payments.reconciliation import participant_checks as people
+from webapp.payments.reconciliation import reconcile as people
 
 
 def test_who_finished_and_was_not_paid_is_told_by_what_they_handed_in():

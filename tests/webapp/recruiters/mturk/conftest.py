@@ -24,7 +24,7 @@ from tests.patience import PATIENCE_S
 from webapp.core.clock import utc_now
 from webapp.database.engine import Sessions, reading
 from webapp.database.models import Assignment, Participant, Run
-from webapp.recruiters.mturk import opening
+from webapp.recruiters.mturk import client as mturk_client
 from webapp.recruiters.mturk.client import MturkClient, open_client
 from webapp.recruitment.publish import draft, publish
 from webapp.runs.launch import launch
@@ -257,7 +257,7 @@ def submit_form_of(app: Flask):
 @pytest.fixture
 def shell(instance, run, platform, monkeypatch) -> Callable[..., Result]:
     """Return a function that gives a command of the run, to a client that tries once."""
-    monkeypatch.setattr(opening, "open_client", lambda _endpoint: platform)
+    monkeypatch.setattr(mturk_client, "open_client", lambda _endpoint: platform)
     runner = CliRunner(env={"PARALLAX_INSTANCE": str(instance)})
 
     def call(command: str, *arguments: str, ask: str = "") -> Result:

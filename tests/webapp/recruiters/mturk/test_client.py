@@ -9,8 +9,7 @@ from botocore.config import Config
 from botocore.stub import Stubber
 
 from webapp.errors import WebappError
-from webapp.recruiters.mturk.client import MturkClient, open_client
-from webapp.recruiters.mturk.opening import open_mturk
+from webapp.recruiters.mturk.client import MturkClient, open_client, open_mturk
 from webapp.recruiters.mturk.requests import cents, dollars, offer_request, type_request
 from webapp.recruiters.mturk.settings import MturkSettings
 from webapp.recruiters.platform import Audience, Offer, PlatformError, PlatformUnreachable, Task

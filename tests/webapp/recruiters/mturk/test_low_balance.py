@@ -7,7 +7,7 @@ from marketplace.serving import in_thread
 from tests.webapp.recruiters.balance_told import *  # noqa: F403 - fixtures
 from tests.webapp.recruiters.balance_told import add, tell
 from webapp.jobs.notices import Cause
-from webapp.recruiters.mturk import opening
+from webapp.recruiters.mturk import client as mturk_client
 
 pytestmark = pytest.mark.one_database
 COSTS_CENTS = 192  # of the run's eight places, with the fee
@@ -32,7 +32,7 @@ def test_what_publishing_left_too_small_is_told_until_money_is_put_in(
     told,
     monkeypatch,
 ):
-    monkeypatch.setattr(opening, "open_client", lambda _endpoint: platform)
+    monkeypatch.setattr(mturk_client, "open_client", lambda _endpoint: platform)
     add(here, Cause.BALANCE)
     publish_run()
     assert platform.balance_minor() == 0

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from webapp.errors import WebappError
-from webapp.recruiters.mturk.question import LONGEST_FIELD, answer_fields, external_question
+from webapp.recruiters.mturk.requests import LONGEST_FIELD, answer_fields, external_question
 
 _NAMESPACE = "http://mechanicalturk.amazonaws.com/AWSMechanicalTurkDataSchemas"
 _OUT = f"{{{_NAMESPACE}/2006-07-14/ExternalQuestion.xsd}}"

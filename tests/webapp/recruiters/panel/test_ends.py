@@ -13,8 +13,7 @@ from experiment.participation import Ending
 from experiment.studies.load import load_study
 from tests.experiment.panels.test_panel import OWN
 from webapp.recruiters.endings import Departure
-from webapp.recruiters.panel.recruiter import PanelRecruiter
-from webapp.recruiters.panel.settings import PanelSettings
+from webapp.recruiters.panel.recruiter import PanelRecruiter, PanelSettings
 
 pytestmark = pytest.mark.one_database
 SECRETS = {"credit_token": "9f86", "cint_key": "c1", "sample_ninja_key": "s1"}

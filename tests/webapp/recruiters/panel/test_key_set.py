@@ -17,8 +17,7 @@ from webapp.core.clock import utc_now
 from webapp.errors import RequestError
 from webapp.recruiters.arrivals import Arrival, ArrivalError, Landing
 from webapp.recruiters.panel import signature
-from webapp.recruiters.panel.recruiter import PanelRecruiter
-from webapp.recruiters.panel.settings import PanelSettings
+from webapp.recruiters.panel.recruiter import PanelRecruiter, PanelSettings
 
 pytestmark = pytest.mark.one_database
 URL = "https://study.example/run/abc?who=w1"

@@ -14,8 +14,7 @@ from webapp.errors import RunError, WebappError
 from webapp.recruiters import arrivals
 from webapp.recruiters.arrivals import ArrivalError, Landing
 from webapp.recruiters.endings import Departure
-from webapp.recruiters.panel.recruiter import PanelRecruiter
-from webapp.recruiters.panel.settings import PanelSettings
+from webapp.recruiters.panel.recruiter import PanelRecruiter, PanelSettings
 from webapp.recruiters.registry import load_recruiter
 from webapp.recruiters.settings import load_settings
 from webapp.sessions import link_visits

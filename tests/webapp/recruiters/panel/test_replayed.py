@@ -10,8 +10,7 @@ from experiment.studies.load import frozen_study, load_study
 from tests.webapp.conftest import Visitor, start_run
 from webapp.database.engine import reading
 from webapp.database.models import Participant
-from webapp.recruiters.panel.recruiter import PanelRecruiter
-from webapp.recruiters.panel.settings import PanelSettings
+from webapp.recruiters.panel.recruiter import PanelRecruiter, PanelSettings
 from webapp.services import EXTENSION
 
 pytestmark = pytest.mark.one_database

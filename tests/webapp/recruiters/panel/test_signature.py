@@ -15,8 +15,7 @@ from tests.experiment.panels.test_panel import OWN_PANEL
 from tests.webapp.conftest import start_run
 from webapp.core.clock import utc_now
 from webapp.recruiters.arrivals import Arrival, ArrivalError, Landing
-from webapp.recruiters.panel.recruiter import PanelRecruiter
-from webapp.recruiters.panel.settings import PanelSettings
+from webapp.recruiters.panel.recruiter import PanelRecruiter, PanelSettings
 
 pytestmark = pytest.mark.one_database
 KEY = "k" * 32

@@ -10,8 +10,8 @@ from webapp.recruiters.platform import PlatformError
 from webapp.recruiters.prolific.opening import open_prolific
 from webapp.recruiters.prolific.settings import ProlificSettings
 from webapp.recruiters.settings import load_settings
+from webapp.recruitment.open_offers import offer_token
 from webapp.recruitment.publish import draft, publish
-from webapp.recruitment.standing_offers import offer_token
 
 pytestmark = pytest.mark.one_database
 

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.webapp import restoring
-from webapp.payments import two_steps
+from webapp.payments import non_idempotent_bonuses
 
 pytestmark = pytest.mark.one_database
 
@@ -156,14 +156,14 @@ def test_places_that_an_older_backup_forgot_are_not_offered_again(
 def test_a_colleague_who_pays_between_the_reading_and_the_order_is_seen_before_it_is_sent(
     stand_in, submission, shell, bonus_file, problems, monkeypatch, lab
 ):
-    set_up = two_steps._set_up
+    set_up = non_idempotent_bonuses._set_up
 
     def meanwhile(*arguments: object) -> str:
         made = set_up(*arguments)
         by_hand(stand_in, submission, "0.40")
         return made
 
-    monkeypatch.setattr(two_steps, "_set_up", meanwhile)
+    monkeypatch.setattr(non_idempotent_bonuses, "_set_up", meanwhile)
     bonus = ("bonus", lab.run.ref, "--file", bonus_file(submission, "0.40"))
     refused = str(shell(*bonus, "--yes").exception)
     assert "of the same amount was paid for the same work at this moment" in refused

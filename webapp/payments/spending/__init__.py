@@ -1,1 +1,0 @@
-"""A statement of all spending, over runs, studies, funders and platforms."""
