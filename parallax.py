@@ -230,11 +230,11 @@ _READING = {
 }
 _MAZE = {
     "distractors": Lazy(
-        "analysis.commands.maze",
+        "analysis.maze.command",
         "Write TABLE with a distractor for every word of its sentences, chosen by MODEL.",
     ),
     "audit": Lazy(
-        "analysis.commands.maze:audit_",
+        "analysis.maze.command:audit_",
         "Check every promise about the distractors of TABLE, under MODEL.",
     ),
 }

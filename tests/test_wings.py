@@ -52,14 +52,15 @@ WINGS = {
             "analysis.readers",
             "analysis.commands.import_judgments",
             "analysis.commands.import_scores",
-            "analysis.commands.import_judgments",
+            "analysis.commands.import_readings",
         ),
         ("import", "judgments", "results.csv", "--out", "imported"),
     ),
     "the checklist for human baselines": Wing(("analysis.baseline",)),
     "the Maze's analysis and distractors": Wing(
-        ("analysis.maze", "analysis.commands.maze"), ("maze", "audit", "maze.csv", "model")
+        ("analysis.maze",), ("maze", "audit", "maze.csv", "model")
     ),
+    "power": Wing(("analysis.power",), ("power", "minimal")),
     "archives": Wing(
         ("analysis.archive", "analysis.commands.archive"),
         ("archive", "write", "export"),

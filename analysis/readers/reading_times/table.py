@@ -27,7 +27,7 @@ _SHOWN = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Readings:
+class ImportedTimes:
     """Reading times read from files.
 
     Attributes:
@@ -53,16 +53,18 @@ class TimesFormat:
 
     names: tuple[str, ...]
     documentation: str
-    read: Callable[[Sequence[Path], Sequence[Path]], Readings]
+    read: Callable[[Sequence[Path], Sequence[Path]], ImportedTimes]
 
 
 def times_formats() -> dict[str, TimesFormat]:
     """Return all formats, by name."""
-    formats = offered_in("analysis.readings", "FORMAT", TimesFormat)
-    return {name: each for each in formats for name in each.names}
+    formats = offered_in("analysis.readers.reading_times", "FORMAT", TimesFormat)
+    return {name: times_format for times_format in formats for name in times_format.names}
 
 
-def readings(rows: Sequence[dict[str, object]], notes: Sequence[str], where: Path) -> Readings:
+def check_times(
+    rows: Sequence[dict[str, object]], notes: Sequence[str], where: Path
+) -> ImportedTimes:
     """Return rows as a checked table.
 
     Args:
@@ -83,17 +85,17 @@ def readings(rows: Sequence[dict[str, object]], notes: Sequence[str], where: Pat
     frame = pd.DataFrame(rows).reindex(columns=list(COLUMNS))
     twice = frame[frame.duplicated(_KEYS)]
     if len(twice):
-        one = twice.iloc[0]
+        repeated = twice.iloc[0]
         raise AnalysisError(
-            f"{len(twice):,} times are repeated; the first: participant {one['participant']}, "
-            f"text {one['text_id']}, position {one['position']}",
+            f"{len(twice):,} times are repeated; the first: participant {repeated['participant']}, "
+            f"text {repeated['text_id']}, position {repeated['position']}",
             where=str(where),
             expected="one time for each participant, text and position",
         )
-    return Readings(frame, tuple(notes))
+    return ImportedTimes(frame, tuple(notes))
 
 
-def number(text: str, where: Path, line: int) -> float:
+def parse_time(text: str, where: Path, line: int) -> float:
     """Parse a time in milliseconds.
 
     Raises:
@@ -109,6 +111,6 @@ def number(text: str, where: Path, line: int) -> float:
         ) from error
 
 
-def unread(file: Path, error: Exception) -> AnalysisError:
+def unreadable_file(file: Path, error: Exception) -> AnalysisError:
     """Return the error for an unreadable file."""
     return AnalysisError(f"the times cannot be read: {why_unread(error)}", where=str(file))

@@ -1,14 +1,16 @@
-"""Findings say of themselves what they are; a report takes them from the registry alone."""
+"""A report has the findings that its type of response lists, and those of every type."""
 
+from dataclasses import replace
 from functools import partial
 
 import pandas as pd
 import pytest
 
 from analysis.figures.drawing import Drawing, new_figure
-from analysis.findings import registry
 from analysis.findings.finding import Finding, Findings, Need
 from analysis.report.write import render_report
+from analysis.responses import base
+from analysis.responses.base import ANALYSES
 from analysis.tables.accuracy_table import Column
 from analysis.tables.section import Section
 from tests.analysis import small_run
@@ -24,7 +26,7 @@ def found(given):
 
 def with_own(monkeypatch, **said):
     own = Finding("own", Section.WORDS, found, **said)
-    monkeypatch.setattr(registry, "FINDINGS", (*registry.FINDINGS, own))
+    monkeypatch.setattr(base, "SHARED", (*base.SHARED, own))
 
 
 @pytest.mark.parametrize("slow", [False, True])
@@ -48,11 +50,16 @@ def test_a_finding_is_not_asked_for_where_it_lacks_what_it_needs(monkeypatch, ex
     assert "own" not in small_run.compared(export).statistics
 
 
-def test_a_finding_is_not_asked_for_of_another_type_of_response(monkeypatch, export):
-    with_own(monkeypatch, of=("rating",))
-    assert "own" not in small_run.compared(export).statistics
+def test_a_finding_of_every_type_stands_where_the_type_lists_it():
+    needless = [replace(one, needs=()) for one in ANALYSES.load("choice").findings]
+    choice = replace(ANALYSES.load("choice"), findings=tuple(needless))
+    names = [finding.name for finding in base.findings_of(choice, given=None)]
+    assert names.index("late_answers") < names.index("people")
+    assert names.count("late_answers") == 1
+    assert names.index("plan") > names.index("curves")
 
 
-def test_every_finding_has_a_name_of_its_own():
-    names = [one.name for one in registry.FINDINGS]
+@pytest.mark.parametrize("family", ANALYSES.built_in)
+def test_every_finding_of_a_type_has_a_name_of_its_own(family):
+    names = [finding.name for finding in ANALYSES.load(family).findings]
     assert len(names) == len(set(names))

@@ -10,7 +10,13 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from analysis.errors import AnalysisError
-from analysis.readings.table import Readings, TimesFormat, number, readings, unread
+from analysis.readers.reading_times.table import (
+    ImportedTimes,
+    TimesFormat,
+    check_times,
+    parse_time,
+    unreadable_file,
+)
 
 _SUBJECT = re.compile(r"^Subject (\d+)")
 _TIMED = re.compile(r"^\s*(\d{4,})\s+(-?\d+(?:\.\d+)?)\s*$")
@@ -21,7 +27,7 @@ _QUESTION = 251
 _RIGHT = "+"
 
 
-def read_dmdx(files: Sequence[Path], texts: Sequence[Path]) -> Readings:
+def read_dmdx(files: Sequence[Path], texts: Sequence[Path]) -> ImportedTimes:
     """Return the times in results files, each with the item file of its list.
 
     Participants are named by file and number; frames with one word are self-paced reading, and
@@ -42,18 +48,18 @@ def read_dmdx(files: Sequence[Path], texts: Sequence[Path]) -> Readings:
         )
     rows, notes = list[dict[str, object]](), list[str]()
     for file, text in zip(files, texts, strict=True):
-        shown = dict(_frames(text))
+        frames = dict(_frames(text))
         unknown = 0
         questions: dict[tuple[str, int], bool] = {}
-        own = list[tuple[tuple[str, int], dict[str, object]]]()
+        timed = list[tuple[tuple[str, int], dict[str, object]]]()
         for subject, frame, ms in _times(file):
             item, part = divmod(frame, 1000)
             if part == _QUESTION:
                 questions[subject, item] = ms > 0
-            elif (item, part) not in shown:
+            elif (item, part) not in frames:
                 unknown += 1
             else:
-                position, word, distractor = shown[item, part]
+                position, word, distractor = frames[item, part]
                 row: dict[str, object] = {
                     "participant": f"{file.stem}-{subject}",
                     "text_id": f"{item}-{text.stem}",
@@ -63,41 +69,41 @@ def read_dmdx(files: Sequence[Path], texts: Sequence[Path]) -> Readings:
                     "distractor": distractor or None,
                     "correct": ms > 0 if distractor else None,
                 }
-                own.append(((subject, item), row))
-        rows += [row | {"question_correct": questions.get(asked)} for asked, row in own]
+                timed.append(((subject, item), row))
+        rows += [row | {"question_correct": questions.get(trial)} for trial, row in timed]
         if unknown:
             notes.append(f"{file.name}: {unknown:,} times are of frames without a word.")
-    return readings(rows, notes, files[0])
+    return check_times(rows, notes, files[0])
 
 
 def _times(file: Path) -> Iterator[tuple[str, int, float]]:
     subject = ""
     for line, text in enumerate(_lines(file), start=1):
-        if found := _SUBJECT.match(text):
-            subject = found[1]
-        elif found := _TIMED.match(text):
+        if match := _SUBJECT.match(text):
+            subject = match[1]
+        elif match := _TIMED.match(text):
             if not subject:
                 raise AnalysisError(
                     "a time comes before anybody's name",
                     where=f"{file}, line {line}",
                     expected='a line "Subject N, ..." before the times',
                 )
-            yield subject, int(found[1]), number(found[2], file, line)
+            yield subject, int(match[1]), parse_time(match[2], file, line)
 
 
 def _frames(file: Path) -> Iterator[tuple[tuple[int, int], tuple[int, str, str]]]:
     """Yield each frame's item and part, with the word's position, the word and its distractor."""
     for text in _lines(file):
-        found = _FRAME.match(text)
-        if found is None:
+        match = _FRAME.match(text)
+        if match is None:
             continue
-        item, part = divmod(int(found[2]), 1000)
-        tokens = found[3].split()
+        item, part = divmod(int(match[2]), 1000)
+        tokens = match[3].split()
         words = [token for token in tokens if any(letter.isalnum() for letter in token)]
         if part == _QUESTION or not words:
             continue
         if len(tokens) == 2 and len(words) == 2:
-            right = found[1] == _RIGHT
+            right = match[1] == _RIGHT
             yield (item, part), (part + 1, words[right], words[not right])
         elif len(words) == 1:
             yield (item, part), (tokens.index(words[0]) + 1, words[0], "")
@@ -107,7 +113,7 @@ def _lines(file: Path) -> list[str]:
     try:
         return file.read_text(encoding="latin-1").splitlines()
     except OSError as error:
-        raise unread(file, error) from error
+        raise unreadable_file(file, error) from error
 
 
 FORMAT = TimesFormat(

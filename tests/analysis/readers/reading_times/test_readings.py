@@ -9,9 +9,9 @@ from click.testing import CliRunner
 
 import parallax
 from analysis.errors import AnalysisError
-from analysis.readings.corpora import read_frank, read_natural_stories
-from analysis.readings.dmdx import read_dmdx
-from analysis.readings.ibex import read_ibex
+from analysis.readers.reading_times.corpora import read_frank, read_natural_stories
+from analysis.readers.reading_times.dmdx import read_dmdx
+from analysis.readers.reading_times.ibex import read_ibex
 
 IBEX = """# Results on Tue, 01 Jan 2019
 # 1. Results reception time.

@@ -12,7 +12,13 @@ from pathlib import Path
 from urllib.parse import unquote
 
 from analysis.errors import AnalysisError
-from analysis.readings.table import Readings, TimesFormat, number, readings, unread
+from analysis.readers.reading_times.table import (
+    ImportedTimes,
+    TimesFormat,
+    check_times,
+    parse_time,
+    unreadable_file,
+)
 
 _MAZE, _SPR, _QUESTION = "Maze", "DashedSentence", "Question"
 # The value for a word that was not seen.
@@ -21,7 +27,7 @@ _TRUE = {"yes": True, "true": True, "1": True, "no": False, "false": False, "0":
 _WHOSE = re.compile(r"^\d+$")
 
 
-def read_ibex(files: Sequence[Path], texts: Sequence[Path]) -> Readings:
+def read_ibex(files: Sequence[Path], texts: Sequence[Path]) -> ImportedTimes:
     """Return the times of results files; texts is empty, since the files contain their words.
 
     A participant is a submission, identified by its arrival time and the digest of its address.
@@ -34,48 +40,48 @@ def read_ibex(files: Sequence[Path], texts: Sequence[Path]) -> Readings:
     rows, notes = list[dict[str, object]](), list[str]()
     for file in files:
         unseen = 0
-        answered: dict[tuple[str, str], bool] = {}
-        own = list[tuple[tuple[str, str], dict[str, object]]]()
+        answers: dict[tuple[str, str], bool] = {}
+        timed = list[tuple[tuple[str, str], dict[str, object]]]()
         for line, fields in _lines(file):
             person = f"{fields[0]}-{fields[1][:8]}"
-            controller, rest = _controller(fields)
+            controller, own_fields = _controller(fields)
             trial = (person, fields[3])
-            if controller == _QUESTION and len(rest) > 2 and rest[2].lower() in _TRUE:
-                answered[trial] = _TRUE[rest[2].lower()]
+            if controller == _QUESTION and len(own_fields) > 2 and own_fields[2].lower() in _TRUE:
+                answers[trial] = _TRUE[own_fields[2].lower()]
             if controller not in (_MAZE, _SPR):
                 continue
             least = 6 if controller == _MAZE else 3
-            if len(rest) < least:
+            if len(own_fields) < least:
                 raise AnalysisError(
-                    f"a line of {controller} has {len(rest)} fields of its own",
+                    f"a line of {controller} has {len(own_fields)} fields of its own",
                     where=f"{file}, line {line}",
                     expected=f"{least} or more: the word's number, the word, ..., its time",
                 )
-            ms = rest[5] if controller == _MAZE else rest[2]
+            ms = own_fields[5] if controller == _MAZE else own_fields[2]
             if ms in _UNSEEN:
                 unseen += 1
                 continue
             maze = controller == _MAZE
-            first = 1 if maze else 0
-            own.append(
+            first_position = 1 if maze else 0
+            timed.append(
                 (
                     trial,
                     {
                         "participant": person,
                         "text_id": f"{fields[5]}-{_group(fields)}",
-                        "position": int(number(rest[0], file, line)) + first,
-                        "text": rest[1],
-                        "rt_ms": number(ms, file, line),
+                        "position": int(parse_time(own_fields[0], file, line)) + first_position,
+                        "text": own_fields[1],
+                        "rt_ms": parse_time(ms, file, line),
                         "condition": fields[5],
-                        "distractor": rest[2] if maze else None,
-                        "correct": _TRUE.get(rest[4].lower()) if maze else None,
+                        "distractor": own_fields[2] if maze else None,
+                        "correct": _TRUE.get(own_fields[4].lower()) if maze else None,
                     },
                 )
             )
-        rows += [row | {"question_correct": answered.get(trial)} for trial, row in own]
+        rows += [row | {"question_correct": answers.get(trial)} for trial, row in timed]
         if unseen:
             notes.append(f"{file.name}: {unseen:,} words were not seen, behind a wrong choice.")
-    return readings(rows, notes, files[0])
+    return check_times(rows, notes, files[0])
 
 
 def _group(fields: Sequence[str]) -> str:
@@ -94,7 +100,7 @@ def _lines(file: Path) -> Iterator[tuple[int, list[str]]]:
     try:
         text = file.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
-        raise unread(file, error) from error
+        raise unreadable_file(file, error) from error
     for number_, line in enumerate(text.splitlines(), start=1):
         fields = [unquote(field).strip() for field in line.split(",")]
         if len(fields) > 7 and _WHOSE.match(fields[0]):

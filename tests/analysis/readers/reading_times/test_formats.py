@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from analysis.readings.table import times_formats
+from analysis.readers.reading_times.table import times_formats
 
-PAGE = Path(__file__).parents[3] / "docs" / "reading.md"
+PAGE = Path(__file__).parents[4] / "docs" / "reading.md"
 
 
 def test_the_formats_are_those_of_the_folders_modules():

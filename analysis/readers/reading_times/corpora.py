@@ -5,10 +5,16 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from analysis.errors import AnalysisError
-from analysis.readings.table import Readings, TimesFormat, number, readings, unread
+from analysis.readers.reading_times.table import (
+    ImportedTimes,
+    TimesFormat,
+    check_times,
+    parse_time,
+    unreadable_file,
+)
 
 
-def read_natural_stories(files: Sequence[Path], texts: Sequence[Path]) -> Readings:
+def read_natural_stories(files: Sequence[Path], texts: Sequence[Path]) -> ImportedTimes:
     """Return the times of Natural Stories (Futrell et al., 2021).
 
     Args:
@@ -23,7 +29,7 @@ def read_natural_stories(files: Sequence[Path], texts: Sequence[Path]) -> Readin
         for file in texts
         for _, row in _rows(file, "\t", ("word", "zone", "item"))
     }
-    found = list[dict[str, object]]()
+    rows = list[dict[str, object]]()
     for file in files:
         columns = ("WorkerId", "item", "zone", "RT", *(() if words else ("word",)))
         for line, row in _rows(file, "\t", columns):
@@ -34,19 +40,19 @@ def read_natural_stories(files: Sequence[Path], texts: Sequence[Path]) -> Readin
                     where=f"{file}, line {line}",
                     expected="the words of the same version of the corpus",
                 )
-            found.append(
+            rows.append(
                 {
                     "participant": row["WorkerId"],
                     "text_id": row["item"],
-                    "position": int(number(row["zone"], file, line)),
+                    "position": int(parse_time(row["zone"], file, line)),
                     "text": words[place] if words else row["word"],
-                    "rt_ms": number(row["RT"], file, line),
+                    "rt_ms": parse_time(row["RT"], file, line),
                 }
             )
-    return readings(found, (), files[0])
+    return check_times(rows, (), files[0])
 
 
-def read_frank(files: Sequence[Path], texts: Sequence[Path]) -> Readings:
+def read_frank(files: Sequence[Path], texts: Sequence[Path]) -> ImportedTimes:
     """Return the times of Frank, Fernandez Monsalve, Thompson & Vigliocco (2013).
 
     Args:
@@ -56,27 +62,27 @@ def read_frank(files: Sequence[Path], texts: Sequence[Path]) -> Readings:
     Raises:
         AnalysisError: A column is missing, or a time is not a number.
     """
-    found = list[dict[str, object]]()
+    rows = list[dict[str, object]]()
     for file in files:
         for line, row in _rows(file, "\t", ("subj_nr", "sent_nr", "word_pos", "word", "RT")):
-            said = row.get("correct", "").strip().lower()
-            found.append(
+            mark = row.get("correct", "").strip().lower()
+            rows.append(
                 {
                     "participant": row["subj_nr"],
                     "text_id": row["sent_nr"],
-                    "position": int(number(row["word_pos"], file, line)),
+                    "position": int(parse_time(row["word_pos"], file, line)),
                     "text": row["word"],
-                    "rt_ms": number(row["RT"], file, line),
-                    "question_correct": {"c": True, "1": True, "e": False, "0": False}.get(said),
+                    "rt_ms": parse_time(row["RT"], file, line),
+                    "question_correct": {"c": True, "1": True, "e": False, "0": False}.get(mark),
                 }
             )
-    return readings(found, (), files[0])
+    return check_times(rows, (), files[0])
 
 
 def _rows(file: Path, divider: str, columns: Sequence[str]) -> Iterator[tuple[int, dict[str, str]]]:
     try:
-        with file.open(encoding="utf-8-sig", newline="") as opened:
-            reader = csv.DictReader(opened, delimiter=divider, quoting=csv.QUOTE_NONE)
+        with file.open(encoding="utf-8-sig", newline="") as stream:
+            reader = csv.DictReader(stream, delimiter=divider, quoting=csv.QUOTE_NONE)
             lacking = [name for name in columns if name not in (reader.fieldnames or ())]
             if lacking:
                 raise AnalysisError(
@@ -87,7 +93,7 @@ def _rows(file: Path, divider: str, columns: Sequence[str]) -> Iterator[tuple[in
             for row in reader:
                 yield reader.line_num, row
     except (OSError, UnicodeDecodeError) as error:
-        raise unread(file, error) from error
+        raise unreadable_file(file, error) from error
 
 
 FORMAT = (

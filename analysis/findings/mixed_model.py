@@ -14,13 +14,12 @@ from analysis.data.declared import columns_of_participants
 from analysis.data.join import Joined
 from analysis.data.load import SESSION
 from analysis.data.own_columns import header
-from analysis.findings.differences import alike, apart_from_tied
+from analysis.findings.differences import split_tied_models, tie_sentence
 from analysis.findings.finding import Context, Finding, Findings, full_titles
 from analysis.statistics.clustered import FEWEST_CLUSTERS
-from analysis.statistics.mixed import MOST_ROWS, MixedModel, fit
-from analysis.statistics.mixed_rows import choices, clusters, design_levels
+from analysis.statistics.mixed_model import MOST_ROWS, MixedModel, fit
+from analysis.statistics.mixed_model_rows import Effects, choice_rows, clusters, design_levels
 from analysis.statistics.one_scale import on_one_scale
-from analysis.statistics.random_effects import Effects
 from analysis.tables.accuracy_table import Column, Table
 from analysis.tables.section import Section
 
@@ -48,25 +47,25 @@ def mixed_findings(
     Raises:
         AnalysisError: The formula cannot be used.
     """
-    judgments, (decisions, tied) = data.judgments, apart_from_tied(data.decisions)
+    judgments, (decisions, tied) = data.judgments, split_tied_models(data.decisions)
     if judgments["participant"].isna().all():
-        return _none("no participants are known")
+        return _not_fitted("the participants are unknown")
     n_choices = len(judgments) + sum(map(len, decisions.values()))
     if formula is None and n_choices > MOST_ROWS:
-        return _none(
-            f"the fit of {n_choices:,} choices, people's and models', would take hours; above "
-            f"{MOST_ROWS:,} it is fitted where a formula is given (--formula)"
+        return _not_fitted(
+            f"fitting {n_choices:,} choices of people and models would take hours; above "
+            f"{MOST_ROWS:,} the model is fitted only with --formula"
         )
-    known = [name for name in of_participants if name in judgments]
-    if _names(formula, known):
+    columns = [name for name in of_participants if name in judgments]
+    if _uses_columns(formula, columns):
         decisions, tied = {}, []
-    rows = choices(judgments, decisions, known)
+    rows = choice_rows(judgments, decisions, columns)
     if formula is None and (clusters(rows) < FEWEST_CLUSTERS).any(axis=None):
-        return _none(
+        return _not_fitted(
             f"fewer than {FEWEST_CLUSTERS} participants or items are too few to estimate variances"
         )
-    if formula is None and _always_right(judgments):
-        return _none("within every construction, people's choices are all right or all wrong")
+    if formula is None and _choices_never_vary(judgments):
+        return _not_fitted("within every construction, people's choices are all right or all wrong")
     model = fit(rows, formula)
     tables, statistics = (
         [_mixed_table(model, context)],
@@ -82,33 +81,35 @@ def mixed_findings(
     return Findings(
         tuple(tables),
         statistics,
-        tuple(f"{alike(name)}: the mixed model has no choices of it." for name in tied),
+        tuple(f"{tie_sentence(name)}: it is not part of the mixed model." for name in tied),
         folders={"mixed_model": partial(write_scripts, rows=rows, model=model)},
     )
 
 
-def _names(formula: str | None, columns: Sequence[str]) -> bool:
+def _uses_columns(formula: str | None, columns: Sequence[str]) -> bool:
     """Return whether a formula uses one of these columns, as ``own_`` or by its header."""
     words = set(re.findall(r"\w+", formula or ""))
     return any(name in words or header(name) in words for name in columns)
 
 
-def _always_right(judgments: pd.DataFrame) -> bool:
+def _choices_never_vary(judgments: pd.DataFrame) -> bool:
     """Return whether participants' choices never vary in any construction, which prevents a fit."""
     share = judgments.groupby("construction", observed=True)["chose_good"].mean()
     return bool(share.isin([0.0, 1.0]).all())
 
 
-def _none(reason: str) -> Findings:
+def _not_fitted(reason: str) -> Findings:
     return Findings(left_out=(f"The mixed model was left out: {reason}.",))
 
 
 def _mixed_table(model: MixedModel, context: Context) -> Table:
     titles = {
-        one.name: f"{one.group}: {one.title}" if one.group else one.title
-        for one in context.study.constructions
+        construction.name: f"{construction.group}: {construction.title}"
+        if construction.group
+        else construction.title
+        for construction in context.study.constructions
     }
-    labels = [_titled(term, titles) for term in model.coefficients["term"]]
+    labels = [_with_titles(term, titles) for term in model.coefficients["term"]]
     return context.table(
         "mixed_model",
         "Mixed model",
@@ -127,17 +128,18 @@ def _mixed_table(model: MixedModel, context: Context) -> Table:
     )
 
 
-def _titled(term: str, titles: Mapping[str, str]) -> str:
+def _with_titles(term: str, titles: Mapping[str, str]) -> str:
     """Return a term with the construction's title in place of its name."""
-    return _TERM.sub(lambda found: titles.get(found[1], found[0]), term)
+    return _TERM.sub(lambda match: titles.get(match[1], match[0]), term)
 
 
 def _notes(model: MixedModel, titles: Mapping[str, str]) -> list[str]:
     spreads = ", ".join(map(_spread, model.random.to_dict("records")))
     notes = [
         f"{model.n_rows:,} choices. Standard deviations in logits: {spreads}. "
-        "Participants' effects are of people alone, items' of all. Laplace's approximation; "
-        "intervals and p: Wald. A judge's term sets a model against a typical participant.",
+        "Participant effects apply to people only, item effects to all judges. Laplace's "
+        "approximation; intervals and p: Wald. A judge's term compares a model with a typical "
+        "participant.",
     ]
     singular = model.random.loc[model.random["singular"], "effect"]
     if len(singular):
@@ -147,10 +149,10 @@ def _notes(model: MixedModel, titles: Mapping[str, str]) -> list[str]:
         )
     penalised = model.coefficients.loc[model.coefficients["penalised"], "term"]
     if len(penalised):
-        terms = "; ".join(_titled(term, titles) for term in penalised)
+        terms = "; ".join(_with_titles(term, titles) for term in penalised)
         notes.append(
-            "All judgments were right, or all wrong, so that only a penalty (log-F(2,2), one right "
-            f"and one wrong judgment more) gives a finite value: {terms}."
+            "All judgments were right, or all wrong, so the estimate is finite only with a penalty "
+            f"(log-F(2,2), equal to one more right and one more wrong judgment): {terms}."
         )
     return notes
 
@@ -161,13 +163,13 @@ def _spread(row: Mapping[Any, Any]) -> str:
     return f"{of} {row['sd']:.2f}{together}"
 
 
-def _one_scale_table(found: pd.DataFrame, context: Context) -> Table:
-    ordered = context.by_construction(found).sort_values("judge", kind="stable")
+def _one_scale_table(comparisons: pd.DataFrame, context: Context) -> Table:
+    ordered = context.by_construction(comparisons).sort_values("judge", kind="stable")
     return context.table(
         "mixed_model_one_scale",
         "People and models on one scale",
-        "People minus each model by the mixed model, both averaged over participants and items "
-        "(marginal), or both of a typical participant (conditional), in logits.",
+        "People minus each model according to the mixed model, in logits: both averaged over "
+        "participants and items (marginal), or both for a typical participant (conditional).",
         ordered.assign(group=ordered["judge"], label=full_titles(ordered)),
         (
             Column("label", "", "text"),
@@ -178,8 +180,8 @@ def _one_scale_table(found: pd.DataFrame, context: Context) -> Table:
             Column("p", "p", "p"),
         ),
         (
-            "Intervals: 95%, delta method, the random effects' standard deviations taken as known. "
-            "p: of no marginal difference.",
+            "Intervals: 95%, delta method, with the random effects' standard deviations taken "
+            "as known. p: of no marginal difference.",
         ),
         Section.MIXED_MODEL,
     )
@@ -188,11 +190,11 @@ def _one_scale_table(found: pd.DataFrame, context: Context) -> Table:
 MIXED = Finding(
     "mixed",
     Section.MIXED_MODEL,
-    lambda given: mixed_findings(
-        given.judged,
-        given.context,
-        given.options.formula,
-        (*columns_of_participants(given.run.study), SESSION),
+    lambda inputs: mixed_findings(
+        inputs.judged,
+        inputs.context,
+        inputs.options.formula,
+        (*columns_of_participants(inputs.run.study), SESSION),
     ),
 )
 
