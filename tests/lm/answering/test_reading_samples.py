@@ -2,7 +2,7 @@
 
 import pytest
 
-from lm.servers.replies import is_refusal, label_in
+from lm.answering.messages import is_refusal, label_in
 
 
 @pytest.mark.parametrize(

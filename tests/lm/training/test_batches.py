@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from lm.corpora.batches import Columns
 from lm.errors import LmError
+from lm.training.batches import Columns
 
 TEXT = np.arange(24, dtype=np.int32)
 

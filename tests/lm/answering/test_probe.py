@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from lm.answering.answerer import Tier
+from lm.answering.server import find_tier
 from lm.errors import LmError
-from lm.servers.answerer import find_tier
 
 
 def answers(content: str | None) -> Any:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from lm.servers.replies import Thought, thought_of, together
+from lm.answering.messages import Thought, thought_of, together
 
 
 def answer(message: dict[str, object], details: dict[str, int] | None = None) -> dict[str, object]:

@@ -1,7 +1,9 @@
-"""``parallax lm surprisal``: the surprisal of every word or region of a text."""
+"""``parallax lm perplexity`` and ``parallax lm surprisal``: how well a model predicts texts."""
 
 import csv
-from collections.abc import Iterator, Sequence
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import get_args
 
@@ -9,10 +11,90 @@ import click
 from more_itertools import chunked
 from tqdm import tqdm
 
+from lm.commands.train import shown
+from lm.corpora.text import read_sentences
+from lm.corpora.vocab import END
 from lm.errors import LmError, why_unread
 from lm.model_folder import atomic_write
 from lm.registry import Device, load_scorer
+from lm.scorer import Scorer
 from lm.surprisal import NATS_PER_BIT, PLL, Piece, choose_pll, surprisals
+
+_SENTENCES_AT_A_TIME = 2048
+
+
+@dataclass(frozen=True, slots=True)
+class Perplexity:
+    """A model's prediction of a text; each sentence, its end included, is scored separately.
+
+    Attributes:
+        logprob_nats: The sum of the counted tokens' log-probabilities.
+        n_tokens: The number of counted tokens, ends of sentences included.
+        n_unknown: The number of unknown tokens, counted or not.
+        n_sentences: The number of sentences.
+        with_unknown: Whether unknown tokens are counted. Gulordava et al. (2018) exclude them.
+    """
+
+    logprob_nats: float
+    n_tokens: int
+    n_unknown: int
+    n_sentences: int
+    with_unknown: bool
+
+    @property
+    def value(self) -> float:
+        """exp(-logprob / tokens)."""
+        return math.exp(-self.logprob_nats / self.n_tokens)
+
+
+def measure_perplexity(
+    scorer: Scorer, sentences: Iterable[Sequence[str]], with_unknown: bool = False
+) -> Perplexity:
+    """Return a model's perplexity on a text.
+
+    In either case, unknown words are part of later words' contexts, as ``<unk>``.
+
+    Raises:
+        LmError: There is no token to count.
+    """
+    logprobs: list[float] = []
+    n_all = n_unknown = n_sentences = 0
+    for batch in chunked(sentences, _SENTENCES_AT_A_TIME):
+        for scores in scorer.score([("", f"{' '.join(tokens)} {END}") for tokens in batch]):
+            counted = scores.logprobs_nats[slice(None) if with_unknown else ~scores.unknown]
+            logprobs.append(float(counted.sum()))
+            n_all += len(scores.tokens)
+            n_unknown += int(scores.unknown.sum())
+        n_sentences += len(batch)
+    n_tokens = n_all if with_unknown else n_all - n_unknown
+    if not n_tokens:
+        raise LmError(
+            "the text has no token to count: it is empty, or every word is unknown. Give "
+            "another text."
+        )
+    return Perplexity(math.fsum(logprobs), n_tokens, n_unknown, n_sentences, with_unknown)
+
+
+@click.command()
+@click.argument("model")
+@click.argument("text", type=click.Path(path_type=Path))
+@click.option("--with-unknown", is_flag=True, help="Count unknown words too.")
+def perplexity(model: str, text: Path, with_unknown: bool) -> None:
+    """Print the perplexity of TEXT under MODEL.
+
+    TEXT holds one tokenised sentence per line.
+
+    Words the model does not know are left out, as Gulordava et al. (2018) do.
+    """
+    scorer = load_scorer(model)
+    found = measure_perplexity(scorer, shown(read_sentences(text), "Scoring"), with_unknown)
+    treated = "counted" if with_unknown else "left out"
+    click.echo(
+        f"{scorer.name}: perplexity {found.value:.2f} on {text.name}: {found.n_tokens:,} tokens "
+        f"with the ends of {found.n_sentences:,} sentences; {found.n_unknown:,} unknown words "
+        f"{treated}; every sentence by itself"
+    )
+
 
 _TEXTS_AT_A_TIME = 4_096
 _UNITS = {"bits": NATS_PER_BIT, "nats": 1.0}

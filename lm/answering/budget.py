@@ -8,9 +8,9 @@ from pathlib import Path
 from threading import Lock
 from typing import TypeGuard
 
+from lm.answering.messages import tokens_at_most
+from lm.answering.spec import Terms
 from lm.errors import LmError
-from lm.servers.images import tokens_at_most
-from lm.servers.spec import Terms
 
 _TABLES = (
     "CREATE TABLE IF NOT EXISTS spent (id INTEGER PRIMARY KEY, cost REAL NOT NULL)",

@@ -10,21 +10,22 @@ from pathlib import Path
 from typing import Any
 
 from lm.answering.answerer import Question, Reply, Tier
-from lm.errors import LmError
-from lm.servers.budget import Budget
-from lm.servers.client import Client
-from lm.servers.images import POINT, content
-from lm.servers.replies import (
+from lm.answering.budget import Budget
+from lm.answering.client import Client
+from lm.answering.messages import (
+    POINT,
     Thought,
     UnusableAnswerError,
     asked_to_think,
+    content,
     echoed,
     is_refusal,
     label_in,
     thought_of,
     together,
 )
-from lm.servers.spec import ServerModel, Terms
+from lm.answering.spec import ServerModel, Terms
+from lm.errors import LmError
 
 _ALTERNATIVES = 20
 

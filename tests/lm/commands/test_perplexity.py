@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from lm.commands.perplexity import perplexity as command
+from lm.commands.scoring import measure_perplexity
+from lm.commands.scoring import perplexity as command
 from lm.commands.train import train
 from lm.errors import LmError
-from lm.perplexity import perplexity
 from lm.scorer import TokenScores
 
 
@@ -31,17 +31,17 @@ class Even:
 
 def test_unknown_words_are_left_out_unless_wanted():
     text = [["the", "zebra", "sleeps", "."], ["the", "cat"]]
-    without = perplexity(Even(), text)
+    without = measure_perplexity(Even(), text)
     assert (without.n_tokens, without.n_unknown, without.n_sentences) == (7, 1, 2)
     assert without.value == pytest.approx(10)
-    with_unknown = perplexity(Even(), text, with_unknown=True)
+    with_unknown = measure_perplexity(Even(), text, with_unknown=True)
     assert with_unknown.n_tokens == 8
     assert with_unknown.value == pytest.approx(math.exp(-(7 * math.log(0.1) + math.log(0.01)) / 8))
 
 
 def test_a_text_of_which_nothing_counts_is_refused():
     with pytest.raises(LmError, match="no token to count"):
-        perplexity(Even(), [])
+        measure_perplexity(Even(), [])
 
 
 def test_the_command_says_what_was_left_out(tmp_path: Path):

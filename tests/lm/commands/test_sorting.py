@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from lm.ngram.sorting import avoid_slow_sorting
+from lm.commands.train import avoid_slow_sorting
 
 ZEN_4 = "processor\t: 0\nvendor_id\t: AuthenticAMD\ncpu family\t: 25\nflags\t\t: avx2 avx512f\n\n"
 WIDE = {"NPY_DISABLE_CPU_FEATURES": "X86_V4 AVX512_ICL AVX512_SPR"}

@@ -13,12 +13,12 @@ from threading import Thread
 import pytest
 
 from lm.answering.answerer import Question, Tier
+from lm.answering.budget import Budget
+from lm.answering.client import Client
+from lm.answering.server import ServerAnswerer
+from lm.answering.spec import ServerModel, Terms
 from lm.errors import LmError
-from lm.servers.answerer import ServerAnswerer
-from lm.servers.budget import Budget
-from lm.servers.client import Client
-from lm.servers.spec import ServerModel, Terms
-from tests.lm.servers.strange_server import (
+from tests.lm.answering.strange_server import (
     ORDINARY,
     PRICE_IN,
     PRICE_OUT,
@@ -214,7 +214,7 @@ def test_a_file_that_keeps_no_costs_is_named(tmp_path: Path):
 
 
 _TAKE = """
-import lm.servers.client as client
+import lm.answering.client as client
 client._FIRST_WAIT_S = client._LONGEST_WAIT_S = 0.01
 client.Client.__init__.__defaults__ = ("", client.time.sleep, {timeout})
 from parallax import main

@@ -3,10 +3,10 @@
 import httpx
 import pytest
 
+from lm.answering.budget import Budget
+from lm.answering.client import Client
+from lm.answering.spec import ServerModel, Terms
 from lm.errors import LmError
-from lm.servers.budget import Budget
-from lm.servers.client import Client
-from lm.servers.spec import ServerModel, Terms
 
 
 @pytest.mark.parametrize(

@@ -10,9 +10,9 @@ from weakref import finalize
 
 import httpx
 
+from lm.answering.budget import Budget
+from lm.answering.spec import ServerModel
 from lm.errors import LmError
-from lm.servers.budget import Budget
-from lm.servers.spec import ServerModel
 
 # Too many requests, and a proxy's errors for a server that is starting or overloaded.
 _PASSING = {408, 409, 425, 429, 500, 502, 503, 504}
