@@ -100,9 +100,9 @@ def findings_of(response: ResponseAnalysis, inputs: FindingInputs) -> list[Findi
     """
     names = {finding.name for finding in response.findings}
     optional = (cast(Finding, _OPTIONAL.load(name)) for name in _OPTIONAL)
-    others = [finding for finding in (*SHARED, *optional) if finding.name not in names]
+    shared = [finding for finding in (*SHARED, *optional) if finding.name not in names]
     return [
         finding
-        for finding in (COMPARISONS, *response.findings, *others)
+        for finding in (COMPARISONS, *response.findings, *shared)
         if all(need.is_met(inputs) for need in finding.needs)
     ]
