@@ -125,21 +125,21 @@ _ANALYSIS = {
         "analysis.power.command", "Simulate STUDY to find how many participants it needs."
     ),
     "take": Lazy(
-        "analysis.commands.take",
+        "analysis.takers.command",
         "Let a model take the sessions of STUDY, or those that the people of an exported run had.",
     ),
 }
 _ARCHIVE = {
     "write": Lazy(
-        "analysis.commands.archive:write_",
+        "analysis.archive.command:write_",
         "Write EXPORT in the forms that archives and benchmarks take.",
     ),
     "pack": Lazy(
-        "analysis.commands.archive:pack_",
+        "analysis.archive.command:pack_",
         "Pack EXPORT with its comparison, so that others can make it again.",
     ),
     "reproduce": Lazy(
-        "analysis.commands.archive:reproduce_",
+        "analysis.archive.command:reproduce_",
         "Make the results of CAPSULE again, and compare every file.",
     ),
 }
@@ -222,7 +222,7 @@ _LM = {
 
 _READING = {
     "import": Lazy(
-        "analysis.commands.import_readings:import_readings",
+        "analysis.readings.command:import_readings",
         "Read reading times of another program or corpus from FILES.",
     ),
     "surprisal": Lazy(
@@ -232,11 +232,11 @@ _READING = {
 }
 _MAZE = {
     "distractors": Lazy(
-        "analysis.commands.maze",
+        "analysis.maze.command",
         "Write TABLE with a distractor for every word of its sentences, chosen by MODEL.",
     ),
     "audit": Lazy(
-        "analysis.commands.maze:audit_",
+        "analysis.maze.command:audit_",
         "Check every promise about the distractors of TABLE, under MODEL.",
     ),
 }

@@ -6,9 +6,25 @@ from dataclasses import dataclass, field
 import pandas as pd
 
 from analysis.data.load import Scores
-from analysis.data.takers import Taken
 from analysis.scores.metrics import FULL
 from experiment.studies.publication import About
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """One model participant's answers.
+
+    Attributes:
+        model: The model's name.
+        tier: How much the model revealed about its answers.
+        frame: One row per trial of each sitting: model, reading, context, labels, order, session,
+            position, item_id, construction, condition, frame, good_side, chosen_side, chose_good
+            (missing if no answer could be parsed), outcome, p_good.
+    """
+
+    model: str
+    tier: str
+    frame: pd.DataFrame
 
 
 @dataclass(frozen=True, slots=True)

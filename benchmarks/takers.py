@@ -15,8 +15,8 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from analysis.statistics.taker_effects import biases, history_effects
-from analysis.statistics.takers import by_reading
+from analysis.takers.by_reading import by_reading
+from analysis.takers.effects import biases, history_effects
 
 Floats = NDArray[np.float64]
 N_ITEMS, N_PEOPLE, N_SESSIONS = 40, 30, 12

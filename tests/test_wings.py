@@ -58,10 +58,21 @@ WINGS = {
     ),
     "the checklist for human baselines": Wing(("analysis.baseline",)),
     "the Maze's analysis and distractors": Wing(
-        ("analysis.maze", "analysis.commands.maze"), ("maze", "audit", "maze.csv", "model")
+        ("analysis.maze",), ("maze", "audit", "maze.csv", "model")
+    ),
+    "model participants": Wing(
+        (
+            "analysis.takers",
+            "experiment.takers",
+            "lm.answering",
+            "lm.servers",
+            "lm.serving",
+            "lm.commands.serve",
+        ),
+        ("take", "minimal", "--model", "model", "--reading", "sentence", "--out", "taken"),
     ),
     "archives": Wing(
-        ("analysis.archive", "analysis.commands.archive"),
+        ("analysis.archive",),
         ("archive", "write", "export"),
     ),
 }

@@ -1,6 +1,6 @@
 """The registry of findings, in the order of a report's tables."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import cast
 
 from analysis.findings.accuracy import ACCURACY, INTERVALS
@@ -22,10 +22,10 @@ from analysis.findings.people import PEOPLE
 from analysis.findings.plan import PLAN
 from analysis.findings.rating_models import RATING_MODELS
 from analysis.findings.ratings import RATINGS
-from analysis.findings.takers import TAKERS
 from experiment.plugins import Registry
 
-FINDINGS: tuple[Finding, ...] = (
+# A text names a finding of an optional part of the installation.
+FINDINGS: tuple[Finding | str, ...] = (
     FLOW,
     ACCURACY,
     CHOICE_EFFECTS,
@@ -36,7 +36,7 @@ FINDINGS: tuple[Finding, ...] = (
     OTHER_RATED,
     OPTIONS,
     DIFFERENCES,
-    TAKERS,
+    "takers",
     AGREEMENT,
     MIXED,
     DESIGN_MODEL,
@@ -50,10 +50,15 @@ FINDINGS: tuple[Finding, ...] = (
     METRICS,
     CURVES,
     PLAN,
+    "human_baseline",
 )
-# Findings of optional parts of the installation; they come last.
 _OPTIONAL = Registry(
-    "finding", {"human_baseline": "analysis.baseline.finding:HUMAN_BASELINE"}, called=False
+    "finding",
+    {
+        "takers": "analysis.takers.finding:TAKERS",
+        "human_baseline": "analysis.baseline.finding:HUMAN_BASELINE",
+    },
+    called=False,
 )
 
 
@@ -65,8 +70,17 @@ def wanted(name: str, own: Sequence[Finding], given: Given) -> list[Finding]:
         own: The analysis's own findings.
         given: The inputs of the findings.
     """
-    optional = (cast(Finding, _OPTIONAL.load(each)) for each in _OPTIONAL)
-    shared = [finding for finding in (*FINDINGS, *optional) if not finding.of or name in finding.of]
+    shared = [finding for finding in installed_findings() if not finding.of or name in finding.of]
     return [
         finding for finding in (*own, *shared) if all(need.is_met(given) for need in finding.needs)
     ]
+
+
+def installed_findings() -> Iterator[Finding]:
+    """Yield the findings whose parts of Parallax are installed, in the order of a report."""
+    installed = set(_OPTIONAL)
+    for finding in FINDINGS:
+        if isinstance(finding, Finding):
+            yield finding
+        elif finding in installed:
+            yield cast(Finding, _OPTIONAL.load(finding))

@@ -6,7 +6,6 @@ import click
 import pandas as pd
 from tqdm import tqdm
 
-from analysis.data.takers import item_choices
 from analysis.power.base import (
     ENOUGH,
     NAME,
@@ -64,6 +63,9 @@ def _expected(study: Study, design: Design, asked: Asked) -> Expected:
         return Expected([_accuracy(study, name, asked.accuracy) for name in design.constructions])
     if asked.accuracy is not None:
         raise click.UsageError("Give either --like or --accuracy: each says how hard items are.")
+    # An installation may lack model participants.
+    from analysis.takers.answers import item_choices
+
     median_ms = study.simulation.median_rt_ms or TYPICAL_RT_MS
     return like_items(design, item_choices(asked.like), asked.people, median_ms)
 

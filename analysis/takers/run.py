@@ -6,7 +6,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, cast
 
-from analysis.takers.export import write_sittings
+from analysis.takers.export import Taker, write_sittings
 from analysis.takers.folder import (
     REPLIES,
     TakersFolder,
@@ -16,7 +16,6 @@ from analysis.takers.folder import (
     takers_folder,
 )
 from analysis.takers.plan import Factors, Plan, make_plan, refuse_tier
-from analysis.takers.rows import Taker
 from analysis.takers.source import find_source
 from analysis.takers.taking import Sitting, longest_questions, take
 from experiment.materials.render import render, split_lower_case_tokens, split_tokens

@@ -54,5 +54,5 @@ def test_a_finding_is_not_asked_for_of_another_type_of_response(monkeypatch, exp
 
 
 def test_every_finding_has_a_name_of_its_own():
-    names = [one.name for one in registry.FINDINGS]
+    names = [finding.name for finding in registry.installed_findings()]
     assert len(names) == len(set(names))

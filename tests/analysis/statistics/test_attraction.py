@@ -9,7 +9,7 @@ from analysis.statistics.attraction import (
     configurations,
     feature_columns,
 )
-from analysis.statistics.takers import by_reading, conclusions
+from analysis.takers.by_reading import by_reading, conclusions
 
 ITEMS = pd.DataFrame(
     {

@@ -8,8 +8,8 @@ import pytest
 from scipy.stats import t as student
 
 from analysis.statistics.paired import adjusted, people_against_models
-from analysis.statistics.taker_effects import biases, history_effects, leaning
-from analysis.statistics.takers import by_reading, conclusions, consistency
+from analysis.takers.by_reading import by_reading, conclusions, consistency
+from analysis.takers.effects import biases, history_effects, leaning
 
 KEYS = {"model": "m", "reading": "choice", "context": "zero_shot", "labels": "letters"}
 

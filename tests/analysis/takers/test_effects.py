@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from analysis.statistics.taker_effects import biases, history_effects, leaning
+from analysis.takers.effects import biases, history_effects, leaning
 from benchmarks.takers import SETTINGS, answers, coverage
 
 N_ITEMS, N_SESSIONS = 24, 10
