@@ -100,7 +100,7 @@ def load_all_taken(folders: Sequence[Path], run: ExportedRun) -> list[Taken]:
         AnalysisError: Two folders are of the same model.
     """
     found = [load_taken(folder, run) for folder in folders]
-    names = [one.model for one in found]
+    names = [participant.model for participant in found]
     if twice := sorted({name for name in names if names.count(name) > 1}):
         raise AnalysisError(
             f'two takers\' folders are of a model "{twice[0]}"',

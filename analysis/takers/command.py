@@ -120,7 +120,7 @@ _ORDERS = {"both": (False, True), "listed": (False,), "swapped": (True,)}
     "--context",
     "contexts",
     multiple=True,
-    type=click.Choice([str(one) for one in Context]),
+    type=click.Choice([str(context) for context in Context]),
     default=(str(Context.ZERO_SHOT),),
     show_default=True,
     help="What stands before each trial of a prompt; repeat it for more.",

@@ -168,7 +168,7 @@ def _read_row(sitting: Sitting, read: Read) -> dict[str, object]:
     return {
         **_key(sitting, read),
         "outcome": read.outcome,
-        "weights": _json([None if isinf(one) else one for one in read.weights]),
+        "weights": _json([None if isinf(weight) else weight for weight in read.weights]),
         "p_good": read.p_good,
         "mass": _mass(read) if sitting.reading.prompted else None,
     }
@@ -177,7 +177,8 @@ def _read_row(sitting: Sitting, read: Read) -> dict[str, object]:
 def _mass(read: Read) -> float:
     """Return the total probability of all labels, over the prompts of a trial."""
     said = [
-        sum(exp(one) for one in reply.logprobs_nats if one is not None) for reply in read.replies
+        sum(exp(logprob) for logprob in reply.logprobs_nats if logprob is not None)
+        for reply in read.replies
     ]
     return sum(said) / len(said)
 

@@ -39,7 +39,7 @@ def taker_findings(given: Given) -> Findings:
     """Return model participants' answers by reading, and the number of readings per conclusion."""
     takers, context = given.options.takers, given.context
     people = given.data.judgments
-    taken = pd.concat([one.frame for one in takers], ignore_index=True)
+    taken = pd.concat([taker.frame for taker in takers], ignore_index=True)
     found = by_reading(people, taken, given.margin)
     if found.empty:
         return Findings(left_out=("No reading of a taker has a readable answer to a judged item.",))
@@ -88,7 +88,7 @@ def _readings_table(found: pd.DataFrame, takers: Sequence[Taken], context: Conte
     frame = ordered.assign(
         group=ordered["model"] + ": " + full_titles(ordered), label=ordered["reading"]
     )
-    tiers = "; ".join(f"{one.model}: {one.tier}" for one in takers)
+    tiers = "; ".join(f"{taker.model}: {taker.tier}" for taker in takers)
     left_out = int(found["n_left_out"].max())
     missing = f"{left_out} judged item(s) that no taker answered are left out." if left_out else ""
     return context.table(

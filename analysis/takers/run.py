@@ -166,7 +166,9 @@ def run_take(request: Request, now: datetime) -> Iterator[str]:
     if not has_begun(request.out):
         _refuse_low_cap(plan, model)
     key = {**plan.key(), "model": request.model, "model_identity": model.answerer.identity}
-    with takers_folder(request.out, key, [each.name for each in plan.readings], now) as folder:
+    with takers_folder(
+        request.out, key, [plan_reading.name for plan_reading in plan.readings], now
+    ) as folder:
         if folder.complete:
             yield f"{request.out} already holds this take"
             return
@@ -218,7 +220,11 @@ def _refuse_vain_thinking(request: Request, model: Answering) -> None:
 
 def _refuse_images(plan: Plan, model: Answering) -> None:
     """Raise an LmError if prompts contain images that the model cannot receive."""
-    asked = [one.prompt for each in plan.readings for _, one in longest_questions(plan, each)]
+    asked = [
+        one.prompt
+        for plan_reading in plan.readings
+        for _, one in longest_questions(plan, plan_reading)
+    ]
     shown = next((prompt for prompt in asked if has_images(prompt)), "")
     if not shown:
         return
@@ -255,9 +261,9 @@ def _refuse_low_cap(plan: Plan, model: Answering) -> None:
 
 
 def _said(sittings: list[Sitting], path: Path) -> str:
-    read = [one for sitting in sittings for one in sitting.read]
-    unread = sum(one.given is None for one in read)
-    ties = sum(one.outcome == "tie" for one in read)
+    read = [answer for sitting in sittings for answer in sitting.read]
+    unread = sum(answer.given is None for answer in read)
+    ties = sum(answer.outcome == "tie" for answer in read)
     notes = [
         *([f"{unread:,} without a readable answer"] if unread else []),
         *([f"{ties:,} ties, drawn by the seed"] if ties else []),
