@@ -52,7 +52,6 @@ WINGS = {
             "analysis.readers",
             "analysis.commands.import_judgments",
             "analysis.commands.import_scores",
-            "analysis.commands.import_judgments",
         ),
         ("import", "judgments", "results.csv", "--out", "imported"),
     ),
