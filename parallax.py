@@ -45,9 +45,7 @@ _OWN_STUDY = {
         "webapp.commands.privacy",
         "Draft STUDY's consent annex, record of processing and data flow.",
     ),
-    "freeze": Lazy(
-        "experiment.commands.freeze", "Freeze what STUDY plans, before anybody answers."
-    ),
+    "freeze": Lazy("experiment.commands.study", "Freeze what STUDY plans, before anybody answers."),
     "schema": Lazy(_AT, "Write the JSON Schema of study.toml, for editors."),
 }
 _RUN = {
@@ -206,9 +204,9 @@ _LM = {
     ),
     "export": Lazy("analysis.commands.export_scores", "Write SCORES for other programs."),
     "schema": Lazy("analysis.commands.export_scores", "Print the JSON Schema of score files."),
-    "perplexity": Lazy("lm.commands.perplexity", "Print the perplexity of TEXT under MODEL."),
+    "perplexity": Lazy("lm.commands.scoring", "Print the perplexity of TEXT under MODEL."),
     "surprisal": Lazy(
-        "lm.commands.surprisal", "Write the surprisal of every word of TEXTS under MODEL."
+        "lm.commands.scoring", "Write the surprisal of every word of TEXTS under MODEL."
     ),
     "reading-times": Lazy("analysis.commands.reading_times:join", "Join TIMES to SURPRISAL."),
     "tag": Lazy("lm.commands.tag", "Print how many words get the right supertag from MODEL."),
@@ -222,7 +220,7 @@ _LM = {
 
 _READING = {
     "import": Lazy(
-        "analysis.readings.command:import_readings",
+        "analysis.readers.reading_times.command:import_readings",
         "Read reading times of another program or corpus from FILES.",
     ),
     "surprisal": Lazy(

@@ -32,7 +32,7 @@ from experiment.integrity.choices import model_nats
 from experiment.integrity.observed import ObservedSession
 from experiment.materials.read import item_from_row
 from experiment.records import Item
-from experiment.simulation.responders import accuracy_of
+from experiment.responses.responders import accuracy_of
 from experiment.studies.load import load_study
 from experiment.studies.published import read_published
 from webapp.database.engine import reading

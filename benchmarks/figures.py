@@ -6,7 +6,8 @@ Usage: python benchmarks/figures.py [headline | long | NAME ...]
 runs in its own process; its output is saved in ``results/NAME.txt`` below the command, Parallax's
 version and commit, the date, the duration, and the machine's load at the start. Then every page is
 updated: the text between ``<!-- figure: NAME -->`` and ``<!-- /figure -->`` is replaced by that
-file. Without arguments no command runs, and only the pages are updated.
+file, and the text after ``<!-- figures: NAME NAME ... -->`` by a table with a row for each figure.
+Without arguments no command runs, and only the pages are updated.
 
 If a command fails, or takes three times as long as expected, the earlier result is kept and the
 other commands continue. The exit status is 1 if one failed.
@@ -29,7 +30,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "benchmarks" / "results"
 KINDS = ("headline", "long")
-SHOWN = re.compile(r"(<!-- figure: (\w+) -->\n).*?(<!-- /figure -->)", re.DOTALL)
+SHOWN = re.compile(r"(<!-- figures?: ([\w ]+) -->\n).*?(<!-- /figures? -->)", re.DOTALL)
+HEAD = "| Measured | Result | Command | Commit and date |\n|---|---|---|---|\n"
 _LONGEST = 3
 _AT_LEAST_S = 600
 
@@ -169,7 +171,25 @@ def with_figures(page: str, known: Mapping[str, Figure]) -> str:
     Raises:
         KeyError: A mark names a figure that the registry does not have.
     """
-    return SHOWN.sub(lambda mark: f"{mark[1]}\n{shown(known[mark[2]])}\n{mark[3]}", page)
+
+    def shown_by(mark: re.Match[str]) -> str:
+        figures = [known[name] for name in mark[2].split()]
+        block = "".join(map(row, figures)) if "figures:" in mark[1] else shown(figures[0])
+        return f"{mark[1]}\n{HEAD if 'figures:' in mark[1] else ''}{block}\n{mark[3]}"
+
+    return SHOWN.sub(shown_by, page)
+
+
+def row(figure: Figure) -> str:
+    """Return a figure as a row of a table: the shown lines of its result, joined by semicolons."""
+    if not figure.result.exists():
+        return f"| {figure.what} | not measured yet | `{figure.command}` | |\n"
+    command, source, printed = figure.result.read_text("utf-8").split("\n", 2)
+    lines = [line.strip("| \n").replace(" | ", ", ") for line in _lines(figure, printed)]
+    result = "; ".join(dict.fromkeys(" ".join(line.split()) for line in lines))
+    when = source.removeprefix("# Parallax ").split(";")[0].replace(" at ", ", ", 1)
+    when = re.sub(r"^[\d.]+, ", "", when)
+    return f"| {figure.what} | {result} | `{command.removeprefix('$ ')}` | {when} |\n"
 
 
 def shown(figure: Figure) -> str:
@@ -177,13 +197,16 @@ def shown(figure: Figure) -> str:
     if not figure.result.exists():
         return f"Not measured yet: `{figure.command}`.\n"
     command, source, printed = figure.result.read_text("utf-8").split("\n", 2)
+    lines = _lines(figure, printed)
     if figure.only:
-        lines = printed.splitlines(keepends=True)
-        printed = "".join(line for line in lines if re.search(figure.only, line))
         source += f"; every line is in {figure.result.relative_to(RESULTS.parents[1])}"
-    if printed.startswith("|"):
-        return f"`{command.removeprefix('$ ')}` ({source.removeprefix('# ')}):\n\n{printed}"
-    return f"```text\n{command}\n{source}\n{printed}```\n"
+    if lines[0].startswith("|"):
+        return f"`{command.removeprefix('$ ')}` ({source.removeprefix('# ')}):\n\n" + "".join(lines)
+    return f"```text\n{command}\n{source}\n{''.join(lines)}```\n"
+
+
+def _lines(figure: Figure, printed: str) -> list[str]:
+    return [line for line in printed.splitlines(keepends=True) if re.search(figure.only, line)]
 
 
 if __name__ == "__main__":

@@ -29,7 +29,7 @@ from playwright.async_api import Error as PlaywrightError
 
 from experiment.integrity.observed import ObservedSession
 from experiment.records import Item
-from experiment.simulation.responders import accuracy_of
+from experiment.responses.responders import accuracy_of
 from experiment.studies.load import load_study
 from experiment.studies.published import read_published
 

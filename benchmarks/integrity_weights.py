@@ -26,7 +26,7 @@ from people_flagged import LENGTHS, NOT_MEASURED
 from people_published import first
 
 from experiment.integrity import rates
-from experiment.integrity.agent import DIRECT, SIGNALS
+from experiment.integrity.certificate import DIRECT, SIGNALS
 from experiment.integrity.observed import ObservedSession
 
 FILE = Path(rates.__file__).with_name("programs.tsv")

@@ -20,8 +20,7 @@ from scipy.stats import beta
 
 from experiment.exclusion.integrity import flags
 from experiment.integrity import rates
-from experiment.integrity.agent import DIRECT, SIGNALS
-from experiment.integrity.certificate import certify
+from experiment.integrity.certificate import DIRECT, SIGNALS, certify
 from experiment.integrity.observed import ObservedSession
 
 LENGTHS = (8, 15, 20, 24, 40, 76, 150)

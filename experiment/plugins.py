@@ -1,14 +1,15 @@
-"""The registry for all kinds of plug-ins, which are identified by name."""
+"""Registries of plug-ins, identified by name, and the discovery of modules in a package."""
 
 import difflib
 import importlib
 import os
+import pkgutil
 import sys
 from collections.abc import Iterable, Iterator, Mapping
-from functools import cached_property, lru_cache
+from functools import cache, cached_property, lru_cache
 from importlib.metadata import EntryPoint, EntryPoints, entry_points
 from pathlib import Path
-from typing import cast
+from typing import TypeVar, cast
 
 from experiment.errors import PluginError, UnknownNameError
 
@@ -177,3 +178,29 @@ def unknown_name(kind: str, name: str, known: Iterable[str]) -> UnknownNameError
         expected=f"one of: {', '.join(sorted(names))}" if names else "",
         remedy=f'Did you mean "{near[0]}"?' if near else "",
     )
+
+
+Offered = TypeVar("Offered")
+
+
+def offered_in(folder: str, attribute: str, kind: type[Offered]) -> tuple[Offered, ...]:
+    """Return the objects that a package's modules offer, in order of module names.
+
+    Args:
+        folder: The dotted name of the package.
+        attribute: The name of a module's attribute with one object, or a tuple of objects.
+        kind: The type of the objects; modules without the attribute are ignored.
+    """
+    offers: list[Offered] = []
+    for name in _modules(folder):
+        offer = getattr(importlib.import_module(name), attribute, ())
+        several = offer if isinstance(offer, tuple) else (offer,)
+        offers += [thing for thing in several if isinstance(thing, kind)]
+    return tuple(offers)
+
+
+@cache
+def _modules(folder: str) -> tuple[str, ...]:
+    package = importlib.import_module(folder)
+    names = (module.name for module in pkgutil.iter_modules(package.__path__))
+    return tuple(f"{folder}.{name}" for name in sorted(names))

@@ -11,7 +11,7 @@ from analysis.compare import compare
 from analysis.comparison import ComparisonOptions
 from analysis.data.load import load_run
 from experiment.materials.formats.columns import NAMES
-from experiment.materials.formats.dealing import LIST_COLUMNS
+from experiment.materials.formats.crossing import LIST_COLUMNS
 from experiment.tables.column import Column
 from experiment.tables.schemas import (
     CHOICE_OF_SEVERAL_COLUMNS,

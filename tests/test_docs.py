@@ -11,7 +11,7 @@ from pydantic import BaseModel
 import parallax
 from experiment.exclusion.rules import RULES
 from experiment.responses.registry import RESPONSE_TYPES
-from experiment.simulation.responders import RESPONDERS
+from experiment.responses.responders import RESPONDERS
 from experiment.studies.study import Study
 from webapp.core.settings import Settings, flat_name
 from webapp.recruiters.registry import RECRUITERS

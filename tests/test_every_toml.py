@@ -7,15 +7,15 @@ from pathlib import Path
 import pytest
 
 from analysis.readers.mapping import read_mapping
+from experiment.design.practice import read_practice
 from experiment.errors import ParallaxError
-from experiment.materials.notation.tables import read_tables
+from experiment.materials.notation import read_tables
 from experiment.studies.humanness import read_rates
 from experiment.studies.load import frozen_study, load_study
 from experiment.studies.publication import read_about
-from experiment.trials.practice import read_practice
 from lm.errors import LmError
 from lm.text.grammar_file import load_text_grammar
-from lm.training.search import read_grid
+from lm.training.settings import read_grid
 from webapp.recruiters.settings import load_settings
 from webapp.runs.runs import _title
 
@@ -30,20 +30,20 @@ def _practice(path: Path) -> object:
 
 READERS: dict[str, Callable[[Path], object]] = {
     "analysis/readers/mapping.py": read_mapping,
-    "experiment/materials/notation/tables.py": read_tables,
+    "experiment/materials/notation.py": read_tables,
     "experiment/studies/humanness.py": lambda path: read_rates(path.read_text("utf-8"), path),
     "experiment/studies/load.py": lambda path: frozen_study(
         {"study.toml": path.read_bytes()}, path.parent
     ),
     "experiment/studies/publication.py": read_about,
-    "experiment/trials/practice.py": _practice,
+    "experiment/design/practice.py": _practice,
     "lm/text/grammar_file.py": load_text_grammar,
-    "lm/training/search.py": lambda path: read_grid(str(path)),
+    "lm/training/settings.py": lambda path: read_grid(str(path)),
     "webapp/core/settings_sources.py": lambda path: load_settings(path.parent, {}),
 }
 # Their files are the product's own, another reader was there before them, or they tell otherwise.
 OTHERS = {
-    "experiment/authoring/words.py", "experiment/panels/panel.py", "experiment/takers/words.py",
+    "experiment/authoring/words.py", "experiment/panels/panel.py", "experiment/takers/prompt.py",
     "experiment/studies/published.py", "experiment/studies/key_errors.py",
     "experiment/untrusted.py",
     "webapp/recruiters/settings.py",

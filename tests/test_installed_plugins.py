@@ -15,7 +15,7 @@ from experiment.exclusion.rules import RULES, load_rule, verdict
 from experiment.materials.render import RENDERINGS, render
 from experiment.records import Item, Judgment, Kind, Side
 from experiment.responses.registry import RESPONSE_TYPES, load_response
-from experiment.simulation.responders import RESPONDERS, load_responder
+from experiment.responses.responders import RESPONDERS, load_responder
 from experiment.studies.load import load_study
 from experiment.studies.study import Rule
 from lm.errors import LmError
@@ -27,7 +27,7 @@ from webapp.recruiters.registry import RECRUITERS, load_recruiter
 CODE = """
 from pydantic import BaseModel
 from experiment.responses.base import Shown
-from experiment.responses.choice.sentence_pair import SentencePair
+from experiment.responses.choice.choice import SentencePair
 from lm.baselines.score_table import FixedScorer
 from webapp.recruiters.direct import DirectRecruiter
 

@@ -7,8 +7,7 @@ from analysis.errors import AnalysisError
 from experiment.errors import ParallaxError
 from experiment.exclusion.rules import parts_of
 from experiment.plugins import unknown_name
-from experiment.responses.rating.rating import Rating
-from experiment.responses.rating.scales import PREFIX, Scales
+from experiment.responses.rating.rating import PREFIX, Rating, Scales
 from experiment.responses.registry import response_of
 from experiment.studies.study import Rule, Study
 

@@ -10,10 +10,15 @@ import click
 from tqdm import tqdm
 
 from analysis.errors import AnalysisError
-from analysis.maze.distractors import Use, Wanted, audit, choose
-from analysis.maze.judging import write_judging
-from analysis.maze.slots import Sentence, read_sentences, slots_of, written
-from analysis.maze.vocabulary import Vocabulary
+from analysis.maze.distractors import (
+    Bounds,
+    Use,
+    Vocabulary,
+    audit_distractors,
+    choose_distractors,
+    write_judging,
+)
+from analysis.maze.slots import Sentence, format_distractors, read_sentences, slots_of
 from experiment.materials.formats.raw import RawTable
 from experiment.tables.atomic_write import atomic_write
 from lm.registry import Device, load_scorer
@@ -22,7 +27,7 @@ from lm.scorer import Scorer
 _PATH = click.Path(path_type=Path)
 _DIVIDERS = {".csv": ",", ".tsv": "\t"}
 _SHOWN = 20
-_USUAL = Wanted()
+_USUAL = Bounds()
 
 
 def _bounds(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -79,26 +84,28 @@ def distractors(
     _refuse_other(out)
     raw, sentences = read_sentences(table, _headers(named))
     slots, words = slots_of(sentences), Vocabulary(frequencies)
-    wanted = Wanted(**bounds)
-    scorers = [load_scorer(one, device) for one in (model, second) if one]
-    chosen = choose(
+    limits = Bounds(**bounds)
+    scorers = [load_scorer(name, device) for name in (model, second) if name]
+    chosen = choose_distractors(
         slots,
         scorers,
         words,
-        wanted,
-        lambda own: tqdm(own, "Choosing", unit=" words", disable=None),
+        limits,
+        lambda slots_left: tqdm(slots_left, "Choosing", unit=" words", disable=None),
     )
     of_sentence: dict[int, dict[int, str]] = {}
     for slot, word in chosen.items():
         for sentence, position in slot.uses:
             of_sentence.setdefault(id(sentence), {})[position] = word
-    texts = {(s.row, s.column): written(s, of_sentence.get(id(s), {})) for s in sentences}
+    texts = {
+        (s.row, s.column): format_distractors(s, of_sentence.get(id(s), {})) for s in sentences
+    }
     _write(raw, texts, out)
     split = {key: text.split() for key, text in texts.items()}
-    uses = audit(sentences, split, slots, scorers, words, wanted)
+    uses = audit_distractors(sentences, split, slots, scorers, words, limits)
     _report(uses, scorers, out.with_name(f"{out.stem}.audit.tsv"))
     judging = out.with_name(f"{out.stem}.judging.tsv")
-    number = write_judging(uses, wanted.seed, judging)
+    number = write_judging(uses, limits.seed, judging)
     click.echo(f"{judging}: {number} pairs for a person to judge, and their key beside it")
     click.echo(f"{out}: {len(chosen):,} distractors for {len(uses):,} words")
 
@@ -123,10 +130,11 @@ def audit_(
     They may come from `parallax maze distractors`, from A-maze, or from a person.
     """
     raw, sentences = read_sentences(table, _headers(named))
-    scorers = [load_scorer(one, device) for one in (model, second) if one]
-    own = {(s.row, s.column): _own(raw, s) for s in sentences}
-    uses = audit(sentences, own, slots_of(sentences), scorers, Vocabulary(frequencies),
-                 Wanted(**bounds))  # fmt: skip
+    scorers = [load_scorer(name, device) for name in (model, second) if name]
+    distractors_of = {(s.row, s.column): _read_distractors(raw, s) for s in sentences}
+    slots, words = slots_of(sentences), Vocabulary(frequencies)
+    uses = audit_distractors(sentences, distractors_of, slots, scorers, words,
+                 Bounds(**bounds))  # fmt: skip
     _report(uses, scorers, out)
     click.echo(f"{out}: {len(uses):,} words")
 
@@ -144,16 +152,16 @@ def _refuse_other(out: Path) -> None:
         )
 
 
-def _own(raw: RawTable, sentence: Sentence) -> list[str]:
-    found = raw.rows[sentence.row].values.get(sentence.column, "").split()
-    if len(found) != len(sentence.words):
+def _read_distractors(raw: RawTable, sentence: Sentence) -> list[str]:
+    words = raw.rows[sentence.row].values.get(sentence.column, "").split()
+    if len(words) != len(sentence.words):
         raise AnalysisError(
-            f"there are {len(found)} distractors for {len(sentence.words)} words: "
+            f"there are {len(words)} distractors for {len(sentence.words)} words: "
             f'"{" ".join(sentence.words)}"',
             where=sentence.place,
             expected=f'one distractor for each word in the column "{sentence.column}"',
         )
-    return found
+    return words
 
 
 def _write(raw: RawTable, texts: Mapping[tuple[int, str], str], out: Path) -> None:
@@ -163,8 +171,8 @@ def _write(raw: RawTable, texts: Mapping[tuple[int, str], str], out: Path) -> No
         writer = csv.writer(file, delimiter=_DIVIDERS[out.suffix], lineterminator="\n")
         writer.writerow(columns)
         for number, row in enumerate(raw.rows):
-            own = {column: texts[number, column] for column in added}
-            writer.writerow([(row.values | own)[name] for name in columns])
+            row_texts = {column: texts[number, column] for column in added}
+            writer.writerow([(row.values | row_texts)[name] for name in columns])
 
 
 def _report(uses: Sequence[Use], scorers: Sequence[Scorer], out: Path) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from experiment.discovery import offered_in
+from experiment.plugins import offered_in
 
 
 @dataclass(frozen=True, slots=True)

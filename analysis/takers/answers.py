@@ -11,9 +11,9 @@ from analysis.data.declared import frames_of
 from analysis.data.frames import read_exported
 from analysis.data.load import ExportedRun, load_run
 from analysis.errors import AnalysisError
-from analysis.options import Taken
+from analysis.findings.finding import Taken
 from experiment.errors import why_unread
-from experiment.takers.tables import READ, SITTINGS
+from experiment.tables.model_participants import READ, SITTINGS
 
 _WAYS = ("participant", "model", "reading", "context", "labels", "order", "thinking", "session")
 MANIFEST = "take.json"

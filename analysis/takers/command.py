@@ -10,10 +10,9 @@ import click
 
 from analysis.takers.plan import Factors
 from analysis.takers.run import Request, run_take
-from experiment.takers.prompt import Context
-from experiment.takers.words import LABEL_SETS
+from experiment.takers.prompt import LABEL_SETS, Context
+from lm.answering.spec import Terms
 from lm.registry import Device
-from lm.servers.spec import Terms
 from lm.weights import AS_USUAL, Bits, Dtype, LongTexts, Weights
 
 _TERMS = Terms()

@@ -11,7 +11,7 @@ from pathlib import Path
 from analysis.takers.plan import Plan
 from analysis.takers.taking import Read, Sitting
 from experiment.errors import StudyError
-from experiment.exclusion.answered import Answered, Everyone
+from experiment.exclusion.base import Answered, Everyone
 from experiment.exclusion.rules import verdict
 from experiment.materials.read import item_row
 from experiment.records import Judgment, Verdict
@@ -21,6 +21,7 @@ from experiment.tables.atomic_write import atomic_folder
 from experiment.tables.codebook import MEDIA_TYPES, datapackage, readme
 from experiment.tables.column import JUDGE, MODEL, TableSchema
 from experiment.tables.files import write_table
+from experiment.tables.model_participants import ASKED, PROMPTS, READ, SITTINGS
 from experiment.tables.schemas import (
     EXPORT_TABLES,
     ITEMS,
@@ -30,7 +31,6 @@ from experiment.tables.schemas import (
     TRIALS,
     VERDICTS,
 )
-from experiment.takers.tables import ASKED, PROMPTS, READ, SITTINGS
 from experiment.version import code_version
 
 Rows = list[dict[str, object]]

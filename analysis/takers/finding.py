@@ -24,54 +24,66 @@ from analysis.figures.drawing import (
     new_figure,
     warn_of_programs,
 )
-from analysis.findings.finding import Context, Finding, Findings, Given, Need, full_titles
-from analysis.options import Taken
-from analysis.statistics.attraction import attraction_by_reading, configurations
+from analysis.findings.finding import (
+    Context,
+    Finding,
+    FindingInputs,
+    Findings,
+    Need,
+    Taken,
+    full_titles,
+)
+from analysis.statistics.attraction import attraction_by_elicitation, configurations
 from analysis.tables.accuracy_table import Column, Table
 from analysis.tables.section import Section
-from analysis.takers.by_reading import by_reading, conclusions, consistency
-from analysis.takers.effects import biases, history_effects
+from analysis.takers.by_reading import (
+    biases,
+    compare_by_elicitation,
+    conclusions,
+    consistency,
+    history_effects,
+)
 
 _LABEL = Column("label", "", "text")
 
 
-def taker_findings(given: Given) -> Findings:
+def taker_findings(inputs: FindingInputs) -> Findings:
     """Return model participants' answers by reading, and the number of readings per conclusion."""
-    takers, context = given.options.takers, given.context
-    people = given.data.judgments
-    taken = pd.concat([taker.frame for taker in takers], ignore_index=True)
-    found = by_reading(people, taken, given.margin)
-    if found.empty:
-        return Findings(left_out=("No reading of a taker has a readable answer to a judged item.",))
-    items = given.data.items
+    takers, context = inputs.options.takers, inputs.context
+    people = inputs.data.judgments
+    answers = pd.concat([taker.frame for taker in takers], ignore_index=True)
+    differences = compare_by_elicitation(people, answers, inputs.margin)
+    if differences.empty:
+        return Findings(left_out=("No model participant gave a readable answer to a judged item.",))
+    items = inputs.data.items
     configured = configurations(items[items["item_id"].isin(people["item_id"].unique())])
-    attracted = attraction_by_reading(taken, configured)
-    held = conclusions(found, chance(given.run), attracted)
-    leaning, alike = biases(taken, people), consistency(taken, people)
-    history = history_effects(taken)
+    attracted = attraction_by_elicitation(answers, configured)
+    supported = conclusions(differences, chance(inputs.run), attracted)
+    leaning, alike = biases(answers, people), consistency(answers, people)
+    history = history_effects(answers)
     statistics = {
-        "taker_readings": found,
-        "taker_conclusions": held,
+        "taker_readings": differences,
+        "taker_conclusions": supported,
         "taker_biases": leaning,
         "taker_consistency": alike,
         **({"taker_attraction": attracted} if len(attracted) else {}),
     }
     tables = [
-        _readings_table(found, takers, context),
-        _conclusions_table(held, found, context),
+        _readings_table(differences, takers, context),
+        _conclusions_table(supported, differences, context),
         _biases_table(leaning, context),
         _consistency_table(alike, context),
     ]
     if len(history):
         statistics["taker_history"] = history
         tables.append(_history_table(history, context))
-    return Findings(tuple(tables), statistics, drawings=(_readings_drawing(found, given),))
+    return Findings(tuple(tables), statistics, drawings=(_readings_drawing(differences, inputs),))
 
 
-def _readings_drawing(found: pd.DataFrame, given: Given) -> Drawing:
-    ordered = given.context.by_construction(found)
+def _readings_drawing(differences: pd.DataFrame, inputs: FindingInputs) -> Drawing:
+    ordered = inputs.context.by_construction(differences)
     rows = ordered.assign(label=full_titles(ordered))
-    origin = given.context.origin
+    origin = inputs.context.origin
     return Drawing(
         "taker_readings",
         "Readings",
@@ -83,14 +95,14 @@ def _readings_drawing(found: pd.DataFrame, given: Given) -> Drawing:
     )
 
 
-def _readings_table(found: pd.DataFrame, takers: Sequence[Taken], context: Context) -> Table:
-    ordered = context.by_construction(found).sort_values("model", kind="stable")
+def _readings_table(differences: pd.DataFrame, takers: Sequence[Taken], context: Context) -> Table:
+    ordered = context.by_construction(differences).sort_values("model", kind="stable")
     frame = ordered.assign(
         group=ordered["model"] + ": " + full_titles(ordered), label=ordered["reading"]
     )
     tiers = "; ".join(f"{taker.model}: {taker.tier}" for taker in takers)
-    left_out = int(found["n_left_out"].max())
-    missing = f"{left_out} judged item(s) that no taker answered are left out." if left_out else ""
+    left_out = int(differences["n_left_out"].max())
+    missing = f"{left_out} judged item(s) that no model answered are left out." if left_out else ""
     return context.table(
         "taker_readings",
         "Readings",
@@ -110,23 +122,25 @@ def _readings_table(found: pd.DataFrame, takers: Sequence[Taken], context: Conte
         (
             "Intervals: 95%, paired over items, participants and frames clustered. Holm, FDR: over "
             "all constructions and readings of one model.",
-            "A model's answer to an item is the share of its sittings that chose the expected "
-            "option. Unread: the share of trials without a readable answer, which count as none.",
+            "A model's answer to an item is the share of its sessions that chose the expected "
+            "option. Unread: the share of trials without a readable answer; they are left out.",
             *filter(None, (missing,)),
-            f"What the models told: {tiers} (docs/takers.md).",
+            f"What the models report: {tiers} (docs/takers.md).",
         ),
         Section.TAKERS,
     )
 
 
-def _conclusions_table(held: pd.DataFrame, found: pd.DataFrame, context: Context) -> Table:
-    ordered = context.by_construction(held).sort_values("model", kind="stable")
+def _conclusions_table(
+    supported: pd.DataFrame, differences: pd.DataFrame, context: Context
+) -> Table:
+    ordered = context.by_construction(supported).sort_values("model", kind="stable")
     frame = ordered.assign(
         group=ordered["model"] + ": " + full_titles(ordered),
         label=ordered["conclusion"],
         share=ordered["holds"].astype(str) + " of " + ordered["n_readings"].astype(str),
     )
-    n = len(found)
+    n = len(differences)
     return context.table(
         "taker_conclusions",
         "Conclusions",
@@ -140,7 +154,7 @@ def _conclusions_table(held: pd.DataFrame, found: pd.DataFrame, context: Context
         ),
         (
             f"A conclusion holds where the 95% interval lies on its side. {n} intervals of each "
-            f"kind were looked at: about {0.05 * n:.0f} exclude the truth by chance. Holm: also "
+            f"kind were computed: about {0.05 * n:.0f} exclude the truth by chance. Holm: also "
             "after adjustment for all constructions and readings of one model.",
             "More accurate than another model: by the point estimate, without a test. Attraction: "
             "matching minus mismatching items, sessions and frames clustered; only constructions "
@@ -173,7 +187,7 @@ def _consistency_table(alike: pd.DataFrame, context: Context) -> Table:
     return context.table(
         "taker_consistency",
         "Consistency",
-        "How often two answers to one item are alike.",
+        "How often two answers to one item agree.",
         alike.assign(group=alike["judge"], label=label),
         (_LABEL, Column("agreement", "Alike", "number"), Column("n_pairs", "Pairs", "count")),
         (
@@ -214,8 +228,8 @@ def readings_figure(frame: pd.DataFrame, *, simulated: bool, chance: float) -> F
     """Draw each model's accuracy in each reading, next to the human participants' accuracy.
 
     Args:
-        frame: A frame from ``analysis.takers.by_reading.by_reading``, in the order of the rows,
-            with ``label``, the construction's title.
+        frame: A frame from ``analysis.takers.by_reading.compare_by_elicitation``, in the order of
+            the rows, with ``label``, the construction's title.
         simulated: Whether the figure must state that participants were simulated.
         chance: The accuracy of guessing.
     """

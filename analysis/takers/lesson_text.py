@@ -1,6 +1,7 @@
-"""Write training text of prompts with right answers, for word-level models."""
+"""Training text of prompts with right answers, from which a small model learns to answer."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from random import Random
@@ -8,17 +9,144 @@ from random import Random
 from tqdm import tqdm
 
 from experiment.authoring.check import require_sound
+from experiment.design.lists import ListEntry
+from experiment.errors import StudyError
 from experiment.materials.read import load_items
 from experiment.materials.render import render, split_lower_case_tokens, split_tokens
-from experiment.records import Item
+from experiment.records import PAIR, Item, Kind, Trial
+from experiment.responses.base import Given
 from experiment.seeds import generator
 from experiment.studies.study import Study
-from experiment.takers.lessons import Lessons
-from experiment.takers.prompt import Prompter
-from experiment.takers.readings.base import Reading
-from experiment.takers.readings.registry import READINGS, load_reading
-from experiment.takers.session import Screens
+from experiment.takers.prompt import LABEL_SETS, Ask, Context, Prompter, Way
+from experiment.takers.readings.base import READINGS, Reading, Situation, load_reading
+from experiment.takers.session import Screens, TakerTrial
 from lm.text.generated import write_described
+
+# Relative frequency of each context: instructions are long and always the same.
+_CONTEXTS = {
+    Context.ZERO_SHOT: 100,
+    Context.INSTRUCTIONS: 1,
+    Context.PRACTICE: 1,
+    Context.HISTORY: 2,
+}
+# The most earlier trials that a prompt with a history shows.
+_MOST_EARLIER = 6
+# Log-probabilities, in nats, of the assumed reply and of the other answers.
+_SAID, _NOT_SAID = 0.0, -9.0
+
+
+@dataclass(frozen=True, slots=True)
+class Lesson:
+    """A prompt and its error-free answer."""
+
+    ask: Ask
+    answer: str
+
+
+class Lessons:
+    """Draws prompts about items of a study that are in none of its lists.
+
+    Args:
+        screens: Prepares trials.
+        prompter: Writes the prompts.
+        readings: The prompted readings to draw from.
+        items: The items to draw from, which are pairs.
+        rng: The random generator.
+
+    Raises:
+        StudyError: There are too few items, or no item has a right answer.
+    """
+
+    def __init__(
+        self,
+        screens: Screens,
+        prompter: Prompter,
+        readings: Sequence[Reading],
+        items: Sequence[Item],
+        rng: Random,
+    ) -> None:
+        self._screens, self._prompter, self._readings = screens, prompter, readings
+        self._items, self._rng = items, rng
+        if len(items) <= _MOST_EARLIER:
+            raise StudyError(
+                f"{len(items)} items are in none of the study's lists, too few to make prompts of",
+                expected="a study with a grammar, which gives more items than its lists take",
+            )
+
+    def draw(self) -> Iterator[Lesson]:
+        """Yield the prompts of randomly drawn trials and ways of asking, without end."""
+        while True:
+            reading = self._rng.choice(self._readings)
+            trials = [self._trial(item) for item in self._rng.sample(self._items, _MOST_EARLIER)]
+            allowed = [one for one in _CONTEXTS if not reading.refusal(trials[0].form, one)]
+            [context] = self._rng.choices(allowed, [_CONTEXTS[one] for one in allowed])
+            way = Way(context, self._rng.choice(list(LABEL_SETS)), self._rng.random() < 0.5)
+            n_before = self._rng.randrange(_MOST_EARLIER) if context.has_session else 0
+            *earlier, last = trials[: n_before + 1]
+            situation = Situation(
+                way,
+                self._prompter,
+                self._prompter.instructions,
+                [(trial, self._right(trial)) for trial in earlier],
+            )
+            yield from answered(reading, last, situation, self._right(last))
+
+    def verdicts(self) -> Iterator[Lesson]:
+        """Yield yes/no questions whether a text is acceptable, with answers, without end.
+
+        Labels obscure the task: the same text is right under one label and, in the other order,
+        under another. Here each text has one answer, so that a model learns acceptability sooner.
+        """
+        words = self._prompter.words
+        question = f"{words.accept.partition('?')[0].rstrip()}?"
+        while True:
+            trial = self._trial(self._rng.choice(self._items))
+            right = trial.answers.index(self._right(trial))
+            place = self._rng.randrange(len(trial.shown.options))
+            text = f"{trial.shown.prefix} {trial.shown.options[place]}".strip()
+            single = len(trial.shown.options) == 1
+            good = right == 0 if single else place == right
+            said = (words.yes, words.no)
+            yield Lesson(Ask(f"{question} {text}", said), said[0] if good else said[1])
+
+    def _trial(self, item: Item) -> TakerTrial:
+        trial = Trial(1, item.item_id, Kind.TARGET, self._rng.choice(PAIR))
+        return self._screens.trial(trial, ListEntry(item, Kind.TARGET))
+
+    def _right(self, trial: TakerTrial) -> Given:
+        found = self._screens.response.faultless(trial.arrangement)
+        if found not in trial.answers:
+            raise StudyError(
+                "the study's trials have no right answer, so prompts cannot be given with one",
+                expected="pairs, completions, or yes and no",
+            )
+        return found
+
+
+def answered(
+    reading: Reading, trial: TakerTrial, situation: Situation, right: Given
+) -> Iterator[Lesson]:
+    """Yield every prompt of a trial with the answer that most favours the right one.
+
+    Args:
+        reading: The reading that writes the prompts.
+        trial: The trial.
+        situation: The situation in which the trial is asked.
+        right: The trial's right answer.
+    """
+    asks, place = reading.asks(trial, situation), trial.answers.index(right)
+    for number, ask in enumerate(asks):
+
+        def weight(answer: str, number: int = number, ask: Ask = ask) -> float:
+            said = [[_SAID] * len(one.answers) for one in asks]
+            said[number] = [_SAID if one == answer else _NOT_SAID for one in ask.answers]
+            found = reading.weights(trial, situation, said)
+            # A text in a prompt of its own counts for or against itself.
+            own = number if len(asks) > 1 else place
+            return found[own] if own == place else -found[own]
+
+        yield Lesson(ask, max(ask.answers, key=weight))
+
 
 # The shares of lines that are right sentences without a prompt, and one-word verdicts.
 _SENTENCES, _VERDICTS = 0.2, 0.6

@@ -6,11 +6,9 @@ from dataclasses import dataclass
 from analysis.errors import AnalysisError
 from analysis.takers.source import Person, Source, persons
 from experiment.materials.render import render
-from experiment.takers.prompt import Context, Prompter, Way, instructions_of
-from experiment.takers.readings.base import Earlier, Reading, Situation
-from experiment.takers.readings.registry import READINGS, load_reading
+from experiment.takers.prompt import Context, Prompter, Way, instructions_of, labels_of
+from experiment.takers.readings.base import READINGS, Earlier, Reading, Situation, load_reading
 from experiment.takers.session import Screens, TakerSession, taker_sessions
-from experiment.takers.words import labels_of
 from lm.answering.answerer import Tier
 
 

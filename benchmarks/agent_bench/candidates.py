@@ -2,7 +2,7 @@
 
 Each gives nats as judged beforehand, above 0 where something speaks for a program. Which of them
 count, and for how much, is estimated (``integrity_weights.py``): the product has those alone that
-hurt nobody and say something (``experiment/integrity/agent.py``).
+hurt nobody and say something (``experiment/integrity/certificate.py``).
 """
 
 import math
@@ -10,8 +10,8 @@ from collections.abc import Callable, Mapping, Sequence
 from statistics import median, quantiles
 
 from agent_bench.norms import Norms, blindness, detachment
-from experiment.integrity.agent import SIGNALS as COUNTED
-from experiment.integrity.agent import (
+from experiment.integrity.certificate import SIGNALS as COUNTED
+from experiment.integrity.certificate import (
     by_mouse,
     crossings,
     holds_ms,

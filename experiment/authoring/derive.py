@@ -8,7 +8,7 @@ from math import gcd
 from experiment.design.lists import by_number, lists_named
 from experiment.errors import MaterialsError
 from experiment.materials.formats.columns import key_of
-from experiment.materials.formats.dealing import LIST_COLUMNS
+from experiment.materials.formats.crossing import LIST_COLUMNS
 from experiment.records import Item, Kind
 
 # The customary number of judgments per item; an even number balances the sides.

@@ -11,19 +11,19 @@ from babel import Locale
 
 from experiment.authoring.examined import Examined
 from experiment.authoring.words import is_tag, usual_tag, words_in
+from experiment.design.practice import read_practice
 from experiment.errors import ParallaxError, StudyError, StudyNote, placed
 from experiment.exclusion.rules import load_rule, parts_of
 from experiment.materials.formats.columns import NAMES, in_quotes
 from experiment.materials.render import render
 from experiment.money import in_words
-from experiment.panels.check_panel import unbounded_patterns
+from experiment.panels.panel import unbounded_patterns
 from experiment.payment.cost import hourly_minor
 from experiment.plugins import unknown_name
 from experiment.responses.registry import response_of
-from experiment.simulation.responders import RESPONDERS
+from experiment.responses.responders import RESPONDERS
 from experiment.studies.key_errors import misread
 from experiment.studies.study import PAGES, Rule, Study
-from experiment.trials.practice import read_practice
 from experiment.untrusted import MOST_CHARACTERS, MOST_MARKS, is_too_marked
 
 # The lowest minimum wage in the United States: a fair study pays at least this.

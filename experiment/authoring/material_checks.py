@@ -5,11 +5,12 @@ from collections.abc import Iterator
 from operator import attrgetter
 
 from experiment.authoring.examined import Examined
-from experiment.authoring.rule_checks import sound_rules
+from experiment.authoring.question_checks import sound_rules
 from experiment.design.audit.audit import audit
 from experiment.design.frames import index_materials
 from experiment.design.lists import BuiltLists, build_lists, source_name
 from experiment.design.ordering.constraints import declared, separate_columns
+from experiment.design.practice import read_practice
 from experiment.errors import DesignError, ParallaxError, StudyError, StudyNote, placed
 from experiment.integrity.humanness import rates_of
 from experiment.materials.checks import Result, check_items
@@ -18,13 +19,12 @@ from experiment.materials.render import LIKE_A_PICTURE, PICTURE, render
 from experiment.plugins import unknown_name
 from experiment.records import Item, Kind, Variant
 from experiment.responses.registry import RESPONSE_TYPES, response_class, response_of
-from experiment.simulation.responders import accuracy_of
+from experiment.responses.responders import accuracy_of
 from experiment.studies.design import Design
 from experiment.studies.files import study_files
 from experiment.studies.humanness import Rates
 from experiment.studies.published import read_published
 from experiment.studies.study import Study
-from experiment.trials.practice import read_practice
 
 # Checks whose failure makes an item unusable; the author decides about all others.
 _FATAL = ("there are items", "item ids are unique", "the versions of an item differ")

@@ -18,7 +18,7 @@ from experiment.plugins import unknown_name
 from experiment.records import PAIR
 from experiment.responses.base import Gives, ResponseType
 from experiment.responses.registry import answer_keys, response_of
-from experiment.simulation.responders import RESPONDERS
+from experiment.responses.responders import RESPONDERS
 from experiment.studies.files import FONT_SUFFIX
 from experiment.studies.study import Study
 

@@ -1,14 +1,25 @@
-"""``parallax study``: create a study, check it, show it, and print its schema."""
+"""``parallax study``: create a study, check it, show it, freeze its plan, print its schema."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 
 import click
 
-from experiment.authoring.check import check_folder, first_of
+from experiment.authoring.check import check_folder, first_of, require_sound
 from experiment.authoring.derive import DesignPlan
 from experiment.authoring.key_checks import headers_in_words
 from experiment.authoring.new import PRACTICE_FILE, NewStudy, new_study
+from experiment.authoring.plan import (
+    PLAN_TEXT,
+    Plan,
+    amended,
+    changes,
+    frozen,
+    planned,
+    read_plan,
+    to_json,
+)
 from experiment.authoring.show import NEXT_STEPS, SHOWN_BELOW, describe
 from experiment.authoring.study_toml import schema_text
 from experiment.authoring.words import Asking
@@ -16,7 +27,8 @@ from experiment.errors import MaterialsError, StudyError
 from experiment.materials.formats.columns import NAMES
 from experiment.records import Item
 from experiment.responses.registry import RESPONSE_TYPES
-from experiment.studies.load import find_study
+from experiment.studies.load import find_study, load_study
+from experiment.studies.study import PLAN_FILE, Study
 from experiment.tables.atomic_write import atomic_write
 
 _SEED_HELP = "The seed that the lists are built with."
@@ -219,3 +231,71 @@ def schema(out: Path | None) -> None:
     with atomic_write(out) as temporary:
         temporary.write_text(schema_text(), encoding="utf-8", newline="\n")
     click.echo(f"The schema of study.toml is written to {out}")
+
+
+@click.command()
+@click.argument("study")
+@click.option("--seed", type=int, required=True, help="The seed of the launch to come.")
+@click.option("--amend", default="", metavar="WHY", help="Change a frozen plan, and say why.")
+def freeze(study: str, seed: int, amend: str) -> None:
+    """Freeze what STUDY plans, before anybody answers.
+
+    Writes plan.json and plan.md into the study's folder: materials, lists, seed, rules, planned
+    comparisons and sample size, with a hash to register. A launch refuses what was changed since.
+    """
+    loaded = load_study(study)
+    built = require_sound(loaded, seed)
+    values, day = planned(loaded, built), f"{datetime.now(UTC):%Y-%m-%d}"
+    plan = read_plan(loaded)
+    if plan is None:
+        plan = frozen(values, day)
+    elif differing := changes(plan.values, values):
+        if not amend:
+            raise StudyError(
+                f"the plan was frozen on {plan.frozen_on}, and differs: {', '.join(differing)}",
+                where=str(find_study(study) / PLAN_FILE),
+                remedy='Say why with --amend "WHY"; the earlier plan stays in the file',
+            )
+        plan = amended(plan, values, day, amend)
+    folder = find_study(study)
+    for name, text in ((PLAN_FILE, to_json(plan)), (PLAN_TEXT, to_text(plan, loaded))):
+        with atomic_write(folder / name) as temporary:
+            temporary.write_text(text, encoding="utf-8", newline="\n")
+    click.echo(f"{folder / PLAN_FILE}: frozen on {plan.frozen_on}, SHA-256 {plan.sha256}")
+    click.echo(f"{folder / PLAN_TEXT}: the same as a text, for a preregistration")
+
+
+def to_text(plan: Plan, study: Study) -> str:
+    """Return the plan as Markdown."""
+    return "\n".join(_lines(plan, study)) + "\n"
+
+
+def _lines(plan: Plan, study: Study) -> Iterator[str]:
+    values = plan.values
+    yield from (f"# Plan of {study.study.title}", "")
+    yield f"Frozen on {plan.frozen_on}. SHA-256 of the plan: `{plan.sha256}`."
+    yield from ("", "## Design", "")
+    yield f"- Study {values['study']}, version {values['study_version']}; {values['response']}."
+    yield f"- {values['n_lists']} lists, built with the seed {values['seed']}."
+    yield f"- Materials: SHA-256 `{values['materials_hash']}`."
+    yield f"- Lists: SHA-256 `{values['lists_hash']}`."
+    yield from ("", "## Sample size", "")
+    yield f"- {values['n_participants']} participants: the run has so many places and no more."
+    yield from ("", "## Who is left out", "")
+    rules = values["exclusion"]
+    yield from (f"- {_settings(rule)}" for rule in rules)
+    if not rules:
+        yield "- Nobody: the study has no exclusion rule."
+    yield from (f"- Screening: {entry['label']}" for entry in values["screening"])
+    yield from ("", "## Comparisons", "")
+    yield from (f"- {name}: {value}" for name, value in values["comparisons"].items())
+    if plan.amendments:
+        yield from ("", "## Amendments", "")
+        for entry in plan.amendments:
+            changed = ", ".join(entry["changes"]) or "nothing"
+            yield f"- {entry['on']}: {entry['reason']} Changed: {changed}."
+
+
+def _settings(rule: Mapping[str, object]) -> str:
+    others = ", ".join(f"{name} = {value}" for name, value in rule.items() if name != "rule")
+    return f"{rule['rule']} ({others})" if others else str(rule["rule"])

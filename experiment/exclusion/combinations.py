@@ -11,8 +11,7 @@ from typing import ClassVar
 from pydantic import Field
 
 from experiment.errors import ParallaxError
-from experiment.exclusion.answered import Assessment
-from experiment.exclusion.base import BaseRule, ExclusionRule, PlannedStudy
+from experiment.exclusion.base import Assessment, BaseRule, ExclusionRule, PlannedStudy
 from experiment.exclusion.rules import (
     flaws,
     load_rule,

@@ -6,8 +6,7 @@ from typing import ClassVar
 from pydantic import Field, NonNegativeInt, PositiveInt
 
 from experiment.errors import ParallaxError, StudyError, StudyNote
-from experiment.exclusion.answered import Answered, Assessment
-from experiment.exclusion.base import BaseRule, PlannedStudy, never
+from experiment.exclusion.base import Answered, Assessment, BaseRule, PlannedStudy, never
 from experiment.integrity.certificate import FEWEST_INTERVALS, Certificate
 from experiment.integrity.observed import TOLERANCE_MS
 from experiment.integrity.rates import METHODS, MOST, SCORE, is_safe

@@ -8,8 +8,7 @@ from typing import ClassVar, Literal
 from pydantic import Field, PositiveFloat
 
 from experiment.errors import ParallaxError
-from experiment.exclusion.answered import Answered, Assessment
-from experiment.exclusion.base import PlannedStudy, never
+from experiment.exclusion.base import Answered, Assessment, PlannedStudy, never
 from experiment.exclusion.max_errors import nothing_right, right_or_wrong
 from experiment.exclusion.selection import Counted, Selection
 from experiment.records import Judgment

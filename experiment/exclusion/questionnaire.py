@@ -6,8 +6,7 @@ from typing import ClassVar
 from pydantic import Field, NonNegativeInt
 
 from experiment.errors import ParallaxError, StudyError
-from experiment.exclusion.answered import Answered, Assessment
-from experiment.exclusion.base import BaseRule, PlannedStudy, never
+from experiment.exclusion.base import Answered, Assessment, BaseRule, PlannedStudy, never
 from experiment.exclusion.selection import Names
 from experiment.plugins import unknown_name
 from experiment.records import Judgment

@@ -7,8 +7,7 @@ from typing import ClassVar
 from pydantic import Field
 
 from experiment.errors import ParallaxError, StudyError
-from experiment.exclusion.answered import Assessment
-from experiment.exclusion.base import PlannedTrial, never
+from experiment.exclusion.base import Assessment, PlannedTrial, never
 from experiment.exclusion.selection import Counted, OfScale
 from experiment.records import Judgment, Variant
 from experiment.responses.base import Gives

@@ -6,8 +6,7 @@ from typing import TypeVar, cast
 from pydantic import ValidationError
 
 from experiment.errors import ParallaxError, StudyError, wrong_keys
-from experiment.exclusion.answered import Answered
-from experiment.exclusion.base import ExclusionRule, PlannedStudy
+from experiment.exclusion.base import Answered, ExclusionRule, PlannedStudy
 from experiment.plugins import Registry
 from experiment.records import Judgment, Verdict
 from experiment.responses.base import Gives

@@ -7,8 +7,14 @@ from typing import Annotated
 from pydantic import BeforeValidator, Field
 
 from experiment.errors import ParallaxError, StudyError, placed
-from experiment.exclusion.answered import Assessment
-from experiment.exclusion.base import BaseRule, ListedItem, PlannedStudy, PlannedTrial, never
+from experiment.exclusion.base import (
+    Assessment,
+    BaseRule,
+    ListedItem,
+    PlannedStudy,
+    PlannedTrial,
+    never,
+)
 from experiment.plugins import unknown_name
 from experiment.records import Item, Judgment, Kind
 

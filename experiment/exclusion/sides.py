@@ -8,8 +8,7 @@ from typing import ClassVar, Self
 from pydantic import Field, PositiveInt, model_validator
 
 from experiment.errors import ParallaxError
-from experiment.exclusion.answered import Assessment
-from experiment.exclusion.base import never
+from experiment.exclusion.base import Assessment, never
 from experiment.exclusion.selection import Counted, OfScale, most
 from experiment.records import Judgment
 

@@ -7,8 +7,7 @@ from typing import ClassVar, Self
 from pydantic import Field, PositiveFloat, model_validator
 
 from experiment.errors import ParallaxError
-from experiment.exclusion.answered import Assessment
-from experiment.exclusion.base import PlannedStudy, never
+from experiment.exclusion.base import Assessment, PlannedStudy, never
 from experiment.exclusion.selection import Counted, Selection, most
 from experiment.records import Judgment
 

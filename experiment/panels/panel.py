@@ -1,15 +1,290 @@
-"""The model of ``[panel]`` in study.toml: how participants arrive from a panel and return to it."""
+"""The model of ``[panel]`` in study.toml, and its checks, such as of texts that are signed."""
 
+import re
 import tomllib
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any, Self
 
 from pydantic import model_validator
 
-from experiment.panels.check_panel import check_panel
-from experiment.panels.table import PRESETS, PRESETS_FOLDER, PanelTable
-from experiment.panels.templates import UnfilledError, fill
+from experiment.panels.signing import (
+    KEYED,
+    PATH,
+    PLAIN,
+    URL,
+    Signing,
+    UnfilledError,
+    fill,
+    is_address,
+    is_of_address,
+    last_signature,
+    names_in,
+)
+from experiment.panels.table import PRESETS, PRESETS_FOLDER, PanelTable, Report
+from experiment.participation import Ending
+from experiment.untrusted import is_whole, why_unbounded
+
+_NAME = re.compile(r"\{([\w-]+)\}")
+_AROUND = ("", "a", "A", "1")
+
+
+def of_one_person(panel: PanelTable, signed: str, where: str) -> Iterator[str]:
+    """Report signed texts for which one person's signature could be valid for another person."""
+    if {URL, PATH}.isdisjoint(names_in(signed)) and not set(panel.person) <= {*names_in(signed)}:
+        yield f"each parameter of person in signed of {where}, or {{url}} or {{path}}"
+    patterns = {name: parameter.pattern for name, parameter in panel.parameters.items()}
+    for left, right in divided_elsewhere(signed, patterns):
+        yield (
+            f"a text between {{{left}}} and {{{right}}} in signed of {where} that their patterns"
+            " do not allow in a value, or a pattern of one length for one of them: the same"
+            " signature would be good for another person"
+        )
+
+
+def divided_elsewhere(signed: str, patterns: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """Yield pairs of parameters between which a signed text can be divided in several ways.
+
+    Args:
+        signed: The template of the text that is signed.
+        patterns: The patterns of the link's parameters. Every other name represents a text that no
+            link can change.
+    """
+    last, after, gap = "", "", ""
+    pieces = _NAME.split(signed)
+    for name, literal in zip(pieces[1::2], pieces[2::2], strict=True):
+        if name not in patterns:
+            last = ""
+        elif not _has_one_length(patterns[name]):
+            if last and _may_hold(patterns[last], after) and _may_hold(patterns[name], gap):
+                yield last, name
+            last, after = name, literal
+        gap = literal
+
+
+def _has_one_length(pattern: str) -> bool:
+    try:
+        # Look-behind requires a fixed length.
+        re.compile(f"(?<={pattern})")
+    except re.error:
+        return False
+    return True
+
+
+def _may_hold(pattern: str, text: str) -> bool:
+    return not text or any(is_whole(pattern, f"{side}{text}{side}") for side in _AROUND)
+
+
+# Names available in every template besides the panel's own: the participant's id on the panel, the
+# ending's completion code, and the receipt that proves who left.
+KNOWN_OF_ALL = ("participant", "code", "receipt")
+# Endings without any work: with the return link of a completed session, the platform would pay for
+# them.
+_NO_WORK = (
+    *(Ending.NO_CONSENT, Ending.DECLINED, Ending.SCREENED_OUT, Ending.FULL),
+    *(Ending.DUPLICATE, Ending.SECURITY),
+)
+# Nothing is stored about participants who are turned away on arrival, so nothing can be reported
+# later.
+_NOT_STORED = (Ending.FULL, Ending.DUPLICATE, Ending.SECURITY)
+
+
+def check_panel(panel: PanelTable) -> None:
+    """Check that every name is known, and that every address belongs to a fixed site.
+
+    Raises:
+        ValueError: All mistakes, in words that follow "Expected".
+    """
+    if problems := dict.fromkeys(_problems(panel)):
+        raise ValueError("; and ".join(problems))
+
+
+def unbounded_patterns(panel: PanelTable) -> Iterator[tuple[tuple[str, ...], str]]:
+    """Yield the key of each pattern without linear-time matching, and what is expected.
+
+    Studies that were launched earlier keep such patterns, so they are not errors of the table.
+    """
+    for name, parameter in panel.parameters.items():
+        if why := why_unbounded(parameter.pattern):
+            yield ("parameters", name, "pattern"), why
+    for ending in Ending:
+        report = panel.way_back(ending).report
+        for key in ("done", "done_before") if report is not None else ():
+            if why := why_unbounded(getattr(report, key)):
+                yield ("endings", str(ending), "report", key), why
+
+
+def _problems(panel: PanelTable) -> Iterator[str]:
+    yield from _names(panel)
+    for name, meaning in panel.needs.items():
+        if not panel.values.get(name, "").strip():
+            yield f'a value "{name}" in [panel.values]: {meaning}'
+    for ending in panel.codes_needed:
+        if not panel.code(ending):
+            yield f'a code "{ending}" in [panel.codes], which the platform shows or lets you choose'
+    for ending in Ending:
+        yield from _ending(panel, ending)
+    for ending in _NO_WORK:
+        yield from _paid_for_nothing(panel, ending)
+    yield from _signature(panel)
+    yield from _own_signatures(panel)
+    way = panel.way_back(Ending.COMPLETED)
+    if not (panel.address_of(Ending.COMPLETED) or panel.code(Ending.COMPLETED) or way.report
+            or way.text):  # fmt: skip
+        yield (
+            "a way back for who completed: an address or a report in [panel.endings.completed],"
+            " or a code in [panel.codes]"
+        )
+
+
+def _paid_for_nothing(panel: PanelTable, ending: Ending) -> Iterator[str]:
+    why = f"than for {Ending.COMPLETED}, or the platform pays who did no work"
+    code = panel.code(ending)
+    if code and not names_in(code) and code == panel.code(Ending.COMPLETED):
+        yield f"another code for {ending} {why}"
+    address, completed = panel.address_of(ending), panel.address_of(Ending.COMPLETED)
+    way, fields = _filled(panel, address), panel.way_back(ending).fields
+    same = way == _filled(panel, completed) and fields == panel.way_back(Ending.COMPLETED).fields
+    if way and same and "code" not in names_in(address):
+        yield f"another address for {ending} {why}"
+
+
+def _filled(panel: PanelTable, template: str) -> str:
+    """Return a template with names of the panel's own values replaced by the values."""
+    for name in names_in(template):
+        template = template.replace(f"{{{name}}}", panel.values.get(name, f"{{{name}}}"))
+    return template
+
+
+def _names(panel: PanelTable) -> Iterator[str]:
+    numbers = Counter([*panel.parameters, *panel.values, *panel.secrets, *panel.signatures])
+    numbers.update((*KNOWN_OF_ALL, URL, PATH))
+    for name, number in numbers.items():
+        if number > 1:
+            yield f'another name than "{name}", which stands for two things in templates'
+    for name in panel.person:
+        if name not in panel.parameters:
+            yield f'[panel.parameters.{name}], because person names "{name}"'
+        elif not panel.parameters[name].required:
+            yield f'required = true for "{name}", by which people are known'
+    if panel.access_codes and panel.person:
+        yield "either person or access_codes: each says by itself who comes"
+    for name, parameter in panel.parameters.items():
+        if not set(names_in(parameter.only)) <= {*panel.values, *_optional(panel)}:
+            yield f"names of [panel.values] alone in only of [panel.parameters.{name}]"
+
+
+def _optional(panel: PanelTable) -> set[str]:
+    """Return the names in presets that a study need not give."""
+    if panel.preset is None:
+        return set()
+    named = [parameter.only for parameter in panel.parameters.values()]
+    named += [panel.way_back(ending).address for ending in Ending]
+    return {name for template in named for name in names_in(template) if name not in panel.secrets}
+
+
+def _ending(panel: PanelTable, ending: Ending) -> Iterator[str]:
+    way, where = panel.way_back(ending), f"[panel.endings.{ending}]"
+    people = {*panel.parameters, *panel.values, *_optional(panel), *KNOWN_OF_ALL}
+    people |= {*panel.signatures}
+    code = panel.code(ending)
+    if code and not set(names_in(code)) <= {*panel.values, "receipt"}:
+        yield f"names of [panel.values] and {{receipt}} alone in the code of {ending}"
+    if address := panel.address_of(ending):
+        yield from _address(panel, address, {*people, *panel.secrets}, where)
+    for template in way.fields.values():
+        yield from _unknown(template, people, where)
+    if way.fields and way.method != "form":
+        yield f'method = "form" in {where}, because it has fields'
+    if way.method == "form" and not way.address:
+        yield f"an address in {where}, because a form is sent there"
+    if way.report is not None:
+        if ending in _NOT_STORED:
+            yield f"no report in {where}: nothing is stored of who is turned away"
+        if ending is Ending.TOO_LATE:
+            yield f"no report in {where}: who is too late may return"
+        yield from _report(panel, way.report, {*people, *panel.secrets}, where)
+
+
+def _report(panel: PanelTable, report: Report, known: set[str], where: str) -> Iterator[str]:
+    yield from _address(panel, report.address, known, f"{where} report")
+    for template in (*report.fields.values(), *report.headers.values()):
+        yield from _unknown(template, known, f"{where} report")
+    if report.fields and report.method != "POST":
+        yield f'method = "POST" in {where} report, because it has fields'
+
+
+def _address(panel: PanelTable, template: str, known: set[str], where: str) -> Iterator[str]:
+    yield from _unknown(template, known, where)
+    first = names_in(template)[:1]
+    missing = bool(first) and template.startswith("{") and not panel.values.get(first[0])
+    if not (missing and first[0] in _optional(panel)) and not is_address(template, panel.values):
+        yield f"an address that begins with https:// and one site's name in {where}"
+
+
+def _unknown(template: str, known: set[str], where: str) -> Iterator[str]:
+    for name in names_in(template):
+        if name not in known:
+            yield f"one of {', '.join(sorted(known))} instead of {{{name}}} in {where}"
+
+
+def _signature(panel: PanelTable) -> Iterator[str]:
+    signature = panel.signature
+    if signature is None:
+        return
+    where, is_token = "[panel.signature]", signature.algorithm not in (*PLAIN, *KEYED)
+    names = {*panel.parameters, *panel.values}
+    if signature.algorithm == "HS256" and signature.secret not in panel.secrets:
+        yield f"the name of one of [panel.secrets] as secret in {where}"
+    if signature.algorithm in ("RS256", "ES256") and not is_address(signature.keys, panel.values):
+        yield f"the https:// address of the platform's public keys as keys in {where}"
+    yield from _unknown(signature.audience, {*names, URL}, where)
+    if is_token:
+        if signature.signed:
+            yield f"signed in {where} for hashes and HMACs alone"
+        if not set(panel.person) <= set(signature.claims):
+            yield f"a claim in {where} for each parameter of person: a token of another is none"
+    else:
+        yield from _signing(panel, signature, names, where)
+        yield from of_one_person(panel, signature.signed, where)
+    if not set(signature.claims) <= set(panel.parameters):
+        yield f"claims of parameters alone in {where}"
+
+
+def _signing(panel: PanelTable, signing: Signing, names: set[str], where: str) -> Iterator[str]:
+    """Report mistakes in a hash or HMAC signature."""
+    if not signing.signed:
+        yield f"signed in {where}: the text that is signed"
+    if signing.algorithm in KEYED and signing.secret not in panel.secrets:
+        yield f"the name of one of [panel.secrets] as secret in {where}"
+    known = {*names, URL, PATH}
+    if signing.algorithm in PLAIN:
+        known |= {*panel.secrets}
+        if panel.secrets.keys().isdisjoint(names_in(signing.signed)):
+            yield f"the name of one of [panel.secrets] in signed of {where}: a hash has no key"
+    yield from _unknown(signing.signed, known, where)
+
+
+def _own_signatures(panel: PanelTable) -> Iterator[str]:
+    people = {*panel.parameters, *panel.values, *_optional(panel), *KNOWN_OF_ALL}
+    for name, signing in panel.signatures.items():
+        yield from _signing(panel, signing, people, f"[panel.signatures.{name}]")
+    of_address = {name for name, each in panel.signatures.items() if is_of_address(each)}
+    for ending in Ending:
+        way = panel.way_back(ending)
+        reported = [way.report.address] if way.report else []
+        for template in filter(None, (panel.address_of(ending), *reported)):
+            last = last_signature(template, panel.signatures)
+            before = last["before"] if last else template
+            for name in of_address & set(names_in(before)):
+                yield f"{{{name}}} as the last argument of the address of {ending}, which it signs"
+        fields = [*way.fields.values()]
+        if way.report is not None:
+            fields += [*way.report.fields.values(), *way.report.headers.values()]
+        for name in of_address & {each for field in fields for each in names_in(field)}:
+            yield f"{{{name}}} in addresses alone, which it signs, and not in fields of {ending}"
+
 
 _DEMONSTRATION = "demonstration"
 

@@ -21,7 +21,7 @@ from experiment.responses.answer import (
     Timed,
 )
 from experiment.responses.proposed_rules import CatchTrials, no_rule, rules_of_errors
-from experiment.simulation.responders import Responder
+from experiment.responses.responders import Responder
 from experiment.tables.column import Column, TableSchema
 
 __all__ = [

@@ -4,7 +4,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from experiment.studies.toml_lists import Texts
+from experiment.studies.toml_values import Texts
 
 
 class Analysis(BaseModel):

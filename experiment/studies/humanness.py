@@ -17,7 +17,7 @@ from pydantic import (
 )
 
 from experiment.errors import StudyError, wrong_keys
-from experiment.studies.toml_lists import AS_TUPLE
+from experiment.studies.toml_values import AS_TUPLE
 from experiment.untrusted import read_toml
 
 

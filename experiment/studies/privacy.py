@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from experiment.studies.toml_lists import AS_TUPLE, Texts
+from experiment.studies.toml_values import AS_TUPLE, Texts
 
 DeviceKind = Literal["desktop", "tablet", "phone"]
 # The recruiting platforms' names for kinds of device.

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from experiment.errors import StudyError, why_unread, wrong_keys
-from experiment.studies.toml_lists import AS_TUPLE, Texts
+from experiment.studies.toml_values import AS_TUPLE, Texts
 
 # TOML dates are converted to texts.
 _AS_TEXT = BeforeValidator(lambda value: str(value) if isinstance(value, date) else value)

@@ -11,7 +11,7 @@ from pydantic import (
     model_validator,
 )
 
-from experiment.studies.amounts import Amount
+from experiment.studies.toml_values import Amount
 
 _Qualification = Annotated[str, StringConstraints(pattern=r"^[A-Z0-9]{1,64}$")]
 _Country = Annotated[str, StringConstraints(pattern=r"^[A-Z]{2}$")]

@@ -17,7 +17,6 @@ from pydantic import (
 
 from experiment.money import DEFAULT_CURRENCY, minor_units
 from experiment.panels.panel import Panel
-from experiment.studies.amounts import Amount, checked_amount, checked_currency, with_amounts
 from experiment.studies.analysis_plan import Analysis
 from experiment.studies.design import Design, holds
 from experiment.studies.humanness import Humanness
@@ -25,7 +24,14 @@ from experiment.studies.privacy import Oversight, Privacy, TakingPart
 from experiment.studies.publication import Baseline, Publication
 from experiment.studies.question import Attention, Comprehension, FinalQuestion, ScreeningQuestion
 from experiment.studies.recruitment import Recruitment
-from experiment.studies.toml_lists import TextOrTexts, Texts
+from experiment.studies.toml_values import (
+    Amount,
+    TextOrTexts,
+    Texts,
+    checked_amount,
+    checked_currency,
+    with_amounts,
+)
 
 PAGES = ("consent", "instructions", "debrief")
 STUDY_FILE, PUBLISHED_FILE, PLAN_FILE = "study.toml", "published.csv", "plan.json"

@@ -15,7 +15,7 @@ from tests.browser.browser_steps import (
     expect_page,
     start,
 )
-from tests.experiment.trials.studies import PRESENTATIONS
+from tests.experiment.responses.studies import PRESENTATIONS
 
 EXAMPLE = Path(__file__).parents[2] / "docs" / "examples" / "yes_no"
 

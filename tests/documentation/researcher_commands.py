@@ -124,10 +124,12 @@ def page_of(command: str) -> str:
 
 
 def table() -> str:
-    """Return the table; neighbours with the same page share a row."""
+    """Return the table of commands that have a page; neighbours with the same page share a row."""
     rows: list[tuple[str, list[str]]] = []
     for command in commands():
         page = page_of(command)
+        if page.startswith("none"):
+            continue
         if rows and rows[-1][0] == page:
             rows[-1][1].append(command)
         else:

@@ -93,7 +93,7 @@ EXCEPTIONS = {
     "marketplace/": "stand-ins speak their platforms' words",
     "webapp/database/migrations/versions/0004_payments.py": "the column as it was",
     "webapp/database/migrations/versions/0009_currencies.py": "renames that column",
-    "experiment/studies/amounts.py": "reads earlier studies",
+    "experiment/studies/toml_values.py": "reads earlier studies",
     "experiment/money.py": "names them in its explanation",
     "benchmarks/fault_injection/environment.py": "reads the marketplace's books",
     "benchmarks/fault_injection/restored_mturk.py": "reads the marketplace's books",

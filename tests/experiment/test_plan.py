@@ -22,7 +22,7 @@ from experiment.authoring.plan import (
 from experiment.authoring.plan import (
     frozen as frozen_plan,
 )
-from experiment.commands.freeze import freeze
+from experiment.commands.study import freeze
 from experiment.errors import StudyError
 from experiment.studies.files import study_files
 from experiment.studies.load import find_study, load_study

@@ -7,7 +7,7 @@ from datetime import datetime
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from experiment.exclusion.answered import Answered, Everyone
+from experiment.exclusion.base import Answered, Everyone
 from experiment.exclusion.rules import load_rule, needs_certificate, needs_everyone, verdict
 from experiment.integrity.certificate import Certificate
 from experiment.participation import State

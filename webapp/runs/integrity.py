@@ -13,13 +13,13 @@ from typing import Any
 from sqlalchemy import Select, and_, func, select
 from sqlalchemy.orm import Session
 
+from experiment.design.practice import breaks_before, pages_before
 from experiment.exclusion.integrity import flags
 from experiment.integrity.certificate import Certificate, certify
 from experiment.integrity.observed import ObservedAnswer, ObservedSession
 from experiment.materials.render import described
 from experiment.participation import Ending, EventKind
 from experiment.studies.study import Study
-from experiment.trials.practice import breaks_before, pages_before
 from webapp.database.models import Device, Event, Participant, Response, Run, RunItem, Trial
 from webapp.runs.stored_answers import given_of
 

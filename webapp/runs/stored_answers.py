@@ -8,8 +8,8 @@ from sqlalchemy.orm import Session
 
 from experiment.records import Side
 from experiment.responses.base import Arrangement, Given
+from experiment.responses.trace import read_trace
 from experiment.tables.column import JUDGE, PERSON, PROGRAM
-from experiment.trials.trace import read_trace
 from webapp.database.models import Response, Run, Trial
 from webapp.sessions.measurements import read_steps
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from experiment.panels.panel import Panel
-from experiment.panels.templates import names_in
+from experiment.panels.signing import names_in
 from experiment.participation import Ending
 from experiment.studies.study import Study
 from webapp.errors import RunError

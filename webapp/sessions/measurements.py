@@ -24,7 +24,7 @@ from pydantic import (
 from experiment.participation import EventKind
 from experiment.records import Steps
 from experiment.responses.reading.division import MOST_STEPS
-from experiment.trials.trace import MOMENT, MOST_CHARACTERS
+from experiment.responses.trace import MOMENT, MOST_CHARACTERS
 from webapp.database.models import Event
 
 _DAY_MS = 24 * 60 * 60 * 1000

@@ -7,6 +7,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from experiment.design.lists import ListEntry, trial_kinds
+from experiment.design.practice import Practice, breaks_before, pages_before, read_practice
 from experiment.materials.read import item_from_row
 from experiment.materials.render import render
 from experiment.records import PAIR, SIDES, Item, Kind, Side
@@ -15,7 +16,6 @@ from experiment.responses.base import Arrangement, Gives
 from experiment.responses.mixed.mixed import Mixed
 from experiment.responses.registry import answer_keys, response_of
 from experiment.studies.study import Study
-from experiment.trials.practice import Practice, breaks_before, pages_before, read_practice
 from webapp.database.models import Run, RunItem
 
 _PREVIEWED_TRIALS = 30

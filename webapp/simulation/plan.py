@@ -12,7 +12,7 @@ from experiment.materials.render import render
 from experiment.records import Kind
 from experiment.responses.base import Known, ResponseType
 from experiment.responses.registry import response_of
-from experiment.simulation.responders import accuracy_of, assign_responders
+from experiment.responses.responders import accuracy_of, assign_responders
 from experiment.studies.published import read_published
 from experiment.studies.study import Study
 from webapp.database.models import Participant, Place, Run, RunItem

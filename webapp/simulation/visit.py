@@ -10,8 +10,8 @@ import httpx
 
 from experiment.records import SIDES
 from experiment.responses.base import Known
+from experiment.responses.responders import load_responder, reaction_time_ms
 from experiment.seeds import generator
-from experiment.simulation.responders import load_responder, reaction_time_ms
 from experiment.studies.question import BETWEEN_CHOICES, Question, ScreeningQuestion, is_asked
 from webapp.core.clock import utc_now
 from webapp.errors import WebappError

@@ -6,7 +6,7 @@
  * Each moment is a letter (m a movement of mouse or pen, t of a finger, d a key down, u a key up),
  * the milliseconds since the moment before, and of movements how far it went to the right and down,
  * in CSS pixels; all in base 36. The first counts from when the trial was drawn and from the
- * window's corner. experiment/trials/trace.py reads it.
+ * window's corner. experiment/responses/trace.py reads it.
  *
  * @typedef {{ kind: "m" | "t" | "d" | "u", ms: number, x: number, y: number }} Moment
  */

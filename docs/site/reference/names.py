@@ -12,7 +12,7 @@ from experiment.exclusion.rules import RULES
 from experiment.materials.render import RENDERINGS
 from experiment.plugins import Registry
 from experiment.responses.registry import RESPONSE_TYPES
-from experiment.simulation.responders import RESPONDERS
+from experiment.responses.responders import RESPONDERS
 from lm.registry import TYPES
 from reference.markdown import code, plain, table
 from webapp.recruiters.registry import RECRUITERS

@@ -11,7 +11,7 @@ from experiment.authoring.derive import given_column
 from experiment.authoring.lint.materials import Fault, Materials
 from experiment.authoring.words import script_of
 from experiment.materials.formats.columns import NAMES, key_of, misspelt_kinds
-from experiment.materials.formats.dealing import LIST_COLUMNS
+from experiment.materials.formats.crossing import LIST_COLUMNS
 from experiment.materials.render import described
 from experiment.records import Item
 

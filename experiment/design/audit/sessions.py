@@ -10,7 +10,7 @@ from experiment.design.session import compose, session_number
 from experiment.errors import ParallaxError
 from experiment.records import Trial
 from experiment.responses.base import ResponseType
-from experiment.responses.choice.sentence_pair import SentencePair
+from experiment.responses.choice.choice import SentencePair
 from experiment.responses.registry import response_of
 from experiment.studies.design import Design, Square, holds
 from experiment.studies.study import Study

@@ -4,8 +4,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from experiment.discovery import offered_in
 from experiment.materials.formats.pairs import Draft
+from experiment.plugins import offered_in
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,9 +12,11 @@ from experiment.materials.formats.delimited import (
     TextFile,
     cells_of,
     find_layout,
+    lost_word,
     open_text,
+    sheet,
+    telling_word,
 )
-from experiment.materials.formats.workbooks import lost_word, sheet, telling_word
 
 TEXT_SUFFIXES = (".csv", ".tsv", ".tab", ".txt")
 SUFFIXES = (*TEXT_SUFFIXES, ".xlsx", ".jsonl", ".json")

@@ -14,8 +14,12 @@ from experiment.materials.formats.columns import (
     key_of,
     unknown_kinds,
 )
-from experiment.materials.formats.crossing import CONDITION, cross_factors, named_factors
-from experiment.materials.formats.dealing import join_lists
+from experiment.materials.formats.crossing import (
+    CONDITION,
+    cross_factors,
+    join_lists,
+    named_factors,
+)
 from experiment.materials.formats.format import Terms, format_of
 from experiment.materials.formats.items import make_items
 from experiment.materials.formats.options import options_against, order_options

@@ -25,7 +25,7 @@ from experiment.responses.base import (
 )
 from experiment.responses.mixed.task import TASK, Task, united, united_table
 from experiment.responses.registry import RESPONSE_TYPES, response_class
-from experiment.simulation.responders import Responder
+from experiment.responses.responders import Responder
 from experiment.tables.column import Column, TableSchema
 
 

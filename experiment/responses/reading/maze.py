@@ -13,11 +13,10 @@ from pydantic import Field
 
 from experiment.records import Item, Side, Steps, Variant
 from experiment.responses.base import Arrangement, Known
-from experiment.responses.reading.division import Unit, flaw, sentence_of
-from experiment.responses.reading.question import Questioned
+from experiment.responses.reading.division import Questioned, Unit, flaw, sentence_of
 from experiment.responses.reading.reading import READ_COLUMNS, Read
+from experiment.responses.responders import Responder
 from experiment.seeds import generator
-from experiment.simulation.responders import Responder
 from experiment.tables.column import Column, TableSchema
 from experiment.tables.observation_tables import READINGS, STEP_KEYS, STEP_TIMES
 
@@ -70,6 +69,7 @@ class Maze(Questioned, Read):
     step_table: ClassVar[TableSchema | None] = _WORDS
     # Half a line, measured with the page's own style: the two words are shown side by side.
     letters_in_place: ClassVar[int | None] = 13
+    log_rt_sds: ClassVar[tuple[float, ...]] = (0.17, 0.06, 0.10, 0.09, 0.29)
     default_keys: ClassVar[tuple[str, ...]] = ("f", "j")
     typical_rt_ms: ClassVar[float] = 9000.0
     asked: ClassVar[str] = "maze"

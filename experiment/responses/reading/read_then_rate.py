@@ -9,10 +9,10 @@ from experiment.records import Item, Side, Variant
 from experiment.responses.base import Arrangement, Given, Gives, Judged, Known
 from experiment.responses.proposed_rules import CatchTrials
 from experiment.responses.rating.rating import SCALE_COMMENTS, Points, rules_of_ratings
-from experiment.responses.reading.question import Question
+from experiment.responses.reading.division import Question
 from experiment.responses.reading.reading import PLAN, WHOLE_MS, with_question
 from experiment.responses.reading.self_paced import Paced
-from experiment.simulation.responders import Rater, Responder
+from experiment.responses.responders import Rater, Responder
 from experiment.tables.column import Column
 from experiment.tables.schemas import RATED_SIDE_COLUMN, RATING_COLUMNS
 

@@ -13,16 +13,17 @@ from experiment.records import PAIR, SIDES, Item, Side, Steps, Variant
 from experiment.responses.base import Arrangement, Given, Judged, Known, Render, Shown
 from experiment.responses.one_version import OneVersion
 from experiment.responses.reading.division import (
+    Question,
     Step,
     Unit,
     as_shown,
     barred,
     divided,
     flaw,
+    question_of,
     sentence_of,
 )
-from experiment.responses.reading.question import Question, question_of
-from experiment.simulation.responders import Responder
+from experiment.responses.responders import Responder
 from experiment.tables.column import Column
 from experiment.tables.schemas import MEASURED_COLUMNS
 
@@ -98,6 +99,10 @@ class Read(OneVersion):
     responder_method: ClassVar[str] = "choose"
     # A whole line, measured with the page's own style.
     letters_in_place: ClassVar[int | None] = 23
+    # Standard deviations of log times, for planning: between participants, of their effects,
+    # between frames, of their effects, residual. Medians over three constructions of Witzel et al.
+    # (2012) at the word that differs by condition.
+    log_rt_sds: ClassVar[tuple[float, ...]] = (0.35, 0.08, 0.07, 0.03, 0.42)
 
     # What the screen shows.
 

@@ -9,10 +9,9 @@ from pydantic import Field
 
 from experiment.records import Item, Steps
 from experiment.responses.base import Known
-from experiment.responses.reading.division import Unit
-from experiment.responses.reading.question import Questioned
+from experiment.responses.reading.division import Questioned, Unit
 from experiment.responses.reading.reading import Read
-from experiment.simulation.responders import Responder
+from experiment.responses.responders import Responder
 from experiment.tables.column import TableSchema
 from experiment.tables.observation_tables import READINGS
 

@@ -12,7 +12,7 @@ from experiment.materials.formats.pairs import BAD_WORDS, GOOD_WORDS
 from experiment.records import PAIR, Item, Side, Variant
 from experiment.responses.base import Arrangement, Given, Judged, Known
 from experiment.responses.one_version import OneVersion
-from experiment.simulation.responders import Responder
+from experiment.responses.responders import Responder
 from experiment.tables.column import Column
 from experiment.tables.schemas import MEASURED_COLUMNS, OPTIONS_COLUMN
 

@@ -4,10 +4,9 @@ from collections.abc import Iterator, Sequence
 from typing import ClassVar
 
 from experiment.responses.base import Given
-from experiment.takers.prompt import Ask, Way
+from experiment.takers.prompt import Ask, Way, Words, labels_of
 from experiment.takers.readings.base import Reading, Situation, displayed, placed
 from experiment.takers.session import Form, TakerTrial
-from experiment.takers.words import Words, labels_of
 
 _N = 2
 

@@ -1,11 +1,12 @@
-"""The interface of a reading (a way of asking a model)."""
+"""The interface and the registry of readings (ways of asking a model)."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import inf
-from typing import ClassVar
+from typing import ClassVar, cast
 
+from experiment.plugins import Registry
 from experiment.responses.base import Given
 from experiment.takers.prompt import Ask, Context, Prompter, Way
 from experiment.takers.session import Form, TakerTrial
@@ -88,3 +89,31 @@ def placed(order: Sequence[int], found: Sequence[float]) -> tuple[float, ...]:
     """Return values that were found per position in the order of the answers."""
     by_answer = dict(zip(order, found, strict=True))
     return tuple(by_answer.get(answer, -inf) for answer in range(len(order)))
+
+
+READINGS = Registry(
+    "reading",
+    {
+        "sentence": "experiment.takers.readings.sentence:Sentence",
+        "difference": "experiment.takers.readings.difference:Difference",
+        "after_instructions": "experiment.takers.readings.sentence:AfterInstructions",
+        "acceptability": "experiment.takers.readings.acceptability:Acceptability",
+        "forced_choice": "experiment.takers.readings.forced_choice:ForcedChoice",
+        "rating": "experiment.takers.readings.rating:Rating",
+    },
+    group="parallax.readings",
+    requires=("name", "forms", "asks", "weights"),
+)
+
+
+def load_reading(name: str) -> Reading:
+    """Return a reading by name.
+
+    Args:
+        name: A registered name, or ``"module:Class"`` for the user's own reading.
+
+    Raises:
+        UnknownNameError: No reading has this name.
+        PluginError: The class cannot be imported, or is not a reading.
+    """
+    return cast(type[Reading], READINGS.load(name))()

@@ -4,10 +4,9 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from experiment.responses.base import Given
-from experiment.takers.prompt import Ask, Way, option_lines
+from experiment.takers.prompt import Ask, Way, labels_of, option_lines
 from experiment.takers.readings.base import Reading, Situation, displayed, placed
 from experiment.takers.session import Form, TakerTrial
-from experiment.takers.words import labels_of
 
 
 class ForcedChoice(Reading):

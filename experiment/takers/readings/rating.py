@@ -5,10 +5,9 @@ from math import exp, inf
 from typing import ClassVar
 
 from experiment.responses.base import Given
-from experiment.takers.prompt import Ask, Way
+from experiment.takers.prompt import Ask, Way, labels_of
 from experiment.takers.readings.base import Reading, Situation, displayed, placed
 from experiment.takers.session import Form, TakerTrial
-from experiment.takers.words import labels_of
 
 # The scale for trials that have no scale of their own.
 _POINTS = 7

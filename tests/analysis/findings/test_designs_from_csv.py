@@ -11,8 +11,8 @@ import pandas as pd
 import pytest
 
 from analysis import comparison
-from benchmarks.own.workshop import workshop
 from tests.analysis.rated_study import CUTS
+from tests.drawn_studies.workshop import workshop
 from tests.prerequisites import LME4, ORDINAL
 
 LEVELS = {"structure": ("nonisland", "island"), "length": ("short", "long"),

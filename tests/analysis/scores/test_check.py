@@ -11,15 +11,15 @@ from click.testing import CliRunner
 from analysis.commands.score import score
 from analysis.data.load import load_scores
 from analysis.errors import AnalysisError
-from benchmarks import planted_scores
 from experiment.tables.files import write_table
 from experiment.tables.schemas import ITEMS
 from lm.ngram.table import NgramTable
 from lm.rnn.steps import DeduplicatedStep
 from lm.scorer import FastKernel
-from lm.scoring.checked_packing import CheckedPacking
+from lm.scoring.tree_packing import CheckedPacking
 from lm.sharding import scorer_of
 from tests.analysis import small_run
+from tests.analysis.scores import planted_scores
 from tests.lm.toy_models import TOY_MODELS
 
 

@@ -9,8 +9,7 @@ from experiment.authoring.check import require_sound
 from experiment.materials.render import render
 from experiment.studies.load import load_study
 from experiment.studies.study import Study
-from experiment.takers.prompt import Context
-from experiment.takers.words import LABEL_SETS
+from experiment.takers.prompt import LABEL_SETS, Context
 from lm.answering.answerer import Question, Reply
 
 EVERY_LABEL = tuple(LABEL_SETS)

@@ -7,7 +7,7 @@ import pytest
 from analysis.takers.taking import take
 from experiment.errors import ParallaxError
 from experiment.studies.load import load_study
-from experiment.takers.readings.registry import READINGS
+from experiment.takers.readings.base import READINGS
 from tests.analysis.takers.sessions import EXAMPLES, PRESENTATIONS, knowing, planned
 
 CHOICES = tuple(READINGS.built_in)

@@ -9,7 +9,7 @@ from analysis.takers.taking import sittings_of, take
 from experiment.errors import ParallaxError
 from experiment.studies.load import load_study
 from experiment.takers.prompt import Context
-from experiment.takers.readings.registry import READINGS, load_reading
+from experiment.takers.readings.base import READINGS, load_reading
 from experiment.takers.session import Form
 from lm.answering.answerer import Reply
 from tests.analysis.takers.sessions import EVERY_LABEL, EXAMPLES, PRESENTATIONS, knowing, planned

@@ -9,7 +9,7 @@ from pydantic import BaseModel, Field, ValidationError
 
 from experiment.authoring.study_toml import study_schema
 from experiment.errors import PATTERNS, StudyError, said, wrong_keys
-from experiment.materials.notation.tables import LexiconTable, TemplateTable
+from experiment.materials.notation import LexiconTable, TemplateTable
 from experiment.studies.load import BUILT_IN, load_study
 
 

@@ -5,9 +5,9 @@ from click.testing import CliRunner
 
 from experiment.authoring.check import check_folder
 from experiment.commands import study as commands
+from experiment.design.practice import read_practice
 from experiment.errors import ParallaxError
 from experiment.materials.read import load_items
-from experiment.trials.practice import read_practice
 
 NUMBERS = ("sg", "pl")
 CROSSED = [(subject, attractor) for subject in NUMBERS for attractor in NUMBERS]

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from experiment.exclusion.answered import Answered
+from experiment.exclusion.base import Answered
 from experiment.exclusion.rules import verdict
 from experiment.records import Judgment, Kind, Side, Verdict
 from experiment.studies.study import Rule

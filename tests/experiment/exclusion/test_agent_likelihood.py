@@ -6,8 +6,7 @@ import pytest
 
 from experiment.exclusion.rules import load_rule
 from experiment.integrity import rates
-from experiment.integrity.agent import DIRECT, SIGNALS
-from experiment.integrity.certificate import certify
+from experiment.integrity.certificate import DIRECT, SIGNALS, certify
 from experiment.studies.study import Rule
 from tests.experiment.exclusion.answers import errors, session
 from tests.experiment.integrity.sessions import changed, observed

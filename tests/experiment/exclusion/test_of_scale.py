@@ -6,7 +6,7 @@ import pytest
 
 from experiment.records import Side
 from experiment.responses.base import Arrangement, Given
-from experiment.responses.rating.scales import Scales
+from experiment.responses.rating.rating import Scales
 from tests.experiment.exclusion.answers import judged, ratings
 
 # Everybody's sentences are plausible; the acceptable ones are rated above the others.

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from experiment.exclusion.answered import Answered, Everyone
+from experiment.exclusion.base import Answered, Everyone
 from tests.experiment.exclusion.answers import errors, judged, session
 
 

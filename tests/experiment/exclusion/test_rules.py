@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 from pydantic import BaseModel
 
-from experiment.exclusion.answered import Answered, Everyone
+from experiment.exclusion.base import Answered, Everyone
 from experiment.exclusion.rules import RULES, load_rule, needs_certificate, needs_everyone, verdict
 from experiment.integrity.certificate import certify
 from experiment.records import Verdict

@@ -1,7 +1,7 @@
 import pytest
 
 from experiment.errors import StudyError
-from experiment.exclusion.answered import Answered
+from experiment.exclusion.base import Answered
 from experiment.records import Kind
 from tests.experiment.exclusion.answers import errors, judged, session
 

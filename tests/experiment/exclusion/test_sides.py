@@ -1,7 +1,7 @@
 import pytest
 
 from experiment.errors import StudyError
-from experiment.exclusion.answered import Answered
+from experiment.exclusion.base import Answered
 from tests.experiment.exclusion.answers import judged, session
 
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from experiment.integrity.agent import _copied
+from experiment.integrity.certificate import _copied
 from experiment.integrity.choices import model_nats, people_nats
 from experiment.integrity.observed import ObservedAnswer, log_times, n_too_early
 from tests.experiment.integrity.sessions import observed

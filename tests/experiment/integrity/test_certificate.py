@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from experiment.exclusion.integrity import flags
-from experiment.integrity.agent import SIGNALS, likelihood
-from experiment.integrity.certificate import certify
+from experiment.integrity.certificate import SIGNALS, certify, likelihood
 from experiment.integrity.observed import ObservedAnswer, ObservedSession
 from experiment.integrity.rates import measured, of_programs
 from tests.experiment.integrity.sessions import changed, delivered_at_once, observed

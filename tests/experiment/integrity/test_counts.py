@@ -4,8 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from experiment.integrity.agent import SIGNALS
-from experiment.integrity.certificate import certify
+from experiment.integrity.certificate import SIGNALS, certify
 from experiment.integrity.observed import ObservedSession, unexplained_ms
 from tests.experiment.integrity.sessions import changed, observed, told
 

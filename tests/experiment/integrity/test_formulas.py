@@ -7,9 +7,10 @@ from dataclasses import replace
 
 import pytest
 
-from experiment.integrity.agent import (
+from experiment.integrity.certificate import (
     SIGNALS,
     by_mouse,
+    certify,
     crossings,
     length_correlation,
     log_rt_sd,
@@ -17,7 +18,6 @@ from experiment.integrity.agent import (
     path_variation,
     time_autocorrelation,
 )
-from experiment.integrity.certificate import certify
 from experiment.integrity.observed import ObservedSession, time_residuals
 from tests.experiment.integrity.sessions import observed, told
 

@@ -7,7 +7,7 @@ import pytest
 
 from experiment.materials.checks import check_items
 from experiment.materials.grammar import generate, load_grammar
-from experiment.materials.notation.tables import LexiconTable, TemplateTable
+from experiment.materials.notation import LexiconTable, TemplateTable
 from experiment.materials.render import RENDERINGS, render
 
 PAGE = (Path(__file__).parents[3] / "docs" / "materials.md").read_text("utf-8")

@@ -3,7 +3,7 @@
 import pytest
 from pydantic import ValidationError
 
-from experiment.panels.check_panel import divided_elsewhere
+from experiment.panels.panel import divided_elsewhere
 from tests.experiment.panels.test_panel import with_changes
 
 ANY, UUID, DIGITS = r"[\w.-]{1,64}", "[0-9a-f-]{36}", "[0-9]+"

@@ -4,8 +4,8 @@ import pytest
 from pydantic import ValidationError
 
 from experiment.panels.panel import Panel, preset
+from experiment.panels.signing import UnfilledError, fill, fill_address
 from experiment.panels.table import PRESETS
-from experiment.panels.templates import UnfilledError, fill, fill_address
 from experiment.participation import Ending
 
 # The few values that are a researcher's own.

@@ -5,6 +5,7 @@ from pydantic import ValidationError
 
 from experiment.panels.panel import Panel
 from experiment.panels.signing import (
+    UnfilledError,
     as_sent,
     is_signature,
     parts_before,
@@ -13,7 +14,6 @@ from experiment.panels.signing import (
     with_signatures,
 )
 from experiment.panels.table import OwnSignature
-from experiment.panels.templates import UnfilledError
 from tests.experiment.panels.test_panel import OWN_PANEL, with_changes
 
 # What each vendor documents: how it signs, what is known, and what comes out.

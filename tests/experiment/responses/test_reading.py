@@ -15,7 +15,7 @@ from experiment.records import Item, Judgment, Kind, Side, Steps
 from experiment.responses.base import Given, Known
 from experiment.responses.reading.maze import sides
 from experiment.responses.registry import answer_keys, load_response
-from experiment.simulation.responders import Accurate, Guessing
+from experiment.responses.responders import Accurate, Guessing
 from experiment.studies.load import load_study
 from experiment.studies.study import Rule
 

@@ -10,7 +10,7 @@ from experiment.errors import PluginError, StudyError, UnknownNameError
 from experiment.materials.render import sentence_case
 from experiment.records import Item, Kind, Side, Variant
 from experiment.responses.base import Shown
-from experiment.responses.choice.sentence_pair import SentencePair, on_sides
+from experiment.responses.choice.choice import SentencePair, on_sides
 from experiment.responses.registry import (
     RESPONSE_TYPES,
     answer_keys,

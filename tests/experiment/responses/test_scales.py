@@ -9,7 +9,7 @@ from experiment.errors import StudyError
 from experiment.records import Side
 from experiment.responses.base import Arrangement, Given, Known
 from experiment.responses.registry import load_response
-from experiment.simulation.responders import Accurate
+from experiment.responses.responders import Accurate
 from tests.experiment.responses.test_yes_no import PAIR
 
 TWO = {

@@ -13,7 +13,7 @@ from experiment.exclusion.rules import load_rule
 from experiment.records import Item, Judgment, Kind, Side
 from experiment.responses.base import Arrangement, Given, Known
 from experiment.responses.registry import load_response, response_of
-from experiment.simulation.responders import Accurate
+from experiment.responses.responders import Accurate
 from experiment.studies.study import Rule
 
 PAIR = Item("a-1", Kind.TARGET, "a", "", "t", "", "", "", "Dogs bark.", "Dogs barks.")

@@ -11,7 +11,7 @@ from experiment.errors import MaterialsError, StudyError
 from experiment.exclusion.rules import load_rule
 from experiment.materials.read import load_items
 from experiment.records import Kind
-from experiment.simulation.responders import accuracy_of
+from experiment.responses.responders import accuracy_of
 from experiment.studies.load import load_study
 from experiment.studies.published import read_published
 

@@ -10,15 +10,13 @@ from experiment.authoring.check import require_sound
 from experiment.errors import StudyError, UnknownNameError
 from experiment.materials.render import sentence_case
 from experiment.studies.load import load_study
-from experiment.takers import words
-from experiment.takers.prompt import Context, Prompter, Way, instructions_of
-from experiment.takers.readings.base import Situation
+from experiment.takers import prompt as prompt_module
+from experiment.takers.prompt import Context, Prompter, Way, instructions_of, labels_of
+from experiment.takers.readings.base import Situation, load_reading
 from experiment.takers.readings.difference import differing
-from experiment.takers.readings.registry import load_reading
 from experiment.takers.session import Screens, taker_sessions
-from experiment.takers.words import labels_of
 
-TABLES = tomllib.loads(Path(words.__file__).with_name("words.toml").read_text("utf-8"))
+TABLES = tomllib.loads(Path(prompt_module.__file__).with_name("words.toml").read_text("utf-8"))
 
 
 @pytest.mark.parametrize("language", TABLES)
@@ -32,13 +30,13 @@ def test_every_language_has_the_same_words_with_the_same_places(language: str):
 
 
 def test_prompts_have_words_wherever_a_new_study_has_texts():
-    folder = Path(words.__file__).parents[1] / "authoring" / "texts"
+    folder = Path(prompt_module.__file__).parents[1] / "authoring" / "texts"
     assert {path.name for path in folder.iterdir() if path.is_dir()} == set(TABLES)
 
 
 def test_an_unknown_language_and_an_unknown_set_of_labels_are_refused():
     with pytest.raises(StudyError, match='no words in the language "eo"'):
-        words.words_of("eo")
+        prompt_module.words_of("eo")
     with pytest.raises(
         UnknownNameError, match=r'no set of labels "leters".*Did you mean "letters"'
     ):

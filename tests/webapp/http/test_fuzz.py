@@ -3,7 +3,7 @@
 import pytest
 from werkzeug.test import EnvironBuilder, run_wsgi_app
 
-from benchmarks.fuzz import Fuzzer
+from tests.hostile.fuzz import Fuzzer
 from webapp import create_app
 
 pytestmark = pytest.mark.one_database

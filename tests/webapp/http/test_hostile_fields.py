@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from flask import request
 
-from benchmarks.hostile.fields import walk
+from tests.hostile.fields import walk
 
 WEBAPP = Path(__file__).parents[3] / "webapp"
 # As the code looks at a field.

@@ -2,8 +2,8 @@
 
 import pytest
 
-from benchmarks.hostile.headers import HEADERS, walk
-from benchmarks.hostile.site import Site
+from tests.hostile.headers import HEADERS, walk
+from tests.hostile.site import Site
 
 pytestmark = pytest.mark.one_database
 

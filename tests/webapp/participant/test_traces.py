@@ -8,10 +8,10 @@ import pytest
 from sqlalchemy import select
 
 import webapp
+from experiment.responses.trace import MOST_CHARACTERS, Moment, read_trace
 from experiment.studies.files import study_files
 from experiment.studies.load import frozen_study
 from experiment.tables.observation_tables import TRACES
-from experiment.trials.trace import MOST_CHARACTERS, Moment, read_trace
 from tests.prerequisites import NODE
 from tests.webapp.conftest import start_run
 from webapp.database.engine import reading

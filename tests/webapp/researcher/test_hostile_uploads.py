@@ -2,9 +2,9 @@
 
 import pytest
 
-from benchmarks.hostile import documents
-from benchmarks.hostile.site import Site
-from benchmarks.hostile.uploads import Doors
+from tests.hostile import documents
+from tests.hostile.site import Site
+from tests.hostile.uploads import Doors
 
 pytestmark = pytest.mark.one_database
 

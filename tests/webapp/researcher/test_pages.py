@@ -10,7 +10,7 @@ from sqlalchemy import select
 
 from experiment.participation import State
 from experiment.studies.load import load_study
-from tests.experiment.trials.studies import PRESENTATIONS
+from tests.experiment.responses.studies import PRESENTATIONS
 from webapp.database.models import Device, Participant, Response
 from webapp.errors import RequestError
 from webapp.jobs.summaries import summarise

@@ -6,12 +6,12 @@ from pathlib import Path
 import pytest
 from sqlalchemy import delete
 
+from experiment.design.practice import read_practice
 from experiment.errors import StudyError
 from experiment.studies import files
 from experiment.studies.files import study_files
 from experiment.studies.load import load_study
 from experiment.studies.study import Study
-from experiment.trials.practice import read_practice
 from webapp.database.models import Run, StudyFile
 from webapp.errors import RunError
 from webapp.runs.runs import study_as_launched

@@ -14,7 +14,7 @@ from sqlalchemy import select
 
 from experiment.participation import State
 from experiment.records import Side
-from experiment.responses.choice.sentence_pair import SentencePair
+from experiment.responses.choice.choice import SentencePair
 from experiment.studies.study import Study
 from webapp.database.engine import Sessions
 from webapp.database.models import Participant, Place, Response, Run, Trial

@@ -8,7 +8,7 @@ from sqlalchemy.exc import IntegrityError
 
 from experiment.participation import EventKind
 from experiment.records import Side
-from experiment.responses.choice.sentence_pair import SentencePair
+from experiment.responses.choice.choice import SentencePair
 from experiment.studies.files import study_files
 from experiment.studies.load import frozen_study
 from experiment.studies.study import Study

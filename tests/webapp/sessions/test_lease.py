@@ -10,7 +10,7 @@ from sqlalchemy import func, select
 
 from experiment.participation import State
 from experiment.records import Side
-from experiment.responses.choice.sentence_pair import SentencePair
+from experiment.responses.choice.choice import SentencePair
 from webapp.database.engine import reading
 from webapp.database.models import Answer, Participant, Place, Response, Run
 from webapp.errors import RequestError

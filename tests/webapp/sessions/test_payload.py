@@ -3,11 +3,11 @@
 import pytest
 from sqlalchemy import select
 
+from experiment.design.practice import Practice
 from experiment.materials.read import item_from_row
 from experiment.records import Kind, Side
 from experiment.records import Trial as DrawnTrial
 from experiment.studies.load import load_study
-from experiment.trials.practice import Practice
 from tests.webapp.sessions.conftest import item
 from webapp.database.models import Run, RunItem, Trial
 from webapp.sessions import newcomer, run_lists, session_payload

@@ -11,7 +11,7 @@ import pytest
 from sqlalchemy import Engine, text
 
 from experiment.records import Side
-from experiment.responses.choice.sentence_pair import SentencePair
+from experiment.responses.choice.choice import SentencePair
 from webapp.database.write_lock import driver_transaction
 from webapp.sessions.consent import Decision, enroll
 from webapp.sessions.record import GivenAnswer

@@ -10,8 +10,7 @@ from sqlalchemy import select
 
 from experiment.participation import State
 from experiment.records import Side
-from experiment.responses.choice.option_list import OptionList
-from experiment.responses.choice.sentence_pair import SentencePair
+from experiment.responses.choice.choice import OptionList, SentencePair
 from experiment.responses.rating.rating import Rating
 from webapp.database.engine import reading
 from webapp.database.models import Event, Response, Run, Trial

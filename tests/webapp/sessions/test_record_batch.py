@@ -8,7 +8,7 @@ from sqlalchemy import Engine, event, func, select, update
 from experiment.participation import State
 from experiment.records import Side
 from experiment.responses.base import ResponseType
-from experiment.responses.choice.sentence_pair import SentencePair
+from experiment.responses.choice.choice import SentencePair
 from webapp.database.engine import reading
 from webapp.database.models import Participant, Response, Trial
 from webapp.sessions.consent import Decision, enroll

@@ -9,7 +9,7 @@ import pytest
 from sqlalchemy import select
 
 from experiment.records import Side
-from experiment.responses.choice.sentence_pair import SentencePair
+from experiment.responses.choice.choice import SentencePair
 from tests.webapp.sessions.people import NOW, ago
 from webapp.database.models import Event, Response, RunItem, Trial
 from webapp.sessions import record_batch as record_batch_module

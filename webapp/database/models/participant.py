@@ -162,7 +162,7 @@ class Response(Base):
     round_trip_ms: Mapped[float | None]
     recorded_at: Mapped[datetime] = mapped_column(UtcDateTime)
     steps: Mapped[str | None]  # of step-by-step reading: webapp.sessions.measurements
-    trace: Mapped[str | None]  # what happened within the trial: experiment.trials.trace
+    trace: Mapped[str | None]  # what happened within the trial: experiment.responses.trace
 
 
 class Device(Base):

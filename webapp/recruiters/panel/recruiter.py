@@ -10,11 +10,16 @@ from urllib.parse import quote, urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator
 
-from experiment.panels.check_panel import unbounded_patterns
-from experiment.panels.panel import Panel, only_value, preset
-from experiment.panels.signing import signed_address, with_signatures
+from experiment.panels.panel import Panel, only_value, preset, unbounded_patterns
+from experiment.panels.signing import (
+    UnfilledError,
+    fill,
+    fill_address,
+    names_in,
+    signed_address,
+    with_signatures,
+)
 from experiment.panels.table import PRESETS
-from experiment.panels.templates import UnfilledError, fill, fill_address, names_in
 from experiment.participation import Ending
 from experiment.studies.study import Study
 from webapp.core.i18n import gettext

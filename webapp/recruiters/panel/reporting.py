@@ -5,9 +5,8 @@ from collections.abc import Collection, Mapping
 
 import httpx
 
-from experiment.panels.signing import signed_address, with_signatures
+from experiment.panels.signing import UnfilledError, fill, signed_address, with_signatures
 from experiment.panels.table import OwnSignature, Report
-from experiment.panels.templates import UnfilledError, fill
 from experiment.untrusted import is_in
 from webapp.recruiters.platform import PlatformError, PlatformUnreachable
 

@@ -5,9 +5,8 @@ from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
 from experiment.panels.panel import Panel
-from experiment.panels.signing import KEYED, PLAIN, is_signature, parts_before
+from experiment.panels.signing import KEYED, PLAIN, UnfilledError, fill, is_signature, parts_before
 from experiment.panels.table import Signature
-from experiment.panels.templates import UnfilledError, fill
 from webapp.core.i18n import gettext
 from webapp.errors import RequestError
 from webapp.recruiters.arrivals import ArrivalError, Landing

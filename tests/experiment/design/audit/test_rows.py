@@ -3,8 +3,7 @@
 import re
 from dataclasses import replace
 
-from experiment.design.audit.audit import audit
-from experiment.design.audit.order_checks import drawing_checks, kept_checks
+from experiment.design.audit.audit import audit, drawing_checks, kept_checks
 from experiment.design.audit.session_checks import session_checks
 from experiment.design.audit.sessions import Check, Composition, Session, compose_all
 from experiment.design.lists import BuiltLists, build_lists

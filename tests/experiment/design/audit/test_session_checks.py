@@ -5,12 +5,12 @@ from dataclasses import replace
 
 import pytest
 
-from experiment.design.audit.order_checks import kept_checks
+from experiment.design.audit.audit import kept_checks
 from experiment.design.audit.session_checks import session_checks
 from experiment.design.audit.sessions import Composition, Session, compose_all
 from experiment.design.lists import build_lists
 from experiment.records import Kind, Side, Trial
-from experiment.responses.choice.sentence_pair import SentencePair
+from experiment.responses.choice.choice import SentencePair
 from tests.experiment.design.small_studies import MIXED, MIXED_ITEMS
 
 BUILT = build_lists(MIXED, MIXED_ITEMS, 1)

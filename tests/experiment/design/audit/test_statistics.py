@@ -6,8 +6,7 @@ from math import inf, sqrt
 
 import pytest
 
-from experiment.design.audit.audit import audit
-from experiment.design.audit.order_checks import (
+from experiment.design.audit.audit import (
     _block_checks,
     _chi_square,
     _deviate,
@@ -15,6 +14,7 @@ from experiment.design.audit.order_checks import (
     _off_centre,
     _rhat,
     _slack,
+    audit,
 )
 from experiment.design.audit.session_checks import _half, _is_half
 from experiment.design.frames import lemmas_of

@@ -6,6 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from experiment.design.audit.audit import _asked_text, drawing_checks
 from experiment.design.audit.list_checks import (
     _contrast_text,
     _most,
@@ -13,13 +14,12 @@ from experiment.design.audit.list_checks import (
     _pairs,
     option_checks,
 )
-from experiment.design.audit.order_checks import _asked_text, drawing_checks
 from experiment.design.audit.session_checks import _faultless, _sides
 from experiment.design.audit.sessions import Composition, Session
 from experiment.design.frames import Frame
 from experiment.design.lists import BuiltLists, ListEntry
 from experiment.records import SIDES, Item, Kind, Trial, Variant
-from experiment.responses.choice.sentence_pair import SentencePair
+from experiment.responses.choice.choice import SentencePair
 from experiment.responses.rating.rating import Rating
 from tests.experiment.design.small_studies import make_items, make_study
 

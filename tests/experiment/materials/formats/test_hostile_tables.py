@@ -2,10 +2,10 @@
 
 import pytest
 
-from benchmarks.hostile.documents import tables
 from experiment.errors import MaterialsError
-from experiment.materials.formats import workbooks
+from experiment.materials.formats import delimited
 from experiment.materials.formats.raw import read_raw
+from tests.hostile.documents import tables
 
 
 def test_a_hostile_table_is_read_or_refused_in_a_paragraph(tmp_path):
@@ -23,7 +23,7 @@ def test_a_hostile_table_is_read_or_refused_in_a_paragraph(tmp_path):
 
 
 def test_a_workbook_that_unpacks_to_more_than_is_allowed_is_not_unpacked(tmp_path, monkeypatch):
-    monkeypatch.setattr(workbooks, "_LARGEST_WORKBOOK_BYTES", 100)
+    monkeypatch.setattr(delimited, "_LARGEST_WORKBOOK_BYTES", 100)
     [book] = [content for kind, _, content in tables() if kind == "workbooks"][1:2]
     (tmp_path / "book.xlsx").write_bytes(book)
     with pytest.raises(MaterialsError, match="unpacked it has"):

@@ -1,1 +1,0 @@
-"""Studies of one's own, written by seed and taken through every command."""

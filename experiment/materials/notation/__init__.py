@@ -1,1 +1,0 @@
-"""The notation of grammar.toml: its tables, their keys and their meaning."""

@@ -1,1 +1,0 @@
-"""Further parts of a session: practice trials, breaks, pages and traces."""

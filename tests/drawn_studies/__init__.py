@@ -1,0 +1,1 @@
+"""Randomly generated studies that go through every command."""

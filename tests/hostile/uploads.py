@@ -1,0 +1,232 @@
+"""Every door that takes a file or a text, and what becomes of hostile ones."""
+
+import gzip
+import io
+import random
+import resource
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import TypeVar
+from urllib.parse import unquote, urlencode
+
+from sqlalchemy import select
+from werkzeug.test import EnvironBuilder, run_wsgi_app
+
+from tests.hostile import documents
+from tests.hostile.answers import TooLongError, bounded, wrong_with
+from tests.hostile.archives import archives, packed, study_files, study_with
+from tests.hostile.site import Site
+from webapp.core.clock import utc_now
+from webapp.database.models import Run
+from webapp.long_jobs.work import do_job
+from webapp.researcher.access import COOKIE
+from webapp.researcher.reports import Jobs
+from webapp.researcher.study_folders import digest_of_text, uploads_of
+from webapp.runs.blinding import unblind
+
+_Each = TypeVar("_Each")
+# What a check or a launch may keep a processor for; the founding study's takes a fifth of it.
+MOST_CPU_S, MOST_MIB = 60.0, 2048
+
+
+@dataclass
+class Sent:
+    """What became of what was sent.
+
+    Attributes:
+        counted: How many of a kind at a door were taken, refused, or told to be wrong.
+        cpu_s: The most seconds of a processor that one took, by door, with processes of its own.
+        found: What is wrong.
+    """
+
+    counted: Counter[tuple[str, str]] = field(default_factory=Counter)
+    cpu_s: dict[str, float] = field(default_factory=dict)
+    found: list[str] = field(default_factory=list)
+
+
+class Doors:
+    """The doors of a site, as its owner and a participant have them.
+
+    Args:
+        site: The installation.
+        share: How much of what there is is sent, of 1; it is drawn.
+        damaged: How many archives with wrong bytes there are of each kind of compression.
+    """
+
+    def __init__(self, site: Site, share: float = 1.0, damaged: int = 100) -> None:
+        self.sent, self._site, self._share = Sent(), site, share
+        self._damaged, self._draw = damaged, random.Random(1)
+        with site.sessions.begin() as session:
+            # A run that may be reported: nobody took part yet, so it is unblinded for nothing.
+            run = session.scalars(select(Run)).one()
+            unblind(session, run, by="a benchmark", reason="to be tried", now=utc_now())
+
+    def send_everything(self) -> Sent:
+        """Send what there is to each door, and return what became of it."""
+        for kind, content in self._some(archives(self._damaged)):
+            self._try("upload a study: the zip file", kind, lambda c=content: self._uploaded(c))
+        for kind, content in self._some(documents.settings()):
+            whole = packed(study_files() | {"mine/study.toml": content})
+            self._try("upload a study: its settings", kind, lambda c=whole: self._checked(c))
+        for kind, content in self._some(documents.texts()):
+            whole = study_with(**{"consent_md": content})
+            self._try("upload a study: its texts", kind, lambda c=whole: self._checked(c))
+        for kind, suffix, content in self._some(documents.tables()):
+            self._try("make a study of a table", kind, lambda c=content, s=suffix: self._made(s, c))
+        for name, documented in (("study.toml", documents.settings), ("x.md", documents.texts)):
+            for kind, content in self._some(documented()):
+                self._try("look at what is typed", kind, lambda c=content, n=name: self._look(n, c))
+                self._try("save what is typed", kind, lambda c=content, n=name: self._save(n, c))
+        for kind, content in self._some(documents.bodies()):
+            for door in ("answers", "device"):
+                self._try(f"participants: {door}", kind, lambda c=content, d=door: self._told(d, c))
+        for kind, content in self._some(documents.scores()):
+            self._try("a model's scores", kind, lambda c=content: self._scored(c))
+        return self.sent
+
+    def _some(self, everything: Iterator[_Each]) -> Iterator[_Each]:
+        return (each for each in everything if self._draw.random() < self._share)
+
+    def _try(self, door: str, kind: str, send: Callable[[], str]) -> None:
+        before = _cpu_s()
+        try:
+            with bounded():
+                outcome = send()
+        except TooLongError:
+            outcome = "found: it took too long"
+        took = _cpu_s() - before
+        self.sent.cpu_s[door] = max(self.sent.cpu_s.get(door, 0.0), took)
+        if took > MOST_CPU_S:
+            outcome = f"found: {took:.0f} s of a processor"
+        if outcome.startswith("found"):
+            self.sent.found.append(f"{door}, {kind}: {outcome}")
+        self.sent.counted[door, outcome.partition(":")[0]] += 1
+
+    def _asked(self, method: str, path: str, **options: object) -> tuple[int, str, str]:
+        """Return an answer's status, where it leads to, and its text."""
+        builder = EnvironBuilder(path, method=method, **options)
+        environ = builder.get_environ() | {"HTTP_COOKIE": f"{COOKIE}={self._site.cookie}"}
+        body, status, headers = run_wsgi_app(self._site.app, environ, buffered=True)
+        content = b"".join(body)
+        if headers.get("Content-Encoding") == "gzip":
+            content = gzip.decompress(content)
+        code = int(status.partition(" ")[0])
+        if problem := wrong_with(code, headers, content, self._site.instance):
+            raise _FoundError(problem)
+        return code, headers.get("Location", ""), content.decode("utf-8", "replace")
+
+    def _form(self, path: str, **form: object) -> tuple[int, str, str]:
+        data = {"form_token": self._site.form, **form}
+        return self._asked("POST", f"/researcher{path}", data=data)
+
+    def _uploaded(self, content: bytes) -> str:
+        return self._outcome(lambda: self._form("/launch/upload", file=_file(content, "s.zip"))[0])
+
+    def _checked(self, content: bytes) -> str:
+        """Upload a study, read its checks, and launch it all the same."""
+
+        def send() -> int:
+            status, leads_to, _ = self._form("/launch/upload", file=_file(content, "s.zip"))
+            if status == 303:
+                _, _, page = self._asked("GET", leads_to)
+                study = page.partition('name="study" value="')[2].partition('"')[0]
+                form = {"study": study, "seed": "1", "recruiter": "direct", "simulated": "yes"}
+                sound = "the study can be launched" in page
+                launches = sound or self._draw.random() < 0.2
+                status = self._form("/launch", **form)[0] if launches and study else 409
+            return status
+
+        return self._outcome(send)
+
+    def _made(self, suffix: str, content: bytes) -> str:
+        table = _file(content, f"items{suffix}")
+        return self._outcome(lambda: self._form("/studies/new", name="made", table=table)[0])
+
+    def _look(self, name: str, content: bytes) -> str:
+        typed = content.decode("utf-8", "surrogateescape").encode("utf-8", "replace")
+        return self._outcome(lambda: self._form("/studies/look", text=name, content=typed)[0])
+
+    def _save(self, name: str, content: bytes) -> str:
+        def send() -> int:
+            _, leads_to, _ = self._form("/studies/copy", study="minimal", name="typed")
+            called = leads_to.partition("study=")[2].partition("&")[0].replace("+", " ")
+            study, text = unquote(called), "study.toml" if name != "x.md" else "texts/en/consent.md"
+            [stored] = uploads_of(self._site.instance, None).glob(
+                f"{study.partition('(')[2].rstrip(')')}/typed/{text}"
+            )
+            seen = digest_of_text(stored.read_text("utf-8"))
+            typed = content.decode("utf-8", "replace")
+            form = {"study": study, "text": text, "seen": seen, "content": typed}
+            status = self._form("/studies/edit", **form)[0]
+            self._asked("GET", f"/researcher/studies/edit?{urlencode({'study': study})}")
+            if self._draw.random() < 0.1:
+                self._form("/studies/findings", study=study)
+            self._form("/studies/delete", study=study, sure="yes")
+            return status
+
+        return self._outcome(send)
+
+    def _told(self, door: str, content: bytes) -> str:
+        path = f"/p/{self._site.token}/{door}"
+        return self._outcome(
+            lambda: self._asked("POST", path, data=content, content_type="application/json")[0]
+        )
+
+    def _scored(self, content: bytes) -> str:
+        def send() -> int:
+            path = f"/runs/{self._site.ref}/reports"
+            status = self._form(path, scores=_file(content, "scores.parquet"))[0]
+            jobs = Jobs(self._site.instance)
+            for job in jobs.about(self._site.ref):
+                do_job(self._site.instance, job.id, utc_now)
+            page = self._asked("GET", f"/researcher{path}")[2]
+            for job in jobs.about(self._site.ref):
+                status = 409 if jobs.job(job.id).text else status
+                jobs.remove(job.id)
+            return status if page else 500
+
+        return self._outcome(send)
+
+    def _outcome(self, send: Callable[[], int]) -> str:
+        kept = self._outside()
+        try:
+            status = send()
+        except _FoundError as error:
+            return f"found: {error}"
+        if self._outside() != kept:
+            return f"found: left elsewhere: {sorted(self._outside() ^ kept)}"
+        return "refused" if status >= 400 else "taken"
+
+    def _outside(self) -> set[str]:
+        """Return what lies around the installation, and in it but for what it makes itself."""
+        instance = self._site.instance
+        own = (
+            "studies",
+            "long_jobs",
+            "exports",
+            "projects",
+            "parallax.sqlite3",
+            "jobs.sqlite3",
+            "study_",
+        )
+        inside = {each.name for each in instance.iterdir() if not each.name.startswith(own)}
+        return inside | {str(each) for each in instance.parent.iterdir()}
+
+
+class _FoundError(Exception):
+    """An answer is what no answer may be."""
+
+
+def _file(content: bytes, name: str) -> tuple[io.BytesIO, str]:
+    return io.BytesIO(content), name
+
+
+def _cpu_s() -> float:
+    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(each.ru_utime + each.ru_stime for each in used)
+
+
+def largest_process_mib() -> int:
+    """Return how much memory the largest process took that was started here."""
+    return resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024
