@@ -62,7 +62,13 @@ WINGS = {
         ("analysis.maze",), ("maze", "audit", "maze.csv", "model")
     ),
     "model participants": Wing(
-        ("analysis.takers", "experiment.takers", "lm.answering", "lm.commands.serve"),
+        (
+            "analysis.takers",
+            "experiment.takers",
+            "lm.answering",
+            "lm.commands.serve",
+            "lm.huggingface.chat",
+        ),
         ("take", "minimal", "--model", "model", "--reading", "sentence", "--out", "taken"),
     ),
     "power": Wing(("analysis.power",), ("power", "minimal")),
