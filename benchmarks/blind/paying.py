@@ -13,14 +13,14 @@ from flask import Flask
 
 from marketplace.prolific import create_prolific
 from marketplace.prolific.store import EXTENSION as STORE
-from marketplace.serving import in_thread
-from webapp.jobs.reports import send_reports
+from marketplace.serving import serve_in_thread
+from webapp.jobs.platforms import send_reports
 from webapp.recruiters.prolific.opening import open_prolific
 from webapp.recruiters.prolific.participant import ParticipantSession
 from webapp.recruiters.prolific.settings import ProlificSettings
+from webapp.recruiters.simulated_crowd import Visitor
 from webapp.recruitment.poll import poll
 from webapp.recruitment.publish import draft, publish
-from webapp.simulation.crowd import Visitor
 
 _BALANCE_MINOR = 10**7
 
@@ -41,7 +41,7 @@ class PaidBy:
         self.calls: list[str] = []
         self._whole, self._now, self._stack = folder / "prolific", now, ExitStack()
         self._open(self._whole)
-        self._url = self._stack.enter_context(in_thread(self._answer))
+        self._url = self._stack.enter_context(serve_in_thread(self._answer))
         instance.mkdir()
         settings = f'prolific_endpoint = "{self._url}"\n'
         (instance / "parallax.toml").write_text(settings, encoding="utf-8")

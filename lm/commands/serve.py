@@ -5,8 +5,8 @@ from pathlib import Path
 import click
 
 from lm.answering.answerer import Tier
+from lm.answering.stand_in import Fault, ServedModel, StandIn
 from lm.registry import HF_PREFIX, load_scorer
-from lm.serving.server import Fault, ServedModel, StandIn
 
 
 @click.command()
@@ -33,7 +33,7 @@ def serve(model: str, port: int, tier: str, faults: tuple[str, ...]) -> None:
     """
     scorer = load_scorer(model)
     name = Path(model.removeprefix(HF_PREFIX)).name
-    given = frozenset(map(Fault, faults))
-    with StandIn(ServedModel(scorer), name, Tier(tier), given, port) as server:
+    planned = frozenset(map(Fault, faults))
+    with StandIn(ServedModel(scorer), name, Tier(tier), planned, port) as server:
         click.echo(f"api:{server.url}#{name}")
         server.serve_forever()

@@ -9,9 +9,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from lm.corpora.batches import Columns
-from lm.corpora.folder import Corpus
-from lm.corpora.splits import TRAIN, VALID
+from lm.corpora.folder import TRAIN, VALID, Corpus
 from lm.corpora.tagged_text import (
     TaggedText,
     encode_tagged,
@@ -23,6 +21,7 @@ from lm.devices import Processes
 from lm.model_folder import DISTRIBUTION
 from lm.rnn.folder import TYPE
 from lm.rnn.network import NetworkShape
+from lm.training.batches import Columns
 from lm.training.loop import Texts
 from lm.training.settings import NAMES, TrainingSettings
 
@@ -120,13 +119,17 @@ class TrainingPlan:
     def identity(self) -> dict[str, object]:
         """Return the properties that a checkpoint must share to be resumed."""
         settings = self.settings.to_config()
-        kept = {name: value for name, value in settings.items() if name not in _MAY_CHANGE}
+        fixed_settings = {
+            name: value for name, value in settings.items() if name not in _MAY_CHANGE
+        }
         hashes = {
             "corpus": self.corpus.sha256,
             "vocabulary": self.corpus.vocabulary.sha256,
             "tags": list(self.tag_data.tags) if self.tag_data else [],
         }
-        return kept | hashes | ({"supertags": self.tag_data.sha256} if self.tag_data else {})
+        return (
+            fixed_settings | hashes | ({"supertags": self.tag_data.sha256} if self.tag_data else {})
+        )
 
     def texts(self, processes: Processes) -> Texts:
         """Return the columns that this process reads.

@@ -1,10 +1,16 @@
-"""The settings of training a recurrent model, and named presets."""
+"""Settings of training: presets, and grids of settings."""
 
 import difflib
+import itertools
+import tomllib
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields, replace
+from pathlib import Path
 from typing import Any, Literal
 
-from lm.errors import LmError, at
+from pydantic import BaseModel, ConfigDict, Field
+
+from lm.errors import LmError, at, locate_errors
 
 ModelType = Literal["lstm", "srn", "windowed", "multitask"]
 NAMES: dict[ModelType, str] = {
@@ -66,9 +72,11 @@ class TrainingSettings:
 
         The optimizer is a later setting, so it is only included if it is not the published one.
         """
-        kept = asdict(self)
+        settings = asdict(self)
         return (
-            kept if self.optimizer != "sgd" else {k: v for k, v in kept.items() if k != "optimizer"}
+            settings
+            if self.optimizer != "sgd"
+            else {k: v for k, v in settings.items() if k != "optimizer"}
         )
 
     def changed(self, **changes: Any) -> "TrainingSettings":  # noqa: ANN401
@@ -77,20 +85,22 @@ class TrainingSettings:
         Raises:
             LmError: A setting does not exist, or its value has the wrong type or is out of range.
         """
-        known = {field.name: getattr(self, field.name) for field in fields(self)}
-        given = {name: value for name, value in changes.items() if value is not None}
-        for name, value in given.items():
+        defaults = {field.name: getattr(self, field.name) for field in fields(self)}
+        chosen = {name: value for name, value in changes.items() if value is not None}
+        for name, value in chosen.items():
             with at(name):
-                _check(name, value, known)
-        return replace(self, **given)
+                _check(name, value, defaults)
+        return replace(self, **chosen)
 
 
-def _check(name: str, value: object, known: dict[str, object]) -> None:
-    if name not in known:
-        near = difflib.get_close_matches(name, known, n=1)
+def _check(name: str, value: object, defaults: dict[str, object]) -> None:
+    if name not in defaults:
+        near = difflib.get_close_matches(name, defaults, n=1)
         hint = f' Did you mean "{near[0]}"?' if near else ""
-        raise LmError(f'there is no setting "{name}". The settings are: {", ".join(known)}.{hint}')
-    default = known[name]
+        raise LmError(
+            f'there is no setting "{name}". The settings are: {", ".join(defaults)}.{hint}'
+        )
+    default = defaults[name]
     number = isinstance(value, int | float) and not isinstance(value, bool)
     right = number if isinstance(default, float) else type(value) is type(default)
     if not right or (number and value < 0):  # type: ignore[operator]
@@ -124,3 +134,63 @@ def preset(name: str) -> TrainingSettings:
         hint = f' Did you mean "{near[0]}"?' if near else ""
         raise LmError(f'there is no preset "{name}". The presets are: {", ".join(PRESETS)}.{hint}')
     return PRESETS[name]
+
+
+GRIDS = Path(__file__).parent / "grids"
+
+
+class _Spec(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    preset: str = "marvin_linzen_2018"
+    settings: dict[str, Any] = {}
+    grid: list[dict[str, list[Any]]] = Field(min_length=1)
+
+
+def read_grid(spec: str) -> dict[str, TrainingSettings]:
+    """Return each model's name and settings.
+
+    Args:
+        spec: A TOML file, or the name of one in ``grids``. ``preset`` and ``settings`` apply to all
+            models; each ``[[grid]]`` lists values, and every combination of them is a model.
+
+    Raises:
+        LmError: The file is missing or malformed, or a setting is unknown.
+    """
+    packaged = GRIDS / f"{spec}.toml"
+    path = packaged if packaged.is_file() else Path(spec)
+    try:
+        with locate_errors(path):
+            file = _Spec.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
+            with at("preset"):
+                base = preset(file.preset)
+            with at("settings"):
+                base = base.changed(**file.settings)
+            return _models(base, file.grid)
+    except OSError as error:
+        names = ", ".join(sorted(grid.stem for grid in GRIDS.glob("*.toml")))
+        raise LmError(
+            f"cannot read the search {spec}: {error.strerror}. Give a TOML file or one of: {names}."
+        ) from error
+
+
+def _models(
+    base: TrainingSettings, grids: list[dict[str, list[Any]]]
+) -> dict[str, TrainingSettings]:
+    models: dict[str, TrainingSettings] = {}
+    for number, grid in enumerate(grids):
+        for values in itertools.product(*grid.values()):
+            varied = dict(zip(grid, values, strict=True))
+            with at("grid", number):
+                models[_name(varied)] = base.changed(**varied)
+    return models
+
+
+def _name(varied: Mapping[str, object]) -> str:
+    """Return a name such as ``hidden650_batch128_dropout0.2_lr20.0``, as in the publication."""
+    same_as_hidden = varied.get("embedding") == varied.get("hidden")
+    return "_".join(
+        f"{key}{value}"
+        for key, value in varied.items()
+        if not (key == "embedding" and same_as_hidden)
+    )

@@ -11,8 +11,8 @@ from tokenizers.processors import TemplateProcessing
 from transformers import PreTrainedTokenizerFast
 
 from lm.answering.answerer import Question
-from lm.answering.chat import ChatAnswerer
 from lm.errors import LmError
+from lm.huggingface.chat import ChatAnswerer
 from lm.huggingface.load import load_hf
 from tests.lm.toy_models import tiny_gpt2
 
@@ -59,7 +59,7 @@ def test_an_answer_is_read_right_behind_the_template_which_begins_once(chat: Cha
         [expected(words, answer) for answer in ("A", "B")], abs=1e-4
     )
     assert reply.n_hidden == 0 and reply.thoughts == ()
-    encoded = chat._model.encoder.encode_rendered(chat._chat.rendered(PROMPT), "A")
+    encoded = chat._model.encoder.encode_rendered(chat._chat.render(PROMPT), "A")
     assert encoded.ids.count(WORDS.index("<s>")) == 1
 
 

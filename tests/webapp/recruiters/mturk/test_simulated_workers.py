@@ -5,18 +5,18 @@ from pathlib import Path
 import pytest
 
 from experiment.studies.load import load_study
-from marketplace.serving import in_thread
+from marketplace.serving import serve_in_thread
 from webapp.core.clock import utc_now
 from webapp.database.engine import reading
 from webapp.database.models import Run
 from webapp.recruiters.registry import load_recruiter
 from webapp.recruiters.settings import load_settings
+from webapp.recruiters.simulated_crowd import simulate
+from webapp.recruiters.simulated_plan import plan
 from webapp.recruitment.poll import poll
 from webapp.recruitment.publish import draft, publish
 from webapp.runs.launch import launch
 from webapp.runs.runs import study_as_launched
-from webapp.simulation.crowd import simulate
-from webapp.simulation.plan import plan
 
 pytestmark = pytest.mark.one_database
 
@@ -35,7 +35,7 @@ def send(app, sessions, platform, run, instance: Path):
     """Return a function that sends simulated workers and gives their problems."""
 
     def take_part(participants: int, *, published: bool = True) -> list[str]:
-        with in_thread(app) as url:
+        with serve_in_thread(app) as url:
             if published:
                 link = f"{url}/run/{run.ref}"
                 offered = draft(sessions, platform, run.ref, link, utc_now())
