@@ -163,6 +163,7 @@ def rules_of_ratings(catch: Sequence[CatchTrials]) -> Iterator[str]:
         yield "[[exclusion]]"
         yield 'rule = "rating_gap"'
         yield f"construction = {json.dumps(name, ensure_ascii=False)}"
+        yield 'kind = "catch"'
         yield "min_gap = 1"
         yield ""
     if not names:
