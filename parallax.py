@@ -204,9 +204,9 @@ _LM = {
     ),
     "export": Lazy("analysis.commands.export_scores", "Write SCORES for other programs."),
     "schema": Lazy("analysis.commands.export_scores", "Print the JSON Schema of score files."),
-    "perplexity": Lazy("lm.commands.perplexity", "Print the perplexity of TEXT under MODEL."),
+    "perplexity": Lazy("lm.commands.scoring", "Print the perplexity of TEXT under MODEL."),
     "surprisal": Lazy(
-        "lm.commands.surprisal", "Write the surprisal of every word of TEXTS under MODEL."
+        "lm.commands.scoring", "Write the surprisal of every word of TEXTS under MODEL."
     ),
     "reading-times": Lazy("analysis.commands.reading_times:join", "Join TIMES to SURPRISAL."),
     "tag": Lazy("lm.commands.tag", "Print how many words get the right supertag from MODEL."),
@@ -230,11 +230,11 @@ _READING = {
 }
 _MAZE = {
     "distractors": Lazy(
-        "analysis.commands.maze",
+        "analysis.maze.command",
         "Write TABLE with a distractor for every word of its sentences, chosen by MODEL.",
     ),
     "audit": Lazy(
-        "analysis.commands.maze:audit_",
+        "analysis.maze.command:audit_",
         "Check every promise about the distractors of TABLE, under MODEL.",
     ),
 }

@@ -25,8 +25,8 @@ from analysis.data.part_scores import scores_of_parts
 from analysis.data.takers import load_all_taken
 from analysis.data.tasks import parts
 from analysis.data.word_predictors import read_surprisal
+from analysis.findings.finding import ComparisonOptions
 from analysis.findings.lexical import count_corpus_words
-from analysis.options import ComparisonOptions
 from analysis.report.write import write_comparison, written_before
 from analysis.result import Comparison
 from analysis.scores.metrics import METRICS
@@ -63,10 +63,10 @@ def compare(
     """
     refuse_overwrite(out, written_before(out))
     exported = load_run(run) if isinstance(run, Path) else run
-    found = comparison.compare(
+    result = comparison.compare(
         exported, load_all_scores(scores), options, code_version=code_version()
     )
-    return replace(found, files=write_comparison(found, out, figures=figures))
+    return replace(result, files=write_comparison(result, out, figures=figures))
 
 
 @click.command("compare")
@@ -75,13 +75,13 @@ def compare(
     "runs",
     multiple=True,
     type=_PATH,
-    help="The folder that `parallax export` wrote; of a study in parts repeat it, with --parts.",
+    help="The folder that `parallax export` wrote; for a study in parts, repeat it, with --parts.",
 )
 @click.option(
     "--parts",
     "codes",
     type=_PATH,
-    help="The table that `parallax recruitment parts` wrote of the runs.",
+    help="The table that `parallax recruitment parts` wrote for the runs.",
 )
 @click.option("--judgments", type=_PATH, help="Judgments of another study instead of a run.")
 @click.option("--items", type=_PATH, help="The items of those judgments.")
@@ -96,8 +96,7 @@ def compare(
     multiple=True,
     type=_PATH,
     help="A file that `parallax lm score` wrote; repeat it for more models. Without one the "
-    "report is about people alone. Of a study in parts each part's materials have files of their "
-    "own.",
+    "report is about people alone. For a study in parts, give files for each part's materials.",
 )
 @click.option(
     "--takers",
@@ -109,14 +108,14 @@ def compare(
     "--surprisal",
     multiple=True,
     type=_PATH,
-    help="A table that `parallax reading surprisal` wrote, of a study that is read step by step; "
-    "repeat it for more models, which are called as their files.",
+    help="A table that `parallax reading surprisal` wrote, for a study that is read step by step; "
+    "repeat it for more models, which are named by their files.",
 )
 @click.option(
     "--task",
     default="",
-    help="Of mixed sessions this task alone, of several scales this one; by default each has a "
-    "report in its own folder.",
+    help="Of multitask sessions, compare this task only; of several scales, this one. By default "
+    "each has a report in its own folder.",
 )
 @click.option("--out", required=True, type=_PATH, help="The folder to write to.")
 @click.option(
@@ -140,7 +139,7 @@ def compare(
     "--unigram",
     multiple=True,
     type=_PATH,
-    help="Scores of a unigram model, for slor and its like; of a study in parts, as --scores.",
+    help="Scores of a unigram model, for slor and similar metrics; in parts like --scores.",
 )
 @click.option("--corpus", type=_PATH, help="The models' training text, for words' frequencies.")
 @click.option("--curves", is_flag=True, help="Draw log-probabilities word by word.")
@@ -189,12 +188,14 @@ def command(
     """
     # The other options have the same names as the fields that they set.
     options = ComparisonOptions(
-        corpus=_word_counts(corpus) if corpus else None,
+        corpus=_count_corpus(corpus) if corpus else None,
         about=read_about(about) if about else None,
         **values,
     )
-    options = replace(options, surprisal={path.stem: _bits(path) for path in surprisal})
-    people = _people(runs, codes, judgments, items, mapping)
+    options = replace(
+        options, surprisal={path.stem: _read_surprisals_in_bits(path) for path in surprisal}
+    )
+    people = _load_people(runs, codes, judgments, items, mapping)
     if takers:
         options = replace(options, takers=load_all_taken(takers, people))
     if judgments and not accept_low_accuracy:
@@ -203,18 +204,20 @@ def command(
 
         check_accuracy(people)
     with TemporaryDirectory() as merged:
-        scores = _of_all_parts(people, scores, Path(merged, "scores"))
-        options = replace(options, unigram=_unigram(people, unigram, Path(merged, "unigram")))
+        scores = _scores_of_all_parts(people, scores, Path(merged, "scores"))
+        options = replace(options, unigram=_load_unigram(people, unigram, Path(merged, "unigram")))
         for part, folder in parts(people, task, out):
             # With several tasks, surprisals apply only to tasks that are read step by step.
             read = part is people or part.readings is not None
             if folder != out:
                 click.echo(f"{folder.name}\n")
-            own = options if read else _without_steps(options)
-            _say(compare(part, scores, folder, own, figures=not no_figures), folder)
+            part_options = options if read else _without_steps(options)
+            _print_summary(
+                compare(part, scores, folder, part_options, figures=not no_figures), folder
+            )
 
 
-def _of_all_parts(run: ExportedRun, files: Sequence[Path], folder: Path) -> tuple[Path, ...]:
+def _scores_of_all_parts(run: ExportedRun, files: Sequence[Path], folder: Path) -> tuple[Path, ...]:
     """Return score files for all items of the run; combined ones are written below a folder."""
     if not run.of_parts:
         return tuple(files)
@@ -222,26 +225,28 @@ def _of_all_parts(run: ExportedRun, files: Sequence[Path], folder: Path) -> tupl
     return tuple(scores_of_parts(run, files, folder))
 
 
-def _unigram(run: ExportedRun, files: Sequence[Path], folder: Path) -> Scores | None:
-    found = _of_all_parts(run, files, folder)
-    if len(found) > 1:
-        raise click.UsageError("--unigram takes one model: of a study in parts, a file for each.")
-    return load_scores(found[0]) if found else None
+def _load_unigram(run: ExportedRun, files: Sequence[Path], folder: Path) -> Scores | None:
+    score_files = _scores_of_all_parts(run, files, folder)
+    if len(score_files) > 1:
+        raise click.UsageError(
+            "--unigram takes one model; for a study in parts, one file for each part."
+        )
+    return load_scores(score_files[0]) if score_files else None
 
 
 def _without_steps(options: ComparisonOptions) -> ComparisonOptions:
     return replace(options, surprisal={})
 
 
-def _say(found: Comparison, out: Path) -> None:
-    click.echo(to_text(found.tables[0]))
-    for path in found.files:
+def _print_summary(result: Comparison, out: Path) -> None:
+    click.echo(to_text(result.tables[0]))
+    for path in result.files:
         if path.suffix in (".html", ".svg") and not path.name.startswith("curves_"):
             click.echo(path)
-    click.echo(f"All {len(found.files)} files, tables among them: {out}")
+    click.echo(f"All {len(result.files)} files, tables among them: {out}")
 
 
-def _people(
+def _load_people(
     runs: Sequence[Path],
     codes: Path | None,
     judgments: Path | None,
@@ -256,19 +261,19 @@ def _people(
 
         return read_judgments(judgments, items, mapping)
     raise click.UsageError(
-        "Name either --run, or --judgments (with --items and --mapping); of a study in parts "
+        "Give either --run, or --judgments (with --items and --mapping); for a study in parts, "
         "each --run, and --parts."
     )
 
 
-def _bits(path: Path) -> pd.DataFrame:
+def _read_surprisals_in_bits(path: Path) -> pd.DataFrame:
     """Return a surprisal table in bits."""
     frame, unit = read_surprisal(path)
     bits = frame[unit] if unit == "surprisal_bits" else frame[unit] / math.log(2)
     return frame.assign(surprisal_bits=bits)[["text_id", "position", "text", "surprisal_bits"]]
 
 
-def _word_counts(corpus: Path) -> Mapping[str, int]:
+def _count_corpus(corpus: Path) -> Mapping[str, int]:
     with tqdm(desc="Counting words", unit=" lines", disable=None) as progress:
         return count_corpus_words(corpus, progress.update)
 

@@ -16,13 +16,10 @@ from analysis.data.load import ExportedRun, Scores
 from analysis.data.n_alternatives import chance
 from analysis.data.participant_flow import flow
 from analysis.errors import AnalysisError
-from analysis.findings.finding import Context, Finding, Findings, Given
-from analysis.findings.missing import missing
+from analysis.findings.design import missing_judgments
+from analysis.findings.finding import ComparisonOptions, Context, Finding, FindingInputs, Findings
 from analysis.findings.multiverse import MOST_RESPONSES
-from analysis.findings.registry import wanted
-from analysis.options import ComparisonOptions
-from analysis.responses.base import ResponseAnalysis
-from analysis.responses.registry import analysis_of
+from analysis.responses.base import ResponseAnalysis, analysis_of, findings_of
 from analysis.result import Comparison
 from analysis.scores.metrics import FULL, with_metric
 from analysis.tables.provenance import ModelFacts, Provenance
@@ -49,47 +46,49 @@ def compare(
             the formula cannot be used, or an option about models is set without any model.
     """
     if not scores:
-        _refuse_of_models(options)
+        _refuse_model_options(options)
     response = analysis_of(run)
-    by_metric = [with_metric(one, options.metric, options.unigram) for one in scores]
+    by_metric = [
+        with_metric(model_scores, options.metric, options.unigram) for model_scores in scores
+    ]
     data = targets_alone(response.join(run, by_metric))
     origin = _provenance(run, by_metric, data, options, code_version, response)
     context = Context(study_of_targets(run.study, run.items), origin)
-    given = Given(run, by_metric, scores, data, options, context)
-    return _compared(
-        response, given, _found(wanted(response.name, response.findings, given), given)
-    )
+    inputs = FindingInputs(run, by_metric, scores, data, options, context)
+    return _as_comparison(response, inputs, _run_findings(findings_of(response, inputs), inputs))
 
 
-def _found(findings: Sequence[Finding], given: Given) -> list[Findings]:
+def _run_findings(findings: Sequence[Finding], inputs: FindingInputs) -> list[Findings]:
     """Run the findings, in their order; for large runs the slow ones run in a second process."""
-    slow = [one for one in findings if one.slow]
-    worth_it = _WORTH_A_PROCESS <= len(given.run.responses) <= MOST_RESPONSES
+    slow = [finding for finding in findings if finding.slow]
+    worth_it = _WORTH_A_PROCESS <= len(inputs.run.responses) <= MOST_RESPONSES
     with in_second_process(
-        lambda: [one.run(given) for one in slow], room=bool(slow) and worth_it
-    ) as others:
-        found = {one.name: one.run(given) for one in findings if not one.slow}
-        found |= dict(zip([one.name for one in slow], others(), strict=True))
-    return [found[one.name] for one in findings]
+        lambda: [finding.run(inputs) for finding in slow], room=bool(slow) and worth_it
+    ) as slow_results:
+        results = {finding.name: finding.run(inputs) for finding in findings if not finding.slow}
+        results |= dict(zip([finding.name for finding in slow], slow_results(), strict=True))
+    return [results[finding.name] for finding in findings]
 
 
-def _compared(response: ResponseAnalysis, given: Given, findings: Sequence[Findings]) -> Comparison:
-    statistics = {name: frame for one in findings for name, frame in one.statistics.items()}
+def _as_comparison(
+    response: ResponseAnalysis, inputs: FindingInputs, findings: Sequence[Findings]
+) -> Comparison:
+    statistics = {name: frame for part in findings for name, frame in part.statistics.items()}
     accuracy = response.asked.decides
     return Comparison(
-        study=given.run.study,
-        provenance=given.context.origin,
-        by_construction=given.by_construction if accuracy else pd.DataFrame(),
-        by_condition=given.by_condition if accuracy else pd.DataFrame(),
-        tables=tuple(table for one in findings for table in one.tables),
-        drawings=tuple(drawing for one in findings for drawing in one.drawings),
+        study=inputs.run.study,
+        provenance=inputs.context.origin,
+        by_construction=inputs.by_construction if accuracy else pd.DataFrame(),
+        by_condition=inputs.by_condition if accuracy else pd.DataFrame(),
+        tables=tuple(table for part in findings for table in part.tables),
+        drawings=tuple(drawing for part in findings for drawing in part.drawings),
         statistics=statistics,
-        left_out=tuple(sentence for one in findings for sentence in one.left_out),
-        folders={name: write for one in findings for name, write in one.folders.items()},
+        left_out=tuple(sentence for part in findings for sentence in part.left_out),
+        folders={name: write for part in findings for name, write in part.folders.items()},
         summary=(
-            *given.context.origin.peeked,
-            *response.summary(given, statistics),
-            *missing(given),
+            *inputs.context.origin.peeked,
+            *response.summary(inputs, statistics),
+            *missing_judgments(inputs),
         ),
     )
 
@@ -107,28 +106,31 @@ def _provenance(
         flow=flow(run),
         n_judgments=len(data.judgments),
         n_items=data.judgments["item_id"].nunique(),
-        models=[_model_facts(one, data.decisions.get(one.facts.model)) for one in scores],
+        models=[
+            _model_facts(model_scores, data.decisions.get(model_scores.facts.model))
+            for model_scores in scores
+        ],
         resamples=options.resamples,
         seed=options.seed,
         code_version=code_version,
         metric=options.metric,
         chance=chance(run),
-        n_repeated=_repeated(data.judgments),
-        apart=_apart(data),
+        n_repeated=_count_repeated(data.judgments),
+        apart=_count_other_kinds(data),
         asked=response.asked,
     )
 
 
-def _apart(data: Joined) -> dict[str, int]:
+def _count_other_kinds(data: Joined) -> dict[str, int]:
     if data.others.empty:
         return {}
     kinds = with_kinds(data.others, data.items)["kind"].value_counts().sort_index()
     return {str(kind): int(number) for kind, number in kinds.items()}
 
 
-def _repeated(judgments: pd.DataFrame) -> int:
-    known = judgments[judgments["participant"].notna()]
-    return int(known.duplicated(["participant", "item_id"]).sum())
+def _count_repeated(judgments: pd.DataFrame) -> int:
+    with_participant = judgments[judgments["participant"].notna()]
+    return int(with_participant.duplicated(["participant", "item_id"]).sum())
 
 
 def _model_facts(scores: Scores, decisions: pd.DataFrame | None) -> ModelFacts:
@@ -142,15 +144,15 @@ def _model_facts(scores: Scores, decisions: pd.DataFrame | None) -> ModelFacts:
     )
 
 
-def _refuse_of_models(options: ComparisonOptions) -> None:
-    asked = {
+def _refuse_model_options(options: ComparisonOptions) -> None:
+    is_set = {
         "--metric": options.metric != FULL,
         "--unigram": options.unigram is not None,
         "--curves": options.curves,
         "--curves-of": bool(options.curve_items),
     }
-    for name, given in asked.items():
-        if given:
+    for name, value in is_set.items():
+        if value:
             raise AnalysisError(
                 f"{name} is about models, but no model is compared",
                 expected="scores of at least one model",

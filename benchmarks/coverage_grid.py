@@ -23,7 +23,7 @@ from scipy.special import expit
 from scipy.stats import norm
 
 from analysis.statistics.clustered import quantile, share_ends, wilson
-from analysis.statistics.withheld import CONTRAST, MEAN, SHARE, ends
+from analysis.statistics.withheld import CONTRAST, MEAN, SHARE, withhold_ends
 from benchmarks.grid_variances import Answers, of_contrast, of_mean
 
 Floats = NDArray[np.float64]
@@ -135,18 +135,21 @@ def intervals(studies: Studies, weights: Floats) -> tuple[Floats, Floats]:
         if np.count_nonzero(weights) > 1:
             total, variance, freedom = of_contrast(arrays, weights)
             half = quantile(freedom) * np.sqrt(variance)
-            return ends(total - half, total + half, n, CONTRAST)
+            return withhold_ends(total - half, total + half, n, CONTRAST)
         found = of_mean(arrays)
         mean = found.mean
         if is_share:
             low, high = share_ends(mean, found.variances, found.parts, found.freedoms)
-            # All alike: Wilson's of as many judgments as clusters, as ``accuracy.interval`` has it.
+            # All alike: Wilson's of as many judgments as clusters, as
+            # ``accuracy.accuracy_interval`` has it.
             fewer = np.minimum(*found.freedoms[:2]) + 1
             alike, normal = (mean == 0) | (mean == 1), np.full(len(mean), norm.ppf(0.975))
             told = wilson(mean, fewer, normal)
-            return ends(np.where(alike, told[0], low), np.where(alike, told[1], high), n, SHARE)
+            return withhold_ends(
+                np.where(alike, told[0], low), np.where(alike, told[1], high), n, SHARE
+            )
         half = quantile(found.variances.freedom) * np.sqrt(found.variances.total)
-    return ends(mean - half, mean + half, n, MEAN)
+    return withhold_ends(mean - half, mean + half, n, MEAN)
 
 
 def _kinds() -> Iterator[tuple[str, int, bool, Floats]]:

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.statistics.clustered import Variances, combined, corrected
+from analysis.statistics.clustered import Variances, combine_variances, correct_for_clusters
 from analysis.statistics.resample import Floats
-from analysis.statistics.variance_parts import RIDGE, crossed, freedom_by_parts
+from analysis.statistics.variance_parts import RIDGE, crossed_variance, freedom_by_parts
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class Means:
 
     Attributes:
         mean: The means.
-        variances: As ``clustered.two_way`` has them.
+        variances: As ``clustered.two_way_variance`` has them.
         parts: By people, by frames, by answers.
         freedoms: Of each part.
     """
@@ -62,9 +62,9 @@ def of_mean(answers: Answers) -> Means:
     influence = np.where(there, (answers.value - mean[:, None, None]) / n[:, None, None], 0.0)
     people, frames = (there.any(axis).sum(1).astype(float) for axis in (2, 1))
     squares = [(influence.sum(axis) ** 2).sum(1) for axis in (2, 1)] + [(influence**2).sum((1, 2))]
-    parts = [corrected(*one) for one in zip(squares, (people, frames, n), strict=True)]
+    parts = [correct_for_clusters(*one) for one in zip(squares, (people, frames, n), strict=True)]
     freedoms = people - 1, frames - 1, n - 1
-    variances = Variances(combined(*parts), freedom_by_parts(parts, freedoms))
+    variances = Variances(combine_variances(*parts), freedom_by_parts(parts, freedoms))
     return Means(mean, variances, parts, freedoms)
 
 
@@ -126,7 +126,7 @@ def _variance(
     alone = (influence**2).sum((1, 2)) * n / free
     with np.errstate(divide="ignore", invalid="ignore"):
         spread = [square / share for square, share in zip(squares, left, strict=True)]
-        total, freedom = crossed((*spread, alone), (*freedoms, free))
+        total, freedom = crossed_variance((*spread, alone), (*freedoms, free))
     noise = (residual**2).sum((1, 2)) / free
     for own, counts, sums in (
         (levels, n_first, weight.sum(2)), (found[:, :k], n_second, weight.sum(1)),

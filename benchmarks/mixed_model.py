@@ -21,7 +21,7 @@ import statsmodels.api as sm
 from scipy.special import expit
 from statsmodels.genmod.bayes_mixed_glm import BinomialBayesMixedGLM
 
-from analysis.statistics.mixed import fit
+from analysis.statistics.mixed_model import fit
 from analysis.statistics.one_scale import on_one_scale
 from analysis.statistics.paired import people_against_models
 

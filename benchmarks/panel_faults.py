@@ -37,7 +37,7 @@ from tqdm import tqdm
 
 from experiment.participation import Ending
 from marketplace.panels import create_panels
-from marketplace.serving import in_thread
+from marketplace.serving import serve_in_thread
 from webapp import create_app
 from webapp.database.engine import reading
 from webapp.database.models import OutgoingReport, Participant, Place
@@ -245,7 +245,7 @@ def one_environment(options: argparse.Namespace, first: int) -> Counter[str]:
     """Return the counts of the runs from that number on that share an environment."""
     counts, clock = Counter[str](), Clock()
     with tempfile.TemporaryDirectory() as name, ExitStack() as stack:
-        url = stack.enter_context(in_thread(create_panels(sleep=lambda _: None)))
+        url = stack.enter_context(serve_in_thread(create_panels(sleep=lambda _: None)))
         (Path(name) / "parallax.toml").write_text('[panel.secrets]\ncredit_token = "t0ken"\n')
         app = create_app(Path(name), now=clock)
         app.logger.setLevel("CRITICAL")

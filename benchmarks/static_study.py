@@ -25,7 +25,7 @@ from flask.testing import FlaskClient
 
 from experiment.studies.load import BUILT_IN, load_study
 from marketplace.stores import create_stores
-from marketplace.stores.datapipe import Experiment, sweep
+from marketplace.stores.datapipe import Experiment, write_partial_files
 from parallax import cli
 from webapp import create_app
 from webapp.core.clock import utc_now
@@ -260,7 +260,7 @@ def taken_without(
         else:
             send[store](client, browser)
     if store == "datapipe":
-        sweep(app.blueprints["datapipe"], kept / "datapipe")
+        write_partial_files(app.blueprints["datapipe"], kept / "datapipe")
     if store == "jatos":
         jatos = app.blueprints["jatos"].jatos
         (kept / "jatos").mkdir()

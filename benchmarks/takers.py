@@ -15,8 +15,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from analysis.statistics.taker_effects import biases, history_effects
-from analysis.statistics.takers import by_reading
+from analysis.statistics.takers import biases, compare_by_elicitation, history_effects
 
 Floats = NDArray[np.float64]
 N_ITEMS, N_PEOPLE, N_SESSIONS = 40, 30, 12
@@ -182,7 +181,7 @@ def intervals(people: pd.DataFrame, taken: pd.DataFrame) -> Iterator[tuple[str, 
         yield f"first place, {labels}", row["low"], row["high"]
     row = leaning[leaning["judge"] == "people"].iloc[0]
     yield "people's side", row["low"], row["high"]
-    found = by_reading(people, taken, 0.1)
+    found = compare_by_elicitation(people, taken, 0.1)
     row = found[found["construction"] == ""].iloc[0]
     yield "people minus model", row["low"], row["high"]
     row = history_effects(taken).iloc[0]

@@ -26,8 +26,8 @@ import pandas as pd
 
 from experiment.studies.load import load_study
 from lm.answering.answerer import Tier
+from lm.answering.stand_in import Fault, ServedModel, StandIn
 from lm.registry import load_scorer
-from lm.serving.server import Fault, ServedModel, StandIn
 
 PRICE_IN, PRICE_OUT = 1.0, 2.0
 _MOST_TIMES = 20

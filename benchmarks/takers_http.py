@@ -25,12 +25,12 @@ from analysis.takers.run import Request, run_take
 from experiment.studies.load import load_study
 from experiment.takers.prompt import Context
 from lm.answering.answerer import Tier
+from lm.answering.spec import Terms
+from lm.answering.stand_in import ServedModel, StandIn
 from lm.corpora.vocab import STREAM_WORDS, vocabulary_by_frequency, write_vocabulary
 from lm.registry import load_scorer
 from lm.rnn.folder import VOCABULARY, WEIGHTS, save_weights
 from lm.rnn.network import NetworkShape, build_network
-from lm.servers.spec import Terms
-from lm.serving.server import ServedModel, StandIn
 
 NOW = datetime(2026, 11, 25, tzinfo=UTC)
 STUDY = "minimal"

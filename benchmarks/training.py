@@ -17,9 +17,9 @@ from collections.abc import Callable
 import torch
 from torch import Tensor, nn
 
-from lm.corpora.batches import Window
 from lm.rnn.network import NetworkShape, build_network
 from lm.scoring.packed_linear import PackedLinear
+from lm.training.batches import Window
 from lm.training.objective import Objective
 
 TIME, LR, CLIP, LAYERS = 35, 20.0, 0.25, 2

@@ -40,7 +40,7 @@ import parallax
 from experiment.studies.load import load_study
 from marketplace.mturk import create_marketplace
 from marketplace.prolific import create_prolific
-from marketplace.serving import in_thread
+from marketplace.serving import serve_in_thread
 from webapp import create_app
 from webapp.core import clock
 from webapp.core.clock import utc_now
@@ -91,7 +91,7 @@ def serve_world(folder: Path, recruiter: str, pipe: Connection) -> None:
         )
     else:
         market = create_marketplace(folder / "market", balance_cents=10**7)
-    with in_thread(market) as url, httpx.Client(base_url=url, trust_env=False) as web:
+    with serve_in_thread(market) as url, httpx.Client(base_url=url, trust_env=False) as web:
         (folder / "first").mkdir()
         settings = f'{recruiter}_endpoint = "{url}"\nport = 1\n'
         (folder / "first" / "parallax.toml").write_text(settings, encoding="utf-8")

@@ -16,7 +16,7 @@ Device = Literal["auto", "cpu", "cuda", "mps"]
 TYPES = {
     "fixed": "lm.baselines.score_table:FixedScorer",
     "hf": "lm.huggingface.load:HfFolder",
-    "kenlm": "lm.ngram.kenlm_queries:KenlmScorer",
+    "kenlm": "lm.ngram.model:KenlmScorer",
     "ngram": "lm.ngram.model:NgramScorer",
     "recurrent": "lm.rnn.scorer:RecurrentScorer",
     "unigram": "lm.baselines.unigram:UnigramScorer",

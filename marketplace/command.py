@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from marketplace.serving import Asked, Gunicorn, address, listen
+from marketplace.serving import Gunicorn, StandInOptions, build_url, listen
 
 _BALANCE = "10000"
 _MONEY = re.compile(r"([0-9]{1,9})(?:\.([0-9]{1,2}))?")
@@ -19,7 +19,7 @@ _PLATFORMS = {
 }
 
 
-def _minor(_context: click.Context, _parameter: click.Parameter, value: str) -> int:
+def _parse_minor_units(_context: click.Context, _parameter: click.Parameter, value: str) -> int:
     money = _MONEY.fullmatch(value)
     if money is None:
         raise click.BadParameter(f"{value!r} is not an amount of money, e.g. 250 or 99.50")
@@ -49,7 +49,7 @@ def _minor(_context: click.Context, _parameter: click.Parameter, value: str) -> 
 )
 @click.option(
     "--balance",
-    callback=_minor,
+    callback=_parse_minor_units,
     default=_BALANCE,
     show_default=True,
     help="The requester's play money in a new folder, in whole currency units.",
@@ -92,13 +92,13 @@ def marketplace(
     """
     listening = listen(host, port, public=public)
     folder = folder or instance / f"{platform}_stand_in"
-    url = address(host, listening.getsockname()[1])
+    url = build_url(host, listening.getsockname()[1])
     module, _, name = _PLATFORMS[platform].partition(":")
     start = getattr(importlib.import_module(module), name)
-    started = start(Asked(folder, url, balance, currency, key_id, public))
-    kept = folder if started.keeps_state else "memory"
-    click.echo(f"The stand-in answers at {url}; its state is kept in {kept}.")
-    for line in started.ways_in:
+    started = start(StandInOptions(folder, url, balance, currency, key_id, public))
+    state_place = folder if started.keeps_state else "memory"
+    click.echo(f"The stand-in answers at {url}; its state is kept in {state_place}.")
+    for line in started.instructions:
         click.echo(line)
     click.echo("Stop it with Ctrl+C.")
     Gunicorn(started.app, listening, started.dispose).run()

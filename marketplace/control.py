@@ -7,9 +7,9 @@ from typing import Any
 from flask import Blueprint, Response, jsonify, request
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from marketplace.errors import MarketplaceError, wrong_key
+from marketplace.errors import MarketplaceError, describe_first_error
 from marketplace.faults import FaultPlan
-from marketplace.serving import address, is_loopback
+from marketplace.serving import build_url, is_loopback
 
 
 class _Clock(BaseModel):
@@ -17,7 +17,7 @@ class _Clock(BaseModel):
     advance_s: float = Field(allow_inf_nan=False, ge=-1e9, le=1e9)
 
 
-def shared_control(faults: FaultPlan, advance: Callable[[float], datetime]) -> Blueprint:
+def create_control_blueprint(faults: FaultPlan, advance: Callable[[float], datetime]) -> Blueprint:
     """Return the control blueprint with faults and the clock; each stand-in adds its own routes.
 
     It answers requests from this machine only.
@@ -26,29 +26,29 @@ def shared_control(faults: FaultPlan, advance: Callable[[float], datetime]) -> B
         faults: The planned faults.
         advance: Moves the stand-in's clock forward by some seconds, and returns the new time.
     """
-    door = Blueprint("control", __name__, url_prefix="/control")
-    door.before_request(_refuse_others)
-    door.register_error_handler(ValidationError, _invalid)
-    door.register_error_handler(MarketplaceError, _unusable)
+    control = Blueprint("control", __name__, url_prefix="/control")
+    control.before_request(_refuse_others)
+    control.register_error_handler(ValidationError, _answer_invalid)
+    control.register_error_handler(MarketplaceError, _answer_unusable)
 
-    @door.get("/faults")
+    @control.get("/faults")
     def faults_now() -> Response:
-        return answer(faults.to_json())
+        return json_response(faults.to_json())
 
-    @door.post("/faults")
+    @control.post("/faults")
     def set_faults() -> Response:
-        faults.set(given())
-        return answer(faults.to_json())
+        faults.set(read_json_object())
+        return json_response(faults.to_json())
 
-    @door.post("/clock")
+    @control.post("/clock")
     def move_clock() -> Response:
-        now = advance(_Clock.model_validate(given()).advance_s)
-        return answer({"now": now.isoformat()})
+        now = advance(_Clock.model_validate(read_json_object()).advance_s)
+        return json_response({"now": now.isoformat()})
 
-    return door
+    return control
 
 
-def given() -> Mapping[str, Any]:
+def read_json_object() -> Mapping[str, Any]:
     """Return the JSON object in the request body.
 
     Raises:
@@ -60,7 +60,7 @@ def given() -> Mapping[str, Any]:
     return sent
 
 
-def answer(payload: Mapping[str, Any], status: int = 200) -> Response:
+def json_response(payload: Mapping[str, Any], status: int = 200) -> Response:
     """Return facts as a JSON response."""
     response = jsonify(payload)
     response.status_code = status
@@ -68,18 +68,18 @@ def answer(payload: Mapping[str, Any], status: int = 200) -> Response:
 
 
 def _refuse_others() -> Response | None:
-    caller = address(request.remote_addr or "", 0)
-    here = is_loopback(caller) and is_loopback(request.host_url)
+    caller = build_url(request.remote_addr or "", 0)
+    is_local = is_loopback(caller) and is_loopback(request.host_url)
     # A page of another site can send a form but not JSON, so it cannot call these routes.
-    if here and (request.method == "GET" or request.is_json):
+    if is_local and (request.method == "GET" or request.is_json):
         return None
-    return answer({"error": "the control address takes JSON from this machine only"}, 403)
+    return json_response({"error": "the control address takes JSON from this machine only"}, 403)
 
 
-def _invalid(error: Exception) -> Response:
+def _answer_invalid(error: Exception) -> Response:
     assert isinstance(error, ValidationError)
-    return answer({"error": f"{wrong_key(error)}."}, 400)
+    return json_response({"error": f"{describe_first_error(error)}."}, 400)
 
 
-def _unusable(error: Exception) -> Response:
-    return answer({"error": str(error)}, 400)
+def _answer_unusable(error: Exception) -> Response:
+    return json_response({"error": str(error)}, 400)

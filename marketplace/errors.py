@@ -35,7 +35,7 @@ class MarketplaceError(click.ClickException):
 
 # The expected kind of value, by pydantic's error type. Pydantic's own messages are written for
 # programmers.
-_WANTED = {
+_EXPECTED_KINDS = {
     "bool": "true or false",
     "bytes": "bytes",
     "dict": "an object",
@@ -58,9 +58,9 @@ _BOUNDS = {
 }
 
 
-def what_is_wrong(problem: "ErrorDetails") -> str:
+def describe_problem(problem: "ErrorDetails") -> str:
     """Return the problem with one value of a JSON object, worded to follow the value's name."""
-    kind, given = problem["type"], problem.get("ctx", {})
+    kind, context = problem["type"], problem.get("ctx", {})
     if kind == "missing":
         return "is missing"
     if kind == "extra_forbidden":
@@ -68,16 +68,18 @@ def what_is_wrong(problem: "ErrorDetails") -> str:
     if kind.endswith("_too_short"):
         return "is empty"
     if kind.endswith("_too_long"):
-        return f"has more than {given['max_length']} characters or entries"
+        return f"has more than {context['max_length']} characters or entries"
     if kind == "union_tag_not_found":
-        return f"lacks its {given['discriminator']}"
+        return f"lacks its {context['discriminator']}"
     if kind == "value_error":
         return f"cannot be used: {problem['msg'].removeprefix('Value error, ')}"
-    wanted = _BOUNDS.get(kind, "").format(**given) or _WANTED.get(kind.partition("_")[0])
-    return f"must be {wanted or 'something else'}, not {problem['input']!r}"
+    expected_kind = _BOUNDS.get(kind, "").format(**context) or _EXPECTED_KINDS.get(
+        kind.partition("_")[0]
+    )
+    return f"must be {expected_kind or 'something else'}, not {problem['input']!r}"
 
 
-def wrong_key(error: "ValidationError") -> str:
+def describe_first_error(error: "ValidationError") -> str:
     """Return a message about the first invalid key of a JSON object."""
     first = error.errors(include_url=False)[0]
-    return f'"{".".join(map(str, first["loc"]))}" {what_is_wrong(first)}'
+    return f'"{".".join(map(str, first["loc"]))}" {describe_problem(first)}'

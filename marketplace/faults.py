@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 from flask import request
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from marketplace.errors import MarketplaceError, wrong_key
+from marketplace.errors import MarketplaceError, describe_first_error
 
 _EVERY = "*"
 
@@ -61,19 +61,21 @@ class FaultPlan:
         self._lock, self._sleep = threading.Lock(), sleep
         self.set({})
 
-    def set(self, wanted: Mapping[str, Any]) -> None:
+    def set(self, fields: Mapping[str, Any]) -> None:
         """Replace the faults, and restart the random numbers.
 
         Args:
-            wanted: The fields of ``Faults``.
+            fields: The fields of ``Faults``.
 
         Raises:
             MarketplaceError: They are not valid fields of ``Faults``.
         """
         try:
-            plan = Faults.model_validate(wanted)
+            plan = Faults.model_validate(fields)
         except ValidationError as error:
-            raise MarketplaceError(f"these faults cannot be made: {wrong_key(error)}") from error
+            raise MarketplaceError(
+                f"these faults cannot be made: {describe_first_error(error)}"
+            ) from error
         for fault in plan.faults:
             self._refuse_unknown(fault.kind)
         with self._lock:
@@ -116,7 +118,7 @@ class FaultPlan:
             return {**self._plan.model_dump(), "made": dict(self._made)}
 
 
-def hang_up() -> None:
+def close_connection() -> None:
     """Close the connection, so that the caller gets no answer whatever is written later."""
     connection = request.environ.get("werkzeug.socket") or request.environ.get("gunicorn.socket")
     if connection is not None:

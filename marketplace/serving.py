@@ -34,7 +34,7 @@ def listen(host: str, port: int, *, public: bool) -> socket.socket:
         MarketplaceError: Other machines could reach the address although ``public`` is false,
             or the address cannot be listened on.
     """
-    if not public and not is_loopback(address(host, port)):
+    if not public and not is_loopback(build_url(host, port)):
         raise MarketplaceError(
             "the marketplace would be open to other machines, and anyone who reaches it can "
             "act as any worker",
@@ -54,7 +54,7 @@ def listen(host: str, port: int, *, public: bool) -> socket.socket:
         ) from error
 
 
-def address(host: str, port: int) -> str:
+def build_url(host: str, port: int) -> str:
     """Return the URL of a host and port for a browser."""
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
@@ -97,13 +97,13 @@ class Gunicorn(BaseApplication):  # type: ignore[misc]
         return self._app
 
 
-class _Quiet(WSGIRequestHandler):
+class _QuietRequestHandler(WSGIRequestHandler):
     def log_request(self, *_: object) -> None:
         """Log nothing: the program that runs the stand-in in a thread has its own log."""
 
 
 @contextmanager
-def in_thread(app: WSGIApplication, host: str = "127.0.0.1", port: int = 0) -> Iterator[str]:
+def serve_in_thread(app: WSGIApplication, host: str = "127.0.0.1", port: int = 0) -> Iterator[str]:
     """Yield the stand-in's address while it answers from a thread.
 
     Args:
@@ -111,11 +111,11 @@ def in_thread(app: WSGIApplication, host: str = "127.0.0.1", port: int = 0) -> I
         host: The address.
         port: The port; 0 takes any free one.
     """
-    server = make_server(host, port, app, threaded=True, request_handler=_Quiet)
+    server = make_server(host, port, app, threaded=True, request_handler=_QuietRequestHandler)
     thread = threading.Thread(target=server.serve_forever, args=(_POLL_S,))
     thread.start()
     try:
-        yield address(host, server.port)
+        yield build_url(host, server.port)
     finally:
         server.shutdown()
         thread.join()
@@ -123,7 +123,7 @@ def in_thread(app: WSGIApplication, host: str = "127.0.0.1", port: int = 0) -> I
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class StandInOptions:
     """Start-up options of a stand-in.
 
     Attributes:
@@ -144,18 +144,18 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True)
-class Started:
+class RunningStandIn:
     """A started stand-in.
 
     Attributes:
         app: The WSGI application.
-        ways_in: Lines that explain how researchers and participants reach it.
+        instructions: Lines that explain how researchers and participants reach it.
         keeps_state: Whether its state is saved in its folder; otherwise it is in memory only.
         dispose: Closes its resources, such as database connections.
     """
 
     app: Flask
-    ways_in: tuple[str, ...]
+    instructions: tuple[str, ...]
     keeps_state: bool
     dispose: Callable[[], object]
 

@@ -31,9 +31,9 @@ def open_folder(folder: Path) -> Path:
         folder.mkdir(parents=True, exist_ok=True)
         writable = os.access(folder, os.W_OK | os.X_OK)
     except OSError as error:
-        raise _unusable(folder, str(error)) from error
+        raise _folder_error(folder, str(error)) from error
     if not writable:
-        raise _unusable(folder, "it is read-only")
+        raise _folder_error(folder, "it is read-only")
     return folder.resolve()
 
 
@@ -83,7 +83,7 @@ def _begin(connection: Connection) -> None:
     connection.exec_driver_sql("BEGIN IMMEDIATE")
 
 
-def _unusable(folder: Path, reason: str) -> MarketplaceError:
+def _folder_error(folder: Path, reason: str) -> MarketplaceError:
     return MarketplaceError(
         f"the folder of the marketplace's state cannot be used: {reason}",
         where=str(folder),

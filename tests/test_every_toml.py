@@ -15,7 +15,7 @@ from experiment.studies.load import frozen_study, load_study
 from experiment.studies.publication import read_about
 from lm.errors import LmError
 from lm.text.grammar_file import load_text_grammar
-from lm.training.search import read_grid
+from lm.training.settings import read_grid
 from webapp.recruiters.settings import load_settings
 from webapp.runs.runs import _title
 
@@ -38,7 +38,7 @@ READERS: dict[str, Callable[[Path], object]] = {
     "experiment/studies/publication.py": read_about,
     "experiment/design/practice.py": _practice,
     "lm/text/grammar_file.py": load_text_grammar,
-    "lm/training/search.py": lambda path: read_grid(str(path)),
+    "lm/training/settings.py": lambda path: read_grid(str(path)),
     "webapp/core/settings_sources.py": lambda path: load_settings(path.parent, {}),
 }
 # Their files are the product's own, another reader was there before them, or they tell otherwise.

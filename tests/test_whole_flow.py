@@ -12,7 +12,7 @@ from werkzeug.serving import make_server
 
 import parallax
 from analysis.compare import compare
-from analysis.options import ComparisonOptions
+from analysis.findings.finding import ComparisonOptions
 from analysis.result import Comparison
 from experiment.studies.load import load_study
 from webapp import create_app

@@ -42,7 +42,9 @@ WINGS = {
         ("treebank", "extract", "treebank.conllu"),
     ),
     "researcher pages": Wing(("webapp.researcher",)),
-    "n-gram models": Wing(("lm.ngram", "lm.commands.train_ngram")),
+    "n-gram models": Wing(
+        ("lm.ngram",), ("lm", "train", "--type", "ngram", "--data", "text.txt", "--out", "model")
+    ),
     "training": Wing(
         ("lm.training", "lm.commands.search", "lm.commands.recurrent"),
         ("lm", "search", "spec.toml", "--data", "text.txt", "--out", "models"),
@@ -52,21 +54,20 @@ WINGS = {
             "analysis.readers",
             "analysis.commands.import_judgments",
             "analysis.commands.import_scores",
-            "analysis.commands.import_judgments",
+            "analysis.commands.import_readings",
         ),
         ("import", "judgments", "results.csv", "--out", "imported"),
     ),
     "the checklist for human baselines": Wing(("analysis.baseline",)),
     "the Maze's analysis and distractors": Wing(
-        ("analysis.maze", "analysis.commands.maze"), ("maze", "audit", "maze.csv", "model")
+        ("analysis.maze",), ("maze", "audit", "maze.csv", "model")
     ),
+    "power": Wing(("analysis.power",), ("power", "minimal")),
     "archives": Wing(
         ("analysis.archive", "analysis.commands.archive"),
         ("archive", "write", "export"),
     ),
 }
-# The main job scores an n-gram model.
-MAIN_JOB_NEEDS = {"n-gram models"}
 
 
 def gone(module: str, wing: Wing) -> bool:
@@ -108,7 +109,7 @@ def test_nothing_else_imports_a_wing_when_it_is_imported(name: str):
 
 @pytest.fixture(scope="module")
 def without_wings(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A copy of the program without any wing that the main job does not need."""
+    """A copy of the program without any wing."""
     copy = tmp_path_factory.mktemp("bare")
     for package in PACKAGES:
         shutil.copytree(
@@ -116,8 +117,8 @@ def without_wings(tmp_path_factory: pytest.TempPathFactory) -> Path:
         )
     for door in folder_graph.DOORS:
         shutil.copy(ROOT / door, copy)
-    for name in WINGS.keys() - MAIN_JOB_NEEDS:
-        for folder in WINGS[name].folders:
+    for wing in WINGS.values():
+        for folder in wing.folders:
             path = copy.joinpath(*folder.split("."))
             if path.is_dir():
                 shutil.rmtree(path)
@@ -171,4 +172,5 @@ def test_the_main_job_runs_without_any_wing(without_wings: Path):
     instance = without_wings / "instance"
     result = run(without_wings, "-c", COMMAND, "demo", "minimal", "--instance", str(instance))
     assert result.returncode == 0, result.stderr[-2000:]
+    assert "lm.ngram" in result.stdout, "it says why it scores another model"
     assert "report.html" in result.stdout

@@ -14,7 +14,7 @@ from tempfile import TemporaryDirectory
 
 from analysis.archive.package import read_package, sha256
 from analysis.compare import compare
-from analysis.options import ComparisonOptions
+from analysis.findings.finding import ComparisonOptions
 from experiment.authoring.plan import read_plan
 from experiment.studies.load import load_study
 from experiment.studies.publication import read_about

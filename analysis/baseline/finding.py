@@ -13,7 +13,7 @@ from analysis.baseline.answers import answered
 from analysis.baseline.checklist import SECTIONS, AnsweredItem
 from analysis.baseline.facts import Facts, facts_of
 from analysis.data.load import ExportedRun
-from analysis.findings.finding import Finding, Findings, Given
+from analysis.findings.finding import Finding, FindingInputs, Findings
 from analysis.findings.multiverse import MOST_RESPONSES
 from analysis.tables.accuracy_table import Column
 from analysis.tables.latex import latex
@@ -206,24 +206,25 @@ _LONGEST = 60
 _FROM = {"run": "the run", "study.toml": "study.toml", "unknown": "-"}
 
 
-def _run(given: Given) -> Findings:
-    about = given.options.about
-    study = given.run.study
+def _run(inputs: FindingInputs) -> Findings:
+    about = inputs.options.about
+    study = inputs.run.study
     contexts = {
         one.model: tuple(sorted(set(one.frame["context"].astype(str)) - {""}))
-        for one in given.options.takers
+        for one in inputs.options.takers
     }
     facts = facts_of(
-        given.run,
-        given.context.origin,
-        given.data.judgments,
+        inputs.run,
+        inputs.context.origin,
+        inputs.data.judgments,
         publication=about.publication if about else study.publication,
         baseline=about.baseline if about else study.baseline,
         contexts=contexts,
-        robust=not given.context.origin.asked.shown and len(given.run.responses) <= MOST_RESPONSES,
+        robust=not inputs.context.origin.asked.shown
+        and len(inputs.run.responses) <= MOST_RESPONSES,
     )
     items = answered(facts)
-    table = given.context.table(
+    table = inputs.context.table(
         NAME,
         "Human baseline",
         f"The checklist of Wei et al. (2025). {tally(items)}",
@@ -253,4 +254,4 @@ def _item_row(one: AnsweredItem) -> dict[str, str]:
     }
 
 
-HUMAN_BASELINE = Finding("human_baseline", Section.BASELINE, _run, of=())
+HUMAN_BASELINE = Finding("human_baseline", Section.BASELINE, _run)

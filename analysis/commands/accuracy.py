@@ -32,12 +32,12 @@ from analysis.findings.models import (
     CONDITION,
     accuracy_by,
     decisions_with_features,
+    models_by_group,
     people_with_features,
     perplexity_table,
 )
 from analysis.scores.metrics import FULL, METRICS, NEED_UNIGRAM, metric_in_words, with_metric
 from analysis.scores.scoring_inputs import find_materials
-from analysis.statistics.models import grouped
 from analysis.tables.accuracy_table import Table
 from analysis.tables.render import FORMATS as TABLE_FORMATS
 from analysis.tables.render import save_table, to_text
@@ -151,7 +151,7 @@ def _groups(models: Sequence[str], named: Sequence[str]) -> dict[str, list[str]]
         alone = {model: [model] for model in models}
         return alone | {ALL_MODELS: list(models)} if len(models) > 1 else alone
     patterns = {name: one.split(",") for name, _, one in (text.partition("=") for text in named)}
-    found = grouped(models, patterns)
+    found = models_by_group(models, patterns)
     if empty := [group for group, own in found.items() if not own]:
         raise AnalysisError(
             f'no model\'s name fits the group "{empty[0]}"',

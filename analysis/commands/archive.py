@@ -9,7 +9,7 @@ from analysis.archive.reproduce import reproduce
 from analysis.archive.traces import Kind
 from analysis.archive.write import read_source, write_archive
 from analysis.errors import AnalysisError
-from analysis.options import ComparisonOptions
+from analysis.findings.finding import ComparisonOptions
 from analysis.scores.metrics import METRICS
 from experiment.studies.publication import read_about
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from analysis.readings.table import times_formats
+from analysis.readers.reading_times.table import times_formats
 from experiment.tables.atomic_write import atomic_write
 
 _PATH = click.Path(path_type=Path)

@@ -13,7 +13,7 @@ from analysis.data.categorical import decode
 from analysis.data.join import decisions
 from analysis.data.load import load_scores
 from analysis.errors import AnalysisError
-from analysis.findings.paired_models import paired, paired_tables
+from analysis.findings.benchmark import compare_model_pairs, paired_tables
 from analysis.tables.accuracy_table import Table
 from analysis.tables.render import save_table, to_markdown, to_text
 from experiment.materials.formats.raw import json_lines, read_text
@@ -71,7 +71,7 @@ def paired_command(logs: tuple[str, ...], out: Path, metric: str, by: str, margi
 
     read = {name: read_item_log(path, metric, by) for name, path in named.items()}
     same_items(read)
-    found = paired(read, margin)
+    found = compare_model_pairs(read, margin)
     origin = [
         *(f"{name}: {path}, {len(read[name]):,} items." for name, path in named.items()),
         f"Code: {code_version()}.",

@@ -18,7 +18,7 @@ from analysis.scores.scoring_inputs import Materials, find_materials, only_judge
 from experiment.errors import ParallaxError
 from experiment.records import Item
 from experiment.version import code_version
-from lm.identity import model_identity
+from lm.model_folder import model_identity
 from lm.registry import HF_PREFIX, Device
 from lm.scorer import FastKernel, Scorer
 from lm.sharding import Loading, fast_kernel_of, scorer_of, workers

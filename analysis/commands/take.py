@@ -11,8 +11,8 @@ from analysis.commands.take_options import model_options
 from analysis.takers.plan import Factors
 from analysis.takers.run import Request, run_take
 from experiment.takers.prompt import LABEL_SETS, Context
+from lm.answering.spec import Terms
 from lm.registry import Device
-from lm.servers.spec import Terms
 from lm.weights import Bits, Dtype, LongTexts, Weights
 
 _PATH = click.Path(path_type=Path)

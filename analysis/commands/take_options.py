@@ -5,8 +5,8 @@ from typing import Any, TypeVar, get_args
 
 import click
 
+from lm.answering.spec import Terms
 from lm.registry import Device
-from lm.servers.spec import Terms
 from lm.weights import AS_USUAL, Dtype, LongTexts
 
 _TERMS = Terms()

@@ -28,8 +28,8 @@ def readings_figure(frame: pd.DataFrame, *, simulated: bool, chance: float) -> F
     """Draw each model's accuracy in each reading, next to the human participants' accuracy.
 
     Args:
-        frame: A frame from ``analysis.statistics.takers.by_reading``, in the order of the rows,
-            with ``label``, the construction's title.
+        frame: A frame from ``analysis.statistics.takers.compare_by_elicitation``, in the order of
+            the rows, with ``label``, the construction's title.
         simulated: Whether the figure must state that participants were simulated.
         chance: The accuracy of guessing.
     """

@@ -1,4 +1,4 @@
-"""Accuracy by construction and by condition: tables in the papers' form, with intervals."""
+"""Accuracy by construction and by condition, in the papers' form, and the share of each option."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -6,10 +6,19 @@ from functools import partial
 
 import pandas as pd
 
-from analysis.data.load import PEOPLE
+from analysis.data.load import PEOPLE, ExportedRun, Scores
+from analysis.data.n_alternatives import choices, options_of
 from analysis.figures.accuracy import accuracy_figure
 from analysis.figures.drawing import Drawing
-from analysis.findings.finding import CONDITION, CONSTRUCTION, Context, Finding, Findings, Given
+from analysis.findings.finding import (
+    CONDITION,
+    CONSTRUCTION,
+    Context,
+    Finding,
+    FindingInputs,
+    Findings,
+    full_titles,
+)
 from analysis.findings.selection import selection, with_selection
 from analysis.statistics.accuracy import ALL, JUDGED
 from analysis.tables.accuracy_table import Column, Table, accuracy_table
@@ -22,23 +31,23 @@ from experiment.studies.study import Study
 _DRAWN = ("table_1", "table_2")
 
 
-def _run(given: Given) -> Findings:
-    by_construction, by_condition = given.by_construction, given.by_condition
+def _run(inputs: FindingInputs) -> Findings:
+    by_construction, by_condition = inputs.by_construction, inputs.by_condition
     selected = {
-        CONSTRUCTION: selection(given.run, by_construction, CONSTRUCTION),
-        CONDITION: selection(given.run, by_condition, CONDITION),
+        CONSTRUCTION: selection(inputs.run, by_construction, CONSTRUCTION),
+        CONDITION: selection(inputs.run, by_condition, CONDITION),
     }
-    context = given.context
+    context = inputs.context
     of_study = accuracy_tables(context.study, by_construction, by_condition, context.origin)
     tables = tuple(
         with_selection(table, selected[CONDITION if "condition" in table.frame else CONSTRUCTION])
         for table in of_study
     )
-    found = selected[CONSTRUCTION]
+    selected_rows = selected[CONSTRUCTION]
     return Findings(
         tables,
-        {"selection": found} if len(found) else {},
-        drawings=tuple(_drawings(tables, given.context)),
+        {"selection": selected_rows} if len(selected_rows) else {},
+        drawings=tuple(_drawings(tables, inputs.context)),
     )
 
 
@@ -72,12 +81,12 @@ def accuracy_tables(
         origin: The origin of the numbers, printed below each table.
     """
     published = read_published(study)
-    found = (
+    tables = (
         table_1(study, by_construction, published, origin),
         table_2(study, by_condition, published, origin),
         conditions_table(study, by_condition, published, origin),
     )
-    return tuple(table for table in found if table is not None)
+    return tuple(table for table in tables if table is not None)
 
 
 def table_1(
@@ -199,9 +208,9 @@ def interval_findings(accuracy: pd.DataFrame, context: Context) -> Findings:
             Column("n_judgments", "Judgments", "count"),
         ),
         (
-            "The two-way clustered interval is the one of every other table. The crossed bootstrap "
-            "is cautious, a quarter wider; Wilson's takes all judgments for independent. Both are "
-            "there as checks.",
+            "Every other table has the two-way clustered interval. The other two are checks: the "
+            "crossed bootstrap is conservative, about a quarter wider; Wilson's treats all "
+            "judgments as independent.",
         ),
         Section.SUPPLEMENT,
     )
@@ -211,5 +220,75 @@ def interval_findings(accuracy: pd.DataFrame, context: Context) -> Findings:
 INTERVALS = Finding(
     "intervals",
     Section.SUPPLEMENT,
-    lambda given: interval_findings(given.by_construction, given.context),
+    lambda inputs: interval_findings(inputs.by_construction, inputs.context),
+)
+
+
+_BY = ["construction", "condition"]
+
+
+def option_findings(
+    run: ExportedRun, judgments: pd.DataFrame, scores: Sequence[Scores], context: Context
+) -> Findings:
+    """Return the share of each option in each condition; empty for studies of pairs.
+
+    Args:
+        run: The exported run.
+        judgments: One row per judgment, with its ``version``.
+        scores: One entry per model.
+        context: The study and the origin of the numbers.
+    """
+    options = options_of(run)
+    if not options:
+        return Findings()
+    people = _shares(judgments.astype(dict.fromkeys((*_BY, "version"), str)), "people")
+    items = judgments[[*_BY, "item_id"]].drop_duplicates().astype(str)
+    shares, incomplete = people, []
+    for model_scores in scores:
+        chosen = choices(model_scores, options).merge(items, on="item_id")
+        shares = shares.merge(_shares(chosen, model_scores.facts.model), "outer", [*_BY, "version"])
+        if (chosen["n_scored"] < chosen["item_id"].map(options).map(len)).any():
+            incomplete.append(model_scores.facts.model)
+    models = [model_scores.facts.model for model_scores in scores]
+    rows = context.by_construction(shares.fillna(dict.fromkeys(["people", *models], 0.0)))
+    titles = full_titles(rows)
+    sizes = sorted({len(item_options) for item_options in options.values()})
+    table = context.table(
+        "options",
+        "Options",
+        f"Share of each of {' or '.join(map(str, sizes))} options. For a model: the share of items "
+        "on which the option has the highest score.",
+        rows.assign(group=titles + ", " + rows["condition"].astype(str), label=rows["version"]),
+        (
+            Column("label", "", "text"),
+            Column("people", "People", "number"),
+            *(Column(name, name, "number") for name in models),
+            Column("n", "Judgments", "count"),
+        ),
+        ("The option good is the expected one.",),
+        section=Section.ACCURACY,
+    )
+    left_out = tuple(
+        f"{name} has scores of some options only and chooses among those, so its accuracy is "
+        "higher than among all options."
+        for name in incomplete
+    )
+    return Findings((table,), {"options": rows}, left_out)
+
+
+def _shares(chosen: pd.DataFrame, name: str) -> pd.DataFrame:
+    counts = chosen[chosen["version"] != ""].groupby([*_BY, "version"]).size()
+    shares = counts.rename("n").reset_index()
+    total = chosen.groupby(_BY).size().rename("total").reset_index()
+    shares = shares.merge(total, on=_BY)
+    shares[name] = shares["n"] / shares["total"]
+    return shares[[*_BY, "version", name, *(["n"] if name == "people" else [])]]
+
+
+OPTIONS = Finding(
+    "options",
+    Section.ACCURACY,
+    lambda inputs: option_findings(
+        inputs.run, inputs.judged.judgments, inputs.scores, inputs.context
+    ),
 )

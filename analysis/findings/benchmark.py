@@ -1,13 +1,19 @@
-"""Accuracies on published benchmarks of pairs and suites, in the papers' table format."""
+"""Models on published benchmarks: accuracies by phenomenon, and differences between two models."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations
 
+import numpy as np
 import pandas as pd
+from scipy.stats import binomtest, norm
 
 from analysis.data.categorical import decode
 from analysis.data.join import decisions
 from analysis.data.load import Scores
 from analysis.errors import AnalysisError
+from analysis.statistics.paired import models_against_models, with_adjusted_p
+from analysis.statistics.resample import Floats
+from analysis.statistics.withheld import UNITS
 from analysis.tables.accuracy_table import Column, Table
 from analysis.tables.provenance import counted
 
@@ -53,12 +59,12 @@ def pair_results(scores: Sequence[Scores], items: pd.DataFrame, by: str) -> pd.D
             f'the items have no "{by}"', expected=f"one of: {', '.join(items.columns)}"
         )
     group = items[by].replace(_SAME_PHENOMENON) if by == PHENOMENON else items[by]
-    named = items[["item_id"]].assign(group=group, paradigm=items[PARADIGM])
-    found = []
-    for one in scores:
-        chosen = decode(decisions(one)[["item_id", "correct", "tie"]])
-        found.append(chosen.merge(named, on="item_id").assign(model=one.facts.model))
-    return pd.concat(found, ignore_index=True)[["model", "group", "paradigm", "correct", "tie"]]
+    groups = items[["item_id"]].assign(group=group, paradigm=items[PARADIGM])
+    frames = []
+    for model_scores in scores:
+        chosen = decode(decisions(model_scores)[["item_id", "correct", "tie"]])
+        frames.append(chosen.merge(groups, on="item_id").assign(model=model_scores.facts.model))
+    return pd.concat(frames, ignore_index=True)[["model", "group", "paradigm", "correct", "tie"]]
 
 
 def suite_results(predictions: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
@@ -70,12 +76,16 @@ def suite_results(predictions: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     Returns:
         The columns of ``pair_results``; each suite is its own paradigm and group.
     """
-    found = []
+    frames = []
     for model, rows in predictions.items():
-        held = rows.groupby(["suite", "item"], sort=False)["holds"].all().reset_index()
-        named = {"group": held["suite"], "paradigm": held["suite"], "correct": held["holds"]}
-        found.append(pd.DataFrame(named).assign(model=model, tie=False))
-    return pd.concat(found, ignore_index=True)
+        passed = rows.groupby(["suite", "item"], sort=False)["holds"].all().reset_index()
+        columns = {
+            "group": passed["suite"],
+            "paradigm": passed["suite"],
+            "correct": passed["holds"],
+        }
+        frames.append(pd.DataFrame(columns).assign(model=model, tie=False))
+    return pd.concat(frames, ignore_index=True)
 
 
 def benchmark_table(
@@ -122,9 +132,167 @@ def _notes(results: pd.DataFrame) -> Iterator[str]:
     n_models = results["model"].nunique()
     n_paradigms = len(results[["group", "paradigm"]].drop_duplicates())
     items = counted(len(results) // n_models, "item")
-    alike = ", which count alike" if n_paradigms > 1 else ""
-    yield f"{items} in {counted(n_paradigms, 'paradigm')}{alike}; a tie is wrong."
+    alike = ", weighted equally" if n_paradigms > 1 else ""
+    yield f"{items} in {counted(n_paradigms, 'paradigm')}{alike}; ties count as wrong."
     ties = results.groupby("model", sort=False)["tie"].sum()
     if ties.any():
         counts = ", ".join(f"{model} {n:,}" for model, n in ties.items() if n)
-        yield f"Ties: {counts}. Programs that take the first of equal choices count ties as right."
+        yield f"Ties: {counts}. Programs that choose the first of equal scores count ties as right."
+
+
+_PARADIGM = "paradigm"
+_ALL = "All items"
+ALPHA, POWER = 0.05, 0.8
+
+
+def compare_model_pairs(logs: Mapping[str, pd.DataFrame], margin: float) -> pd.DataFrame:
+    """Return the comparison of each pair of models, over all items and in each paradigm.
+
+    Args:
+        logs: Item logs by model, from ``analysis.commands.paired``.
+        margin: Smaller differences count as no difference.
+
+    Returns:
+        The columns of ``models_against_models``, with p_holm and p_fdr of all items adjusted over
+        the pairs of models, p_mcnemar (exact, two-sided: McNemar 1947, Psychometrika 12, 153-157),
+        and variance, design_effect and n_items_needed for a difference of the margin.
+    """
+    comparisons = models_against_models(logs, _PARADIGM, margin, clustered=True)
+    over_all = comparisons[_PARADIGM] == ""
+    over_pairs = with_adjusted_p(comparisons[over_all].drop(columns=["p_holm", "p_fdr"]))
+    comparisons.loc[over_all, ["p_holm", "p_fdr"]] = over_pairs[["p_holm", "p_fdr"]].to_numpy()
+    comparisons["p_mcnemar"] = [
+        _mcnemar(int(first), int(second))
+        for first, second in zip(comparisons["only_first"], comparisons["only_second"], strict=True)
+    ]
+    needed = pd.DataFrame(
+        [
+            {
+                "first_model": first,
+                "second_model": second,
+                _PARADIGM: "",
+                **_items_needed(logs, first, second, margin),
+            }
+            for first, second in combinations(logs, 2)
+        ]
+    )
+    return comparisons.merge(needed, "left", on=["first_model", "second_model", _PARADIGM])
+
+
+def _mcnemar(only_first: int, only_second: int) -> float:
+    """Return the p-value of a split at least this uneven, if both models were equally good."""
+    n = only_first + only_second
+    return float(binomtest(only_first, n).pvalue) if n else 1.0
+
+
+def _items_needed(
+    logs: Mapping[str, pd.DataFrame], first: str, second: str, margin: float
+) -> dict[str, float]:
+    decided = logs[first].merge(
+        logs[second][["item_id", "correct"]], on="item_id", suffixes=("", "_2")
+    )
+    differences = decided["correct"].astype(float) - decided["correct_2"].astype(float)
+    estimates = items_needed(np.array(differences, dtype=np.float64), decided[_PARADIGM], margin)
+    return {name.replace("n_items", "n_items_needed"): value for name, value in estimates.items()}
+
+
+def paired_tables(
+    comparisons: pd.DataFrame, margin: float, origin: Sequence[str]
+) -> tuple[Table, Table]:
+    """Return the table over all items, and the table by paradigm."""
+    labelled = comparisons.assign(
+        label=comparisons["first_model"] + " - " + comparisons["second_model"],
+        group="",
+    ).rename(columns={"low": "difference_low", "high": "difference_high"})
+    overall = labelled[labelled[_PARADIGM] == ""]
+    parts = labelled[labelled[_PARADIGM] != ""].assign(
+        group=lambda rows: rows["label"], label=lambda rows: rows[_PARADIGM]
+    )
+    n_paradigms = max(parts[_PARADIGM].nunique(), 1)
+    n_items = counted(int(overall["n_items"].max()), "item")
+    columns = (
+        Column("label", "", "text"),
+        Column("first", "First"),
+        Column("second", "Second"),
+        Column("difference", "Difference", "estimate"),
+        Column("only_first", "Only first right", "count"),
+        Column("only_second", "Only second right", "count"),
+        Column("p", "p", "p"),
+        Column("p_mcnemar", "p (McNemar)", "p"),
+        Column("p_holm", "p (Holm)", "p"),
+        Column("p_equivalence", "p (equivalence)", "p"),
+    )
+    notes = (
+        f"Differences of accuracies on the items that both models answered, with 95% intervals; "
+        f"{_independent_units(n_paradigms)}.",
+        "p: of no difference, with the intervals' clusters. p (McNemar): the exact test, which "
+        "treats items as independent and so can contradict the interval. p (equivalence): of "
+        f"a difference of {margin:g} or more, two one-sided tests with the intervals' clusters.",
+    )
+    first = Table(
+        "paired",
+        "Models against models",
+        f"{n_items} in {counted(n_paradigms, 'paradigm')}.",
+        overall.reset_index(drop=True),
+        (*columns, Column("n_items_needed", "Items needed", "count")),
+        (
+            *notes,
+            "p (Holm): over the pairs of models.",
+            f"Items needed: to find a difference of {margin:g} with a power of 80%, at the "
+            "observed variance and correlation within paradigms.",
+        ),
+        tuple(origin),
+    )
+    second = Table(
+        "paired_by_paradigm",
+        "By paradigm",
+        "Intervals over the items of each paradigm.",
+        parts.reset_index(drop=True),
+        columns,
+        (notes[1], "p (Holm): over the paradigms of one pair of models."),
+        tuple(origin),
+    )
+    return first, second
+
+
+def _independent_units(n_paradigms: int) -> str:
+    """Return a phrase naming the independent units of the intervals over all items."""
+    if n_paradigms == 1:
+        return "items are the independent units, because there is one paradigm"
+    remark = f"; fewer than {UNITS} are too few for an interval over all items"
+    return f"the {n_paradigms} paradigms are the independent units{remark * (n_paradigms < UNITS)}"
+
+
+def items_needed(differences: Floats, paradigm: pd.Series, smallest: float) -> dict[str, float]:
+    """Return the number of items needed to detect a difference between two accuracies.
+
+    The variance of an item's difference (1, 0 or -1) is estimated from the given items. Items of
+    one paradigm are correlated: the design effect is the factor by which this raises the variance
+    of the mean, with the given number of items per paradigm. The number is (z_0.975 + z_0.8)^2 *
+    variance * effect / smallest^2, for a two-sided test at 5% with a power of 80%. Kish, L. (1965).
+    Survey Sampling. Wiley.
+
+    Args:
+        differences: For each item, the first model's correctness minus the second's.
+        paradigm: Each item's paradigm.
+        smallest: The smallest accuracy difference to detect.
+
+    Returns:
+        variance, design_effect (1 with one paradigm) and n_items; NaN if the two models never
+        differ.
+    """
+    n = len(differences)
+    variance = float(np.var(differences, ddof=1)) if n > 1 else float("nan")
+    effect = _design_effect(differences, paradigm, variance)
+    z = norm.ppf(1 - ALPHA / 2) + norm.ppf(POWER)
+    needed = z**2 * variance * effect / smallest**2 if variance > 0 else float("nan")
+    return {"variance": variance, "design_effect": effect, "n_items": float(np.ceil(needed))}
+
+
+def _design_effect(differences: Floats, paradigm: pd.Series, variance: float) -> float:
+    deviations = pd.Series(differences - differences.mean()).groupby(paradigm.to_numpy()).sum()
+    groups, n = len(deviations), len(differences)
+    if groups < 2 or not variance > 0:
+        return 1.0
+    clustered = float((deviations**2).sum()) * groups / (groups - 1) / n**2
+    return max(1.0, clustered / (variance / n))

@@ -41,7 +41,7 @@ def _mean_of(levels: Sequence[str]) -> str:
     return levels[0] if len(levels) == 1 else f"mean of {', '.join(levels)}"
 
 
-def planned(cross: Crossing, plan: Analysis | None = None) -> dict[str, Weights]:
+def planned_contrasts(cross: Crossing, plan: Analysis | None = None) -> dict[str, Weights]:
     """Return the planned contrasts of a design: weights of cells, by label.
 
     The contrasts are the main effect of each factor, averaged over the others (with coding
@@ -59,79 +59,78 @@ def planned(cross: Crossing, plan: Analysis | None = None) -> dict[str, Weights]
     if len(cross.factors) == 1:
         [steps] = _steps(cross, plan.coding).values()
         return {step.words: _weights(cross, {step.factor: step}, {}) for step in steps}
-    return {label: own for label, own in _of_several(cross, plan).items() if own}
+    return {
+        label: weights for label, weights in _contrasts_of_factors(cross, plan).items() if weights
+    }
 
 
-def _of_several(cross: Crossing, plan: Analysis) -> dict[str, Weights]:
-    found: dict[str, Weights] = dict(_main(cross, plan.coding))
+def _contrasts_of_factors(cross: Crossing, plan: Analysis) -> dict[str, Weights]:
+    weights_by_label: dict[str, Weights] = dict(_main_effects(cross, plan.coding))
     if plan.simple_effects and len(cross.factors) == _SIMPLE_FACTORS:
-        found |= _simple(cross, plan.coding)
+        weights_by_label |= _simple_effects(cross, plan.coding)
     if plan.interactions:
-        found |= _interactions(cross, plan.coding)
-    return found
+        weights_by_label |= _interactions(cross, plan.coding)
+    return weights_by_label
 
 
 def _steps(cross: Crossing, coding: str) -> dict[str, list[_Step]]:
-    found = {}
+    steps_by_factor = {}
     for factor, levels in cross.factors.items():
         if coding == "helmert":
             places = range(1, len(levels))
-            found[factor] = [_Step(factor, levels[one], levels[:one]) for one in places]
+            steps_by_factor[factor] = [
+                _Step(factor, levels[place], levels[:place]) for place in places
+            ]
             continue
         pairs = list(combinations(levels, 2))
         if len(levels) > _MOST_LEVELS:
-            pairs = [(levels[0], one) for one in levels[1:]]
-        found[factor] = [_Step(factor, first, (second,)) for first, second in pairs]
-    return found
+            pairs = [(levels[0], level) for level in levels[1:]]
+        steps_by_factor[factor] = [_Step(factor, first, (second,)) for first, second in pairs]
+    return steps_by_factor
 
 
-def _main(cross: Crossing, coding: str) -> Iterator[tuple[str, Weights]]:
+def _main_effects(cross: Crossing, coding: str) -> Iterator[tuple[str, Weights]]:
     for factor, steps in _steps(cross, coding).items():
-        fixed = {name: own[0] for name, own in cross.factors.items() if name != factor}
+        fixed = {name: levels[0] for name, levels in cross.factors.items() if name != factor}
         at = f" at {', '.join(fixed.values())}" if coding == "treatment" else ""
         for step in steps:
-            held = fixed if coding == "treatment" else {}
-            yield f"{factor}: {step.words}{at}", _weights(cross, {factor: step}, held)
+            fixed_levels = fixed if coding == "treatment" else {}
+            yield f"{factor}: {step.words}{at}", _weights(cross, {factor: step}, fixed_levels)
 
 
-def _simple(cross: Crossing, coding: str) -> dict[str, Weights]:
-    one, two = cross.factors
+def _simple_effects(cross: Crossing, coding: str) -> dict[str, Weights]:
+    first_factor, second_factor = cross.factors
     return {
-        f"{level}: {step.words}": _weights(cross, {two: step}, {one: level})
-        for step in _steps(cross, coding)[two]
-        for level in cross.factors[one]
+        f"{level}: {step.words}": _weights(cross, {second_factor: step}, {first_factor: level})
+        for step in _steps(cross, coding)[second_factor]
+        for level in cross.factors[first_factor]
     }
 
 
 def _interactions(cross: Crossing, coding: str) -> dict[str, Weights]:
     steps = _steps(cross, coding)
-    found: dict[str, Weights] = {}
+    weights_by_label: dict[str, Weights] = {}
     for number in range(2, len(cross.factors) + 1):
         for factors in combinations(cross.factors, number):
-            for chosen in _products([steps[factor] for factor in factors]):
-                label = f"Interaction: {_differences(chosen)}"
-                found[label] = _weights(cross, {step.factor: step for step in chosen}, {})
-    return found
+            for chosen in product(*(steps[factor] for factor in factors)):
+                label = f"Interaction: {_difference_label(chosen)}"
+                weights_by_label[label] = _weights(
+                    cross, {step.factor: step for step in chosen}, {}
+                )
+    return weights_by_label
 
 
-def _products(steps: list[list[_Step]]) -> list[tuple[_Step, ...]]:
-    found: list[tuple[_Step, ...]] = [()]
-    for own in steps:
-        found = [(*before, step) for before in found for step in own]
-    return found
-
-
-def _differences(steps: tuple[_Step, ...]) -> str:
+def _difference_label(steps: tuple[_Step, ...]) -> str:
     """Return the label of a difference of differences, such as "(a: c - d) - (b: c - d)"."""
     first, *others = steps
     if not others:
         return first.words
-    inner = _differences(tuple(others))
+    inner = _difference_label(tuple(others))
     return f"({first.first}: {inner}) - ({first.second}: {inner})"
 
 
 def _weights(
-    cross: Crossing, steps: Mapping[str, _Step], held: Mapping[str, str]
+    cross: Crossing, steps: Mapping[str, _Step], fixed_levels: Mapping[str, str]
 ) -> dict[str, float]:
     """Return the cells' weights: steps of some factors, fixed levels of others, means of the rest.
 
@@ -140,22 +139,24 @@ def _weights(
     """
     factors = list(cross.factors)
     averaged = [
-        len(cross.factors[name]) for name in factors if name not in steps and name not in held
+        len(cross.factors[name])
+        for name in factors
+        if name not in steps and name not in fixed_levels
     ]
     share = 1.0 / float(np.prod(averaged)) if averaged else 1.0
-    found = {}
-    named = {levels: cell for cell, levels in cross.cells.items()}
+    weights = {}
+    cell_of = {levels: cell for cell, levels in cross.cells.items()}
     for levels in product(*cross.factors.values()):
         at = dict(zip(factors, levels, strict=True))
-        if all(at[name] == level for name, level in held.items()):
+        if all(at[name] == level for name, level in fixed_levels.items()):
             weight = reduce(
                 lambda so_far, step: so_far * step.weigh(at[step.factor]), steps.values(), share
             )
-            if weight and levels not in named:
+            if weight and levels not in cell_of:
                 return {}
             if weight:
-                found[named[levels]] = weight
-    return found
+                weights[cell_of[levels]] = weight
+    return weights
 
 
 def fixed_columns(cells: pd.Series, cross: Crossing, plan: Analysis) -> pd.DataFrame:
@@ -172,53 +173,46 @@ def fixed_columns(cells: pd.Series, cross: Crossing, plan: Analysis) -> pd.DataF
         cross: The cells and factors.
         plan: The study's declared contrasts.
     """
-    levels = np.array([cross.cells[one] for one in cells.astype(str)])
+    levels = np.array([cross.cells[cell] for cell in cells.astype(str)])
     of_factor = {
-        factor: dict(_coded(levels[:, place], factor, names, plan.coding))
+        factor: dict(_factor_columns(levels[:, place], factor, names, plan.coding))
         for place, (factor, names) in enumerate(cross.factors.items())
     }
-    found: dict[str, Floats] = {}
-    for own in of_factor.values():
-        found |= own
+    columns: dict[str, Floats] = {}
+    for factor_columns in of_factor.values():
+        columns |= factor_columns
     for number in range(2, len(of_factor) + 1) if plan.interactions else ():
         for factors in combinations(of_factor, number):
-            for chosen in _products_of([of_factor[factor] for factor in factors]):
+            for chosen in product(*(of_factor[factor] for factor in factors)):
                 binary = all(len(of_factor[factor]) == 1 for factor in factors)
                 words = " x ".join(factors) if binary else " x ".join(chosen)
-                product = np.prod([found[name] for name in chosen], axis=0)
-                found[f"Interaction: {words}"] = product
-    return _told_apart(pd.DataFrame(found, index=cells.index))
+                column = np.prod([columns[name] for name in chosen], axis=0)
+                columns[f"Interaction: {words}"] = column
+    return _independent_columns(pd.DataFrame(columns, index=cells.index))
 
 
-def _coded(
-    own: np.ndarray, factor: str, names: tuple[str, ...], coding: str
+def _factor_columns(
+    levels: np.ndarray, factor: str, names: tuple[str, ...], coding: str
 ) -> Iterator[tuple[str, Floats]]:
     first = names[0]
     if coding == "sum" and len(names) == 2:
-        yield f"{factor}: {' - '.join(names)}", np.where(own == first, 0.5, -0.5)
+        yield f"{factor}: {' - '.join(names)}", np.where(levels == first, 0.5, -0.5)
         return
     for place, name in enumerate(names[1:], 1):
         if coding == "helmert":
-            before = np.isin(own, names[:place])
-            column = (own == name) * place / (place + 1.0) - before / (place + 1.0)
+            preceding = np.isin(levels, names[:place])
+            column = (levels == name) * place / (place + 1.0) - preceding / (place + 1.0)
             yield f"{factor}: {name} - {_mean_of(names[:place])}", column
             continue
-        column = (own == name).astype(float)
+        column = (levels == name).astype(float)
         yield f"{factor}: {name} - {first}", column - (coding == "sum") / len(names)
 
 
-def _products_of(names: list[dict[str, Floats]]) -> list[tuple[str, ...]]:
-    found: list[tuple[str, ...]] = [()]
-    for own in names:
-        found = [(*before, name) for before in found for name in own]
-    return found
-
-
-def _told_apart(columns: pd.DataFrame) -> pd.DataFrame:
-    kept: list[str] = []
+def _independent_columns(columns: pd.DataFrame) -> pd.DataFrame:
+    independent: list[str] = []
     with_one = np.ones((len(columns), 1))
     for name in columns:
-        tried = np.column_stack([with_one, columns[[*kept, name]].to_numpy()])
+        tried = np.column_stack([with_one, columns[[*independent, name]].to_numpy()])
         if np.linalg.matrix_rank(tried) == tried.shape[1]:
-            kept.append(str(name))
-    return columns[kept]
+            independent.append(str(name))
+    return columns[independent]

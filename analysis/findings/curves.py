@@ -31,7 +31,7 @@ from analysis.figures.drawing import (
     bare,
     new_figure,
 )
-from analysis.findings.finding import Finding, Findings, Given, Need
+from analysis.findings.finding import Finding, FindingInputs, Findings, Need, titles_of
 from analysis.tables.section import Section
 from experiment.materials.render import render
 from experiment.records import Variant
@@ -42,13 +42,13 @@ _LONGEST_LABEL = 22
 _OTHER = MODELS[0][0]
 
 
-def curves_figure(found: pd.DataFrame) -> Figure:
+def curves_figure(curve_rows: pd.DataFrame) -> Figure:
     """Draw one model's curves for the good and the other version of one construction.
 
     Args:
-        found: Rows of ``analysis.findings.curves.curves`` for one model and one construction.
+        curve_rows: Rows of ``curves`` for one model and one construction.
     """
-    conditions = list(found.groupby("condition", sort=False))
+    conditions = list(curve_rows.groupby("condition", sort=False))
     columns = min(_SIDE_BY_SIDE, len(conditions))
     rows = ceil(len(conditions) / columns)
     with mpl.rc_context(STYLE):
@@ -115,19 +115,19 @@ def regions(tokens: Sequence[str], frame: str) -> list[Region]:
             by ``_``. A word belongs to the first unused slot whose lemma has the same beginning.
     """
     slots = [pair.partition("=")[::2] for pair in frame.split()]
-    left = {name: lemma.lower().split("_") for name, lemma in slots}
-    found: list[Region] = []
+    unused_slots = {name: lemma.lower().split("_") for name, lemma in slots}
+    divided: list[Region] = []
     at = 0
     while at < len(tokens):
-        name, length = _slot_at(tokens[at:], left)
-        left.pop(name, None)
-        found.append(Region(name, " ".join(tokens[at : at + length]), at, at + length))
+        name, length = _slot_at(tokens[at:], unused_slots)
+        unused_slots.pop(name, None)
+        divided.append(Region(name, " ".join(tokens[at : at + length]), at, at + length))
         at += length
-    return found
+    return divided
 
 
-def _slot_at(tokens: Sequence[str], left: Mapping[str, Sequence[str]]) -> tuple[str, int]:
-    for name, lemma in left.items():
+def _slot_at(tokens: Sequence[str], unused_slots: Mapping[str, Sequence[str]]) -> tuple[str, int]:
+    for name, lemma in unused_slots.items():
         fits = all(map(_same_stem, tokens, lemma)) and len(lemma) <= len(tokens)
         if fits:
             return name, len(lemma)
@@ -141,7 +141,7 @@ def _same_stem(word: str, lemma: str) -> bool:
 
 
 def curves(
-    scores: Scores, items: pd.DataFrame, wanted: Iterable[str] | None = None
+    scores: Scores, items: pd.DataFrame, item_ids: Iterable[str] | None = None
 ) -> pd.DataFrame:
     """Return log-probabilities by position, averaged over the items of each condition.
 
@@ -151,7 +151,7 @@ def curves(
     Args:
         scores: A word-level model's scores.
         items: The items table.
-        wanted: The ids of the items to average over; all scored items by default.
+        item_ids: The ids of the items to average over; all scored items by default.
 
     Returns:
         ``construction``, ``condition``, ``model``, ``place`` (from 0), ``label``, ``good_nats``,
@@ -160,11 +160,11 @@ def curves(
     Raises:
         AnalysisError: The model's tokens are not the items' words, or an item was not scored.
     """
-    ids = set(items["item_id"] if wanted is None else wanted)
+    ids = set(items["item_id"] if item_ids is None else item_ids)
     chosen = items[items["item_id"].isin(ids)]
     tokens = _tokens(scores, ids)
-    written = render(scores.facts.rendering)
-    rows = [row for item in chosen.to_dict("records") for row in _rows(item, tokens, written)]
+    render_text = render(scores.facts.rendering)
+    rows = [row for item in chosen.to_dict("records") for row in _rows(item, tokens, render_text)]
     if not rows:
         raise AnalysisError(
             "the run has no such item to draw: "
@@ -172,7 +172,7 @@ def curves(
             where=str(scores.path),
             expected="the item_id of an item of the run",
         )
-    return _averaged(pd.DataFrame(rows)).assign(model=scores.facts.model)
+    return _average_items(pd.DataFrame(rows)).assign(model=scores.facts.model)
 
 
 def _tokens(scores: Scores, ids: set[str]) -> dict[tuple[str, str], list[float]]:
@@ -185,13 +185,13 @@ def _tokens(scores: Scores, ids: set[str]) -> dict[tuple[str, str], list[float]]
 def _rows(
     item: Mapping[Hashable, str],
     tokens: Mapping[tuple[str, str], list[float]],
-    written: Callable[[str], str],
+    render_text: Callable[[str], str],
 ) -> list[dict[str, object]]:
     """Return the positions of an item, each with both versions' log-probabilities in nats."""
     sides = []
     for variant in (Variant.GOOD.value, item["contrast"]):
         text = f"{item['context']} {item[variant]}".strip()
-        words, logprobs = written(text).split(), tokens.get((item["item_id"], variant), [])
+        words, logprobs = render_text(text).split(), tokens.get((item["item_id"], variant), [])
         if len(words) != len(logprobs):
             raise AnalysisError(
                 f"the {variant} version of the item {item['item_id']} has {len(words)} words and "
@@ -200,9 +200,9 @@ def _rows(
                 remedy="Leave out --curves for models whose tokens are parts of words",
             )
         cut = regions(words, item["frame"])
-        sides.append([(one, sum(logprobs[one.start : one.end])) for one in cut])
+        sides.append([(region, sum(logprobs[region.start : region.end])) for region in cut])
     good, other = sides
-    signature = " ".join(one.slot or "." for one, _ in good)
+    signature = " ".join(region.slot or "." for region, _ in good)
     return [
         {
             "item_id": item["item_id"],
@@ -210,24 +210,26 @@ def _rows(
             "condition": item["condition"],
             "signature": f"{signature} {len(other)}",
             "place": place,
-            "slot": one.slot,
-            "words": one.words if one.words == against.words else f"{one.words} / {against.words}",
+            "slot": region.slot,
+            "words": region.words
+            if region.words == other_region.words
+            else f"{region.words} / {other_region.words}",
             "good_nats": of_good,
             "other_nats": of_other,
         }
-        for place, ((one, of_good), (against, of_other)) in enumerate(
+        for place, ((region, of_good), (other_region, of_other)) in enumerate(
             zip(good, other, strict=False)
         )
     ]
 
 
-def _averaged(rows: pd.DataFrame) -> pd.DataFrame:
+def _average_items(rows: pd.DataFrame) -> pd.DataFrame:
     cells = ["construction", "condition"]
     sizes = rows.groupby([*cells, "signature"], sort=False)["item_id"].nunique().reset_index()
     sizes = sizes.rename(columns={"item_id": "n_items"})
     sizes["n_of"] = sizes.groupby(cells)["n_items"].transform("sum")
     largest = sizes.loc[sizes.groupby(cells, sort=False)["n_items"].idxmax()]
-    found = (
+    means = (
         rows.merge(largest, on=[*cells, "signature"])
         .groupby([*cells, "place", "n_items", "n_of"], sort=False)
         .agg(
@@ -238,8 +240,8 @@ def _averaged(rows: pd.DataFrame) -> pd.DataFrame:
         )
         .reset_index()
     )
-    found["label"] = found["label"].where(found["label"] != "", found["slot"])
-    return found.drop(columns="slot")
+    means["label"] = means["label"].where(means["label"] != "", means["slot"])
+    return means.drop(columns="slot")
 
 
 def _label(words: "pd.Series[str]") -> str:
@@ -248,30 +250,30 @@ def _label(words: "pd.Series[str]") -> str:
     return word if count == len(words) else f"e.g. {word}"
 
 
-def _run(given: Given) -> Findings:
-    options, found = given.options, []
-    for one in given.as_read:
+def _run(inputs: FindingInputs) -> Findings:
+    options, frames = inputs.options, []
+    for model_scores in inputs.as_read:
         for item in options.curve_items:
-            alone = curves(one, given.data.items, [item])
-            found.append(alone.assign(condition=f"{alone['condition'].iloc[0]}, {item}"))
+            alone = curves(model_scores, inputs.data.items, [item])
+            frames.append(alone.assign(condition=f"{alone['condition'].iloc[0]}, {item}"))
         if not options.curve_items:
-            found.append(curves(one, given.data.items, given.data.judgments["item_id"]))
-    rows = pd.concat(found)
-    titles = {one.name: one.title for one in given.run.study.constructions}
+            frames.append(curves(model_scores, inputs.data.items, inputs.data.judgments["item_id"]))
+    rows = pd.concat(frames)
+    titles = titles_of(inputs.run.study)
     return Findings(statistics={"curves": rows}, drawings=tuple(_drawings(rows, titles)))
 
 
-def _drawings(found: pd.DataFrame, titles: Mapping[str, str]) -> Iterator[Drawing]:
+def _drawings(curve_rows: pd.DataFrame, titles: Mapping[str, str]) -> Iterator[Drawing]:
     """Yield a figure for each construction and model."""
-    several = found["model"].nunique() > 1
-    for (model, construction), rows in found.groupby(["model", "construction"], sort=False):
+    several = curve_rows["model"].nunique() > 1
+    for (model, construction), rows in curve_rows.groupby(["model", "construction"], sort=False):
         name = str(construction)
         yield Drawing(
             _file_name(f"curves_{name}_{model}" if several else f"curves_{name}"),
             f"Word by word: {titles.get(name, name)}{f' under {model}' if several else ''}",
-            f"Log-probability of each word of the expected version (good) and of the other, given "
-            f"the words before it, by {model}; averaged over n judged items of each condition. "
-            "Words of one slot are added; the labels are examples. The first words that differ are "
+            "Log-probability of each word of the expected version (good) and of the other, given "
+            f"the words before it, by {model}; averaged over n judged items of each condition. The "
+            "words of one slot are added up; labels are examples. The first differing words are "
             "shaded.",
             Section.CURVES,
             partial(curves_figure, rows),
@@ -279,7 +281,7 @@ def _drawings(found: pd.DataFrame, titles: Mapping[str, str]) -> Iterator[Drawin
 
 
 def _file_name(text: str) -> str:
-    return "".join(one if one.isalnum() or one in "-_" else "_" for one in text)
+    return "".join(letter if letter.isalnum() or letter in "-_" else "_" for letter in text)
 
 
 CURVES = Finding("curves", Section.CURVES, _run, needs=(Need.MODELS, Need.ITEM_CURVES))

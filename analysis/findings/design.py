@@ -1,4 +1,4 @@
-"""Crossed designs of constructions: the cells, the factors, and the answers in each cell."""
+"""Crossed designs of constructions: the cells, their answers, and the parts without answers."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -8,11 +8,15 @@ from typing import Self
 import pandas as pd
 
 from analysis.data.own_columns import PREFIX, header, own_columns
-from analysis.findings.finding import Given
+from analysis.findings.finding import CONDITION as CELL
+from analysis.findings.finding import FindingInputs, titles_of
 from analysis.statistics.attraction import feature_columns
+from experiment.records import Kind
 from experiment.studies.study import Study
 
 VERSION, CONDITION = "version", "condition"
+# How many missing parts a sentence names.
+_NAMED = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,16 +46,18 @@ class Crossing:
 
     def judged(self) -> Self:
         """Return the crossing without levels that lack answers, and without one-level factors."""
-        seen = {
-            name: tuple(level for level in levels if level in {own[place] for own in
+        present_levels = {
+            name: tuple(level for level in levels if level in {values[place] for values in
                                                                self.cells.values()})
             for place, (name, levels) in enumerate(self.factors.items())
         }  # fmt: skip
-        kept = [place for place, levels in enumerate(seen.values()) if len(levels) > 1]
+        places = [place for place, levels in enumerate(present_levels.values()) if len(levels) > 1]
         cells = {
-            cell: tuple(levels[place] for place in kept) for cell, levels in self.cells.items()
+            cell: tuple(levels[place] for place in places) for cell, levels in self.cells.items()
         }
-        return type(self)({name: own for name, own in seen.items() if len(own) > 1}, cells)
+        return type(self)(
+            {name: values for name, values in present_levels.items() if len(values) > 1}, cells
+        )
 
 
 def cell_names(ratings: pd.DataFrame) -> pd.Series:
@@ -71,43 +77,47 @@ def with_units(answers: pd.DataFrame, items: pd.DataFrame) -> pd.DataFrame:
     frame, construction = (items[name].astype(str) for name in ("frame", "construction"))
     unit = (construction + " " + frame).where(frame != "", ids)
     of_item = answers["item_id"].astype(str).map(dict(zip(ids, unit, strict=True)))
-    found = answers.assign(unit=of_item.astype("category"))
-    return found.assign(cell=cell_names(found).astype("category"))
+    rows = answers.assign(unit=of_item.astype("category"))
+    return rows.assign(cell=cell_names(rows).astype("category"))
 
 
-def designs(given: Given, *, between: bool = True) -> Iterator[tuple[str, pd.DataFrame, Crossing]]:
+def crossed_designs(
+    inputs: FindingInputs, *, between: bool = True
+) -> Iterator[tuple[str, pd.DataFrame, Crossing]]:
     """Yield each construction of targets with its answers and their crossing.
 
     Constructions with a single cell are left out.
 
     Args:
-        given: The inputs of findings.
+        inputs: The inputs of findings.
         between: Whether to include between-participant factors; models have none.
 
     Yields:
         The construction; its answers with ``cell``, ``unit`` (repeats over conditions) and,
         with between-participant factors, ``group`` (their levels); the crossing.
     """
-    rows, items = given.data.judgments, given.run.items
-    study = given.run.study
+    rows, items = inputs.data.judgments, inputs.run.items
+    study = inputs.run.study
     if "cell" not in rows:
         # Without a declared design, no column is made: there may be millions of choices.
         if not (study.design.factors or study.analysis.factors or len(own_columns(items)) > 1):
             return
         rows = rows.assign(cell=rows[CONDITION].astype(str), version="good", unit=rows["frame"])
     of_items = items["construction"].astype(str)
-    for name, own in rows.groupby(rows["construction"].astype(str), sort=False):
-        own, cross = crossed(own, items[of_items == name], given.run.study, between=between)
+    for name, answers in rows.groupby(rows["construction"].astype(str), sort=False):
+        answers, cross = cross_conditions(
+            answers, items[of_items == name], inputs.run.study, between=between
+        )
         cross = cross.judged()
         if len(cross.cells) > 1:
-            yield str(name), own, cross
+            yield str(name), answers, cross
 
 
-def crossed(
+def cross_conditions(
     rows: pd.DataFrame, items: pd.DataFrame, study: Study, *, between: bool = True
 ) -> tuple[pd.DataFrame, Crossing]:
     """Return the answers of one construction with their cells, and the crossing of the cells."""
-    rows, cross = _named(rows, items, study) or (rows, crossing(rows, items))
+    rows, cross = _cells_by_factors(rows, items, study) or (rows, crossing(rows, items))
     names = [name for name in study.design.factors if between and f"{PREFIX}{name}" in rows]
     levels = rows[[f"{PREFIX}{name}" for name in names]].astype(str)
     names = [name for name in names if levels[f"{PREFIX}{name}"].nunique() > 1]
@@ -120,49 +130,53 @@ def crossed(
         joined = cell + ", " + group
     else:
         cross, joined = Crossing({}, dict.fromkeys(cross.cells, ())), group
-    own = {name: tuple(study.design.factors[name]) for name in names}
+    between_levels = {name: tuple(study.design.factors[name]) for name in names}
     pairs = pd.DataFrame({"cell": cell, "joined": joined}).join(levels).drop_duplicates("joined")
     order = list(cross.cells)
-    pairs = pairs.sort_values("cell", key=lambda one: one.map(order.index), kind="stable")
+    pairs = pairs.sort_values("cell", key=lambda column: column.map(order.index), kind="stable")
     cells = {
         row["joined"]: (*cross.cells[row["cell"]], *(row[f"{PREFIX}{name}"] for name in names))
         for row in pairs.to_dict("records")
     }
-    return rows.assign(cell=joined, group=group), Crossing({**cross.factors, **own}, cells)
+    return rows.assign(cell=joined, group=group), Crossing(
+        {**cross.factors, **between_levels}, cells
+    )
 
 
-def _named(
+def _cells_by_factors(
     rows: pd.DataFrame, items: pd.DataFrame, study: Study
 ) -> tuple[pd.DataFrame, Crossing] | None:
     """Return the cells defined by the study's named factors; None if it names none."""
-    known = _columns(items)
-    named = [name for name in study.analysis.factors if name in known.columns]
-    named = [name for name in named if known[name].nunique() > 1]
-    if not named:
+    columns = _factor_values(items)
+    factor_names = [name for name in study.analysis.factors if name in columns.columns]
+    factor_names = [name for name in factor_names if columns[name].nunique() > 1]
+    if not factor_names:
         return None
-    by_item = known[named].set_axis(items["item_id"].astype(str))
+    by_item = columns[factor_names].set_axis(items["item_id"].astype(str))
     levels = by_item.reindex(rows["item_id"].astype(str).tolist()).set_axis(rows.index)
     if rows["version"].astype(str).nunique() > 1:
         version = rows["version"].astype(str).eq("good").map({True: "expected", False: "other"})
         levels.insert(0, VERSION, version)
     cell = levels.agg(", ".join, axis=1)
-    first = levels.assign(cell=cell).drop_duplicates("cell")
+    distinct = levels.assign(cell=cell).drop_duplicates("cell")
     order = {str(name): tuple(dict.fromkeys(levels[name])) for name in levels}
-    order |= {name: tuple(dict.fromkeys(known[name])) for name in named}
+    order |= {name: tuple(dict.fromkeys(columns[name])) for name in factor_names}
     names = [str(name) for name in levels]
-    first = first.sort_values(names, key=lambda one: one.map(order[str(one.name)].index))
+    distinct = distinct.sort_values(
+        names, key=lambda column: column.map(order[str(column.name)].index)
+    )
     cells = {
         str(row["cell"]): tuple(str(row[name]) for name in names)
-        for row in first.to_dict("records")
+        for row in distinct.to_dict("records")
     }
     return rows.assign(cell=cell), Crossing(order, cells)
 
 
-def _columns(items: pd.DataFrame) -> pd.DataFrame:
+def _factor_values(items: pd.DataFrame) -> pd.DataFrame:
     """Return the items' own columns by header, and the features of templates."""
-    own = {header(name): items[name].astype(str) for name in own_columns(items)}
+    columns = {header(name): items[name].astype(str) for name in own_columns(items)}
     features = feature_columns(items).fillna("")
-    return pd.DataFrame(own | {name: features[name] for name in features}, index=items.index)
+    return pd.DataFrame(columns | {name: features[name] for name in features}, index=items.index)
 
 
 def crossing(rows: pd.DataFrame, items: pd.DataFrame) -> Crossing:
@@ -183,7 +197,7 @@ def crossing(rows: pd.DataFrame, items: pd.DataFrame) -> Crossing:
     of_cell = {
         row["cell"]: (
             *(["expected" if row["version"] == "good" else "other"] if VERSION in names else []),
-            *(one[row["condition"]] for one in levels.values()),
+            *(level_of[row["condition"]] for level_of in levels.values()),
         )
         for row in cells.to_dict("records")
     }
@@ -192,10 +206,10 @@ def crossing(rows: pd.DataFrame, items: pd.DataFrame) -> Crossing:
         for place, name in enumerate(names)
     }
     several = {name for name, values in factors.items() if len(values) > 1}
-    kept = [place for place, name in enumerate(names) if name in several]
+    places = [place for place, name in enumerate(names) if name in several]
     return Crossing(
         {name: factors[name] for name in names if name in several},
-        {name: tuple(values[place] for place in kept) for name, values in of_cell.items()},
+        {name: tuple(values[place] for place in places) for name, values in of_cell.items()},
     )
 
 
@@ -208,8 +222,56 @@ def _levels(items: pd.DataFrame, conditions: Sequence[str]) -> dict[str, dict[st
         if values.nunique() > 1 and (of_condition[name].nunique() == 1).all():
             constant[header(name)] = dict(zip(items["condition"].astype(str), values, strict=True))
     for pair in combinations(constant, 2):
-        crossed = {tuple(constant[name][one] for name in pair) for one in conditions}
+        crossed = {tuple(constant[name][condition] for name in pair) for condition in conditions}
         sizes = [len(set(constant[name].values())) for name in pair]
         if len(crossed) == len(conditions) == sizes[0] * sizes[1]:
             return {name: constant[name] for name in pair}
-    return {CONDITION: {one: one for one in conditions}}
+    return {CONDITION: {condition: condition for condition in conditions}}
+
+
+def missing_judgments(inputs: FindingInputs) -> Iterator[str]:
+    """Yield the parts of the design that have no judgments from kept participants."""
+    answers = inputs.data.judgments
+    titles = titles_of(inputs.context.study)
+    present = set(answers["construction"].astype(str))
+    without = [title for name, title in titles.items() if name not in present]
+    if without and len(without) < len(titles):
+        yield f"No judgments are left on {_in_short(without)}."
+    yield from _missing_conditions(inputs, titles)
+    yield from _missing_levels(inputs, titles)
+
+
+def _missing_conditions(inputs: FindingInputs, titles: Mapping[str, str]) -> Iterator[str]:
+    """Yield conditions without judgments, in constructions that have some."""
+    items, answers = inputs.run.items, inputs.data.judgments
+    targets = items.loc[items["kind"].astype(str) == Kind.TARGET, [*CELL]].astype(str)
+    have = set(answers[[*CELL]].drop_duplicates().astype(str).itertuples(index=False, name=None))
+    judged_ones = {own for own, _ in have}
+    for name, rows in targets.drop_duplicates().groupby("construction", sort=False):
+        absent = [own for own in rows["condition"] if (str(name), own) not in have]
+        if absent and str(name) in judged_ones:
+            yield f"{titles.get(str(name), name)}: no judgments are left in {_in_short(absent)}."
+
+
+def _missing_levels(inputs: FindingInputs, titles: Mapping[str, str]) -> Iterator[str]:
+    """Yield between-participant levels without kept participants, and remaining empty cells."""
+    answers, declared = inputs.data.judgments, inputs.run.study.design.factors
+    between = {name: answers[f"{PREFIX}{name}"].astype(str) for name in declared
+               if f"{PREFIX}{name}" in answers}  # fmt: skip
+    for name, levels in between.items():
+        absent = [level for level in declared[name] if level not in set(levels)]
+        if absent:
+            yield f"No participants are left with {name} = {_in_short(absent)}."
+    present = {str(level) for levels in between.values() for level in levels.unique()}
+    for name, _, cross in crossed_designs(inputs) if between else ():
+        empty = [", ".join(levels) for levels in cross.empty if present & set(levels)]
+        if empty:
+            yield (
+                f"{titles.get(name, name)}: no judgments are left in {_in_short(empty)}; "
+                "contrasts that need these cells are left out."
+            )
+
+
+def _in_short(names: list[str]) -> str:
+    n_more = len(names) - _NAMED
+    return ", ".join(names[:_NAMED]) + (f" and {n_more} more" if n_more > 0 else "")

@@ -1,6 +1,9 @@
-"""The mixed model of a declared design: slopes of all factors by participant and by frame."""
+"""The mixed models of a design: choices, ratings, yes or no, and reading times.
 
-from collections.abc import Iterator, Sequence
+All have slopes of all factors by participant and by frame.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -9,11 +12,21 @@ import pandas as pd
 
 from analysis.data.own_columns import PREFIX
 from analysis.findings.contrasts import fixed_columns
-from analysis.findings.design import Crossing, designs
-from analysis.findings.finding import Context, Finding, Findings, Given, full_titles
+from analysis.findings.design import Crossing, crossed_designs
+from analysis.findings.effects import compared_designs
+from analysis.findings.finding import (
+    Context,
+    Finding,
+    FindingInputs,
+    Findings,
+    full_titles,
+    titles_of,
+)
+from analysis.findings.measures import READ
 from analysis.statistics.clustered import FEWEST_CLUSTERS
 from analysis.statistics.crossed import CrossedModel, fit_by_rule
 from analysis.statistics.laplace import RandomTerm
+from analysis.statistics.linear_mixed import LinearMixedModel, fit_linear_by_rule
 from analysis.statistics.resample import codes
 from analysis.tables.accuracy_table import Column, Table
 from analysis.tables.section import Section
@@ -23,14 +36,14 @@ MOST_CORRELATED = 4
 _MOST, _LOOKED_AT = 0.5, 100
 
 
-def units(rows: pd.DataFrame, study: Study) -> Iterator[tuple[str, str]]:
+def repeated_units(rows: pd.DataFrame, study: Study) -> Iterator[tuple[str, str]]:
     """Yield each repeated unit and its column: participants, frames, and further units."""
     yield from (("participant", "participant"), ("frame", "unit"))
     if (column := f"{PREFIX}{study.analysis.repeats}") in rows:
         yield study.analysis.repeats, column
 
 
-def covariates(rows: pd.DataFrame, study: Study) -> Iterator[pd.DataFrame]:
+def covariate_columns(rows: pd.DataFrame, study: Study) -> Iterator[pd.DataFrame]:
     """Yield the covariates' columns: standardised numbers, or levels."""
     for name in study.analysis.covariates:
         column = f"{PREFIX}{name}"
@@ -38,8 +51,8 @@ def covariates(rows: pd.DataFrame, study: Study) -> Iterator[pd.DataFrame]:
             continue
         values = rows[column]
         if pd.api.types.is_numeric_dtype(values):
-            known = values.fillna(values.mean())
-            yield pd.DataFrame({name: (known - known.mean()) / known.std()})
+            filled = values.fillna(values.mean())
+            yield pd.DataFrame({name: (filled - filled.mean()) / filled.std()})
         else:
             levels = pd.get_dummies(values.astype(str), prefix=name, drop_first=True, dtype=float)
             yield levels - levels.mean()
@@ -56,8 +69,8 @@ def random_term(unit: str, values: pd.Series, effects: pd.DataFrame) -> RandomTe
     columns, names = np.ones((len(level), 1)), ["1"]
     for name in effects:
         tried = np.column_stack([columns, effects[name].to_numpy()])
-        told = [np.linalg.matrix_rank(tried[one]) == tried.shape[1] for one in places]
-        if np.mean(told) > _MOST:
+        is_estimable = [np.linalg.matrix_rank(tried[one]) == tried.shape[1] for one in places]
+        if np.mean(is_estimable) > _MOST:
             columns, names = tried, [*names, str(name)]
     return RandomTerm(unit, level, tuple(names), columns, correlated=len(names) <= MOST_CORRELATED)
 
@@ -93,42 +106,42 @@ _YES = _Answers("yes_no_model", "said_yes", "Logistic regression of people's ans
                 Section.ANSWERS)  # fmt: skip
 
 
-def _run(given: Given, answers: _Answers) -> Findings:
+def _run(inputs: FindingInputs, answers: _Answers) -> Findings:
     fitted: dict[str, _Fitted] = {}
     left_out = []
-    titles = {one.name: one.title for one in given.run.study.constructions}
-    for name, rows, cross in designs(given):
+    titles = titles_of(inputs.run.study)
+    for name, rows, cross in crossed_designs(inputs):
         if not answers.always and not cross.declared:
             continue
-        if reason := _refused(rows, cross, answers.value):
+        if reason := _reason_not_to_fit(rows, cross, answers.value):
             left_out.append(
                 f"The mixed model of the design of {titles.get(name, name)} was left out: {reason}."
             )
         else:
-            fitted[name] = _fit(rows, cross, given.run.study, answers.value)
+            fitted[name] = _fit(rows, cross, inputs.run.study, answers.value)
     if not fitted:
         return Findings(left_out=tuple(left_out))
-    found = pd.concat(
+    coefficients = pd.concat(
         [one.model.coefficients.assign(construction=name) for name, one in fitted.items()]
     )
     random = pd.concat([one.model.random.assign(construction=name) for name, one in fitted.items()])
-    table = _table(answers, found, fitted, given.context)
+    table = _table(answers, coefficients, fitted, inputs.context)
     statistics = {
-        answers.key: found.reset_index(drop=True),
+        answers.key: coefficients.reset_index(drop=True),
         f"{answers.key}_random": random.reset_index(drop=True),
     }
     return Findings((table,), statistics, tuple(left_out))
 
 
-def _refused(rows: pd.DataFrame, cross: Crossing, value: str) -> str:
+def _reason_not_to_fit(rows: pd.DataFrame, cross: Crossing, value: str) -> str:
     n_people, n_units = rows["participant"].nunique(), rows["unit"].nunique()
     if min(n_people, n_units) < FEWEST_CLUSTERS:
         return f"fewer than {FEWEST_CLUSTERS} participants or frames are too few"
     by_cell = rows.groupby(rows["cell"].astype(str))[value].nunique()
     if cross.empty:
-        return f"nobody's judgments are left in the cell {', '.join(cross.empty[0])}"
+        return f"no judgments are left in the cell {', '.join(cross.empty[0])}"
     if (by_cell == 1).any():
-        return "all judgments of a cell are the same, so that no finite effect fits it"
+        return "all judgments of a cell are the same, so its effect has no finite estimate"
     effects = (n_people + n_units) * min(len(cross.cells), MOST_CORRELATED)
     if len(rows) > _MOST_ROWS or effects > _MOST_EFFECTS:
         return f"{len(rows):,} judgments with {effects:,} random effects would take too long"
@@ -137,28 +150,30 @@ def _refused(rows: pd.DataFrame, cross: Crossing, value: str) -> str:
 
 def _fit(rows: pd.DataFrame, cross: Crossing, study: Study, value: str) -> _Fitted:
     effects = fixed_columns(rows["cell"], cross, study.analysis)
-    fixed = pd.concat([effects, *covariates(rows, study)], axis=1)
-    terms = [random_term(unit, rows[column], effects) for unit, column in units(rows, study)]
+    fixed = pd.concat([effects, *covariate_columns(rows, study)], axis=1)
+    terms = [
+        random_term(unit, rows[column], effects) for unit, column in repeated_units(rows, study)
+    ]
     model, left_out = fit_by_rule(rows[value].to_numpy(), fixed, terms)
-    return _Fitted(model, left_out, _in_words(model))
+    return _Fitted(model, left_out, _spread_in_words(model))
 
 
-def _in_words(model: CrossedModel) -> str:
+def _spread_in_words(model: CrossedModel) -> str:
     parts = []
     for unit, rows in model.random.groupby("unit", sort=False):
         spread = ", ".join(
             f"{'intercept' if effect == '1' else effect} {sd:.2f}"
             for effect, sd in zip(rows["effect"], rows["sd"], strict=True)
         )
-        known = rows["correlation"].notna().any()
-        parts.append(f"{unit} ({'correlated' if known else 'not correlated'}): {spread}")
+        has_correlation = rows["correlation"].notna().any()
+        parts.append(f"{unit} ({'correlated' if has_correlation else 'not correlated'}): {spread}")
     return "; ".join(parts)
 
 
 def _table(
-    answers: _Answers, found: pd.DataFrame, fitted: dict[str, _Fitted], context: Context
+    answers: _Answers, coefficients: pd.DataFrame, fitted: dict[str, _Fitted], context: Context
 ) -> Table:
-    rows = context.by_construction(found)
+    rows = context.by_construction(coefficients)
     titles = full_titles(rows)
     return context.table(
         answers.key,
@@ -179,32 +194,110 @@ def _table(
 
 
 _RULE = (
-    "Slopes are of every effect that varies within most participants, or frames. The rule where a "
-    "fit is singular (something varies by nothing, or a correlation is perfect): first all "
-    "correlations are left out, then the slopes that vary by nothing; intercepts stay. More than "
-    "four effects of one unit are fitted without correlations. Laplace's approximation; intervals "
-    "and p: Wald."
+    "Random slopes: every effect that varies within most participants, or within most frames. If a "
+    "fit is singular (a variance of zero, or a perfect correlation), all correlations are removed "
+    "first, then the slopes with zero variance; intercepts stay. With more than four effects of a "
+    "unit, no correlations are estimated. Laplace's approximation; intervals and p: Wald."
 )
 
 
 def _notes(fitted: dict[str, _Fitted], context: Context) -> Sequence[str]:
-    titles = {one.name: one.title for one in context.study.constructions}
-    found = []
-    for name, one in fitted.items():
-        model = one.model
-        reduced = f" {one.left_out[0].upper()}{one.left_out[1:]}." if one.left_out else ""
-        singular = " The fit is singular still." if model.singular else ""
-        found.append(
+    titles = titles_of(context.study)
+    notes = []
+    for name, fit in fitted.items():
+        model = fit.model
+        reduced = f" {fit.left_out[0].upper()}{fit.left_out[1:]}." if fit.left_out else ""
+        singular = " The fit is still singular." if model.singular else ""
+        notes.append(
             f"{titles.get(name, name)}: {model.n_rows:,} judgments, log-likelihood "
-            f"{model.loglik:.1f}; standard deviations in logits: {one.slopes}.{reduced}{singular}"
+            f"{model.loglik:.1f}; standard deviations in logits: {fit.slopes}.{reduced}{singular}"
         )
-    return found
+    return notes
 
 
 DESIGN_MODEL = Finding(
     "design_model", Section.MIXED_MODEL, partial(_run, answers=_CHOICES), slow=True
 )
 RATING_MODEL, YES_NO_MODEL = (
-    Finding(one.key, one.section, partial(_run, answers=one), of=(of,), slow=True)
-    for of, one in (("rating", _RATINGS), ("yes_no", _YES))
+    Finding(answers.key, answers.section, partial(_run, answers=answers), slow=True)
+    for answers in (_RATINGS, _YES)
 )
+
+
+def _run_reading(inputs: FindingInputs) -> Findings:
+    fitted: dict[tuple[str, int], LinearMixedModel] = {}
+    left_out: list[tuple[str, object]] = []
+    for design in compared_designs(READ, inputs, READ.answers(inputs)):
+        name, cross = design.construction, design.cross
+        for region, rows in design.answers.groupby("region", sort=True):
+            clusters = [rows[unit].nunique() for unit in ("participant", "unit")]
+            is_complete = rows["cell"].astype(str).nunique() == len(cross.cells)
+            if min(clusters) < FEWEST_CLUSTERS or not is_complete:
+                left_out.append((name, region))
+                continue
+            if len(rows) > _MOST_ROWS or sum(clusters) * len(cross.cells) > _MOST_EFFECTS:
+                left_out.append((name, region))
+                continue
+            effects = fixed_columns(rows["cell"], cross, inputs.run.study.analysis)
+            terms = [
+                random_term(unit, rows[column], effects)
+                for unit, column in (("participant", "participant"), ("frame", "unit"))
+            ]
+            fitted[name, int(str(region))] = fit_linear_by_rule(
+                rows["log_rt"].to_numpy(dtype=float), effects, terms
+            )
+    omissions = (_reading_left_out(left_out),) if left_out else ()
+    if not fitted:
+        return Findings(left_out=omissions)
+    coefficients = pd.concat(
+        [
+            fit.coefficients.assign(construction=name, region=region)
+            for (name, region), fit in fitted.items()
+        ],
+        ignore_index=True,
+    )
+    return Findings(
+        (_reading_table(coefficients, fitted, inputs.context),),
+        {"reading_model": coefficients},
+        omissions,
+    )
+
+
+def _reading_left_out(left_out: list[tuple[str, object]]) -> str:
+    names = ", ".join(f"{name} {region}" for name, region in left_out)
+    return (
+        f"The mixed model of reading times was left out for the regions {names}: fewer than "
+        f"{FEWEST_CLUSTERS} participants or frames, a cell without times, or too many times to fit."
+    )
+
+
+def _reading_table(
+    coefficients: pd.DataFrame, fitted: Mapping[tuple[str, int], LinearMixedModel], context: Context
+) -> Table:
+    rows = context.by_construction(coefficients)
+    titles = full_titles(rows)
+    label = "Region " + rows["region"].astype(str) + ": " + rows["term"].astype(str)
+    notes = [
+        f"{name}, region {region}: the full model is singular, so {fit.left_out} were left out."
+        for (name, region), fit in fitted.items()
+        if fit.left_out
+    ]
+    return context.table(
+        "reading_model",
+        "Mixed model of reading times",
+        "Linear regression of the logarithm of each region's reading time, by REML as R's lme4 "
+        "fits it: effects + (1 + effects | participant) + (1 + effects | frame).",
+        rows.assign(group=titles, label=label),
+        (
+            Column("label", "", "text"),
+            Column("estimate", "log ms", "estimate"),
+            Column("std_error", "SE", "number"),
+            Column("t", "t", "signed"),
+            Column("p", "p", "p"),
+        ),
+        (*notes, "Intervals and p: Wald, normal."),
+        Section.READING,
+    )
+
+
+READING_MODEL = Finding("reading_model", Section.READING, _run_reading, slow=True)

@@ -29,10 +29,10 @@ def difference_findings(data: Joined, context: Context, margin: float) -> Findin
         context: The study and the origin of the numbers.
         margin: Tests of equivalence treat smaller differences as no difference.
     """
-    people, (decisions, tied) = data.judgments, apart_from_tied(data.decisions)
+    people, (decisions, tied) = data.judgments, split_tied_models(data.decisions)
     left_out = tuple(
-        f"{alike(name)}: no difference from people, or from another model, is a difference of its "
-        "choices."
+        f"{tie_sentence(name)}: it made no choices, so its differences from people and from "
+        "other models are left out."
         for name in tied
     )
     if not decisions:
@@ -55,12 +55,14 @@ def difference_findings(data: Joined, context: Context, margin: float) -> Findin
     return Findings(tuple(tables), statistics, left_out)
 
 
-def apart_from_tied(
+def split_tied_models(
     decisions: Mapping[str, pd.DataFrame],
 ) -> tuple[dict[str, pd.DataFrame], list[str]]:
     """Return the decisions of models that make choices, and the names of models that always tie."""
-    tied = [name for name, one in decisions.items() if one["tie"].all()]
-    return {name: one for name, one in decisions.items() if name not in tied}, tied
+    tied = [name for name, model_decisions in decisions.items() if model_decisions["tie"].all()]
+    return {
+        name: model_decisions for name, model_decisions in decisions.items() if name not in tied
+    }, tied
 
 
 def _with_frames(
@@ -72,17 +74,18 @@ def _with_frames(
     items = people[["item_id", UNIT]].drop_duplicates("item_id")
     frames = dict(zip(items["item_id"].astype(str), items[UNIT], strict=True))
     return {
-        name: one.assign(**{UNIT: one["item_id"].map(frames)}) for name, one in decisions.items()
+        name: model_decisions.assign(**{UNIT: model_decisions["item_id"].map(frames)})
+        for name, model_decisions in decisions.items()
     }
 
 
-def alike(model: str) -> str:
+def tie_sentence(model: str) -> str:
     """Return the sentence about a model that never chooses."""
     return f"{model} gave both versions of every item the same score"
 
 
-def _people_table(found: pd.DataFrame, margin: float, context: Context) -> Table:
-    ordered = context.by_construction(found).sort_values("judge", kind="stable")
+def _people_table(differences: pd.DataFrame, margin: float, context: Context) -> Table:
+    ordered = context.by_construction(differences).sort_values("judge", kind="stable")
     frame = ordered.assign(group=ordered["judge"], label=full_titles(ordered))
     return context.table(
         "people_minus_models",
@@ -97,14 +100,14 @@ def _people_table(found: pd.DataFrame, margin: float, context: Context) -> Table
 
 def _equivalence(margin: float) -> str:
     return (
-        f"Equivalence: two one-sided tests; below .05 the difference is smaller than {margin:g}, "
-        f"or where the better one errs less than that, than its errors (at least {margin / 5:g}); "
-        ".500 stands for every p where the difference itself lies beyond that."
+        "Equivalence: two one-sided tests. A p below .05 says that the difference is smaller than "
+        f"the margin, {margin:g} or, if that is less, the better judge's error rate (at least "
+        f"{margin / 5:g}). The p is .500 if the difference itself exceeds the margin."
     )
 
 
-def _conditions_table(found: pd.DataFrame, margin: float, context: Context) -> Table:
-    ordered = context.by_construction(found).sort_values("judge", kind="stable")
+def _conditions_table(differences: pd.DataFrame, margin: float, context: Context) -> Table:
+    ordered = context.by_construction(differences).sort_values("judge", kind="stable")
     headings = ordered["judge"] + ": " + full_titles(ordered)
     frame = ordered.assign(group=headings, label=ordered["condition"])
     return context.table(
@@ -132,13 +135,13 @@ def _people_columns() -> tuple[Column, ...]:
 def _notes(margin: float) -> tuple[str, ...]:
     return (
         "Intervals: 95%, paired over items, participants and frames clustered; p by the same "
-        "intervals. An item counts as often as people judged it, for people and models alike.",
+        "intervals. Items are weighted by their number of judgments, for people and for models.",
         _equivalence(margin),
     )
 
 
-def _models_table(found: pd.DataFrame, margin: float, context: Context) -> Table:
-    ordered = context.by_construction(found)
+def _models_table(differences: pd.DataFrame, margin: float, context: Context) -> Table:
+    ordered = context.by_construction(differences)
     pair = ordered["first_model"] + " and " + ordered["second_model"]
     frame = ordered.assign(group=pair, label=full_titles(ordered)).sort_values(
         "group", kind="stable"
@@ -152,13 +155,13 @@ def _models_table(found: pd.DataFrame, margin: float, context: Context) -> Table
             Column("label", "", "text"),
             Column("difference", "Difference", "estimate"),
             *_TESTS,
-            Column("only_first", "first", "count", spanner="Alone right"),
-            Column("only_second", "second", "count", spanner="Alone right"),
+            Column("only_first", "first", "count", spanner="Only one right"),
+            Column("only_second", "second", "count", spanner="Only one right"),
             Column("n_items", "Items", "count"),
         ),
         (
-            "Intervals: 95%, paired over items, frames clustered. p: where the interval would "
-            "touch 0; Holm, FDR: adjusted for the constructions of one pair.",
+            "Intervals: 95%, paired over items, frames clustered. p: the level at which the "
+            "interval touches 0; Holm, FDR: adjusted for the constructions of one pair.",
             _equivalence(margin),
             *([_FEW] if (frame["low"].isna() & (frame["n_items"] > 1)).any() else []),
         ),
@@ -169,6 +172,6 @@ def _models_table(found: pd.DataFrame, margin: float, context: Context) -> Table
 DIFFERENCES = Finding(
     "differences",
     Section.ACCURACY,
-    lambda given: difference_findings(given.judged, given.context, given.margin),
+    lambda inputs: difference_findings(inputs.judged, inputs.context, inputs.margin),
     needs=(Need.MODELS,),
 )

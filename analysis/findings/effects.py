@@ -18,11 +18,18 @@ from matplotlib.figure import Figure
 from analysis.data.own_columns import PREFIX
 from analysis.figures.designs import cells_figure
 from analysis.figures.drawing import Drawing
-from analysis.findings.contrasts import planned
-from analysis.findings.design import Crossing, designs
-from analysis.findings.finding import Context, Finding, Findings, Given, full_titles
+from analysis.findings.contrasts import planned_contrasts
+from analysis.findings.design import Crossing, crossed_designs
+from analysis.findings.finding import (
+    Context,
+    Finding,
+    FindingInputs,
+    Findings,
+    full_titles,
+    titles_of,
+)
 from analysis.statistics.contrasts import Weights, contrasts
-from analysis.tables.accuracy_table import Column
+from analysis.tables.accuracy_table import Column, Table
 from analysis.tables.section import Section
 from experiment.studies.study import Study
 
@@ -53,20 +60,18 @@ class Measure(ABC):
     Attributes:
         name: The name of the comparisons' statistic and table.
         section: The report's section that contains them.
-        of: The analyses of response types that use the measure.
         value: The column that holds the measured value.
         figure: Name, title and caption of the figure of the cells, and its axis label.
     """
 
     name: ClassVar[str]
     section: ClassVar[Section]
-    of: ClassVar[tuple[str, ...]]
     value: ClassVar[str]
     figure: ClassVar[tuple[str, str, str, str]]
 
-    def answers(self, given: Given) -> pd.DataFrame:
+    def answers(self, inputs: FindingInputs) -> pd.DataFrame:
         """Return all measured answers; by default the judgments."""
-        return given.data.judgments
+        return inputs.data.judgments
 
     def is_compared(self, rows: pd.DataFrame, cross: Crossing) -> bool:
         """Return whether to compare a construction's cells; by default all are compared."""
@@ -84,62 +89,68 @@ class Measure(ABC):
 
     def effects(self, design: Design) -> pd.DataFrame:
         """Return a row for each comparison, in the form of ``contrasts``."""
-        found = contrasts(design.answers, self.value, design.comparisons)
-        return found.assign(construction=design.construction)
+        comparisons = contrasts(design.answers, self.value, design.comparisons)
+        return comparisons.assign(construction=design.construction)
 
     @abstractmethod
     def cells(self, answers: pd.DataFrame, compared: Sequence[Design]) -> pd.DataFrame:
         """Return each cell's mean, with mean, low, high and the cell's position in the figure."""
 
     @abstractmethod
-    def findings(self, effects: pd.DataFrame, cells: pd.DataFrame, given: Given) -> Findings:
+    def findings(
+        self, effects: pd.DataFrame, cells: pd.DataFrame, inputs: FindingInputs
+    ) -> Findings:
         """Return the tables and the statistics, without the figure."""
 
-    def draw(self, cells: pd.DataFrame, compared: Sequence[Design], given: Given) -> Figure:
+    def draw(
+        self, cells: pd.DataFrame, compared: Sequence[Design], inputs: FindingInputs
+    ) -> Figure:
         """Return the figure of the cells, a panel for each construction."""
-        titles = {one.name: one.title for one in given.context.study.constructions}
+        titles = titles_of(inputs.context.study)
         titled = [(titles.get(one.construction, one.construction), one) for one in compared]
         return cells_figure(
             {title: cells[cells["construction"] == one.construction] for title, one in titled},
             {title: lines_and_points(one.cross)[1] for title, one in titled},
-            simulated=given.context.origin.simulated,
+            simulated=inputs.context.origin.simulated,
             measured=self.figure[-1],
         )
 
 
 def effects_of(measure: Measure) -> Finding:
     """Return the finding about the effects of a design on a measure."""
-    return Finding(measure.name, measure.section, partial(_run, measure=measure), of=measure.of)
+    return Finding(measure.name, measure.section, partial(_run, measure=measure))
 
 
-def _run(given: Given, measure: Measure) -> Findings:
-    answers = measure.answers(given)
-    compared = list(compared_designs(measure, given, answers))
+def _run(inputs: FindingInputs, measure: Measure) -> Findings:
+    answers = measure.answers(inputs)
+    compared = list(compared_designs(measure, inputs, answers))
     effects = [measure.effects(design) for design in compared]
     cells = measure.cells(answers, compared)
     if cells.empty:
         return Findings()
     joined = pd.concat(effects, ignore_index=True) if effects else pd.DataFrame()
-    found = measure.findings(joined, cells, given)
+    findings = measure.findings(joined, cells, inputs)
     name, title, caption, _ = measure.figure
-    draw = partial(measure.draw, cells, compared, given)
+    draw = partial(measure.draw, cells, compared, inputs)
     drawing = Drawing(name, title, caption, measure.section, draw)
-    return Findings(found.tables, found.statistics, found.left_out, drawings=(drawing,))
+    return Findings(findings.tables, findings.statistics, findings.left_out, drawings=(drawing,))
 
 
-def compared_designs(measure: Measure, given: Given, answers: pd.DataFrame) -> Iterator[Design]:
+def compared_designs(
+    measure: Measure, inputs: FindingInputs, answers: pd.DataFrame
+) -> Iterator[Design]:
     """Yield each construction whose cells are compared, with its planned comparisons.
 
     Args:
         measure: The measure to compare.
-        given: The inputs of findings.
+        inputs: The inputs of findings.
         answers: All answers of the measure.
     """
-    study = given.run.study
-    for name, rows, cross in designs(given):
+    study = inputs.run.study
+    for name, rows, cross in crossed_designs(inputs):
         if measure.is_compared(rows, cross):
-            own = measure.in_cells(answers, rows, study)
-            yield Design(name, own, cross, planned(cross, study.analysis))
+            in_cells = measure.in_cells(answers, rows, study)
+            yield Design(name, in_cells, cross, planned_contrasts(cross, study.analysis))
 
 
 def with_repeats(rows: pd.DataFrame, study: Study) -> pd.DataFrame:
@@ -171,14 +182,92 @@ def lines_and_points(cross: Crossing) -> tuple[dict[str, tuple[str, str]], list[
     return places, [lines, list(last)] if others else [list(last)]
 
 
-def placed(cells: pd.DataFrame, design: Design) -> pd.DataFrame:
+def place_cells(cells: pd.DataFrame, design: Design) -> pd.DataFrame:
     """Add each cell's position in the figure: ``first`` and ``second``."""
     places = lines_and_points(design.cross)[0]
     first, second = zip(*(places[cell] for cell in cells["cell"]), strict=True)
     return cells.assign(first=list(first), second=list(second), construction=design.construction)
 
 
-def headed(rows: pd.DataFrame, context: Context) -> pd.DataFrame:
+def under_headings(rows: pd.DataFrame, context: Context) -> pd.DataFrame:
     """Return rows in the study's order, each under its construction's title."""
     ordered = context.by_construction(rows)
     return ordered.assign(group=full_titles(ordered))
+
+
+# The measures of a sentence, by metric.
+MEASURES = {"sum": "log-probability", "mean": "per token", "slor": "SLOR"}
+
+
+def model_effects(
+    inputs: FindingInputs, measures: Mapping[tuple[str, str], "pd.Series[float]"]
+) -> pd.DataFrame:
+    """Return each contrast of models' scores, on the judged items.
+
+    Args:
+        inputs: The run, its answers and the plan of its analysis.
+        measures: The scores by item, for each model and measure.
+
+    Returns:
+        construction, judge, measure, and the columns of ``contrasts``, of which n_observations is
+        n_sentences here; empty without a design.
+    """
+    return pd.DataFrame(_contrast_rows(inputs, measures)).rename(
+        columns={"n_observations": "n_sentences"}
+    )
+
+
+def by_item(
+    answers: pd.DataFrame, measures: Mapping[tuple[str, str], "pd.Series[float]"]
+) -> dict[tuple[str, str], "pd.Series[float]"]:
+    """Return scores by item if every item is one sentence; empty if items have two.
+
+    Args:
+        answers: Answers with ``version``.
+        measures: The scores by item and version, for each model and measure.
+    """
+    versions = answers["version"].astype(str).unique()
+    if len(versions) != 1:
+        return {}
+    return {key: values.xs(versions[0], level=1) for key, values in measures.items()}
+
+
+def _contrast_rows(
+    inputs: FindingInputs, measures: Mapping[tuple[str, str], "pd.Series[float]"]
+) -> Iterator[dict[str, object]]:
+    for name, rows, cross in crossed_designs(inputs, between=False):
+        sentences = rows[["item_id", "cell", "unit"]].astype(str).drop_duplicates("item_id")
+        comparisons = planned_contrasts(cross, inputs.run.study.analysis)
+        for (model, measure), values in measures.items():
+            scored = sentences.assign(participant=None, value=sentences["item_id"].map(values))
+            for row in contrasts(scored, "value", comparisons, people=False).to_dict("records"):
+                keys = {"construction": name, "judge": model, "measure": measure}
+                yield keys | {str(key): value for key, value in row.items()}
+
+
+def effects_table(name: str, of_people: str, effects: pd.DataFrame, context: Context) -> Table:
+    """Return the contrasts as a table of the report.
+
+    Args:
+        name: The table's name.
+        of_people: The participants' measure of the same differences, such as "the ratings".
+        effects: Contrasts from ``model_effects``.
+        context: The study, for the constructions' titles.
+    """
+    rows = context.by_construction(effects).sort_values(["judge", "measure"], kind="stable")
+    heading = full_titles(rows)
+    measure = rows["measure"].map(MEASURES)
+    return context.table(
+        name,
+        "Models' differences and interactions",
+        f"The same differences of conditions as of {of_people}, in the models' scores.",
+        rows.assign(group=rows["judge"] + ", " + measure + ": " + heading, label=rows["contrast"]),
+        (
+            Column("label", "", "text"),
+            Column("estimate", "Nats", "estimate"),
+            Column("p", "p", "p"),
+            Column("p_holm", "Holm", "p"),
+        ),
+        ("Intervals: 95%, and p: Student's t over frames; none if all frames agree exactly.",),
+        Section.SUPPLEMENT,
+    )

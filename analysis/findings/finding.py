@@ -10,15 +10,17 @@ import pandas as pd
 
 from analysis.data.join import Joined
 from analysis.data.load import ExportedRun, Scores
+from analysis.data.takers import Taken
 from analysis.figures.drawing import Drawing
-from analysis.options import ComparisonOptions
+from analysis.scores.metrics import FULL
 from analysis.statistics.accuracy import accuracies
 from analysis.statistics.paired import MARGIN
 from analysis.statistics.resample import numpy_generator
-from analysis.statistics.withheld import reasons
+from analysis.statistics.withheld import withheld_notes
 from analysis.tables.accuracy_table import Column, Table
 from analysis.tables.provenance import Provenance
 from analysis.tables.section import Section
+from experiment.studies.publication import About
 from experiment.studies.study import Study
 
 ALL_ITEMS = "All constructions"
@@ -95,24 +97,35 @@ class Context:
             caption=f"{caption} {self.origin.warning}".strip(),
             frame=rows.reset_index(drop=True),
             columns=tuple(columns),
-            notes=(*notes, *reasons(rows, estimates)),
+            notes=(*notes, *withheld_notes(rows, estimates)),
             origin=tuple(self.origin.sentences),
             section=section,
         )
 
     def by_construction(self, frame: pd.DataFrame) -> pd.DataFrame:
         """Return the frame in the study's order, with label and group; empty names come first."""
-        known = {one.name: one for one in self.study.constructions}
-        order = ["", *known]
+        constructions = {
+            construction.name: construction for construction in self.study.constructions
+        }
+        order = ["", *constructions]
         names = frame["construction"].astype(str)
         place = names.map({name: number for number, name in enumerate(order)}).fillna(len(order))
-        titles = {"": ALL_ITEMS} | {name: one.title for name, one in known.items()}
-        groups = {"": ""} | {name: one.group for name, one in known.items()}
+        titles = {"": ALL_ITEMS} | {
+            name: construction.title for name, construction in constructions.items()
+        }
+        groups = {"": ""} | {
+            name: construction.group for name, construction in constructions.items()
+        }
         labelled = frame.assign(
             label=[titles.get(name, name) for name in names],
             group=[groups.get(name, "") for name in names],
         )
         return labelled.iloc[place.argsort(kind="stable").to_numpy()].reset_index(drop=True)
+
+
+def titles_of(study: Study) -> dict[str, str]:
+    """Return the constructions' titles, by name."""
+    return {construction.name: construction.title for construction in study.constructions}
 
 
 def full_titles(rows: pd.DataFrame) -> "pd.Series[str]":
@@ -124,8 +137,43 @@ CONSTRUCTION = ("construction",)
 CONDITION = ("construction", "condition")
 
 
+@dataclass(frozen=True, slots=True)
+class ComparisonOptions:
+    """The contents of a comparison, and how to compute it.
+
+    Attributes:
+        resamples: How many times to resample for each interval.
+        seed: The seed of the resampling.
+        metric: The metric that turns a model's log-probabilities into one score (see
+            ``analysis.scores.metrics``).
+        unigram: A unigram model's scores, for metrics that correct for frequency.
+        corpus: Word counts of the models' training text.
+        curves: Whether to draw log-probabilities word by word.
+        curve_items: The ids of items to draw individually, instead of averages.
+        formula: The mixed model's fixed and random effects; None for the default.
+        margin: Smaller accuracy differences count as no difference; None for the study's margin.
+        takers: The answers of model participants who took the run's sessions.
+        about: Declarations for archives and the checklist; they replace those of the study.
+        surprisal: By model, the surprisals of the words read, in bits: text_id, position,
+            text, surprisal_bits.
+    """
+
+    resamples: int = 10_000
+    seed: int = 1
+    metric: str = FULL
+    unigram: Scores | None = None
+    corpus: Mapping[str, int] | None = None
+    curves: bool = False
+    curve_items: Sequence[str] = ()
+    formula: str | None = None
+    margin: float | None = None
+    takers: Sequence[Taken] = ()
+    about: About | None = None
+    surprisal: Mapping[str, pd.DataFrame] = field(default_factory=dict)
+
+
 @dataclass(frozen=True)
-class Given:
+class FindingInputs:
     """The inputs of findings.
 
     Attributes:
@@ -147,9 +195,9 @@ class Given:
     @property
     def margin(self) -> float:
         """The margin below which accuracy differences count as none: option, study or default."""
-        for one in (self.options.margin, self.run.study.analysis.margin):
-            if one is not None:
-                return one
+        for value in (self.options.margin, self.run.study.analysis.margin):
+            if value is not None:
+                return value
         return MARGIN
 
     @cached_property
@@ -181,34 +229,34 @@ class Need(StrEnum):
     SURPRISAL = "the option --surprisal"
     ITEM_CURVES = "the option --curves or --curves-of"
 
-    def is_met(self, given: Given) -> bool:
+    def is_met(self, inputs: FindingInputs) -> bool:
         """Return whether a comparison provides the input."""
         if self is Need.MODELS:
-            return bool(given.scores)
+            return bool(inputs.scores)
         if self is Need.TAKERS:
-            return bool(given.options.takers)
+            return bool(inputs.options.takers)
         if self is Need.SURPRISAL:
-            return bool(given.options.surprisal)
-        return given.options.curves or bool(given.options.curve_items)
+            return bool(inputs.options.surprisal)
+        return inputs.options.curves or bool(inputs.options.curve_items)
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
     """A group of statistics for the report: its description and its function.
 
+    The analysis of a response type lists its findings (``analysis.responses``).
+
     Attributes:
-        name: The name in the registry.
+        name: The name, unique in a report.
         section: The section of its tables and figures; details go to the supplement.
         run: Computes the finding.
         needs: The required inputs.
-        of: The analyses of response types that include the finding; empty for all.
         slow: Whether to compute it in a second process, in parallel with the others. It must not
             use ``by_construction`` or ``by_condition``, which would be computed twice.
     """
 
     name: str
     section: Section
-    run: Callable[[Given], Findings]
+    run: Callable[[FindingInputs], Findings]
     needs: tuple[Need, ...] = ()
-    of: tuple[str, ...] = ("choice",)
     slow: bool = False

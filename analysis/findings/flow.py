@@ -17,7 +17,7 @@ from analysis.figures.drawing import (
     new_figure,
     warn_of_programs,
 )
-from analysis.findings.finding import Finding, Findings, Given
+from analysis.findings.finding import Finding, FindingInputs, Findings
 from analysis.tables.section import Section
 from experiment.exclusion.rules import reason
 
@@ -83,8 +83,8 @@ def _arrow(axes: Axes, start: tuple[float, float], end: tuple[float, float]) -> 
     axes.annotate("", end, start, arrowprops=line)
 
 
-def _run(given: Given) -> Findings:
-    origin = given.context.origin
+def _run(inputs: FindingInputs) -> Findings:
+    origin = inputs.context.origin
     if not origin.flow.recruited:
         return Findings()
     drawing = Drawing(
@@ -97,4 +97,4 @@ def _run(given: Given) -> Findings:
     return Findings(drawings=(drawing,))
 
 
-FLOW = Finding("flow", Section.PARTICIPANTS, _run, of=())
+FLOW = Finding("flow", Section.PARTICIPANTS, _run)

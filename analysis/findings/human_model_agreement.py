@@ -11,6 +11,7 @@ from analysis.figures.drawing import Drawing
 from analysis.figures.people import calibration_figure
 from analysis.findings.finding import Context, Finding, Findings, full_titles
 from analysis.statistics.accuracy import JUDGED
+from analysis.statistics.agreement import preferences, with_model_scores
 from analysis.statistics.attraction import (
     attraction,
     attraction_by_configuration,
@@ -20,17 +21,16 @@ from analysis.statistics.calibration import calibration, calibration_curve
 from analysis.statistics.ceiling import leave_one_out, split_half
 from analysis.statistics.consistency import error_consistency
 from analysis.statistics.correlation import correlation_rows
-from analysis.statistics.preferences import preferences, with_model_scores
 from analysis.statistics.resample import numpy_generator
 from analysis.tables.accuracy_table import Column, Table
 from analysis.tables.section import Section
 
 _SEAT = (
-    "In a person's seat: Pearson's correlation of one judge's choices with the share of all other "
-    "people on the same items, each participant left out in turn."
+    "Left out: Pearson's correlation of one judge's choices with the shares of all other people on "
+    "the same items; each participant is left out in turn, and a model takes that place."
 )
 _MOST_SPLITS = 1000
-_BY_CHANCE = " Below 0 the items' shares differ by chance alone."
+_BY_CHANCE = " Below 0: the items' shares differ by chance only."
 
 
 def human_model_agreement(data: Joined, context: Context) -> Findings:
@@ -81,7 +81,7 @@ def _reliability(data: Joined, context: Context) -> Findings:
             Column("spearman", "Split half, Spearman", "number"),
             Column("pearson", "Split half, Pearson", "number"),
             Column("spearman_ceiling", "Ceiling", "number"),
-            Column("seat", "In a person's seat", "signed"),
+            Column("seat", "Left out", "signed"),
         ),
         (_ceiling_note(ceiling, splits), _SEAT),
     )
@@ -89,12 +89,14 @@ def _reliability(data: Joined, context: Context) -> Findings:
 
 
 def _wide(preferred: pd.DataFrame, matched: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
-    found = preferred
+    items = preferred
     for model, frame in matched.items():
         column = f"{model}_difference_nats"
-        one = frame[["item_id", "difference_nats"]].rename(columns={"difference_nats": column})
-        found = found.merge(one, on="item_id")
-    return found
+        differences = frame[["item_id", "difference_nats"]].rename(
+            columns={"difference_nats": column}
+        )
+        items = items.merge(differences, on="item_id")
+    return items
 
 
 def _correlations(
@@ -150,7 +152,7 @@ def _correlation_table(
             Column("spearman_counts", "Spearman of counts", "signed"),
             Column("ceiling", "Ceiling", "number"),
             Column("of_ceiling", "Of ceiling", "number"),
-            Column("seat", "In a person's seat", "signed"),
+            Column("seat", "Left out", "signed"),
             Column("n_items", "Items", "count"),
         ),
         (
@@ -162,18 +164,18 @@ def _correlation_table(
 
 
 def _ceiling_note(ceiling: pd.DataFrame, splits: int) -> str:
-    [found] = ceiling.to_dict("records")
+    [row] = ceiling.to_dict("records")
     ceiling_is = (
         "Ceiling: the Spearman correlation that perfect knowledge of people's preferences would "
         "reach, the root of the split-half reliability"
     )
-    if pd.isna(found["spearman"]):
+    if pd.isna(row["spearman"]):
         return f"{ceiling_is}; it cannot be estimated, because the halves share no items that vary."
     return (
-        f"{ceiling_is} {found['spearman']:z.2f} (Spearman-Brown, mean of {splits:,} random splits "
-        f"of participants; the middle 95% of splits: {found['spearman_low']:z.2f} to "
-        f"{found['spearman_high']:z.2f})."
-        f"{_BY_CHANCE if found['spearman'] < 0 else ''}"
+        f"{ceiling_is} {row['spearman']:z.2f} (Spearman-Brown, mean of {splits:,} random splits "
+        f"of participants; the middle 95% of splits: {row['spearman_low']:z.2f} to "
+        f"{row['spearman_high']:z.2f})."
+        f"{_BY_CHANCE if row['spearman'] < 0 else ''}"
     )
 
 
@@ -265,18 +267,17 @@ def _consistency(data: Joined, context: Context) -> Findings:
         ),
         (
             "Means over pairs of judges; undefined where both are always right, or both always "
-            "wrong. Intervals: 95%, jackknife over participants and frames, rather too wide than "
-            "too narrow; between models over items, half an item added to each way of agreeing or "
-            "not (Geirhos et al., 2020). p: of no kappa between people and a model, from the same "
-            "error.",
+            "wrong. Intervals: 95%, jackknife over participants and frames, conservative; "
+            "between models over items, half an item added to each of the four counts (Geirhos et "
+            "al., 2020). p: of zero kappa between people and a model, by the same standard error.",
         ),
     )
     return Findings((table,), {"error_consistency": rows})
 
 
 def _attraction(data: Joined, context: Context) -> Findings:
-    judged = data.items["item_id"].isin(data.judgments["item_id"].unique())
-    configured = configurations(data.items[judged])
+    is_judged = data.items["item_id"].isin(data.judgments["item_id"].unique())
+    configured = configurations(data.items[is_judged])
     if configured.empty:
         return Findings()
     tables = (data.judgments, data.decisions, configured)
@@ -298,8 +299,8 @@ def _effects_table(effects: pd.DataFrame, models: list[str], context: Context) -
     )
     frame = people.drop(columns="judge")
     for model in models:
-        one = effects[effects["judge"] == model].rename(columns={"effect": model})
-        frame = frame.merge(one[["construction", model]], "left", on="construction")
+        model_effects = effects[effects["judge"] == model].rename(columns={"effect": model})
+        frame = frame.merge(model_effects[["construction", model]], "left", on="construction")
     return context.table(
         "attraction",
         "Attraction",
@@ -323,8 +324,8 @@ def _configurations_table(accuracies: pd.DataFrame, models: list[str], context: 
     frame = people[[*keys, "people", "people_low", "people_high", "n_judgments", "n_items"]]
     for model in models:
         chosen = accuracies[(accuracies["judge"] == model) & (accuracies["items"] == JUDGED)]
-        one = chosen.rename(columns={"accuracy": model})[[*keys, model]]
-        frame = frame.merge(one, "left", on=keys)
+        model_accuracy = chosen.rename(columns={"accuracy": model})[[*keys, model]]
+        frame = frame.merge(model_accuracy, "left", on=keys)
     ordered = context.by_construction(frame)
     return context.table(
         "attraction_by_configuration",
@@ -346,5 +347,5 @@ def _configurations_table(accuracies: pd.DataFrame, models: list[str], context: 
 AGREEMENT = Finding(
     "agreement",
     Section.AGREEMENT,
-    lambda given: human_model_agreement(given.judged, given.context),
+    lambda inputs: human_model_agreement(inputs.judged, inputs.context),
 )

@@ -20,7 +20,7 @@ from analysis.data.join import Joined
 from analysis.data.own_columns import items_of
 from analysis.errors import AnalysisError
 from analysis.findings.finding import Context, Finding, Findings
-from analysis.statistics.overlapping import overlapping_accuracy
+from analysis.statistics.accuracy import overlapping_accuracy
 from analysis.tables.accuracy_table import Column, Table
 from analysis.tables.section import Section
 from experiment.errors import why_unread
@@ -53,7 +53,7 @@ class Choices:
     pair: Codes
 
 
-def choices(items: Iterable[Item]) -> Choices:
+def lexical_choices(items: Iterable[Item]) -> Choices:
     """Return the items' lexical choices, without those that never, or hardly ever, vary.
 
     Args:
@@ -104,8 +104,10 @@ class _Named:
     def of_items(self) -> tuple[Codes, Codes]:
         """Return each pair of an item's index and one of its choices, as two arrays."""
         of_item = np.array(self._of_item, np.intp)
-        sizes = np.array([len(one) for one in self._named], np.intp)
-        flat = np.array([number for one in self._named for number in one], np.intp)
+        sizes = np.array([len(choices_of_text) for choices_of_text in self._named], np.intp)
+        flat = np.array(
+            [number for choices_of_text in self._named for number in choices_of_text], np.intp
+        )
         n = sizes[of_item]
         within = np.arange(n.sum()) - np.repeat(np.cumsum(n) - n, n)
         starts = (np.cumsum(sizes) - sizes)[of_item]
@@ -120,12 +122,12 @@ def critical_words(good: str, other: str) -> tuple[str, str]:
     return "", ""
 
 
-def count_corpus_words(path: Path, seen: Callable[[], object] = lambda: None) -> Counter[str]:
+def count_corpus_words(path: Path, on_line: Callable[[], object] = lambda: None) -> Counter[str]:
     """Count the words of a text, in lower case, split at white space.
 
     Args:
         path: The text, one sentence per line.
-        seen: Called after each line, to show progress.
+        on_line: Called after each line, to show progress.
 
     Raises:
         AnalysisError: The text cannot be read.
@@ -135,7 +137,7 @@ def count_corpus_words(path: Path, seen: Callable[[], object] = lambda: None) ->
         with path.open(encoding="utf-8") as file:
             for line in file:
                 counts.update(line.lower().split())
-                seen()
+                on_line()
     except (OSError, UnicodeDecodeError) as error:
         raise AnalysisError(
             f"the corpus cannot be read ({why_unread(error)})",
@@ -158,14 +160,14 @@ def lexical_findings(
         context: The study and the origin of the numbers.
         corpus: The words' frequencies in the models' training text, if known.
     """
-    chosen = choices(_scored_items(context.study, data))
-    frame = _of_people(data.judgments, chosen)
+    chosen = lexical_choices(_scored_items(context.study, data))
+    frame = _people_accuracy(data.judgments, chosen)
     if frame.empty:
         return Findings()
     for model, decisions in data.decisions.items():
-        frame = frame.join(_of_model(chosen, decisions, model), on="pair")
-    frame = _ordered(frame)
-    notes = ["Intervals: 95%, two-way clustered. A model counts on every item of its score file."]
+        frame = frame.join(_model_accuracy(chosen, decisions, model), on="pair")
+    frame = _order_by_difficulty(frame)
+    notes = ["Intervals: 95%, two-way clustered. Models: all items of their score files."]
     if corpus is not None:
         is_feature = frame["group"].str.startswith(f"{FEATURE} ")
         frequency = frame["label"].map(lambda words: _frequency(words, corpus))
@@ -213,42 +215,42 @@ def _tables(
             yield context.table(name, title, caption, frame[rows], columns, notes, section)
 
 
-def _of_people(judgments: pd.DataFrame, chosen: Choices) -> pd.DataFrame:
+def _people_accuracy(judgments: pd.DataFrame, chosen: Choices) -> pd.DataFrame:
     """Return participants' accuracy by pair, with the pair's factor as ``group`` and ``label``."""
-    seen = pd.Index(judgments["item_id"].unique().tolist())
-    item = seen.get_indexer(chosen.item_ids)[chosen.item]
+    judged_items = pd.Index(judgments["item_id"].unique().tolist())
+    item = judged_items.get_indexer(chosen.item_ids)[chosen.item]
     met = item >= 0
     if not met.any():
         return pd.DataFrame()
-    found = overlapping_accuracy(judgments, item[met], chosen.pair[met])
+    estimates = overlapping_accuracy(judgments, item[met], chosen.pair[met])
     return pd.DataFrame(
         {
-            "pair": found["group"],
-            "group": [chosen.pairs[one][0] for one in found["group"]],
-            "label": [chosen.pairs[one][1] for one in found["group"]],
-            "people": found["accuracy"],
-            "people_low": found["low"],
-            "people_high": found["high"],
-            "n_judgments": found["n_judgments"],
-            "n_items": found["n_items"],
+            "pair": estimates["group"],
+            "group": [chosen.pairs[group][0] for group in estimates["group"]],
+            "label": [chosen.pairs[group][1] for group in estimates["group"]],
+            "people": estimates["accuracy"],
+            "people_low": estimates["low"],
+            "people_high": estimates["high"],
+            "n_judgments": estimates["n_judgments"],
+            "n_items": estimates["n_items"],
         }
     )
 
 
-def _of_model(chosen: Choices, decisions: pd.DataFrame, model: str) -> pd.DataFrame:
+def _model_accuracy(chosen: Choices, decisions: pd.DataFrame, model: str) -> pd.DataFrame:
     """Return a model's accuracy and number of items, by pair."""
     right = pd.Series(decisions["correct"].to_numpy(float), index=decisions["item_id"].tolist())
-    own = right.reindex(chosen.item_ids).to_numpy()[chosen.item]
-    scored = ~np.isnan(own)
+    is_right = right.reindex(chosen.item_ids).to_numpy()[chosen.item]
+    scored = ~np.isnan(is_right)
     pair, n = chosen.pair[scored], len(chosen.pairs)
     counts = np.bincount(pair, minlength=n)
-    correct = np.bincount(pair, own[scored], n)
+    correct = np.bincount(pair, is_right[scored], n)
     met = np.flatnonzero(counts)
     columns = {model: correct[met] / counts[met], f"{model}_items": counts[met]}
     return pd.DataFrame(columns, index=met)
 
 
-def _ordered(frame: pd.DataFrame) -> pd.DataFrame:
+def _order_by_difficulty(frame: pd.DataFrame) -> pd.DataFrame:
     """Return the rows by factor in the order of the items, the most difficult first."""
     order = {name: place for place, name in enumerate(frame["group"].unique())}
     ordered = frame.assign(place=frame["group"].map(order))
@@ -271,26 +273,26 @@ def _frequency(value: str, corpus: Mapping[str, int]) -> float:
 def _frequency_note(corpus: Mapping[str, int]) -> str:
     return (
         f"Frequency: log10 of occurrences per million in a text of {sum(corpus.values()):,} words, "
-        "one added to each count; of several words the rarest; of the words that differ the "
-        "expected one."
+        "with one added to each count; the rarest of several words; the expected one of two words "
+        "that differ."
     )
 
 
 def _rank_correlations(frame: pd.DataFrame, judges: Sequence[str]) -> Iterator[str]:
     differing = frame[frame["group"] == CRITICAL]
     for judge in judges:
-        both = differing[[judge, "frequency"]].dropna()
-        if len(both) > 2 and both.nunique().min() > 1:
-            rho = spearmanr(both[judge], both["frequency"]).statistic
+        pairs = differing[[judge, "frequency"]].dropna()
+        if len(pairs) > 2 and pairs.nunique().min() > 1:
+            rho = spearmanr(pairs[judge], pairs["frequency"]).statistic
             yield (
                 f"Spearman's rho of accuracy with frequency over the words that differ, "
-                f"{judge}: {rho:+z.2f} ({len(both)} pairs)."
+                f"{judge}: {rho:+z.2f} ({len(pairs)} pairs)."
             )
 
 
 LEXICAL = Finding(
     "lexical",
     Section.WORDS,
-    lambda given: lexical_findings(given.data, given.context, given.options.corpus),
+    lambda inputs: lexical_findings(inputs.data, inputs.context, inputs.options.corpus),
     slow=True,
 )

@@ -15,15 +15,15 @@ from analysis.findings.effects import (
     Measure,
     clustered_by,
     effects_of,
-    headed,
-    placed,
+    place_cells,
+    under_headings,
     with_repeats,
 )
-from analysis.findings.finding import Findings, Given
+from analysis.findings.finding import FindingInputs, Findings, titles_of
 from analysis.statistics.accuracy import people_accuracy
 from analysis.statistics.contrasts import cell_means, contrasts
 from analysis.statistics.detection import yes_rates
-from analysis.statistics.paired import adjusted
+from analysis.statistics.paired import with_adjusted_p
 from analysis.tables.accuracy_table import Column, Table
 from analysis.tables.section import Section
 from experiment.studies.study import Study
@@ -32,11 +32,11 @@ _TESTED = (Column("p", "p", "p"), Column("p_holm", "Holm", "p"))
 _PERCENT = 100.0
 
 
-def _counted(title: str) -> Column:
+def _count_column(title: str) -> Column:
     return Column("n_observations", title, "count")
 
 
-def _tested_by(study: Study, family: str = "the rows of one construction") -> str:
+def _test_note(study: Study, family: str = "the rows of one construction") -> str:
     return (
         "Intervals: 95%, and p: Student's t with a variance clustered "
         f"{clustered_by(study)}. Holm: adjusted for {family}."
@@ -46,7 +46,7 @@ def _tested_by(study: Study, family: str = "the rows of one construction") -> st
 class Choices(Measure):
     """The share of choices of the expected option, for constructions with declared factors."""
 
-    name, section, of, value = "design_effects", Section.ACCURACY, ("choice",), "chose_good"
+    name, section, value = "design_effects", Section.ACCURACY, "chose_good"
     figure = (
         "design",
         "Accuracy by the design's factors",
@@ -61,34 +61,41 @@ class Choices(Measure):
 
     def cells(self, answers: pd.DataFrame, compared: Sequence[Design]) -> pd.DataFrame:
         """Return participants' accuracy in each cell."""
-        return _joined([_accuracies(one) for one in compared])
+        return _concatenate([_accuracies(design) for design in compared])
 
-    def findings(self, effects: pd.DataFrame, cells: pd.DataFrame, given: Given) -> Findings:
+    def findings(
+        self, effects: pd.DataFrame, cells: pd.DataFrame, inputs: FindingInputs
+    ) -> Findings:
         """Return the tables of effects and of cells."""
-        tables = (self._effects_table(effects, given), self._cells_table(cells, given))
+        tables = (self._effects_table(effects, inputs), self._cells_table(cells, inputs))
         return Findings(tables, {self.name: effects, "design_cells": cells})
 
-    def _effects_table(self, effects: pd.DataFrame, given: Given) -> Table:
-        return given.context.table(
+    def _effects_table(self, effects: pd.DataFrame, inputs: FindingInputs) -> Table:
+        return inputs.context.table(
             self.name,
             "Effects of the design",
             "Differences of people's accuracy between the cells of each construction.",
-            headed(effects, given.context).assign(label=lambda rows: rows["contrast"]),
-            (LABEL, Column("estimate", "Difference", "estimate"), *_TESTED, _counted("Judgments")),
+            under_headings(effects, inputs.context).assign(label=lambda rows: rows["contrast"]),
             (
-                "Shares of expected choices; each cell counts alike. "
-                f"{_tested_by(given.run.study)} An interaction of shares is not one of logits: "
-                "the mixed model of the design has that.",
+                LABEL,
+                Column("estimate", "Difference", "estimate"),
+                *_TESTED,
+                _count_column("Judgments"),
+            ),
+            (
+                "Shares of expected choices; all cells have equal weight. "
+                f"{_test_note(inputs.run.study)} An interaction in shares is not one in "
+                "logits, which the mixed model of the design estimates.",
             ),
             self.section,
         )
 
-    def _cells_table(self, cells: pd.DataFrame, given: Given) -> Table:
-        return given.context.table(
+    def _cells_table(self, cells: pd.DataFrame, inputs: FindingInputs) -> Table:
+        return inputs.context.table(
             "design_cells",
             "Cells of the design",
             "People's accuracy in each cell.",
-            headed(cells, given.context).assign(label=lambda rows: rows["cell"]),
+            under_headings(cells, inputs.context).assign(label=lambda rows: rows["cell"]),
             (
                 LABEL,
                 Column("accuracy", "People", "estimate"),
@@ -105,13 +112,13 @@ def _accuracies(design: Design) -> pd.DataFrame:
     order = list(design.cross.cells)
     cells = people_accuracy(design.answers, ["cell"]).set_index("cell").reindex(order)
     cells = cells[cells["n_judgments"].notna()].reset_index()
-    return placed(cells.assign(mean=cells["accuracy"]), design)
+    return place_cells(cells.assign(mean=cells["accuracy"]), design)
 
 
 class Ratings(Measure):
     """The mean rating, in scale points and in each participant's standard deviations."""
 
-    name, section, of, value = "rating_effects", Section.RATINGS, ("rating",), "rating"
+    name, section, value = "rating_effects", Section.RATINGS, "rating"
     figure = (
         "ratings",
         "Ratings by condition",
@@ -120,10 +127,10 @@ class Ratings(Measure):
         "mean rating (z)",
     )
     _z_note = (
-        "z: a rating less its participant's mean, over the participant's standard deviation, both "
-        "of all that the participant rated. It takes away how high and how widely somebody uses "
-        "the scale. It does not make the scale's steps equal, takes away real differences between "
-        "people as well, and depends on which other sentences were in the session."
+        "z: a rating minus the participant's mean rating, divided by the participant's standard "
+        "deviation, both over all of the participant's ratings. It removes differences in how high "
+        "and how widely people use the scale. It does not make the scale's steps equal, removes "
+        "real differences between people too, and depends on the session's other sentences."
     )
 
     def effects(self, design: Design) -> pd.DataFrame:
@@ -132,30 +139,34 @@ class Ratings(Measure):
             contrasts(design.answers, value, design.comparisons) for value in ("rating", "z")
         )
         in_z = z[["estimate", "low", "high", "p", "p_holm"]].add_prefix("z_")
-        named = points.rename(columns={"n_observations": "n_ratings"})
-        return pd.concat([named, in_z], axis=1).assign(construction=design.construction)
+        renamed = points.rename(columns={"n_observations": "n_ratings"})
+        return pd.concat([renamed, in_z], axis=1).assign(construction=design.construction)
 
     def cells(self, answers: pd.DataFrame, compared: Sequence[Design]) -> pd.DataFrame:
         """Return the mean z-score of each cell."""
-        return _joined([_mean_z(one) for one in compared])
+        return _concatenate([_mean_z(design) for design in compared])
 
-    def findings(self, effects: pd.DataFrame, cells: pd.DataFrame, given: Given) -> Findings:
+    def findings(
+        self, effects: pd.DataFrame, cells: pd.DataFrame, inputs: FindingInputs
+    ) -> Findings:
         """Return the table of effects, and the participants without z-scores."""
-        targets = given.data.judgments
+        targets = inputs.data.judgments
         left_out: tuple[str, ...] = ()
         if nobody := targets.loc[targets["z"].isna(), "participant"].nunique():
             left_out = (
-                f"{nobody} participant(s) gave every sentence the same point: they have no "
-                "z-scores and count in points alone.",
+                f"{nobody} participant(s) rated all sentences the same: they have no z-scores "
+                "and are included in points only.",
             )
         statistics = {self.name: effects, "rating_cells": cells}
-        return Findings((self._table(effects, given),), statistics, left_out)
+        return Findings((self._table(effects, inputs),), statistics, left_out)
 
-    def _table(self, effects: pd.DataFrame, given: Given) -> Table:
+    def _table(self, effects: pd.DataFrame, inputs: FindingInputs) -> Table:
         ends = {"estimate": "points", "low": "points_low", "high": "points_high"}
         in_z = {"z_estimate": "in_z", "z_low": "in_z_low", "z_high": "in_z_high"}
-        rows = headed(effects, given.context).assign(label=lambda own: own["contrast"])
-        return given.context.table(
+        rows = under_headings(effects, inputs.context).assign(
+            label=lambda table_rows: table_rows["contrast"]
+        )
+        return inputs.context.table(
             self.name,
             "Differences and interactions",
             "Differences of mean ratings between the conditions of each construction.",
@@ -169,7 +180,7 @@ class Ratings(Measure):
                 Column("n_ratings", "Ratings", "count"),
             ),
             (
-                "Targets alone. Each condition counts alike. " + _tested_by(given.run.study),
+                "Targets only; all conditions have equal weight. " + _test_note(inputs.run.study),
                 self._z_note,
             ),
             self.section,
@@ -178,14 +189,14 @@ class Ratings(Measure):
 
 def _mean_z(design: Design) -> pd.DataFrame:
     cells = cell_means(design.answers, "z", ["cell"])
-    named = cells.rename(columns={"n_observations": "n_ratings"})
-    return placed(named.assign(cell=cells["cell"].astype(str)), design)
+    renamed = cells.rename(columns={"n_observations": "n_ratings"})
+    return place_cells(renamed.assign(cell=cells["cell"].astype(str)), design)
 
 
 class YesNo(Measure):
     """The share of yes, whether or not an expected answer exists."""
 
-    name, section, of, value = "yes_no_effects", Section.ANSWERS, ("yes_no",), "said_yes"
+    name, section, value = "yes_no_effects", Section.ANSWERS, "said_yes"
     figure = (
         "yes_no_design",
         "Yes by condition",
@@ -196,32 +207,38 @@ class YesNo(Measure):
 
     def cells(self, answers: pd.DataFrame, compared: Sequence[Design]) -> pd.DataFrame:
         """Return the share of yes in each cell."""
-        return _joined([_shares_of_yes(one) for one in compared])
+        return _concatenate([_shares_of_yes(design) for design in compared])
 
-    def findings(self, effects: pd.DataFrame, cells: pd.DataFrame, given: Given) -> Findings:
+    def findings(
+        self, effects: pd.DataFrame, cells: pd.DataFrame, inputs: FindingInputs
+    ) -> Findings:
         """Return the table of effects."""
-        table = given.context.table(
+        table = inputs.context.table(
             self.name,
             "Differences and interactions",
             "Differences of the shares of yes between the conditions of each construction.",
-            headed(effects, given.context).assign(label=lambda rows: rows["contrast"]),
-            (LABEL, Column("estimate", "Difference", "estimate"), *_TESTED, _counted("Answers")),
-            ("Targets alone. Each condition counts alike. " + _tested_by(given.run.study),),
+            under_headings(effects, inputs.context).assign(label=lambda rows: rows["contrast"]),
+            (
+                LABEL,
+                Column("estimate", "Difference", "estimate"),
+                *_TESTED,
+                _count_column("Answers"),
+            ),
+            ("Targets only; all conditions have equal weight. " + _test_note(inputs.run.study),),
             self.section,
         )
         return Findings((table,), {self.name: effects})
 
 
 def _shares_of_yes(design: Design) -> pd.DataFrame:
-    named = {"yes": "mean", "yes_low": "low", "yes_high": "high"}
-    return placed(yes_rates(design.answers, ["cell"]).rename(columns=named), design)
+    names = {"yes": "mean", "yes_low": "low", "yes_high": "high"}
+    return place_cells(yes_rates(design.answers, ["cell"]).rename(columns=names), design)
 
 
 class ReadingTimes(Measure):
     """Log reading time of a region; means for every construction, even with a single cell."""
 
-    name, section, of = "reading_effects", Section.READING, ("self_paced", "maze")
-    value = "log_rt"
+    name, section, value = "reading_effects", Section.READING, "log_rt"
     figure = (
         "reading_times",
         "Reading times by region",
@@ -230,9 +247,9 @@ class ReadingTimes(Measure):
         "ms",
     )
 
-    def answers(self, given: Given) -> pd.DataFrame:
+    def answers(self, inputs: FindingInputs) -> pd.DataFrame:
         """Return the times of regions; in a Maze, only of words chosen rightly at once."""
-        return by_region(read_rightly(readings_of(given.run, given.data.judgments).frame))
+        return by_region(keep_right_words(readings_of(inputs.run, inputs.data.judgments).frame))
 
     def in_cells(self, answers: pd.DataFrame, rows: pd.DataFrame, study: Study) -> pd.DataFrame:
         """Return the times, in the cells of their trials."""
@@ -241,8 +258,8 @@ class ReadingTimes(Measure):
         trials = rows[["participant", "position", "cell", "unit", *optional]].assign(
             participant=rows["participant"].astype(str)
         )
-        kept = answers.drop(columns=[name for name in ("cell", "unit") if name in answers])
-        return kept.merge(trials, "inner", on=["participant", "position"])
+        times = answers.drop(columns=[name for name in ("cell", "unit") if name in answers])
+        return times.merge(trials, "inner", on=["participant", "position"])
 
     def effects(self, design: Design) -> pd.DataFrame:
         """Return comparisons by region, corrected over all regions, also in per cent."""
@@ -252,48 +269,52 @@ class ReadingTimes(Measure):
         ]
         if not regions:
             return pd.DataFrame()
-        found = pd.concat(regions, ignore_index=True).assign(construction=design.construction)
-        found = adjusted(found.drop(columns="p_holm")).drop(columns="p_fdr")
-        first = ["construction", "region"]
-        found = found[[*first, *(name for name in found if name not in first)]]
+        comparisons = pd.concat(regions, ignore_index=True).assign(construction=design.construction)
+        comparisons = with_adjusted_p(comparisons.drop(columns="p_holm")).drop(columns="p_fdr")
+        keys = ["construction", "region"]
+        comparisons = comparisons[[*keys, *(name for name in comparisons if name not in keys)]]
         ends = {"percent": "estimate", "percent_low": "low", "percent_high": "high"}
-        percents = {name: np.expm1(found[end].astype(float)) for name, end in ends.items()}
-        return found.assign(**{name: _PERCENT * own for name, own in percents.items()})
+        percents = {name: np.expm1(comparisons[end].astype(float)) for name, end in ends.items()}
+        return comparisons.assign(**{name: _PERCENT * values for name, values in percents.items()})
 
     def cells(self, answers: pd.DataFrame, compared: Sequence[Design]) -> pd.DataFrame:
         """Return geometric means by construction, region and condition, in milliseconds."""
         by = ["construction", "region", "cell"]
         means = cell_means(answers.astype({"construction": str, "cell": str}), self.value, by)
-        first = answers.drop_duplicates(by[:2])
-        names = zip(first["construction"].astype(str), first["region"], strict=True)
-        texts = dict(zip(names, first["text"].astype(str), strict=True))
+        first_items = answers.drop_duplicates(by[:2])
+        names = zip(first_items["construction"].astype(str), first_items["region"], strict=True)
+        texts = dict(zip(names, first_items["text"].astype(str), strict=True))
         for name in ("mean", "low", "high"):
             means[f"rt_ms{'' if name == 'mean' else f'_{name}'}"] = np.exp(means[name])
         keys = zip(means["construction"], means["region"], strict=True)
         means["example"] = [texts[key] for key in keys]
         return means.sort_values(by[:2], kind="stable").reset_index(drop=True)
 
-    def findings(self, effects: pd.DataFrame, cells: pd.DataFrame, given: Given) -> Findings:
+    def findings(
+        self, effects: pd.DataFrame, cells: pd.DataFrame, inputs: FindingInputs
+    ) -> Findings:
         """Return the tables of times and of effects, and the left-out times."""
-        means = _in_order_of_items(cells, given)
-        tables, statistics = [self._means_table(means, given)], {"reading_times": means}
+        means = _in_order_of_items(cells, inputs)
+        tables, statistics = [self._means_table(means, inputs)], {"reading_times": means}
         if len(effects):
-            tables.append(self._effects_table(effects, given))
+            tables.append(self._effects_table(effects, inputs))
             statistics[self.name] = effects
-        left_out = readings_of(given.run, given.data.judgments).left_out
+        left_out = readings_of(inputs.run, inputs.data.judgments).left_out
         return Findings(tuple(tables), statistics, left_out)
 
-    def draw(self, cells: pd.DataFrame, compared: Sequence[Design], given: Given) -> Figure:
+    def draw(
+        self, cells: pd.DataFrame, compared: Sequence[Design], inputs: FindingInputs
+    ) -> Figure:
         """Return the figure of times by region."""
-        titles = {one.name: one.title for one in given.context.study.constructions}
-        means = _in_order_of_items(cells, given).groupby("construction", sort=False)
+        titles = titles_of(inputs.context.study)
+        means = _in_order_of_items(cells, inputs).groupby("construction", sort=False)
         panels = {titles.get(str(name), str(name)): rows for name, rows in means}
-        return regions_figure(panels, simulated=given.context.origin.simulated)
+        return regions_figure(panels, simulated=inputs.context.origin.simulated)
 
-    def _means_table(self, means: pd.DataFrame, given: Given) -> Table:
-        rows = headed(means, given.context)
+    def _means_table(self, means: pd.DataFrame, inputs: FindingInputs) -> Table:
+        rows = under_headings(means, inputs.context)
         label = rows["region"].astype(str) + " (" + rows["example"].astype(str) + ")"
-        return given.context.table(
+        return inputs.context.table(
             "reading_times",
             "Reading times",
             "Geometric mean of the reading time of each region in each condition, in milliseconds.",
@@ -302,7 +323,7 @@ class ReadingTimes(Measure):
                 Column("label", "Region", "text"),
                 Column("cell", "Condition", "text"),
                 Column("rt_ms", "ms", "estimate"),
-                _counted("Readings"),
+                _count_column("Readings"),
                 Column("n_units", "Frames", "count"),
                 Column("n_participants", "Participants", "count"),
             ),
@@ -310,31 +331,31 @@ class ReadingTimes(Measure):
             self.section,
         )
 
-    def _effects_table(self, effects: pd.DataFrame, given: Given) -> Table:
-        rows = headed(effects, given.context)
+    def _effects_table(self, effects: pd.DataFrame, inputs: FindingInputs) -> Table:
+        rows = under_headings(effects, inputs.context)
         label = "Region " + rows["region"].astype(str) + ": " + rows["contrast"].astype(str)
-        return given.context.table(
+        return inputs.context.table(
             self.name,
             "Differences of reading times",
-            "By how much longer a region is read in one condition than in another, in per cent.",
+            "How much longer a region is read in one condition than in another, in per cent.",
             rows.assign(label=label).drop(columns=["low", "high"]),
-            (LABEL, Column("percent", "Per cent", "estimate"), *_TESTED, _counted("Readings")),
+            (LABEL, Column("percent", "Per cent", "estimate"), *_TESTED, _count_column("Readings")),
             (
                 "Differences of logarithms. "
-                + _tested_by(given.run.study, "all regions and contrasts of one construction"),
+                + _test_note(inputs.run.study, "all regions and contrasts of one construction"),
             ),
             self.section,
         )
 
 
-def read_rightly(regions: pd.DataFrame) -> pd.DataFrame:
+def keep_right_words(regions: pd.DataFrame) -> pd.DataFrame:
     """Return readings whose word was chosen rightly at once, if the task has a choice."""
     return regions[regions["correct"].astype(bool)] if "correct" in regions else regions
 
 
-def _in_order_of_items(means: pd.DataFrame, given: Given) -> pd.DataFrame:
+def _in_order_of_items(means: pd.DataFrame, inputs: FindingInputs) -> pd.DataFrame:
     """Return the rows of a region in the order of the items' conditions."""
-    order = list(dict.fromkeys(given.run.items["condition"].astype(str)))
+    order = list(dict.fromkeys(inputs.run.items["condition"].astype(str)))
     place = means["cell"].map(
         lambda cell: next(
             (n for n, name in enumerate(order) if cell == name or cell.startswith(f"{name},")),
@@ -345,7 +366,7 @@ def _in_order_of_items(means: pd.DataFrame, given: Given) -> pd.DataFrame:
     return rows.drop(columns="place").reset_index(drop=True)
 
 
-def _joined(cells: Sequence[pd.DataFrame]) -> pd.DataFrame:
+def _concatenate(cells: Sequence[pd.DataFrame]) -> pd.DataFrame:
     return pd.concat(cells, ignore_index=True) if cells else pd.DataFrame()
 
 

@@ -44,10 +44,10 @@ def metrics_findings(
     frame = pd.DataFrame({"group": "", "label": words, "formula": formulas})
     of_unigram = read_tokens(unigram, shares.index) if unigram else None
     columns = [Column("label", "", "text"), Column("formula", "score of a version", "text")]
-    for one in scores:
-        model = one.facts.model
-        found = _by_metric(read_tokens(one, shares.index), of_unigram, metrics, shares)
-        frame = frame.join(found.add_prefix(f"{model}_"))
+    for model_scores in scores:
+        model = model_scores.facts.model
+        by_metric = _by_metric(read_tokens(model_scores, shares.index), of_unigram, metrics, shares)
+        frame = frame.join(by_metric.add_prefix(f"{model}_"))
         columns += [
             Column(f"{model}_accuracy", "accuracy", spanner=model),
             Column(f"{model}_same", "as sum", spanner=model),
@@ -72,7 +72,9 @@ def _notes(unigram: Scores | None) -> list[str]:
         "who chose the expected one."
     ]
     if unigram is None:
-        notes.append("Metrics that weigh against a unigram model need its scores (--unigram).")
+        notes.append(
+            "Metrics that correct for word frequency need a unigram model's scores (--unigram)."
+        )
     else:
         notes.append(f"Unigram model: {unigram.facts.model}, {unigram.facts.trained_on}.")
     return notes
@@ -109,7 +111,9 @@ def _difference(values: Floats) -> Floats:
 METRICS = Finding(
     "metrics",
     Section.METRICS,
-    lambda given: metrics_findings(given.data, given.context, given.as_read, given.options.unigram),
+    lambda inputs: metrics_findings(
+        inputs.data, inputs.context, inputs.as_read, inputs.options.unigram
+    ),
     needs=(Need.MODELS,),
     slow=True,
 )

@@ -17,9 +17,9 @@ from analysis.data.load import ExportedRun
 from analysis.data.own_columns import header, own_columns
 from analysis.findings.finding import Context, Finding, Findings
 from analysis.statistics.accuracy import people_accuracy
+from analysis.statistics.agreement import preferences, with_model_scores
 from analysis.statistics.consistency import kappas_with_people
 from analysis.statistics.correlation import spearman
-from analysis.statistics.preferences import preferences, with_model_scores
 from analysis.tables.accuracy_table import Column, Table
 from analysis.tables.section import Section
 from experiment.errors import ParallaxError
@@ -61,24 +61,24 @@ def universes(study: Study) -> list[Universe]:
     rejects are left out.
     """
     rules = tuple(study.exclusion)
-    found = [Universe("as run", rules)]
+    settings = [Universe("as run", rules)]
     if rules:
-        found.append(Universe("nobody excluded", ()))
+        settings.append(Universe("nobody excluded", ()))
     for place, rule in enumerate(rules):
         for changed, name in _settings(rule):
-            found.append(Universe(name, (*rules[:place], changed, *rules[place + 1 :])))
-    return found
+            settings.append(Universe(name, (*rules[:place], changed, *rules[place + 1 :])))
+    return settings
 
 
 def _settings(rule: Rule) -> Iterator[tuple[Rule, str]]:
     for key, value in (rule.model_extra or {}).items():
-        for other in _others(value):
-            changed = Rule.model_validate({**rule.model_dump(), key: other})
-            if _accepted(changed):
-                yield changed, setting_in_words(rule.rule, key, float(other))
+        for changed_value in _changed_values(value):
+            changed = Rule.model_validate({**rule.model_dump(), key: changed_value})
+            if _is_accepted(changed):
+                yield changed, setting_in_words(rule.rule, key, float(changed_value))
 
 
-def _others(value: object) -> list[float]:
+def _changed_values(value: object) -> list[float]:
     if isinstance(value, bool) or not isinstance(value, int | float):
         return []
     if isinstance(value, int):
@@ -86,7 +86,7 @@ def _others(value: object) -> list[float]:
     return [value * factor for factor in _FACTORS]
 
 
-def _accepted(rule: Rule) -> bool:
+def _is_accepted(rule: Rule) -> bool:
     try:
         load_rule(rule)
     except ParallaxError:
@@ -111,7 +111,7 @@ def multiverse_findings(run: ExportedRun, data: Joined, context: Context) -> Fin
         return Findings()
     if len(run.responses) > MOST_RESPONSES:
         return Findings(left_out=(_too_many(len(run.responses)),))
-    sessions, by_kept = _sessions(run), dict[frozenset[str], pd.DataFrame]()
+    sessions, by_kept = _sessions_as_judged(run), dict[frozenset[str], pd.DataFrame]()
     # Join once: each universe keeps a subset of these rows.
     everyone = judgments(replace(run, verdicts=_verdicts(sessions, ())))
     on_seen = on_items(data.decisions, run.responses["item_id"])
@@ -123,14 +123,18 @@ def multiverse_findings(run: ExportedRun, data: Joined, context: Context) -> Fin
         if not kept:
             continue
         if kept not in by_kept:
-            judged = everyone[everyone["participant"].isin(kept)].reset_index(drop=True)
-            targets = are_targets(judged, run.items)
-            judged = judged[targets].reset_index(drop=True) if targets.any() else judged
-            by_kept[kept] = _headline(judged, on_seen)
+            kept_judgments = everyone[everyone["participant"].isin(kept)].reset_index(drop=True)
+            targets = are_targets(kept_judgments, run.items)
+            kept_judgments = (
+                kept_judgments[targets].reset_index(drop=True) if targets.any() else kept_judgments
+            )
+            by_kept[kept] = _main_results(kept_judgments, on_seen)
         values = by_kept[kept]
         renamed = {"value": key, "low": f"{key}_low", "high": f"{key}_high"}
-        named = values.rename(columns=renamed)
-        frame = frame.merge(named, "left", on="number").assign(**{f"{key}_participants": n_kept})
+        universe_values = values.rename(columns=renamed)
+        frame = frame.merge(universe_values, "left", on="number").assign(
+            **{f"{key}_participants": n_kept}
+        )
         columns.append(Column(key, f"{n_kept} kept", "estimate", spanner=universe.name))
     return Findings((_table(frame, columns, context),))
 
@@ -138,7 +142,7 @@ def multiverse_findings(run: ExportedRun, data: Joined, context: Context) -> Fin
 def _too_many(n_responses: int) -> str:
     return (
         f"The table of other thresholds was left out: the rules are applied to one participant "
-        f"at a time, which {n_responses:,} responses make too slow (at most {MOST_RESPONSES:,})."
+        f"at a time, which is too slow for {n_responses:,} responses (at most {MOST_RESPONSES:,})."
     )
 
 
@@ -146,7 +150,7 @@ def _table(frame: pd.DataFrame, columns: Sequence[Column], context: Context) -> 
     return context.table(
         "multiverse",
         "Other thresholds",
-        "The headline numbers, had the exclusion rules been set otherwise.",
+        "The main results under other settings of the exclusion rules.",
         frame,
         columns,
         (
@@ -160,35 +164,38 @@ def _table(frame: pd.DataFrame, columns: Sequence[Column], context: Context) -> 
 
 def _labels(study: Study, models: Sequence[str]) -> pd.DataFrame:
     rows = [("", "All judgments", "all")]
-    rows += [(one.group, one.title, f"construction {one.name}") for one in study.constructions]
+    rows += [
+        (construction.group, construction.title, f"construction {construction.name}")
+        for construction in study.constructions
+    ]
     rows += [(model, title, f"{key} {model}") for model in models for key, title in _OF_MODEL]
     return pd.DataFrame(rows, columns=["group", "label", "number"])
 
 
-def _sessions(run: ExportedRun) -> dict[str, Answered]:
+def _sessions_as_judged(run: ExportedRun) -> dict[str, Answered]:
     """Return the answers of each participant who finished, as the rules see them."""
-    people, own = run.participants, own_columns(run.items)
+    people, own_names = run.participants, own_columns(run.items)
     finished = people.loc[people["state"] == State.FINISHED, "participant"]
     rows = (
         run.responses[run.responses["participant"].isin(finished)]
         .merge(run.trials[["participant", "position", "kind"]], on=["participant", "position"])
-        .merge(run.items[["item_id", "construction", "condition", *own]], on="item_id")
+        .merge(run.items[["item_id", "construction", "condition", *own_names]], on="item_id")
         .sort_values(["participant", "position"])
     )
-    found: dict[str, list[Judgment]] = {}
+    answers_by_person: dict[str, list[Judgment]] = {}
     for row in rows.to_dict("records"):
-        found.setdefault(row["participant"], []).append(_judgment(row, own))
-    shown, answers = run.trials["participant"].value_counts(), _answers(run, found)
+        answers_by_person.setdefault(row["participant"], []).append(_judgment(row, own_names))
+    n_shown, answers = run.trials["participant"].value_counts(), _answers(run, answers_by_person)
     # Simulated participants were judged without a questionnaire, too.
-    seen = {} if run.facts.simulated else read_certificates(run.folder)
+    certificates = {} if run.facts.simulated else read_certificates(run.folder)
     sessions = {
         person: Answered(
-            tuple(judged),
+            tuple(person_answers),
             answers.get(person),
-            int(shown[person]),
-            certificate=seen.get(person),
+            int(n_shown[person]),
+            certificate=certificates.get(person),
         )
-        for person, judged in found.items()
+        for person, person_answers in answers_by_person.items()
     }
     everyone = Everyone(list(sessions.values()))
     return {person: session.among(everyone) for person, session in sessions.items()}
@@ -198,16 +205,16 @@ def _answers(run: ExportedRun, people: Iterable[str]) -> dict[str, dict[str, str
     """Return each participant's questionnaire answers; empty if the run has none."""
     if run.answers is None:
         return {}
-    found: dict[str, dict[str, str]] = {person: {} for person in people}
-    for row in run.answers[run.answers["participant"].isin(list(found))].to_dict("records"):
-        found[row["participant"]][row["field"]] = str(row["value"])
+    answers: dict[str, dict[str, str]] = {person: {} for person in people}
+    for row in run.answers[run.answers["participant"].isin(list(answers))].to_dict("records"):
+        answers[row["participant"]][row["field"]] = str(row["value"])
     return {
-        person: dict.fromkeys(asked_questions(run.study.questionnaire, given), "") | given
-        for person, given in found.items()
+        person: dict.fromkeys(asked_questions(run.study.questionnaire, fields), "") | fields
+        for person, fields in answers.items()
     }
 
 
-def _judgment(row: dict[Hashable, Any], own: Sequence[str]) -> Judgment:
+def _judgment(row: dict[Hashable, Any], own_names: Sequence[str]) -> Judgment:
     return Judgment(
         position=row["position"],
         item_id=row["item_id"],
@@ -217,37 +224,41 @@ def _judgment(row: dict[Hashable, Any], own: Sequence[str]) -> Judgment:
         chosen_side=Side(row["chosen_side"]),
         rt_ms=None if pd.isna(row["rt_ms"]) else row["rt_ms"],
         condition=row["condition"],
-        extra=tuple((header(name), str(row[name])) for name in own),
+        extra=tuple((header(name), str(row[name])) for name in own_names),
     )
 
 
 def _verdicts(sessions: dict[str, Answered], rules: Sequence[Rule]) -> pd.DataFrame:
-    verdicts = {person: verdict(rules, seen) for person, seen in sessions.items()}
+    verdicts = {person: verdict(rules, session) for person, session in sessions.items()}
     return pd.DataFrame(
         {
             "participant": list(verdicts),
-            "kept": [one.kept for one in verdicts.values()],
-            "rule": [one.rule for one in verdicts.values()],
+            "kept": [outcome.kept for outcome in verdicts.values()],
+            "rule": [outcome.rule for outcome in verdicts.values()],
         }
     ).astype({"kept": bool})
 
 
-def _headline(judged: pd.DataFrame, decided: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
-    return pd.concat([_of_people(judged), *_of_models(judged, decided)])
+def _main_results(
+    kept_judgments: pd.DataFrame, decided: Mapping[str, pd.DataFrame]
+) -> pd.DataFrame:
+    return pd.concat([_people_results(kept_judgments), *_model_results(kept_judgments, decided)])
 
 
-def _of_people(judged: pd.DataFrame) -> pd.DataFrame:
-    found = []
+def _people_results(kept_judgments: pd.DataFrame) -> pd.DataFrame:
+    frames = []
     for key, prefix in (("all", ""), ("construction", "construction ")):
-        rows = people_accuracy(judged.assign(all="all"), [key])
-        named = rows.rename(columns={"accuracy": "value"}).assign(number=prefix + rows[key])
-        found.append(named[["number", "value", "low", "high"]])
-    return pd.concat(found, ignore_index=True)
+        rows = people_accuracy(kept_judgments.assign(all="all"), [key])
+        renamed = rows.rename(columns={"accuracy": "value"}).assign(number=prefix + rows[key])
+        frames.append(renamed[["number", "value", "low", "high"]])
+    return pd.concat(frames, ignore_index=True)
 
 
-def _of_models(judged: pd.DataFrame, decided: Mapping[str, pd.DataFrame]) -> Iterator[pd.DataFrame]:
-    preferred = preferences(judged)
-    kappas = kappas_with_people(judged, decided).set_index("judge")["kappa"]
+def _model_results(
+    kept_judgments: pd.DataFrame, decided: Mapping[str, pd.DataFrame]
+) -> Iterator[pd.DataFrame]:
+    preferred = preferences(kept_judgments)
+    kappas = kappas_with_people(kept_judgments, decided).set_index("judge")["kappa"]
     for model, frame in decided.items():
         matched = with_model_scores(preferred, frame)
         values = (
@@ -262,6 +273,6 @@ def _of_models(judged: pd.DataFrame, decided: Mapping[str, pd.DataFrame]) -> Ite
 MULTIVERSE = Finding(
     "multiverse",
     Section.EXCLUSIONS,
-    lambda given: multiverse_findings(given.run, given.data, given.context),
+    lambda inputs: multiverse_findings(inputs.run, inputs.data, inputs.context),
     slow=True,
 )

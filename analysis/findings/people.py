@@ -31,8 +31,8 @@ _MEASURES = {
 }
 _SIDES = {
     "share_first": "First option chosen",
-    "accuracy_first": "Right where the expected option stood first",
-    "accuracy_second": "Right where it stood second",
+    "accuracy_first": "Accuracy, expected option first",
+    "accuracy_second": "Accuracy, expected option second",
     "difference": "Difference",
 }
 _LABEL = Column("label", "", "text")
@@ -56,25 +56,27 @@ def people_findings(data: Joined, context: Context) -> Findings:
     table, statistics = _agreement_table(agreed, context), {"agreement": agreed}
     if judgments["participant"].isna().all():
         return Findings((table,), statistics)
-    found = _participants(judgments, context)
-    statistics |= found.statistics
+    behaviour = _participants(judgments, context)
+    statistics |= behaviour.statistics
     return Findings(
-        (table, *found.tables), statistics, drawings=tuple(_drawings(found.statistics, context))
+        (table, *behaviour.tables),
+        statistics,
+        drawings=tuple(_drawings(behaviour.statistics, context)),
     )
 
 
-def _drawings(found: Mapping[str, pd.DataFrame], context: Context) -> Iterator[Drawing]:
+def _drawings(frames: Mapping[str, pd.DataFrame], context: Context) -> Iterator[Drawing]:
     simulated = context.origin.simulated
-    if "participants" in found:
+    if "participants" in frames:
         yield Drawing(
             "participants",
             "Participants' accuracy",
-            "How many of the participants kept reached which accuracy.",
+            "The distribution of accuracy over the participants kept.",
             Section.PEOPLE,
-            partial(participants_figure, found["participants"], simulated=simulated),
+            partial(participants_figure, frames["participants"], simulated=simulated),
         )
-    if "learning" in found and "speed_accuracy" in found:
-        times = found["learning"], found["speed_accuracy"]
+    if "learning" in frames and "speed_accuracy" in frames:
+        times = frames["learning"], frames["speed_accuracy"]
         yield Drawing(
             "session",
             "Course of a session",
@@ -100,9 +102,9 @@ def _agreement_table(agreed: pd.DataFrame, context: Context) -> Table:
             Column("n_judgments", "Judgments", "count"),
         ),
         (
-            "Alpha is low where nearly everyone is right everywhere, because items then "
-            "hardly differ; read it next to the share of unanimous items. Intervals: 95%, "
-            "jackknife over participants and frames, rather too wide than too narrow.",
+            "Alpha is low if nearly all choices are right, because items then hardly differ; "
+            "compare it with the share of unanimous items. Intervals: 95%, jackknife over "
+            "participants and frames, conservative.",
         ),
         Section.PEOPLE,
     )
@@ -136,12 +138,12 @@ def _participants(judgments: pd.DataFrame, context: Context) -> Findings:
     return Findings(tuple(tables), {name: frame for name, frame in frames.items() if len(frame)})
 
 
-def _distribution_table(found: pd.DataFrame, context: Context) -> Table:
+def _distribution_table(rows: pd.DataFrame, context: Context) -> Table:
     return context.table(
         "distributions",
         "Participants",
         "How participants differ.",
-        found.assign(label=found["measure"].map(_MEASURES)),
+        rows.assign(label=rows["measure"].map(_MEASURES)),
         (
             _LABEL,
             *(
@@ -163,12 +165,12 @@ def _distribution_table(found: pd.DataFrame, context: Context) -> Table:
     )
 
 
-def _sides_table(found: pd.DataFrame, context: Context) -> Table:
+def _sides_table(rows: pd.DataFrame, context: Context) -> Table:
     return context.table(
         "sides",
         "Sides",
-        "Whether people lean to one side, and whether it costs accuracy.",
-        found.assign(label=found["measure"].map(_SIDES)),
+        "Whether people prefer one side, and whether this affects accuracy.",
+        rows.assign(label=rows["measure"].map(_SIDES)),
         (
             _LABEL,
             Column("estimate", "Share", "estimate"),
@@ -179,16 +181,15 @@ def _sides_table(found: pd.DataFrame, context: Context) -> Table:
     )
 
 
-def _learning_table(found: pd.DataFrame, effect: pd.DataFrame, context: Context) -> Table:
+def _learning_table(rows: pd.DataFrame, effect: pd.DataFrame, context: Context) -> Table:
     labels = [
-        f"Trials {first} to {last}"
-        for first, last in zip(found["first"], found["last"], strict=True)
+        f"Trials {first} to {last}" for first, last in zip(rows["first"], rows["last"], strict=True)
     ]
     return context.table(
         "learning",
         "Learning over trials",
         "Accuracy and speed over the session.",
-        found.assign(label=labels),
+        rows.assign(label=labels),
         _SPEED,
         (_learning_note(effect),),
         Section.PEOPLE,
@@ -201,7 +202,7 @@ def _learning_note(effect: pd.DataFrame) -> str:
     if pd.isna(difference["difference"]):
         return f"{compared}: cannot be estimated, because one half has no judgments."
     if pd.isna(difference["low"]):
-        return f"{compared}: {difference['difference']:+z.3f}; too little for an interval."
+        return f"{compared}: {difference['difference']:+z.3f}; too few judgments for an interval."
     return (
         f"{compared}: {difference['difference']:+z.3f} [{difference['low']:+z.3f}, "
         f"{difference['high']:+z.3f}]; 95%, two-way clustered."
@@ -209,48 +210,45 @@ def _learning_note(effect: pd.DataFrame) -> str:
 
 
 def _speed_note(across: pd.DataFrame) -> str:
-    [found] = across.to_dict("records")
+    [row] = across.to_dict("records")
     compared = "Over participants, Spearman's correlation of median reaction time and accuracy"
-    if pd.isna(found["spearman"]):
+    if pd.isna(row["spearman"]):
         return (
             f"{compared}: cannot be estimated, because there are fewer than {FEWEST_ITEMS} "
             "participants, or all are equally fast or equally accurate."
         )
-    if pd.isna(found["spearman_low"]):
-        return f"{compared}: {found['spearman']:+z.2f}; too little for an interval."
+    if pd.isna(row["spearman_low"]):
+        return f"{compared}: {row['spearman']:+z.2f}; too few judgments for an interval."
     return (
-        f"{compared}: {found['spearman']:+z.2f} [{found['spearman_low']:+z.2f}, "
-        f"{found['spearman_high']:+z.2f}]."
+        f"{compared}: {row['spearman']:+z.2f} [{row['spearman_low']:+z.2f}, "
+        f"{row['spearman_high']:+z.2f}]."
     )
 
 
-def _speed_table(found: pd.DataFrame, across: pd.DataFrame, context: Context) -> Table:
+def _speed_table(rows: pd.DataFrame, across: pd.DataFrame, context: Context) -> Table:
     return context.table(
         "speed_accuracy",
         "Speed and accuracy",
         "Accuracy in fifths of each participant's own reaction times.",
-        found.assign(label=[f"Fifth {number}" for number in found["quintile"]]),
+        rows.assign(label=[f"Fifth {number}" for number in rows["quintile"]]),
         _SPEED,
         (_speed_note(across),),
         Section.PEOPLE,
     )
 
 
-def _ways_table(found: pd.DataFrame, context: Context) -> Table:
+def _ways_table(rows: pd.DataFrame, context: Context) -> Table:
     return context.table(
         "ways_of_answering",
-        "Ways of answering",
-        "Accuracy and speed by how the choice was made.",
-        found.assign(label=found["input_method"].astype(str)),
+        "Input methods",
+        "Accuracy and speed by how participants answered: key, pointer or touch.",
+        rows.assign(label=rows["input_method"].astype(str)),
         _SPEED,
-        (
-            "Participants chose how to answer, so the differences are not effects of the way "
-            "of answering.",
-        ),
+        ("Participants chose the input method, so the differences need not be its effects.",),
         Section.SUPPLEMENT,
     )
 
 
 PEOPLE = Finding(
-    "people", Section.PEOPLE, lambda given: people_findings(given.judged, given.context)
+    "people", Section.PEOPLE, lambda inputs: people_findings(inputs.judged, inputs.context)
 )

@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 
 from analysis.data.frames import read_exported
-from analysis.findings.finding import Finding, Findings, Given
+from analysis.findings.finding import Finding, FindingInputs, Findings
 from analysis.tables.accuracy_table import Column
 from analysis.tables.section import Section
 from experiment.authoring.plan import Plan, lists_hash, read_plan
@@ -16,26 +16,31 @@ from experiment.tables.schemas import LISTS
 
 _LONGEST = 40
 _OF_PARTS = (
-    "The frozen plan is not set beside what was done: several parts of a study are compared "
-    "together, and each was planned by itself. Compare a part with its --run alone for that."
+    "The frozen plan is not compared with the run: several parts of a study are analysed together, "
+    "and each part has its own plan. Compare one part alone, with its --run, for that."
 )
 
 
-def _run(given: Given) -> Findings:
+def _run(inputs: FindingInputs) -> Findings:
     try:
-        plan = read_plan(given.run.study)
+        plan = read_plan(inputs.run.study)
     except StudyError as error:
         return Findings(left_out=(f"The plan cannot be compared: {error}",))
     if plan is None:
         return Findings()
-    if given.run.of_parts:
+    if inputs.run.of_parts:
         return Findings(left_out=(_OF_PARTS,))
     rows = [
-        {"label": name, "planned": _short(before), "done": _short(after), "deviation": deviation}
-        for name, before, after, deviation in _lines(plan, given)
+        {
+            "label": name,
+            "planned": _shorten(before),
+            "done": _shorten(after),
+            "deviation": deviation,
+        }
+        for name, before, after, deviation in _plan_lines(plan, inputs)
     ]
     n = sum(row["deviation"] != "-" for row in rows)
-    table = given.context.table(
+    table = inputs.context.table(
         "plan",
         "Planned and done",
         f"The plan frozen on {plan.frozen_on}, SHA-256 {plan.sha256[:12]}, against the run: "
@@ -48,42 +53,43 @@ def _run(given: Given) -> Findings:
             Column("deviation", "Deviation", "text"),
         ),
         notes=tuple(
-            f"Amended on {one['on']}: {one['reason']} ({', '.join(one['changes']) or 'nothing'})."
-            for one in plan.amendments
+            f"Amended on {change['on']}: {change['reason']} "
+            f"({', '.join(change['changes']) or 'nothing'})."
+            for change in plan.amendments
         ),
         section=Section.PARTICIPANTS,
     )
     return Findings(tables=(table,))
 
 
-def _lines(plan: Plan, given: Given) -> Iterator[tuple[str, object, object, str]]:
-    values, run, study = plan.values, given.run, given.run.study
-    flow = given.context.origin.flow
+def _plan_lines(plan: Plan, inputs: FindingInputs) -> Iterator[tuple[str, object, object, str]]:
+    values, run, study = plan.values, inputs.run, inputs.run.study
+    flow = inputs.context.origin.flow
     done: dict[str, Any] = {
         "seed": run.facts.seed,
         "materials_hash": run.facts.materials_hash,
-        "lists_hash": _lists(given),
+        "lists_hash": _lists_hash_of_run(inputs),
         "response": study.response,
         "trial": study.trial.model_dump(mode="json"),
         "exclusion": [rule.model_dump(mode="json") for rule in study.exclusion],
         "attention": study.attention.model_dump(mode="json") if study.attention else None,
-        "screening": [one.model_dump(mode="json") for one in study.screening],
+        "screening": [entry.model_dump(mode="json") for entry in study.screening],
         "comprehension": study.comprehension.model_dump(mode="json")
         if study.comprehension
         else None,
-        "questionnaire": [one.model_dump(mode="json") for one in study.questionnaire],
+        "questionnaire": [entry.model_dump(mode="json") for entry in study.questionnaire],
     }
     for name, after in done.items():
         yield name, values.get(name), after, "-" if values.get(name) == after else "changed"
-    wanted, finished = values["n_participants"], flow.finished
-    short = "" if finished is None else f"{finished - wanted:+d}"
-    yield "n_participants", wanted, finished, "-" if finished == wanted else f"{short} finished"
+    planned, finished = values["n_participants"], flow.finished
+    short = "" if finished is None else f"{finished - planned:+d}"
+    yield "n_participants", planned, finished, "-" if finished == planned else f"{short} finished"
     planned_margin = values["comparisons"].get("margin")
     yield (
         "comparisons.margin",
         planned_margin,
-        given.margin,
-        "-" if planned_margin == given.margin else "not planned" if planned_margin is None
+        inputs.margin,
+        "-" if planned_margin == inputs.margin else "not planned" if planned_margin is None
         else "changed",
     )  # fmt: skip
     comparisons = study.analysis.model_dump(mode="json")
@@ -91,20 +97,20 @@ def _lines(plan: Plan, given: Given) -> Iterator[tuple[str, object, object, str]
         if name != "margin":
             same = comparisons[name] == before
             yield f"comparisons.{name}", before, comparisons[name], "-" if same else "changed"
-    formula = given.options.formula
+    formula = inputs.options.formula
     yield "mixed model's formula", None, formula, "not planned" if formula else "-"
 
 
-def _lists(given: Given) -> str:
+def _lists_hash_of_run(inputs: FindingInputs) -> str:
     try:
-        frame = read_exported(LISTS, given.run.folder, LISTS.column_names)
+        frame = read_exported(LISTS, inputs.run.folder, LISTS.column_names)
     except TableError:
         return ""
     rows = frame[["list", "item_id", "kind"]].itertuples(index=False, name=None)
     return lists_hash((int(number), str(item), str(kind)) for number, item, kind in rows)
 
 
-def _short(value: object) -> str:
+def _shorten(value: object) -> str:
     if value is None:
         return "none"
     if isinstance(value, float):
@@ -113,4 +119,4 @@ def _short(value: object) -> str:
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}\u2026"
 
 
-PLAN = Finding("plan", Section.PARTICIPANTS, _run, of=())
+PLAN = Finding("plan", Section.PARTICIPANTS, _run)

@@ -1,13 +1,18 @@
 """Ratings and log-probabilities: means, differences between versions, and correlations."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import pandas as pd
 
+from analysis.data.declared import unit_column
 from analysis.data.load import Scores
-from analysis.findings.finding import Context, Finding, Findings, Given, full_titles
+from analysis.findings.effects import MEASURES, effects_table, model_effects
+from analysis.findings.finding import Context, Finding, FindingInputs, Findings, Need, full_titles
+from analysis.scores.metrics import METRICS, whole
+from analysis.statistics.calibration import out_of_sample
+from analysis.statistics.ceiling import split_half
 from analysis.statistics.ratings import (
-    correlated,
+    correlate_items,
     item_differences,
     mean_ratings,
     rating_differences,
@@ -39,32 +44,33 @@ def rating_findings(
         conditions: All conditions, in table order.
         context: The study and the origin of the numbers.
     """
-    means = _ordered(mean_ratings(ratings, [*_CONDITION, "version"]), conditions)
-    apart = _ordered(rating_differences(ratings, _CONDITION), conditions)
+    means = _order_by_condition(mean_ratings(ratings, [*_CONDITION, "version"]), conditions)
+    apart = _order_by_condition(rating_differences(ratings, _CONDITION), conditions)
     by_construction = rating_differences(ratings, ["construction"])
-    of_models = {one.facts.model: _logprob_differences(one) for one in scores}
+    of_models = {
+        model_scores.facts.model: _logprob_differences(model_scores) for model_scores in scores
+    }
     for name, differences in of_models.items():
         apart = apart.merge(_mean_by_condition(differences, ratings, name), "left", _CONDITION)
     paired = ratings["version"].astype(str).nunique() > 1
-    together = _together(ratings, of_models, context) if paired else pd.DataFrame()
+    together = _difference_correlations(ratings, of_models, context) if paired else pd.DataFrame()
     tables = [_means_table(means, points, context), _points_table(ratings, points, context)]
     if len(apart):
         tables.append(_differences_table(apart, list(of_models), context))
     if len(together):
-        tables.append(_together_table(together, context))
+        tables.append(_difference_correlations_table(together, context))
     return Findings(
         tuple(tables),
         {"ratings": means, "rating_differences": by_construction}
         | ({"ratings_and_models": together} if len(together) else {}),
         (
-            "Ratings are reported as points of the scale and never as right or wrong: there is no "
-            "accuracy, and what rests on one (agreement, learning, the mixed model of choices) is "
-            "left out.",
+            "Ratings are points of a scale, not right or wrong. So analyses of accuracy "
+            "(agreement, learning, the mixed model of choices) are left out.",
         ),
     )
 
 
-def _ordered(frame: pd.DataFrame, conditions: Sequence[str]) -> pd.DataFrame:
+def _order_by_condition(frame: pd.DataFrame, conditions: Sequence[str]) -> pd.DataFrame:
     """Return the rows by condition, the good version before the other."""
     place = {name: number for number, name in enumerate(conditions)}
     rows = frame.assign(place=frame["condition"].map(place))
@@ -78,11 +84,11 @@ def _logprob_differences(scores: Scores) -> "pd.Series[float]":
     frame = scores.frame
     variant, contrast = frame["variant"].astype(str), frame["contrast"].astype(str)
     good, other = (
-        frame[which].set_index(frame.loc[which, "item_id"].astype(str))["logprob_nats"]
-        for which in (variant == Variant.GOOD, variant == contrast)
+        frame[is_version].set_index(frame.loc[is_version, "item_id"].astype(str))["logprob_nats"]
+        for is_version in (variant == Variant.GOOD, variant == contrast)
     )
-    found: pd.Series[float] = (good - other).dropna()
-    return found
+    differences: pd.Series[float] = (good - other).dropna()
+    return differences
 
 
 def _mean_by_condition(
@@ -93,17 +99,17 @@ def _mean_by_condition(
     return items.groupby(_CONDITION)[f"model {model}"].mean().reset_index()
 
 
-def _together(
+def _difference_correlations(
     ratings: pd.DataFrame, of_models: Mapping[str, "pd.Series[float]"], context: Context
 ) -> pd.DataFrame:
     """Return each model's correlation with participants' differences, over items."""
     people = item_differences(ratings)
     rows = []
     for model, differences in of_models.items():
-        both = pd.DataFrame({"people": people, "model": differences}).dropna()
+        items = pd.DataFrame({"people": people, "model": differences}).dropna()
         rng = numpy_generator(context.seed, "ratings", model)
-        values = both["people"].to_numpy(), both["model"].to_numpy()
-        rows.append({"label": model, **correlated(*values, rng, context.resamples)})
+        values = items["people"].to_numpy(), items["model"].to_numpy()
+        rows.append({"label": model, **correlate_items(*values, rng, context.resamples)})
     return pd.DataFrame(rows)
 
 
@@ -114,11 +120,11 @@ def _means_table(means: pd.DataFrame, points: int, context: Context) -> Table:
         "ratings",
         "Ratings",
         f"Mean rating on a scale from 1 to {points}, by "
-        f"{'condition and version' if _version(means) else 'condition'}.",
+        f"{'condition and version' if _version_column(means) else 'condition'}.",
         rows.rename(columns={"mean": "rating"}),
         (
             _LABEL,
-            *_version(means),
+            *_version_column(means),
             Column("rating", "Mean", "estimate"),
             Column("sd", "SD", "number"),
             Column("n_ratings", "Ratings", "count"),
@@ -130,7 +136,7 @@ def _means_table(means: pd.DataFrame, points: int, context: Context) -> Table:
     )
 
 
-def _version(rows: pd.DataFrame) -> tuple[Column, ...]:
+def _version_column(rows: pd.DataFrame) -> tuple[Column, ...]:
     """Return the column of the version; empty if sentences have no second version."""
     several = rows["version"].astype(str).nunique() > 1
     return (Column("version", "Version", "text"),) if several else ()
@@ -153,7 +159,7 @@ def _points_table(ratings: pd.DataFrame, points: int, context: Context) -> Table
         "Use of the scale",
         "How often each point was chosen.",
         rows,
-        (_LABEL, *_version(ratings), *columns),
+        (_LABEL, *_version_column(ratings), *columns),
         section=Section.RATINGS,
     )
 
@@ -161,7 +167,7 @@ def _points_table(ratings: pd.DataFrame, points: int, context: Context) -> Table
 def _differences_table(apart: pd.DataFrame, models: Sequence[str], context: Context) -> Table:
     return context.table(
         "rating_differences",
-        "Versions apart",
+        "Differences between versions",
         "How much higher the expected version of an item is rated than the other, in points, "
         "and how much higher its log-probability is, in nats (the other's surprisal less its own).",
         _by_condition(apart, context),
@@ -176,7 +182,7 @@ def _differences_table(apart: pd.DataFrame, models: Sequence[str], context: Cont
     )
 
 
-def _together_table(together: pd.DataFrame, context: Context) -> Table:
+def _difference_correlations_table(together: pd.DataFrame, context: Context) -> Table:
     return context.table(
         "ratings_and_models",
         "Ratings and surprisal",
@@ -201,16 +207,163 @@ def _by_condition(frame: pd.DataFrame, context: Context) -> pd.DataFrame:
     return rows.assign(group=titles, label=rows["condition"].astype(str))
 
 
-def _run(given: Given) -> Findings:
-    conditions = list(dict.fromkeys(given.run.items["condition"].astype(str)))
-    ratings = given.data.judgments
-    return rating_findings(ratings, given.scores, _points(given), conditions, given.context)
+def _run(inputs: FindingInputs) -> Findings:
+    conditions = list(dict.fromkeys(inputs.run.items["condition"].astype(str)))
+    ratings = inputs.data.judgments
+    return rating_findings(ratings, inputs.scores, _n_points(inputs), conditions, inputs.context)
 
 
-def _points(given: Given) -> int:
+def _n_points(inputs: FindingInputs) -> int:
     """Return the number of points of the scale."""
-    study = given.run.study
+    study = inputs.run.study
     return response_of(study, own_code=False).n_answers
 
 
-RATINGS = Finding("ratings", Section.RATINGS, _run, of=("rating",))
+RATINGS = Finding("ratings", Section.RATINGS, _run)
+
+
+_NAMES = MEASURES | {"morcela": "MORCELA, out of sample"}
+_MOST_SPLITS = 1000
+
+
+def _run_models(inputs: FindingInputs) -> Findings:
+    targets = inputs.data.judgments
+    if targets["version"].astype(str).nunique() != 1 or targets["z"].isna().all():
+        return Findings()
+    measures = {
+        (model_scores.facts.model, measure): values
+        for model_scores in inputs.as_read
+        for measure, values in _item_measures(model_scores, inputs.options.unigram)
+    }
+    fitted = {
+        (model, "morcela"): values
+        for model in dict.fromkeys(model for model, _ in measures)
+        if (model, "slor") in measures
+        for values in [_morcela(targets, measures, model, inputs.context)]
+    }
+    overall = _overall(targets, measures | fitted, inputs.context)
+    tables, statistics = [_overall_table(overall, inputs.context)], {"ratings_and_models": overall}
+    if len(effects := model_effects(inputs, measures)):
+        tables.append(effects_table("rating_model_effects", "the ratings", effects, inputs.context))
+        statistics["rating_model_effects"] = effects
+    return Findings(tuple(tables), statistics)
+
+
+def _item_measures(
+    scores: Scores, unigram: Scores | None
+) -> Iterator[tuple[str, "pd.Series[float]"]]:
+    """Yield each measure of whole sentences by item."""
+    rows = (scores.frame["variant"] == Variant.GOOD).to_numpy()
+    items = scores.frame.loc[rows, "item_id"].astype(str)
+    for measure in MEASURES:
+        if measure != "slor" or unigram is not None:
+            yield measure, pd.Series(whole(scores, measure, unigram)[rows], items.to_numpy())
+
+
+def _morcela(
+    targets: pd.DataFrame,
+    measures: Mapping[tuple[str, str], "pd.Series[float]"],
+    model: str,
+    context: Context,
+) -> "pd.Series[float]":
+    """Return MORCELA's predictions of mean z by item, each fitted on other frames."""
+    people = _means(targets).rename("people")
+    model_measures = [measures[model, name].rename(name) for name in ("sum", "mean", "slor")]
+    rows = pd.concat([people, *model_measures], axis=1, join="inner").dropna()
+    unit = targets.assign(item_id=targets["item_id"].astype(str)).drop_duplicates("item_id")
+    of_item = unit.set_index("item_id")[unit_column(targets)].astype(str)
+    values = out_of_sample(
+        rows["people"].to_numpy(),
+        rows["mean"].to_numpy(),
+        (rows["mean"] - rows["slor"]).to_numpy(),
+        (rows["sum"] / rows["mean"]).to_numpy(),
+        of_item.reindex(rows.index),
+        numpy_generator(context.seed, "morcela", model),
+    )
+    return pd.Series(values, rows.index)
+
+
+def _overall(
+    targets: pd.DataFrame, measures: Mapping[tuple[str, str], "pd.Series[float]"], context: Context
+) -> pd.DataFrame:
+    """Return each measure's correlation with mean z over items, by construction and overall."""
+    by_name = targets.groupby(targets["construction"].astype(str), sort=False)
+    groups = {str(name): rows for name, rows in by_name}
+    if len(groups) > 1:
+        groups = {"": targets} | groups
+    return pd.DataFrame(
+        {"construction": name, "judge": model, "measure": measure,
+         "ceiling": ceiling, **_correlation(people, values, context, f"{name} {model} {measure}")}
+        for name, rows in groups.items()
+        for people, ceiling in [(_means(rows), _ceiling(rows, context))]
+        for (model, measure), values in measures.items()
+    )  # fmt: skip
+
+
+def _means(rows: pd.DataFrame) -> "pd.Series[float]":
+    return pd.Series(rows.groupby(rows["item_id"].astype(str))["z"].mean().dropna())
+
+
+def _ceiling(rows: pd.DataFrame, context: Context) -> float:
+    with_z = rows[rows["z"].notna()]
+    rng = numpy_generator(context.seed, "split half")
+    reliability = split_half(with_z.assign(chose_good=with_z["z"]), rng, _splits(context))
+    return float(reliability["spearman_ceiling"].item())
+
+
+def _splits(context: Context) -> int:
+    return min(_MOST_SPLITS, context.resamples)
+
+
+def _correlation(
+    people: "pd.Series[float]", values: "pd.Series[float]", context: Context, key: str
+) -> dict[str, float]:
+    items = pd.DataFrame({"people": people, "model": values}).dropna()
+    rng = numpy_generator(context.seed, "ratings", key)
+    correlations = correlate_items(
+        items["people"].to_numpy(), items["model"].to_numpy(), rng, context.resamples
+    )
+    reported = {name: value for name, value in correlations.items() if name != "agreement"}
+    return reported | {"n_scores": items["model"].nunique()}
+
+
+def _overall_table(correlations: pd.DataFrame, context: Context) -> Table:
+    rows = context.by_construction(correlations).sort_values("judge", kind="stable")
+    heading = full_titles(rows)
+    above = rows["spearman"] > rows["ceiling"]
+    notes = [
+        "Per item: the mean z-score of its ratings and the model's score of the sentence. "
+        "Interval: 95%, over items. Ceiling: the Spearman correlation that perfect knowledge of "
+        f"people's preferences would reach (mean of {_splits(context):,} random splits of "
+        "participants). "
+        "Differences between conditions contribute: a correlation may be due to them alone.",
+        "Measures: "
+        + "; ".join(f"{text}: {METRICS[measure]}" for measure, text in MEASURES.items())
+        + ". "
+        "SLOR and MORCELA need a unigram model's scores (--unigram).",
+        "MORCELA (Tjuatja et al., 2025) estimates how strongly to correct for frequency and "
+        "length, in ten folds: each frame is predicted from others.",
+    ]
+    if above.any():
+        notes.append(
+            "A correlation can exceed its ceiling: both are estimates, and the ceiling is that of "
+            "as few ratings as here."
+        )
+    return context.table(
+        "ratings_and_models",
+        "Ratings and models",
+        "Correlations of models' scores of single sentences with people's ratings, over items.",
+        rows.assign(group=rows["judge"] + ": " + heading, label=rows["measure"].map(_NAMES)),
+        (
+            Column("label", "", "text"),
+            Column("spearman", "Spearman", "estimate"),
+            Column("pearson", "Pearson", "signed"),
+            Column("ceiling", "Ceiling", "number"),
+            Column("n_items", "Items", "count"),
+        ),
+        notes,
+        Section.RATINGS,
+    )
+
+
+RATING_MODELS = Finding("rating_models", Section.RATINGS, _run_models, needs=(Need.MODELS,))

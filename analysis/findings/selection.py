@@ -2,14 +2,16 @@
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, Protocol, cast, runtime_checkable
 
 import numpy as np
 import pandas as pd
+from scipy.optimize import brentq
+from scipy.stats import binom
 
 from analysis.data.load import PEOPLE, ExportedRun
 from analysis.data.own_columns import header, own_columns
-from analysis.statistics.selection_lift import printed_accuracy, true_accuracy
 from analysis.tables.accuracy_table import Table
 from experiment.errors import ParallaxError
 from experiment.exclusion.base import ExclusionRule
@@ -18,6 +20,51 @@ from experiment.exclusion.selection import Selection
 from experiment.participation import State
 from experiment.records import Kind
 from experiment.studies.study import Rule
+
+_TINY = 1e-9
+
+
+def printed_accuracy(true: float, n_trials: int, most_errors: int, share: float = 1.0) -> float:
+    """Return the accuracy expected in a row after excluding participants with too many errors.
+
+    Errors on the deciding trials are binomial; participants with more than ``most_errors`` are
+    excluded. The row's errors are the mean of the remaining ones, ``sum x P(x) / sum P(x)`` over x
+    from 0 to ``most_errors``.
+
+    Args:
+        true: The true accuracy of all participants.
+        n_trials: The number of deciding trials.
+        most_errors: The maximum number of errors of kept participants.
+        share: The share of the row's trials that decide; the others keep their true accuracy.
+    """
+    if true <= 0:
+        return share * (n_trials - most_errors) / n_trials
+    errors = range(min(most_errors, n_trials) + 1)
+    weights = [float(binom.pmf(x, n_trials, 1 - true)) for x in errors]
+    if not sum(weights):
+        return printed_accuracy(0, n_trials, most_errors, share)
+    wrong = sum(x * weight for x, weight in zip(errors, weights, strict=True)) / sum(weights)
+    return (1 - share) * true + share * (1 - wrong / n_trials)
+
+
+def true_accuracy(
+    printed: float, n_trials: int, most_errors: int, share: float = 1.0
+) -> float | None:
+    """Return the true accuracy that gives the printed accuracy; None if there is none.
+
+    Args:
+        printed: The row's accuracy after exclusion.
+        n_trials: The number of deciding trials.
+        most_errors: The maximum number of errors of kept participants.
+        share: The share of the row's trials that decide.
+    """
+    expected = partial(printed_accuracy, n_trials=n_trials, most_errors=most_errors, share=share)
+    if printed >= 1:
+        return 1.0
+    if not expected(_TINY) <= printed:
+        return None
+    return float(brentq(lambda true: expected(true) - printed, _TINY, 1))
+
 
 # The example accuracy in every note; a typical value for participants.
 _EXAMPLE = 0.9
@@ -52,16 +99,16 @@ def selection(run: ExportedRun, accuracy: pd.DataFrame, by: Sequence[str]) -> pd
     printed = dict(
         zip(people[list(by)].itertuples(index=False, name=None), people["accuracy"], strict=True)
     )
-    found = [
+    selected = [
         row
-        for rule, loaded in _counting(run.study.exclusion)
+        for rule, loaded in _counting_rules(run.study.exclusion)
         for row in _rows(run, rule, loaded, by, printed)
     ]
     columns = [*by, "rule", "n_trials", "most_errors", "share", "n_own", "example", "printed"]
-    return pd.DataFrame(found, columns=[*columns, "true"])
+    return pd.DataFrame(selected, columns=[*columns, "true"])
 
 
-def _counting(rules: Sequence[Rule]) -> Iterator[tuple[str, Selection]]:
+def _counting_rules(rules: Sequence[Rule]) -> Iterator[tuple[str, Selection]]:
     for rule in rules:
         try:
             yield from _errors_in(rule, load_rule(rule))
@@ -76,7 +123,7 @@ def _errors_in(rule: Rule, loaded: ExclusionRule) -> Iterator[tuple[str, Selecti
     # A participant kept by "any" is kept by each of its rules; other combinations give no bound.
     if rule.rule == "any":
         inner = cast(tuple[Rule, ...], getattr(loaded, "rules", ()))
-        yield from _counting(inner)
+        yield from _counting_rules(inner)
 
 
 def _rows(
@@ -86,7 +133,7 @@ def _rows(
     by: Sequence[str],
     printed: Mapping[tuple[Any, ...], float],
 ) -> Iterator[dict[str, object]]:
-    shown, numbers = _counted(run, rule)
+    items_shown, numbers = _counted_items(run, rule)
     n_people = len(numbers)
     numbers = numbers[numbers > 0]
     if numbers.empty:
@@ -97,10 +144,12 @@ def _rows(
     if most >= n_trials:
         return
     # A row counts only targets, if there are any.
-    in_rows = shown[shown["is_target"]] if shown["is_target"].any() else shown
-    for key, own in in_rows.groupby(list(by), observed=True, sort=False):
-        n_own = float((own["n"] * own["counted"]).sum())
-        share = n_own / float(own["n"].sum())
+    in_rows = (
+        items_shown[items_shown["is_target"]] if items_shown["is_target"].any() else items_shown
+    )
+    for key, row_items in in_rows.groupby(list(by), observed=True, sort=False):
+        n_own = float((row_items["n"] * row_items["counted"]).sum())
+        share = n_own / float(row_items["n"].sum())
         if not share or key not in printed:
             continue
         yield {
@@ -116,7 +165,7 @@ def _rows(
         }
 
 
-def _counted(run: ExportedRun, rule: Selection) -> tuple[pd.DataFrame, pd.Series]:
+def _counted_items(run: ExportedRun, rule: Selection) -> tuple[pd.DataFrame, pd.Series]:
     """Return the items that the rule counts, and the number of counted trials per participant.
 
     Returns:
@@ -130,49 +179,53 @@ def _counted(run: ExportedRun, rule: Selection) -> tuple[pd.DataFrame, pd.Series
     ]
     # Number the trials by item and kind: the texts of ten million trials would take gigabytes.
     pair = trials.groupby(["item_id", "kind"], observed=True, sort=False).ngroup().to_numpy()
-    first = np.unique(pair, return_index=True)[1]
-    kinds = trials.iloc[first][["item_id", "kind"]].astype(str)
-    kinds = kinds.assign(pair=pair[first], n=np.bincount(pair)).iloc[np.argsort(first)]
-    own = own_columns(run.items)
-    items = run.items[["item_id", "construction", "condition", *own]]
+    first_trials = np.unique(pair, return_index=True)[1]
+    kinds = trials.iloc[first_trials][["item_id", "kind"]].astype(str)
+    kinds = kinds.assign(pair=pair[first_trials], n=np.bincount(pair)).iloc[
+        np.argsort(first_trials)
+    ]
+    own_names = own_columns(run.items)
+    items = run.items[["item_id", "construction", "condition", *own_names]]
     is_target = (run.items["kind"].astype(str) == Kind.TARGET).to_numpy()
-    shown = kinds.merge(items.assign(is_target=is_target), on="item_id")
-    shown["counted"] = [
+    items_shown = kinds.merge(items.assign(is_target=is_target), on="item_id")
+    items_shown["counted"] = [
         rule.selects(
             row["construction"],
             row["condition"],
             Kind(row["kind"]),
-            [(header(name), str(row[name])) for name in own],
+            [(header(name), str(row[name])) for name in own_names],
         )
-        for row in shown.to_dict("records")
+        for row in items_shown.to_dict("records")
     ]
-    weight = np.full(len(first), np.nan)
-    weight[shown["pair"]] = shown["counted"]
+    weight = np.full(len(first_trials), np.nan)
+    weight[items_shown["pair"]] = items_shown["counted"]
     of_trials = weight[pair]
-    known = np.isfinite(of_trials)
-    numbers = pd.Series(of_trials[known]).groupby(trials["participant"].array[known], observed=True)
-    return shown, numbers.sum()
+    is_known = np.isfinite(of_trials)
+    numbers = pd.Series(of_trials[is_known]).groupby(
+        trials["participant"].array[is_known], observed=True
+    )
+    return items_shown, numbers.sum()
 
 
-def with_selection(table: Table, found: pd.DataFrame) -> Table:
+def with_selection(table: Table, selected: pd.DataFrame) -> Table:
     """Add a note to participants' accuracy in the rows found by ``selection``.
 
     Args:
         table: The table.
-        found: The result of ``selection`` by construction, or by construction and condition.
+        selected: The result of ``selection`` by construction, or by construction and condition.
     """
-    keys = [name for name in ("construction", "condition") if name in found]
+    keys = [name for name in ("construction", "condition") if name in selected]
     notes: dict[object, list[str]] = {}
-    for row in found.to_dict("records"):
+    for row in selected.to_dict("records"):
         notes.setdefault(tuple(row[key] for key in keys), []).append(_note(row))
     cells = list(table.frame[keys].itertuples(index=False, name=None))
     if not any(cell in notes for cell in cells):
         return table
     # A cell may already have a note.
-    before = table.frame.get("people_note", pd.Series("", table.frame.index)).fillna("")
+    earlier_notes = table.frame.get("people_note", pd.Series("", table.frame.index)).fillna("")
     joined = [
-        " ".join([*filter(None, [known]), *notes.get(cell, [])])
-        for cell, known in zip(cells, before, strict=True)
+        " ".join([*filter(None, [earlier]), *notes.get(cell, [])])
+        for cell, earlier in zip(cells, earlier_notes, strict=True)
     ]
     return replace(table, frame=table.frame.assign(people_note=joined))
 
@@ -181,15 +234,16 @@ def _note(row: Mapping[Hashable, Any]) -> str:
     n, most = cast(int, row["n_trials"]), cast(int, row["most_errors"])
     share, printed = cast(float, row["share"]), cast(float, row["printed"])
     true = cast(float | None, row["true"])
-    which = "The trials" if share == 1 else f"{share:.0%} of the trials"
+    subject = "The trials" if share == 1 else f"{share:.0%} of the trials"
     of_n = "" if row["n_own"] == n else f", {row['n_own']:g} of them here"
     came = (
-        f"; the printed {printed:.3f} would come from {true:.3f}, a lift of {printed - true:+z.3f}"
+        f"; the printed {printed:.3f} would result from {true:.3f}, an increase of "
+        f"{printed - true:+z.3f}"
         if true is not None and not pd.isna(true)
         else ""
     )
     return (
-        f"{which} of this row also decide which participants are kept (at most {most} "
+        f"{subject} of this row also decide which participants are kept (at most {most} "
         f"{'error' if most == 1 else 'errors'} on {n} trials{of_n}), which raises people's "
         f"accuracy: if everyone's true accuracy were {_EXAMPLE:.2f}, the table would show "
         f"{cast(float, row['example']):.3f}{came}."

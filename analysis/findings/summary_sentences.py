@@ -6,7 +6,7 @@ from typing import Any
 
 import pandas as pd
 
-from analysis.findings.finding import Context
+from analysis.findings.finding import Context, titles_of
 
 _LEVEL = 0.05
 
@@ -27,10 +27,10 @@ class Unit:
 
 SHARES = Unit("percentage points", 100, 1, "judgments")
 POINTS = Unit("points", 1, 2, "ratings")
-_TOLD = 3
+_MOST_REPORTED = 3
 
 
-def sentences(effects: pd.DataFrame, context: Context, unit: Unit = SHARES) -> list[str]:
+def effect_sentences(effects: pd.DataFrame, context: Context, unit: Unit = SHARES) -> list[str]:
     """Return sentences on each construction's interactions or, without any, its main effects.
 
     If a factor has several differences, the three most certain are reported, with a remark that
@@ -41,44 +41,44 @@ def sentences(effects: pd.DataFrame, context: Context, unit: Unit = SHARES) -> l
         context: The study, for the constructions' titles.
         unit: The unit of reported differences.
     """
-    titles = {one.name: one.title for one in context.study.constructions}
-    found = []
+    titles = titles_of(context.study)
+    texts = []
     for name, rows in effects.groupby("construction", sort=False):
         crossed = rows[rows["contrast"].str.startswith("Interaction: ")]
-        told = crossed if len(crossed) else rows
+        reported = crossed if len(crossed) else rows
         title, n = titles.get(str(name), str(name)), int(rows["p_holm"].notna().sum())
-        surest = told.sort_values("p_holm", kind="stable").index[:_TOLD].sort_values()
-        found += [_sentence(title, row, n, unit) for row in told.loc[surest].to_dict("records")]
-        if more := len(told) - len(surest):
-            found.append(f"{title}: {more} more in the table of differences.")
-    return found
+        surest = reported.sort_values("p_holm", kind="stable").index[:_MOST_REPORTED].sort_values()
+        texts += [_sentence(title, row, n, unit) for row in reported.loc[surest].to_dict("records")]
+        if n_more := len(reported) - len(surest):
+            texts.append(f"{title}: {n_more} more in the table of differences.")
+    return texts
 
 
 def _sentence(title: str, row: Mapping[Hashable, Any], n: int, unit: Unit) -> str:
     contrast, low, high = row["contrast"], row["low"], row["high"]
     if pd.isna(low):
-        few = f"too few {unit.answers}, participants or frames"
-        return f"{title}: {few} for a conclusion on {contrast}."
-    said = corrected(low, high, row["p_holm"], f"{n} contrasts looked at", n)
+        reason = f"too few {unit.answers}, participants or frames"
+        return f"{title}: {reason} for a conclusion on {contrast}."
+    verdict = correction_in_words(low, high, row["p_holm"], f"{n} contrasts tested", n)
     return (
         f"{title}: {contrast} is {unit.say(row['estimate'])} {unit.name} (95% interval "
-        f"{unit.say(low)} to {unit.say(high)}; {said})."
+        f"{unit.say(low)} to {unit.say(high)}; {verdict})."
     )
 
 
-def corrected(low: float, high: float, p_holm: float, family: str, n: int) -> str:
+def correction_in_words(low: float, high: float, p_holm: float, family: str, n: int) -> str:
     """Report whether a difference remains after correction, if its own interval excludes zero.
 
     Args:
         low: The lower end of the difference's own 95% interval.
         high: Its upper end.
         p_holm: The p-value, corrected for the family by Holm's method.
-        family: The family of tests, such as "5 contrasts looked at".
+        family: The family of tests, such as "5 contrasts tested".
         n: The size of the family.
     """
-    after = f" after correction for the {family}" if n > 1 else ""
+    suffix = f" after correction for the {family}" if n > 1 else ""
     if p_holm < _LEVEL:
-        return f"a difference{after}"
+        return f"a significant difference{suffix}"
     if n > 1 and not low <= 0 <= high:
-        return f"by itself it excludes no difference, but{after} these data show none"
-    return "no difference that these data show"
+        return f"its own interval excludes zero, but{suffix} there is no significant difference"
+    return "no significant difference"

@@ -14,11 +14,17 @@ from analysis.data.word_predictors import KEYS, plain_word, with_predictors
 from analysis.errors import AnalysisError
 from analysis.figures.designs import shapes_figure
 from analysis.figures.drawing import Drawing
-from analysis.findings.finding import Finding, Findings, Given, Need
-from analysis.findings.measures import read_rightly
-from analysis.statistics.held_out import delta_loglik, delta_smooth, slope
+from analysis.findings.finding import Finding, FindingInputs, Findings, Need
+from analysis.findings.measures import keep_right_words
+from analysis.statistics.reading_regression import (
+    KNOTS,
+    Smooth,
+    delta_loglik,
+    delta_smooth,
+    fit_smooth,
+    slope,
+)
 from analysis.statistics.resample import Floats, codes
-from analysis.statistics.smooth import KNOTS, Smooth, fit_smooth
 from analysis.tables.accuracy_table import Column
 from analysis.tables.section import Section
 
@@ -32,18 +38,18 @@ def text_ids(frame: pd.DataFrame) -> "pd.Series[str]":
     return frame["item_id"].astype(str) + ":" + frame["version"].astype(str)
 
 
-def joined_readings(given: Given) -> Iterator[tuple[str, pd.DataFrame]]:
+def times_with_surprisal(inputs: FindingInputs) -> Iterator[tuple[str, pd.DataFrame]]:
     """Yield each model's name, and the readings with its surprisals and the other predictors.
 
     Raises:
         AnalysisError: A word has no surprisal, or differs from the scored word.
     """
-    found = readings_of(given.run, given.data.judgments)
-    frame = read_rightly(found.frame)
+    times = readings_of(inputs.run, inputs.data.judgments)
+    frame = keep_right_words(times.frame)
     frame = frame.assign(text_id=text_ids(frame), read=frame["text"].astype(str))
     frame = frame.drop(columns=["position", "text"]).rename(columns={"step": "position"})
-    for model, surprisal in given.options.surprisal.items():
-        yield model, _joined(frame, surprisal, model)
+    for model, surprisal in inputs.options.surprisal.items():
+        yield model, _join_surprisals(frame, surprisal, model)
 
 
 def by_thousand_words(table: pd.DataFrame) -> pd.DataFrame:
@@ -53,26 +59,26 @@ def by_thousand_words(table: pd.DataFrame) -> pd.DataFrame:
     return table.assign(label=table["model"], **gains)
 
 
-def _run(given: Given) -> Findings:
+def _run(inputs: FindingInputs) -> Findings:
     rows, left_out = [], []
-    for model, joined in joined_readings(given):
+    for model, joined in times_with_surprisal(inputs):
         n_units = joined["unit"].nunique()
         if n_units < _FEWEST_UNITS:
             left_out.append(f"Surprisal of {model} was left out: {n_units} frames are too few.")
             continue
-        rows.append({"model": model, **_told(joined)})
+        rows.append({"model": model, **_surprisal_effect(joined)})
     table = pd.DataFrame(rows)
     if table.empty:
         return Findings(left_out=tuple(left_out))
-    shown = given.context.table(
+    report_table = inputs.context.table(
         "surprisal_times",
         "Surprisal and reading times",
-        "By how much a bit of surprisal slows a word, and by how much the surprisals of a word and "
-        "of the one before raise the log-likelihood of a word's mean time that was held out.",
+        "The slowdown of a word per bit of surprisal, and how much the surprisals of the word and "
+        "of the one before improve the log-likelihood of held-out words' mean times.",
         by_thousand_words(table),
         (
             Column("label", "", "text"),
-            Column("percent", "Per cent a bit", "estimate"),
+            Column("percent", "Per cent per bit", "estimate"),
             Column("gain", "Nats per 1000 words", "estimate"),
             Column("n_words", "Words", "count"),
             Column("n_readings", "Readings", "count"),
@@ -86,10 +92,10 @@ def _run(given: Given) -> Findings:
         ),
         Section.READING,
     )
-    return Findings((shown,), {"surprisal_times": table}, tuple(left_out))
+    return Findings((report_table,), {"surprisal_times": table}, tuple(left_out))
 
 
-def _joined(frame: pd.DataFrame, surprisal: pd.DataFrame, model: str) -> pd.DataFrame:
+def _join_surprisals(frame: pd.DataFrame, surprisal: pd.DataFrame, model: str) -> pd.DataFrame:
     """Join readings with predictors, checking that each word is the scored word.
 
     Raises:
@@ -104,11 +110,11 @@ def _joined(frame: pd.DataFrame, surprisal: pd.DataFrame, model: str) -> pd.Data
             model,
             "the items of the run, divided into the same steps",
         )
-    other = joined["read"].map(plain_word) != joined["scored"].map(plain_word)
-    if other.any():
-        read, scored = joined.loc[other, ["read", "scored"]].iloc[0]
+    differs = joined["read"].map(plain_word) != joined["scored"].map(plain_word)
+    if differs.any():
+        read, scored = joined.loc[differs, ["read", "scored"]].iloc[0]
         raise _other_words(
-            f'"{read}" was read and "{scored}" was scored: {place[other].iloc[0]}',
+            f'"{read}" was read and "{scored}" was scored: {place[differs].iloc[0]}',
             model,
             "the words that were read",
         )
@@ -124,23 +130,23 @@ def _other_words(problem: str, model: str, expected: str) -> AnalysisError:
     )
 
 
-def _told(joined: pd.DataFrame) -> Mapping[str, float]:
+def _surprisal_effect(joined: pd.DataFrame) -> Mapping[str, float]:
     y = joined["log_rt"].to_numpy(dtype=float)
     base = with_intercept(joined, BASE)
     person, unit = (codes(joined[name].astype(str))[0] for name in ("participant", "unit"))
-    own = slope(y, np.column_stack([base, joined[VALUE]]), [person, unit])
+    effect = slope(y, np.column_stack([base, joined[VALUE]]), [person, unit])
     words = joined.groupby(KEYS, sort=True).agg(
         log_rt=("log_rt", "mean"),
         unit=("unit", "first"),
         **{name: (name, "first") for name in (*BASE[:2], VALUE, f"prev1_{VALUE}")},
     ).reset_index()  # fmt: skip
-    more = words[[VALUE, f"prev1_{VALUE}"]].to_numpy(dtype=float)
+    surprisals = words[[VALUE, f"prev1_{VALUE}"]].to_numpy(dtype=float)
     gained = delta_loglik(
-        words["log_rt"].to_numpy(dtype=float), with_intercept(words, BASE), more,
+        words["log_rt"].to_numpy(dtype=float), with_intercept(words, BASE), surprisals,
         codes(words["unit"].astype(str))[0],
     )  # fmt: skip
     percent = {
-        "percent": own.estimate, "percent_low": own.low, "percent_high": own.high
+        "percent": effect.estimate, "percent_low": effect.low, "percent_high": effect.high
     }  # fmt: skip
     return {
         **{name: 100 * float(np.expm1(value)) for name, value in percent.items()},
@@ -162,7 +168,6 @@ SURPRISAL_TIMES = Finding(
     Section.READING,
     _run,
     needs=(Need.SURPRISAL,),
-    of=("self_paced", "maze"),
 )
 
 
@@ -171,9 +176,9 @@ _LINEAR = (*BASE, f"prev1_{VALUE}")
 _FEWEST_WORDS, _POINTS = 40, 60
 
 
-def _run_shape(given: Given) -> Findings:
+def _run_shape(inputs: FindingInputs) -> Findings:
     rows, curves, left_out = [], list[pd.DataFrame](), []
-    for model, joined in joined_readings(given):
+    for model, joined in times_with_surprisal(inputs):
         words = _words(joined)
         x, unit = words[VALUE].to_numpy(float), codes(words["unit"].astype(str))[0]
         if len(words) < _FEWEST_WORDS or len(np.unique(x)) < 2 * KNOTS or unit.max() < 1:
@@ -182,27 +187,27 @@ def _run_shape(given: Given) -> Findings:
             )
             continue
         y, linear = words["log_rt"].to_numpy(float), with_intercept(words, _LINEAR)
-        found = fit_smooth(y, linear, x)
+        smooth = fit_smooth(y, linear, x)
         gained = delta_smooth(y, linear, x, unit)
         rows.append(
             {
                 "model": model,
-                "edf": found.edf,
+                "edf": smooth.edf,
                 "delta_loglik": gained.estimate,
                 "delta_low": gained.low,
                 "delta_high": gained.high,
                 "n_words": float(len(words)),
             }
         )
-        curves.append(_curve(model, found, x))
+        curves.append(_curve(model, smooth, x))
     if not rows:
         return Findings(left_out=tuple(left_out))
     table, drawn = pd.DataFrame(rows), pd.concat(curves, ignore_index=True)
-    shown = given.context.table(
+    report_table = inputs.context.table(
         "surprisal_shape",
         "The shape of surprisal's effect",
-        "Effective degrees of freedom of a smooth of surprisal (1 is a straight line), and by how "
-        "much it raises the log-likelihood of words that were held out above a straight line.",
+        "Effective degrees of freedom of a smooth of surprisal (1 is a straight line), and how "
+        "much it improves the log-likelihood of held-out words over a straight line.",
         by_thousand_words(table),
         (
             Column("label", "", "text"),
@@ -214,7 +219,7 @@ def _run_shape(given: Given) -> Findings:
             "Words' mean log times by length, the length of the word before, position, the "
             f"surprisal of the word before, and a cubic regression spline of {KNOTS} knots of the "
             "word's own surprisal, penalised by restricted maximum likelihood (Wood, 2011), as R's "
-            "mgcv fits it. Ten folds of frames. Below nought, the line predicts better.",
+            "mgcv fits it. Ten folds of frames. Below zero, the line predicts better.",
         ),
         Section.READING,
     )
@@ -223,20 +228,20 @@ def _run_shape(given: Given) -> Findings:
         "Reading times by surprisal",
         "Log reading time by surprisal around its mean: a smooth with its pointwise 95% band.",
         Section.READING,
-        partial(shapes_figure, drawn, simulated=given.context.origin.simulated),
+        partial(shapes_figure, drawn, simulated=inputs.context.origin.simulated),
     )
     statistics = {"surprisal_shape": table, "surprisal_curves": drawn}
-    return Findings((shown,), statistics, tuple(left_out), drawings=(drawing,))
+    return Findings((report_table,), statistics, tuple(left_out), drawings=(drawing,))
 
 
 def _words(joined: pd.DataFrame) -> pd.DataFrame:
-    first = {name: (name, "first") for name in (*BASE[:2], VALUE, f"prev1_{VALUE}", "unit")}
-    return joined.groupby(KEYS, sort=True).agg(log_rt=("log_rt", "mean"), **first).reset_index()
+    firsts = {name: (name, "first") for name in (*BASE[:2], VALUE, f"prev1_{VALUE}", "unit")}
+    return joined.groupby(KEYS, sort=True).agg(log_rt=("log_rt", "mean"), **firsts).reset_index()
 
 
-def _curve(model: str, found: Smooth, x: Floats) -> pd.DataFrame:
+def _curve(model: str, smooth: Smooth, x: Floats) -> pd.DataFrame:
     at = np.linspace(float(x.min()), float(x.max()), _POINTS)
-    middle, low, high = found.curve(at)
+    middle, low, high = smooth.curve(at)
     return pd.DataFrame(
         {"model": model, "surprisal_bits": at, "log_rt": middle, "low": low, "high": high}
     )
@@ -247,5 +252,4 @@ SURPRISAL_SHAPE = Finding(
     Section.READING,
     _run_shape,
     needs=(Need.SURPRISAL,),
-    of=("self_paced", "maze"),
 )

@@ -9,53 +9,58 @@ from analysis.data.n_alternatives import chance
 from analysis.data.takers import Taken
 from analysis.figures.drawing import Drawing
 from analysis.figures.takers import readings_figure
-from analysis.findings.finding import Context, Finding, Findings, Given, Need, full_titles
-from analysis.statistics.attraction import attraction_by_reading, configurations
-from analysis.statistics.taker_effects import biases, history_effects
-from analysis.statistics.takers import by_reading, conclusions, consistency
+from analysis.findings.finding import Context, Finding, FindingInputs, Findings, Need, full_titles
+from analysis.statistics.attraction import attraction_by_elicitation, configurations
+from analysis.statistics.takers import (
+    biases,
+    compare_by_elicitation,
+    conclusions,
+    consistency,
+    history_effects,
+)
 from analysis.tables.accuracy_table import Column, Table
 from analysis.tables.section import Section
 
 _LABEL = Column("label", "", "text")
 
 
-def taker_findings(given: Given) -> Findings:
+def taker_findings(inputs: FindingInputs) -> Findings:
     """Return model participants' answers by reading, and the number of readings per conclusion."""
-    takers, context = given.options.takers, given.context
-    people = given.data.judgments
-    taken = pd.concat([one.frame for one in takers], ignore_index=True)
-    found = by_reading(people, taken, given.margin)
-    if found.empty:
-        return Findings(left_out=("No reading of a taker has a readable answer to a judged item.",))
-    items = given.data.items
+    takers, context = inputs.options.takers, inputs.context
+    people = inputs.data.judgments
+    answers = pd.concat([taker.frame for taker in takers], ignore_index=True)
+    differences = compare_by_elicitation(people, answers, inputs.margin)
+    if differences.empty:
+        return Findings(left_out=("No model participant gave a readable answer to a judged item.",))
+    items = inputs.data.items
     configured = configurations(items[items["item_id"].isin(people["item_id"].unique())])
-    attracted = attraction_by_reading(taken, configured)
-    held = conclusions(found, chance(given.run), attracted)
-    leaning, alike = biases(taken, people), consistency(taken, people)
-    history = history_effects(taken)
+    attracted = attraction_by_elicitation(answers, configured)
+    supported = conclusions(differences, chance(inputs.run), attracted)
+    leaning, alike = biases(answers, people), consistency(answers, people)
+    history = history_effects(answers)
     statistics = {
-        "taker_readings": found,
-        "taker_conclusions": held,
+        "taker_readings": differences,
+        "taker_conclusions": supported,
         "taker_biases": leaning,
         "taker_consistency": alike,
         **({"taker_attraction": attracted} if len(attracted) else {}),
     }
     tables = [
-        _readings_table(found, takers, context),
-        _conclusions_table(held, found, context),
+        _readings_table(differences, takers, context),
+        _conclusions_table(supported, differences, context),
         _biases_table(leaning, context),
         _consistency_table(alike, context),
     ]
     if len(history):
         statistics["taker_history"] = history
         tables.append(_history_table(history, context))
-    return Findings(tuple(tables), statistics, drawings=(_readings_drawing(found, given),))
+    return Findings(tuple(tables), statistics, drawings=(_readings_drawing(differences, inputs),))
 
 
-def _readings_drawing(found: pd.DataFrame, given: Given) -> Drawing:
-    ordered = given.context.by_construction(found)
+def _readings_drawing(differences: pd.DataFrame, inputs: FindingInputs) -> Drawing:
+    ordered = inputs.context.by_construction(differences)
     rows = ordered.assign(label=full_titles(ordered))
-    origin = given.context.origin
+    origin = inputs.context.origin
     return Drawing(
         "taker_readings",
         "Readings",
@@ -67,14 +72,14 @@ def _readings_drawing(found: pd.DataFrame, given: Given) -> Drawing:
     )
 
 
-def _readings_table(found: pd.DataFrame, takers: Sequence[Taken], context: Context) -> Table:
-    ordered = context.by_construction(found).sort_values("model", kind="stable")
+def _readings_table(differences: pd.DataFrame, takers: Sequence[Taken], context: Context) -> Table:
+    ordered = context.by_construction(differences).sort_values("model", kind="stable")
     frame = ordered.assign(
         group=ordered["model"] + ": " + full_titles(ordered), label=ordered["reading"]
     )
-    tiers = "; ".join(f"{one.model}: {one.tier}" for one in takers)
-    left_out = int(found["n_left_out"].max())
-    missing = f"{left_out} judged item(s) that no taker answered are left out." if left_out else ""
+    tiers = "; ".join(f"{taker.model}: {taker.tier}" for taker in takers)
+    left_out = int(differences["n_left_out"].max())
+    missing = f"{left_out} judged item(s) that no model answered are left out." if left_out else ""
     return context.table(
         "taker_readings",
         "Readings",
@@ -94,23 +99,25 @@ def _readings_table(found: pd.DataFrame, takers: Sequence[Taken], context: Conte
         (
             "Intervals: 95%, paired over items, participants and frames clustered. Holm, FDR: over "
             "all constructions and readings of one model.",
-            "A model's answer to an item is the share of its sittings that chose the expected "
-            "option. Unread: the share of trials without a readable answer, which count as none.",
+            "A model's answer to an item is the share of its sessions that chose the expected "
+            "option. Unread: the share of trials without a readable answer; they are left out.",
             *filter(None, (missing,)),
-            f"What the models told: {tiers} (docs/takers.md).",
+            f"What the models report: {tiers} (docs/takers.md).",
         ),
         Section.TAKERS,
     )
 
 
-def _conclusions_table(held: pd.DataFrame, found: pd.DataFrame, context: Context) -> Table:
-    ordered = context.by_construction(held).sort_values("model", kind="stable")
+def _conclusions_table(
+    supported: pd.DataFrame, differences: pd.DataFrame, context: Context
+) -> Table:
+    ordered = context.by_construction(supported).sort_values("model", kind="stable")
     frame = ordered.assign(
         group=ordered["model"] + ": " + full_titles(ordered),
         label=ordered["conclusion"],
         share=ordered["holds"].astype(str) + " of " + ordered["n_readings"].astype(str),
     )
-    n = len(found)
+    n = len(differences)
     return context.table(
         "taker_conclusions",
         "Conclusions",
@@ -124,7 +131,7 @@ def _conclusions_table(held: pd.DataFrame, found: pd.DataFrame, context: Context
         ),
         (
             f"A conclusion holds where the 95% interval lies on its side. {n} intervals of each "
-            f"kind were looked at: about {0.05 * n:.0f} exclude the truth by chance. Holm: also "
+            f"kind were computed: about {0.05 * n:.0f} exclude the truth by chance. Holm: also "
             "after adjustment for all constructions and readings of one model.",
             "More accurate than another model: by the point estimate, without a test. Attraction: "
             "matching minus mismatching items, sessions and frames clustered; only constructions "
@@ -157,7 +164,7 @@ def _consistency_table(alike: pd.DataFrame, context: Context) -> Table:
     return context.table(
         "taker_consistency",
         "Consistency",
-        "How often two answers to one item are alike.",
+        "How often two answers to one item agree.",
         alike.assign(group=alike["judge"], label=label),
         (_LABEL, Column("agreement", "Alike", "number"), Column("n_pairs", "Pairs", "count")),
         (

@@ -1,10 +1,27 @@
-"""Rates of "acceptable" answers, and participants' sensitivity to acceptability."""
+"""Rates of yes, sensitivity to acceptability, and their relation to models' scores."""
+
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 import pandas as pd
+from scipy.stats import spearmanr
 
-from analysis.findings.finding import ALL_ITEMS, Context, Finding, Findings, Given, full_titles
-from analysis.statistics.detection import detection, yes_rates
+from analysis.data.declared import unit_column
+from analysis.data.load import PEOPLE, Scores
+from analysis.findings.effects import MEASURES, by_item, effects_table, model_effects
+from analysis.findings.finding import (
+    ALL_ITEMS,
+    Context,
+    Finding,
+    FindingInputs,
+    Findings,
+    Need,
+    full_titles,
+)
+from analysis.scores.metrics import METRICS, whole
+from analysis.statistics.ceiling import split_half
+from analysis.statistics.detection import area_under_curve, detection, yes_rates
+from analysis.statistics.resample import Floats, numpy_generator, percentile_interval
 from analysis.tables.accuracy_table import Column, Table
 from analysis.tables.section import Section
 from experiment.records import Kind
@@ -13,48 +30,48 @@ _CELL = ["construction", "condition", "expected"]
 _LABEL = Column("label", "", "text")
 _NONE = "none"
 _LEFT_OUT = (
-    "Answers are yes or no to one sentence: what rests on a choice between two versions (agreement "
-    "with models item by item, learning, the mixed model of choices) is left out."
+    "Answers are yes or no to one sentence, so analyses of choices between two versions (agreement "
+    "with models item by item, learning, the mixed model of choices) are left out."
 )
 
 
 def with_expected(answers: pd.DataFrame) -> pd.DataFrame:
     """Return answers with ``expected``: "yes", "no" or "none"."""
-    told = answers["chose_good"].notna().to_numpy()
-    said = answers["said_yes"].to_numpy(dtype=bool)
+    has_expected = answers["chose_good"].notna().to_numpy()
+    said_yes = answers["said_yes"].to_numpy(dtype=bool)
     right = answers["chose_good"].fillna(value=False).to_numpy(dtype=bool)
-    expected = np.where(told, np.where(said == right, "yes", "no"), _NONE)
+    expected = np.where(has_expected, np.where(said_yes == right, "yes", "no"), _NONE)
     return answers.assign(expected=pd.Categorical(expected, ["yes", "no", _NONE]))
 
 
-def _run(given: Given) -> Findings:
-    answers = with_expected(given.data.judgments)
-    rates = _ordered(yes_rates(answers, _CELL), given)
-    known = answers[answers["expected"] != _NONE]
-    found = _detection(known)
-    tables = [_rates_table(rates, given.context)]
-    if len(found):
-        caught = bool((known["kind"].astype(str) == Kind.CATCH).any())
-        tables.append(_detection_table(found, given.context, caught=caught))
-    return Findings(tuple(tables), {"yes_rates": rates, "detection": found}, (_LEFT_OUT,))
+def _run(inputs: FindingInputs) -> Findings:
+    answers = with_expected(inputs.data.judgments)
+    rates = _order_by_condition(yes_rates(answers, _CELL), inputs)
+    with_answer = answers[answers["expected"] != _NONE]
+    sensitivity = _detection(with_answer)
+    tables = [_rates_table(rates, inputs.context)]
+    if len(sensitivity):
+        caught = bool((with_answer["kind"].astype(str) == Kind.CATCH).any())
+        tables.append(_detection_table(sensitivity, inputs.context, caught=caught))
+    return Findings(tuple(tables), {"yes_rates": rates, "detection": sensitivity}, (_LEFT_OUT,))
 
 
-def _ordered(rates: pd.DataFrame, given: Given) -> pd.DataFrame:
+def _order_by_condition(rates: pd.DataFrame, inputs: FindingInputs) -> pd.DataFrame:
     """Return the rows by condition in the items' order, yes before no."""
     order = {
-        name: n for n, name in enumerate(dict.fromkeys(given.run.items["condition"].astype(str)))
+        name: n for n, name in enumerate(dict.fromkeys(inputs.run.items["condition"].astype(str)))
     }
     rows = rates.assign(place=rates["condition"].map(order))
     rows["last"] = rows["expected"].map({"yes": 0, "no": 1, _NONE: 2}).astype(int)
     return rows.sort_values(["place", "last"], kind="stable").drop(columns=["place", "last"])
 
 
-def _detection(known: pd.DataFrame) -> pd.DataFrame:
+def _detection(answers: pd.DataFrame) -> pd.DataFrame:
     """Return d' of all targets, and of each construction."""
-    if known.empty:
+    if answers.empty:
         return pd.DataFrame(columns=["construction"])
-    of_each = detection(known, ["construction"])
-    counted = known[known["kind"].astype(str) != Kind.CATCH]
+    of_each = detection(answers, ["construction"])
+    counted = answers[answers["kind"].astype(str) != Kind.CATCH]
     together = detection(counted.assign(construction=""), ["construction"])
     return pd.concat([together, of_each], ignore_index=True)
 
@@ -66,8 +83,8 @@ def _rates_table(rates: pd.DataFrame, context: Context) -> Table:
     several = rates["expected"].nunique() > 1 or rates["expected"].iloc[0] != _NONE
     return context.table(
         "yes_rates",
-        "Called acceptable",
-        "How often sentences were called acceptable, by condition"
+        "Judged acceptable",
+        "How often sentences were judged acceptable, by condition"
         f"{' and by the answer that was expected' if several else ''}.",
         rows,
         (
@@ -82,15 +99,15 @@ def _rates_table(rates: pd.DataFrame, context: Context) -> Table:
     )
 
 
-def _detection_table(found: pd.DataFrame, context: Context, *, caught: bool) -> Table:
-    rows = context.by_construction(found)
+def _detection_table(sensitivity: pd.DataFrame, context: Context, *, caught: bool) -> Table:
+    rows = context.by_construction(sensitivity)
     if (rows["construction"] == "").sum() and len(rows) == 2:
         rows = rows[rows["construction"] != ""]
     return context.table(
         "detection",
-        "Telling acceptable from unacceptable",
-        "How often people said yes to what is acceptable and to what is not, and what follows: "
-        "accuracy, sensitivity (d') and criterion.",
+        "Discrimination of acceptable and unacceptable",
+        "How often people said yes to acceptable and to unacceptable sentences, with accuracy, "
+        "sensitivity (d') and criterion.",
         rows,
         (
             _LABEL,
@@ -102,14 +119,205 @@ def _detection_table(found: pd.DataFrame, context: Context, *, caught: bool) -> 
             Column("n_answers", "Answers", "count"),
         ),
         (
-            "d': 0 where people cannot tell the two apart. Criterion: above 0 people lean towards "
-            "no, below 0 towards yes. Both are of all answers together; with people of very "
-            "different criteria d' is lower than that of each.",
-            f"{ALL_ITEMS}: targets alone"
+            "d': 0 if people cannot tell the two apart. Criterion: above 0, a bias towards no; "
+            "below 0, towards yes. Both pool all answers; if people's criteria differ much, the "
+            "pooled d' is lower than each person's.",
+            f"{ALL_ITEMS}: targets only"
             f"{', without those that a list uses as catch trials' if caught else ''}.",
         ),
         Section.ANSWERS,
     )
 
 
-YES_NO = Finding("yes_no", Section.ANSWERS, _run, of=("yes_no",))
+YES_NO = Finding("yes_no", Section.ANSWERS, _run)
+
+
+_MOST_SPLITS = 1000
+_FEWEST = 3
+_SENTENCE = ["item_id", "version"]
+
+
+def _run_models(inputs: FindingInputs) -> Findings:
+    answers = with_expected(inputs.data.judgments)
+    answers = answers[answers["kind"].astype(str) != Kind.CATCH]
+    measures = {
+        (model_scores.facts.model, measure): values
+        for model_scores in inputs.as_read
+        for measure, values in _sentence_measures(model_scores, inputs.options.unigram)
+    }
+    relations = pd.DataFrame(_relation_rows(answers, measures, inputs.context))
+    if relations.empty:
+        return Findings()
+    table, statistics = _models_table(relations, inputs.context), {"yes_no_models": relations}
+    effects = model_effects(inputs, by_item(answers, measures))
+    if effects.empty:
+        return Findings((table,), statistics)
+    name, people_measure = "yes_no_model_effects", "the shares of yes"
+    further = effects_table(name, people_measure, effects, inputs.context)
+    return Findings((table, further), statistics | {name: effects})
+
+
+def _sentence_measures(
+    scores: Scores, unigram: Scores | None
+) -> Iterator[tuple[str, "pd.Series[float]"]]:
+    """Yield each measure of whole sentences by item and version."""
+    sentence = pd.MultiIndex.from_frame(scores.frame[["item_id", "variant"]].astype(str))
+    for measure in MEASURES:
+        if measure != "slor" or unigram is not None:
+            yield measure, pd.Series(whole(scores, measure, unigram), sentence)
+
+
+def _relation_rows(
+    answers: pd.DataFrame,
+    measures: Mapping[tuple[str, str], "pd.Series[float]"],
+    context: Context,
+) -> Iterator[dict[str, object]]:
+    """Yield each measure's relation to participants' shares of yes, overall and by construction."""
+    groups = {
+        str(name): rows
+        for name, rows in answers.groupby(answers["construction"].astype(str), sort=False)
+    }
+    if len(groups) > 1:
+        groups = {"": answers} | groups
+    elif groups:
+        groups = {"": answers}
+    for name, rows in groups.items():
+        people = _sentences(rows)
+        facts = {"construction": name, "ceiling": _ceiling(rows, context)}
+        yield facts | _people_area(people, context, name)
+        for (model, measure), values in measures.items():
+            sentence = pd.MultiIndex.from_frame(people[_SENTENCE])
+            sentences = people.assign(score=values.reindex(sentence).to_numpy()).dropna(
+                subset="score"
+            )
+            rng = numpy_generator(context.seed, "yes no", name, model, measure)
+            yield (
+                facts
+                | {"judge": model, "measure": measure}
+                | _relation_to_scores(sentences, rng, context.resamples)
+            )
+
+
+def _sentences(answers: pd.DataFrame) -> pd.DataFrame:
+    """Return one row per sentence: item_id, version, yes (share), unit, expected."""
+    rows = answers[[*_SENTENCE, "said_yes", "expected"]].astype(dict.fromkeys(_SENTENCE, str))
+    rows["unit"] = answers[unit_column(answers)].astype(str)
+    grouped = rows.assign(said_yes=rows["said_yes"].astype(float)).groupby(_SENTENCE, sort=False)
+    return grouped.agg(
+        yes=("said_yes", "mean"), unit=("unit", "first"), expected=("expected", "first")
+    ).reset_index()
+
+
+def _relation_to_scores(
+    sentences: pd.DataFrame, rng: np.random.Generator, resamples: int
+) -> dict[str, object]:
+    """Return a score's correlation and area, with 95% intervals from resampled frames."""
+    yes, score = (sentences[name].to_numpy(dtype=float) for name in ("yes", "score"))
+    is_known, signal = _expected_masks(sentences)
+    row: dict[str, object] = {
+        "n_sentences": len(sentences),
+        "n_scores": len(np.unique(score)),
+        "spearman": _spearman(yes, score),
+        "area": area_under_curve(score[is_known], signal[is_known]),
+    }
+    drawn = _resample_frames(sentences["unit"], rng, resamples)
+    correlations, areas = [], []
+    for rows in drawn:
+        known_rows = rows[is_known[rows]]
+        correlations.append(_spearman(yes[rows], score[rows]))
+        areas.append(area_under_curve(score[known_rows], signal[known_rows]))
+    return row | _interval_columns("spearman", correlations) | _interval_columns("area", areas)
+
+
+def _people_area(sentences: pd.DataFrame, context: Context, name: str) -> dict[str, object]:
+    """Return the area of participants' own shares of yes, the reference for a model's area."""
+    yes = sentences["yes"].to_numpy(dtype=float)
+    is_known, signal = _expected_masks(sentences)
+    rng = numpy_generator(context.seed, "yes no", name, PEOPLE)
+    known_rows = (
+        rows[is_known[rows]] for rows in _resample_frames(sentences["unit"], rng, context.resamples)
+    )
+    drawn = [area_under_curve(yes[rows], signal[rows]) for rows in known_rows]
+    return {
+        "judge": PEOPLE, "measure": "", "n_sentences": len(sentences), "spearman": np.nan,
+        "spearman_low": np.nan, "spearman_high": np.nan,
+        "area": area_under_curve(yes[is_known], signal[is_known]),
+        **_interval_columns("area", drawn),
+    }  # fmt: skip
+
+
+def _expected_masks(
+    sentences: pd.DataFrame,
+) -> tuple["np.ndarray[tuple[int], np.dtype[np.bool_]]", ...]:
+    expected = sentences["expected"].astype(str).to_numpy()
+    return expected != "none", expected == "yes"
+
+
+def _resample_frames(
+    unit: "pd.Series[str]", rng: np.random.Generator, resamples: int
+) -> Iterator["np.ndarray[tuple[int], np.dtype[np.intp]]"]:
+    """Yield the row indices of frames drawn with replacement."""
+    of_unit = list(unit.groupby(unit, sort=False).indices.values())
+    for drawn in rng.integers(0, len(of_unit), (resamples, len(of_unit))):
+        yield np.concatenate([of_unit[number] for number in drawn])
+
+
+def _interval_columns(name: str, drawn: list[float]) -> dict[str, object]:
+    defined = np.array([value for value in drawn if not np.isnan(value)])
+    if not len(defined):
+        return {f"{name}_low": np.nan, f"{name}_high": np.nan}
+    ends = percentile_interval(defined)
+    if ends.low == ends.high:
+        # Resampling frames changes nothing here, which does not mean certainty.
+        return {f"{name}_low": np.nan, f"{name}_high": np.nan}
+    return {f"{name}_low": ends.low, f"{name}_high": ends.high}
+
+
+def _spearman(first: Floats, second: Floats) -> float:
+    if len(first) < _FEWEST or not np.ptp(first) or not np.ptp(second):
+        return float("nan")
+    return float(spearmanr(first, second).statistic)
+
+
+def _ceiling(answers: pd.DataFrame, context: Context) -> float:
+    """Return the correlation that perfect knowledge of the true shares would reach."""
+    sentence = answers["item_id"].astype(str) + "\0" + answers["version"].astype(str)
+    rng = numpy_generator(context.seed, "split half")
+    rows = answers.assign(chose_good=answers["said_yes"].astype(float), item_id=sentence)
+    reliability = split_half(rows, rng, min(_MOST_SPLITS, context.resamples))
+    return float(reliability["spearman_ceiling"].item())
+
+
+def _models_table(relations: pd.DataFrame, context: Context) -> Table:
+    rows = context.by_construction(relations)
+    heading = full_titles(rows)
+    measure = rows["measure"].map(MEASURES)
+    label = rows["judge"].where(measure.isna(), rows["judge"] + ", " + measure.fillna(""))
+    return context.table(
+        "yes_no_models",
+        "People and models, sentence by sentence",
+        "Correlations of models' scores of single sentences with people's shares of yes, and how "
+        "well the scores separate acceptable from unacceptable sentences.",
+        rows.assign(group=heading, label=label),
+        (
+            Column("label", "", "text"),
+            Column("spearman", "Spearman", "estimate"),
+            Column("ceiling", "Ceiling", "number"),
+            Column("area", "Area", "estimate"),
+            Column("n_sentences", "Sentences", "count"),
+        ),
+        (
+            "Spearman: a sentence's score and its share of yes. Ceiling: the correlation that "
+            "perfect knowledge of people's shares would reach. Area: how often an acceptable "
+            "sentence has a higher score (of people: share of yes) than an unacceptable one; .5 "
+            "is chance. Intervals: 95%, over resampled frames; none if resampling changes "
+            "nothing.",
+            "Measures: "
+            + "; ".join(f"{text}: {METRICS[metric]}" for metric, text in MEASURES.items())
+            + ". SLOR needs a unigram model's scores (--unigram).",
+        ),
+        Section.ANSWERS,
+    )
+
+
+YES_NO_MODELS = Finding("yes_no_models", Section.ANSWERS, _run_models, needs=(Need.MODELS,))

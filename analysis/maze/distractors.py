@@ -1,24 +1,88 @@
-"""Choose distractors: improbable under two models, and less probable than the right word.
+"""The vocabulary of distractors, with word lengths and frequencies."""
 
-After Boyce, V., Futrell, R. & Levy, R. P. (2020). Maze made easy: Better and easier measurement of
-incremental processing difficulty. Journal of Memory and Language, 111: there one model judges; here
-a second model, which does not propose distractors, must agree.
-"""
-
+import csv
+import random
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
-from analysis.data.word_predictors import plain_word
+import numpy as np
+
+from analysis.data.word_predictors import plain_word, read_frequencies
+from analysis.errors import AnalysisError
 from analysis.maze.slots import Sentence, Slot
-from analysis.maze.vocabulary import Vocabulary
 from experiment.materials.render import split_lower_case_tokens
 from experiment.seeds import generator
+from experiment.tables.atomic_write import atomic_write
 from lm.scorer import HasSubwords, Scorer
 from lm.surprisal import NATS_PER_BIT
 
+_FEWEST = 20
+
+
+class Vocabulary:
+    """Words with log-frequencies.
+
+    Args:
+        path: A table of frequencies: word, and count, zipf or log_frequency.
+    """
+
+    def __init__(self, path: Path) -> None:
+        frequencies = read_frequencies(path)
+        letters_only = frequencies[
+            [str(word).isalpha() and len(str(word)) > 1 for word in frequencies.index]
+        ]
+        if len(letters_only) < _FEWEST:
+            raise AnalysisError(
+                f"the table has {len(letters_only)} words of two letters or more",
+                where=str(path),
+                expected=f"at least {_FEWEST}, of which distractors are drawn",
+            )
+        self._frequency = {str(word): float(value) for word, value in letters_only.items()}
+        self._floor = min(self._frequency.values())
+        self._words = sorted(self._frequency, key=lambda word: (self._frequency[word], word))
+        self._values = [self._frequency[word] for word in self._words]
+
+    def frequency(self, word: str) -> float:
+        """Return a word's log-frequency; for an unknown word, that of the rarest word."""
+        return self._frequency.get(word, self._floor)
+
+    def matched(
+        self, words: list[str], length: int, frequency: float, rng: random.Random, most: int
+    ) -> list[str]:
+        """Return candidates in random order that match the words' length and frequency.
+
+        Args:
+            words: The right words; a candidate lies within the bounds of each.
+            length: The maximum difference in letters from each word.
+            frequency: The maximum difference in log-frequency.
+            rng: The source of randomness.
+            most: The maximum number of candidates.
+        """
+        values = [self.frequency(word) for word in words]
+        low, high = max(values) - frequency, min(values) + frequency
+        longest, shortest = min(map(len, words)) + length, max(map(len, words)) - length
+        begin, end = bisect_left(self._values, low), bisect_right(self._values, high)
+        candidates = [word for word in self._words[begin:end] if shortest <= len(word) <= longest]
+        rng.shuffle(candidates)
+        return candidates[:most]
+
+    def nearest(self, words: list[str], rng: random.Random, most: int) -> list[str]:
+        """Return candidates nearest in length and frequency, if none is within the bounds."""
+        length = float(np.mean([len(word) for word in words]))
+        value = float(np.mean([self.frequency(word) for word in words]))
+        ordered = sorted(
+            self._words,
+            key=lambda w: (abs(len(w) - length) + abs(self._frequency[w] - value), w),
+        )
+        candidates = ordered[:most]
+        rng.shuffle(candidates)
+        return candidates
+
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class Bounds:
     """The bounds that every distractor must meet.
 
     Attributes:
@@ -59,11 +123,11 @@ class Use:
     unmet: tuple[str, ...]
 
 
-def choose(
+def choose_distractors(
     slots: Sequence[Slot],
     scorers: Sequence[Scorer],
     vocabulary: Vocabulary,
-    wanted: Wanted,
+    bounds: Bounds,
     progress: Callable[[Sequence[Slot]], Iterable[Slot]] = lambda slots: slots,
 ) -> dict[Slot, str]:
     """Return a distractor for each slot: one that meets all bounds, or else the nearest candidate.
@@ -72,7 +136,7 @@ def choose(
         slots: The slots.
         scorers: The generating model, then the second one.
         vocabulary: The words.
-        wanted: The bounds.
+        bounds: The bounds.
         progress: Wraps the iteration over slots.
     """
     chosen: dict[Slot, str] = {}
@@ -81,33 +145,35 @@ def choose(
         for sentence, _ in slot.uses:
             used.setdefault(slot.frame, set()).update(map(plain_word, sentence.words))
     for slot in progress(slots):
-        taken = used[slot.frame]
-        rng = generator(wanted.seed, "maze distractors", slot.frame, *map(str, slot.key))
+        words_taken = used[slot.frame]
+        rng = generator(bounds.seed, "maze distractors", slot.frame, *map(str, slot.key))
         words = [word for word in slot.words if word] or ["the"]
-        found = vocabulary.matched(
-            words, wanted.length, wanted.frequency, rng, wanted.candidates + len(taken)
+        matching = vocabulary.matched(
+            words, bounds.length, bounds.frequency, rng, bounds.candidates + len(words_taken)
         )
-        candidates = [word for word in found if word not in taken][: wanted.candidates]
+        candidates = [word for word in matching if word not in words_taken][: bounds.candidates]
         if not candidates:
-            near = vocabulary.nearest(words, rng, wanted.candidates + len(taken))
-            candidates = [word for word in near if word not in taken][: wanted.candidates]
-        chosen[slot] = _best(slot, candidates, scorers, wanted)
-        taken.add(chosen[slot])
+            near = vocabulary.nearest(words, rng, bounds.candidates + len(words_taken))
+            candidates = [word for word in near if word not in words_taken][: bounds.candidates]
+        chosen[slot] = _best_candidate(slot, candidates, scorers, bounds)
+        words_taken.add(chosen[slot])
     return chosen
 
 
-def _best(slot: Slot, candidates: Sequence[str], scorers: Sequence[Scorer], wanted: Wanted) -> str:
+def _best_candidate(
+    slot: Slot, candidates: Sequence[str], scorers: Sequence[Scorer], bounds: Bounds
+) -> str:
     """Return the first candidate that meets the bounds under all models, or else the nearest."""
     short = dict.fromkeys(candidates, 0.0)
     for scorer in scorers:
         for sentence, position in slot.uses:
             bits = surprisals(scorer, sentence, position, [*candidates, sentence.words[position]])
             right = bits[-1]
-            bound = wanted.threshold_bits
+            bound = bounds.threshold_bits
             if right is not None:
-                bound = max(bound, right + wanted.margin_bits)
-            for word, own in zip(candidates, bits, strict=False):
-                lacking = 1e6 if own is None else max(0.0, bound - own)
+                bound = max(bound, right + bounds.margin_bits)
+            for word, word_bits in zip(candidates, bits, strict=False):
+                lacking = 1e6 if word_bits is None else max(0.0, bound - word_bits)
                 short[word] = max(short[word], lacking)
     # Among candidates that meet all bounds, the random order decides.
     return min(candidates, key=lambda word: short[word])
@@ -121,8 +187,8 @@ def surprisals(
     if isinstance(scorer, HasSubwords):
         requests = [(context, word) for word in words]
     else:
-        given = split_lower_case_tokens(context)
-        requests = [(given, split_lower_case_tokens(plain(word))) for word in words]
+        context_tokens = split_lower_case_tokens(context)
+        requests = [(context_tokens, split_lower_case_tokens(plain(word))) for word in words]
     return [
         None if scores.unknown.any() else -float(scores.logprobs_nats.sum()) / NATS_PER_BIT
         for scores in scorer.score(requests)
@@ -134,13 +200,13 @@ def plain(word: str) -> str:
     return word.strip(".,;:!?()[]\"'\u201c\u201d\u2018\u2019\u00ab\u00bb") or word
 
 
-def audit(
+def audit_distractors(
     sentences: Sequence[Sentence],
     distractors: Mapping[tuple[int, str], Sequence[str]],
     slots: Sequence[Slot],
     scorers: Sequence[Scorer],
     vocabulary: Vocabulary,
-    wanted: Wanted,
+    bounds: Bounds,
 ) -> list[Use]:
     """Return every use of every distractor, with the bounds that it does not meet.
 
@@ -152,59 +218,101 @@ def audit(
         slots: The words that share a distractor.
         scorers: The models.
         vocabulary: The words with their frequencies.
-        wanted: The bounds.
+        bounds: The bounds.
     """
     shared = {(id(sentence), position): slot for slot in slots for sentence, position in slot.uses}
     of_slot: dict[Slot, str] = {}
-    found = []
+    uses = []
     for sentence in sentences:
-        own = distractors[sentence.row, sentence.column]
-        seen = set(map(plain_word, sentence.words))
+        sentence_distractors = distractors[sentence.row, sentence.column]
+        words_seen = set(map(plain_word, sentence.words))
         for position in range(1, len(sentence.words)):
-            word = plain_word(own[position])
-            unmet = list(_unmatched(word, plain_word(sentence.words[position]), vocabulary, wanted))
-            if word in seen:
+            word = plain_word(sentence_distractors[position])
+            unmet = list(
+                _unmet_matching(word, plain_word(sentence.words[position]), vocabulary, bounds)
+            )
+            if word in words_seen:
                 unmet.append("it occurs in the sentence already")
-            seen.add(word)
-            first = of_slot.setdefault(shared[id(sentence), position], word)
-            if first != word:
-                unmet.append(f'another condition of the frame has "{first}"')
+            words_seen.add(word)
+            slot_word = of_slot.setdefault(shared[id(sentence), position], word)
+            if slot_word != word:
+                unmet.append(f'another condition of the frame has "{slot_word}"')
             bits = [
                 surprisals(
-                    scorer, sentence, position, [plain(own[position]), sentence.words[position]]
+                    scorer,
+                    sentence,
+                    position,
+                    [plain(sentence_distractors[position]), sentence.words[position]],
                 )
                 for scorer in scorers
             ]
-            unmet += _probable(bits, scorers, wanted)
-            found.append(
+            unmet += _unmet_surprisal(bits, scorers, bounds)
+            uses.append(
                 Use(
-                    sentence, position, own[position],
+                    sentence, position, sentence_distractors[position],
                     tuple(float("nan") if pair[0] is None else pair[0] for pair in bits),
                     tuple(float("nan") if pair[1] is None else pair[1] for pair in bits),
                     tuple(unmet),
                 )
             )  # fmt: skip
-    return found
+    return uses
 
 
-def _unmatched(word: str, right: str, vocabulary: Vocabulary, wanted: Wanted) -> Iterator[str]:
-    if abs(len(word) - len(right)) > wanted.length:
-        yield f"{len(word)} letters beside {len(right)}"
+def _unmet_matching(word: str, right: str, vocabulary: Vocabulary, bounds: Bounds) -> Iterator[str]:
+    if abs(len(word) - len(right)) > bounds.length:
+        yield f"{len(word)} letters against {len(right)}"
     apart = abs(vocabulary.frequency(word) - vocabulary.frequency(right))
-    if apart > wanted.frequency + 1e-9:
+    if apart > bounds.frequency + 1e-9:
         yield f"log-frequencies differ by {apart:.1f}"
 
 
-def _probable(
-    bits: Sequence[Sequence[float | None]], scorers: Sequence[Scorer], wanted: Wanted
+def _unmet_surprisal(
+    bits: Sequence[Sequence[float | None]], scorers: Sequence[Scorer], bounds: Bounds
 ) -> list[str]:
     unmet = []
-    for (own, right), scorer in zip(bits, scorers, strict=True):
-        if own is None:
+    for (distractor_bits, right), scorer in zip(bits, scorers, strict=True):
+        if distractor_bits is None:
             unmet.append(f"{scorer.name} does not know it")
             continue
-        if own < wanted.threshold_bits - 1e-9:
-            unmet.append(f"{own:.1f} bits under {scorer.name}")
-        if right is not None and own - right < wanted.margin_bits - 1e-9:
-            unmet.append(f"{own - right:.1f} bits above the right word under {scorer.name}")
+        if distractor_bits < bounds.threshold_bits - 1e-9:
+            unmet.append(f"{distractor_bits:.1f} bits under {scorer.name}")
+        if right is not None and distractor_bits - right < bounds.margin_bits - 1e-9:
+            unmet.append(
+                f"{distractor_bits - right:.1f} bits above the right word under {scorer.name}"
+            )
     return unmet
+
+
+DRAWN = 50
+_SIDES = ("first", "second")
+
+
+def write_judging(uses: Sequence[Use], seed: int, out: Path) -> int:
+    """Write a table to fill in, and its key, and return the number of pairs.
+
+    Args:
+        uses: Every distractor with its word.
+        seed: The seed of the sample and of the sides.
+        out: The table (.tsv); the key has ``.key`` before the suffix.
+    """
+    rng = generator(seed, "maze judging")
+    drawn = rng.sample(list(uses), min(DRAWN, len(uses)))
+    rows, key = [], []
+    for number, use in enumerate(drawn, start=1):
+        right = rng.randrange(len(_SIDES))
+        pair = [use.distractor, use.distractor]
+        pair[right] = use.sentence.words[use.position]
+        rows.append([number, use.sentence.context(use.position), *pair, ""])
+        key.append([number, use.sentence.place, use.position + 1, _SIDES[right]])
+    _write_table(out, ["number", "beginning", *_SIDES, "goes_on"], rows)
+    _write_table(
+        out.with_suffix(f".key{out.suffix}"), ["number", "place", "position", "goes_on"], key
+    )
+    return len(rows)
+
+
+def _write_table(out: Path, header: list[str], rows: Sequence[Sequence[object]]) -> None:
+    with atomic_write(out) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, delimiter="\t", lineterminator="\n")
+        writer.writerow(header)
+        writer.writerows(rows)

@@ -71,9 +71,9 @@ def read_sentences(path: Path, named: Mapping[str, str]) -> tuple[RawTable, list
         MaterialsError: The file cannot be read.
     """
     table = read_raw(path)
-    found = find_columns(table, named)
-    wanted = ("good", "bad") if "good" in found else ("sentence",)
-    columns = {found[name]: _COLUMNS[name] for name in wanted if name in found}
+    headers = find_columns(table, named)
+    sentence_columns = ("good", "bad") if "good" in headers else ("sentence",)
+    columns = {headers[name]: _COLUMNS[name] for name in sentence_columns if name in headers}
     if not columns:
         raise AnalysisError(
             f"no column holds sentences; the columns are {', '.join(table.columns)}",
@@ -81,10 +81,10 @@ def read_sentences(path: Path, named: Mapping[str, str]) -> tuple[RawTable, list
             expected='the column "sentence", or "good" and "bad"',
             remedy="Name it: --column sentence=HEADER",
         )
-    shared = [found[name] for name in ("construction", "item") if name in found]
+    shared = [headers[name] for name in ("construction", "item") if name in headers]
     sentences = []
     for number, row in enumerate(table.rows):
-        frame = " ".join(row.values[name] for name in shared) if "item" in found else str(number)
+        frame = " ".join(row.values[name] for name in shared) if "item" in headers else str(number)
         for header, column in columns.items():
             words = tuple(row.values[header].replace(BAR, " ").split())
             if len(words) < 2:
@@ -106,35 +106,41 @@ def slots_of(sentences: list[Sentence]) -> list[Slot]:
     frames: dict[str, list[Sentence]] = {}
     for sentence in sentences:
         frames.setdefault(sentence.frame, []).append(sentence)
-    return [slot for frame, own in frames.items() for slot in _of_frame(frame, own)]
+    return [
+        slot
+        for frame, frame_sentences in frames.items()
+        for slot in _frame_slots(frame, frame_sentences)
+    ]
 
 
-def _of_frame(frame: str, sentences: list[Sentence]) -> Iterator[Slot]:
-    aligned = len({len(sentence.words) for sentence in sentences}) == 1 and _alike(sentences)
+def _frame_slots(frame: str, sentences: list[Sentence]) -> Iterator[Slot]:
+    aligned = len({len(sentence.words) for sentence in sentences}) == 1 and _positions_align(
+        sentences
+    )
     slots: dict[tuple[object, ...], list[tuple[Sentence, int]]] = {}
     for sentence in sentences:
-        seen = Counter[str]()
+        occurrences = Counter[str]()
         for position, word in enumerate(sentence.words):
-            bare = plain_word(word)
-            seen[bare] += 1
-            key: tuple[object, ...] = (position,) if aligned else (bare, seen[bare])
+            plain = plain_word(word)
+            occurrences[plain] += 1
+            key: tuple[object, ...] = (position,) if aligned else (plain, occurrences[plain])
             if position:
                 slots.setdefault(key, []).append((sentence, position))
     for key, uses in slots.items():
         yield Slot(frame, key, tuple(uses))
 
 
-def _alike(sentences: list[Sentence]) -> bool:
+def _positions_align(sentences: list[Sentence]) -> bool:
     """Return whether positions align: no word of a varying position occurs at another position."""
     places = list(zip(*(map(plain_word, sentence.words) for sentence in sentences), strict=True))
     return all(
-        len(set(words)) == 1 or not any(word in other for word in words)
+        len(set(words)) == 1 or not any(word in other_words for word in words)
         for number, words in enumerate(places)
-        for other in (*places[:number], *places[number + 1 :])
+        for other_words in (*places[:number], *places[number + 1 :])
     )
 
 
-def written(sentence: Sentence, chosen: Mapping[int, str]) -> str:
+def format_distractors(sentence: Sentence, chosen: Mapping[int, str]) -> str:
     """Return a sentence's distractors in the table's format."""
     return " ".join(
         [NO_WORD, *(chosen.get(position, "???") for position in range(1, len(sentence.words)))]

@@ -1,15 +1,18 @@
-"""The inputs and results of ``parallax power``, for every type of response."""
+"""The inputs and results of ``parallax power``, for every type of response, and its figure."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from math import exp
 from pathlib import Path
 
+import matplotlib as mpl
 import pandas as pd
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from analysis.power.simulated_choices import Assumptions
-from analysis.tables.accuracy_table import Table
+from analysis.figures.drawing import GUIDE, PAGE_INCHES, PEOPLE, STYLE, TEXT, bare, new_figure
+from analysis.power.simulated_choices import OVERALL, Assumptions
+from analysis.tables.accuracy_table import Column, Table
 from experiment.design.lists import BuiltLists
 from experiment.responses.responders import RT_SPREAD
 from experiment.studies.study import Study
@@ -25,7 +28,7 @@ TYPICAL_RT_MS = 3500.0
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class PowerOptions:
     """The options of the command.
 
     Attributes:
@@ -34,7 +37,7 @@ class Asked:
         simulations: The number of simulated studies.
         seed: The random seed.
         difference: The difference to detect, or None for the type's default.
-        width: The wanted half-width, or None for the difference.
+        width: The comparisons half-width, or None for the difference.
         sd_effects: Standard deviations of cell-specific participant and frame effects, in logits.
         means: The table of expected means, or None.
         scale: The scale to plan for, if there are several, or None for all.
@@ -81,7 +84,51 @@ class Outcome:
 
 
 # A power function for a response type, from a study, its lists and the options.
-Power = Callable[[Study, BuiltLists, Asked], Iterator[Outcome]]
+Power = Callable[[Study, BuiltLists, PowerOptions], Iterator[Outcome]]
+
+
+# The columns of each number of participants.
+SIZE_COLUMNS = (
+    Column("label", "per list", "text"),
+    Column("participants", "recruited", "count"),
+    Column("kept", "kept", "count"),
+)
+
+
+def power_table(
+    study: Study,
+    options: PowerOptions,
+    frame: pd.DataFrame,
+    columns: Sequence[Column],
+    *,
+    notes: Sequence[str],
+    origin: Sequence[str],
+    found_in: str = "",
+) -> Table:
+    """Return the table of power by the number of participants.
+
+    Args:
+        study: The study.
+        options: The options of the command.
+        frame: A row for each size, with ``participants``.
+        columns: The columns; those of kept participants are followed by the cost, if it is known.
+        notes: What the numbers mean.
+        origin: The simulated model, the study and the seed.
+        found_in: Where the differences are looked for, for the caption.
+    """
+    if options.cost is not None and SIZE_COLUMNS[-1] in columns:
+        frame = frame.assign(cost=frame["participants"] * options.cost)
+        columns = (*columns, Column("cost", "cost", "number"))
+    return Table(
+        name=NAME,
+        title="Power",
+        caption=f"What {study.name} would find{found_in}, over {options.simulations} simulated "
+        "studies.",
+        frame=frame,
+        columns=tuple(columns),
+        notes=tuple(notes),
+        origin=tuple(origin),
+    )
 
 
 def session_note(study: Study) -> str:
@@ -112,5 +159,103 @@ def enough_participants(rows: pd.DataFrame, power: str, n_lists: int) -> str:
     """
     sizes = rows.loc[rows[power] >= ENOUGH, "per_list"]
     if sizes.empty:
-        return "more participants than were tried"
+        return "more participants than were simulated"
     return f"{int(sizes.min()) * n_lists} participants ({int(sizes.min())} per list)"
+
+
+_HEIGHT_INCHES = 2.6
+
+
+# What a summary says of each size: the column of the results, and how it is averaged.
+_SUMMARISED = {
+    "truth": ("truth", "first"),
+    "kept": ("kept", "mean"),
+    "half_width": ("half_width", "mean"),
+    "power": ("detected", "mean"),
+    "power_of_effect": ("not_zero", "mean"),
+    "simulations": ("simulation", "nunique"),
+}
+
+
+def summary(results: pd.DataFrame) -> pd.DataFrame:
+    """Return average results over simulated studies, for each size, construction and contrast.
+
+    Studies with too few answers for an interval count as not detecting.
+
+    Args:
+        results: The results of ``simulate``, of choices, points of a scale or reading times.
+
+    Returns:
+        construction, contrast (if there are contrasts), per_list; kept and half_width (means),
+        power (the share of studies that detected the difference), power_of_effect (that excluded
+        zero), truth and simulations, as far as the results have them.
+    """
+    keys = [name for name in ("construction", "contrast", "per_list") if name in results]
+    columns = {name: of for name, of in _SUMMARISED.items() if of[0] in results}
+    return results.groupby(keys, sort=False).agg(**columns).reset_index()
+
+
+def sizes_needed(
+    summary_rows: pd.DataFrame, fits: Callable[[pd.DataFrame], "pd.Series[bool]"]
+) -> pd.DataFrame:
+    """Return the smallest sufficient number of participants per list for each construction.
+
+    Args:
+        summary_rows: A summary.
+        fits: Selects the rows of the summary that are sufficient.
+
+    Returns:
+        construction, per_list; missing if no tried size is sufficient.
+    """
+    enough = summary_rows[fits(summary_rows)].groupby("construction")["per_list"].min()
+    names = summary_rows["construction"].unique()
+    return enough.reindex(names).astype("Int64").reset_index()
+
+
+def power_figure(
+    summary_rows: pd.DataFrame,
+    *,
+    difference: float,
+    wanted_width: float,
+    single: str = "each construction",
+) -> Figure:
+    """Draw interval half-widths and power: a thin line per construction, a bold line overall.
+
+    Args:
+        summary_rows: A summary of ``analysis.power.simulated_choices``.
+        difference: The difference to detect.
+        wanted_width: The target half-width; drawn as a dashed line.
+        single: The label of the thin lines.
+    """
+    with mpl.rc_context(STYLE):
+        figure = new_figure(PAGE_INCHES, _HEIGHT_INCHES)
+        left, right = figure.subplots(1, 2)
+        _lines(left, summary_rows, "half_width", wanted_width, single)
+        left.set_ylabel("half the width of the 95% interval")
+        left.set_ylim(bottom=0)
+        _lines(right, summary_rows, "power", 0.8, single)
+        right.set_ylabel(f"power to detect a difference of {difference:g}")
+        right.set_ylim(-0.02, 1.02)
+        figure.legend(*left.get_legend_handles_labels(), loc="outside upper left", ncols=2,
+                      frameon=False)  # fmt: skip
+    return figure
+
+
+def _lines(axes: Axes, summary_rows: pd.DataFrame, value: str, target: float, single: str) -> None:
+    axes.axhline(target, color=TEXT, linewidth=0.7, linestyle=(0, (3, 3)))
+    for name, rows in summary_rows.groupby("construction", sort=False):
+        overall = name == OVERALL
+        axes.plot(
+            rows["per_list"],
+            rows[value],
+            "o-",
+            color=PEOPLE if overall else "#999999",
+            linewidth=1.8 if overall else 0.7,
+            markersize=3.5 if overall else 0,
+            zorder=3 if overall else 2,
+            label=OVERALL if overall else single,
+        )
+        single = single if overall else "_nolegend_"
+    axes.set_xlabel("participants per list, before exclusions")
+    axes.grid(axis="y", color=GUIDE, linewidth=0.5)
+    bare(axes)

@@ -9,23 +9,24 @@ from tqdm import tqdm
 from analysis.data.takers import item_choices
 from analysis.power.base import (
     ENOUGH,
-    NAME,
+    SIZE_COLUMNS,
     TYPICAL_RT_MS,
-    Asked,
     Outcome,
+    PowerOptions,
+    power_figure,
+    power_table,
     session_note,
+    sizes_needed,
     study_origin,
+    summary,
 )
-from analysis.power.figure import power_figure
 from analysis.power.simulated_choices import (
     OVERALL,
     Design,
     Expected,
     design_of,
     like_items,
-    needed,
     simulate,
-    summary,
 )
 from analysis.tables.accuracy_table import Column, Table
 from experiment.design.lists import BuiltLists
@@ -37,38 +38,40 @@ from experiment.studies.study import Study
 _DIFFERENCE = 0.05
 
 
-def power_of_choices(study: Study, built: BuiltLists, asked: Asked) -> Iterator[Outcome]:
+def power_of_choices(study: Study, built: BuiltLists, options: PowerOptions) -> Iterator[Outcome]:
     """Yield the power for participants' accuracy, overall and for each construction.
 
     Raises:
         click.UsageError: Both --like and --accuracy are given.
         ParallaxError: Neither an option nor published accuracies define how hard items are.
     """
-    difference, width = asked.difference or _DIFFERENCE, asked.width or _DIFFERENCE
+    difference, width = options.difference or _DIFFERENCE, options.width or _DIFFERENCE
     design = design_of(built.lists)
-    expected = _expected(study, design, asked)
-    numbers = tqdm(range(asked.simulations), desc="Simulating", unit=" studies", disable=None)
+    expected = _expectations(study, design, options)
+    numbers = tqdm(range(options.simulations), desc="Simulating", unit=" studies", disable=None)
     power = summary(
         simulate(
-            design, expected, asked.people, study.exclusion, asked.sizes, numbers,
-            difference=difference, seed=asked.seed,
+            design, expected, options.people, study.exclusion, options.sizes, numbers,
+            difference=difference, seed=options.seed,
         )
     )  # fmt: skip
     figure = power_figure(power, difference=difference, wanted_width=width)
     sentences = _sentences(power, len(design.lists), difference, width)
-    yield Outcome(_table(study, power, asked, difference), sentences, figure)
+    yield Outcome(_table(study, power, options, difference), sentences, figure)
 
 
-def _expected(study: Study, design: Design, asked: Asked) -> Expected:
-    if asked.like is None:
-        return Expected([_accuracy(study, name, asked.accuracy) for name in design.constructions])
-    if asked.accuracy is not None:
-        raise click.UsageError("Give either --like or --accuracy: each says how hard items are.")
+def _expectations(study: Study, design: Design, options: PowerOptions) -> Expected:
+    if options.like is None:
+        return Expected(
+            [_expected_accuracy(study, name, options.accuracy) for name in design.constructions]
+        )
+    if options.accuracy is not None:
+        raise click.UsageError("Give either --like or --accuracy: both define how hard items are.")
     median_ms = study.simulation.median_rt_ms or TYPICAL_RT_MS
-    return like_items(design, item_choices(asked.like), asked.people, median_ms)
+    return like_items(design, item_choices(options.like), options.people, median_ms)
 
 
-def _accuracy(study: Study, construction: str, accuracy: float | None) -> float:
+def _expected_accuracy(study: Study, construction: str, accuracy: float | None) -> float:
     if accuracy is not None:
         return accuracy
     try:
@@ -78,7 +81,7 @@ def _accuracy(study: Study, construction: str, accuracy: float | None) -> float:
         raise
 
 
-def _table(study: Study, power: pd.DataFrame, asked: Asked, difference: float) -> Table:
+def _table(study: Study, power: pd.DataFrame, options: PowerOptions, difference: float) -> Table:
     overall = power[power["construction"] == OVERALL]
     single = power[power["construction"] != OVERALL].groupby("per_list")
     frame = pd.DataFrame(
@@ -93,28 +96,21 @@ def _table(study: Study, power: pd.DataFrame, asked: Asked, difference: float) -
             "weakest": overall["per_list"].map(single["power"].min()),
         }
     ).reset_index(drop=True)
-    columns = [
-        Column("label", "per list", "text"),
-        Column("participants", "recruited", "count"),
-        Column("kept", "kept", "count"),
-        Column("half_width", "all", "number", spanner="Half the 95% interval"),
-        Column("widest", "widest construction", "number", spanner="Half the 95% interval"),
-        Column("power", "all", "number", spanner="Power"),
-        Column("weakest", "weakest construction", "number", spanner="Power"),
-    ]
-    if asked.cost is not None:
-        frame["cost"] = frame["participants"] * asked.cost
-        columns.append(Column("cost", "cost", "number"))
-    people = asked.people
+    people = options.people
     items = f"{people.sd_items:g} between items"
-    if asked.like is not None:
-        items = f"items as hard as for the model in {asked.like}"
-    return Table(
-        name=NAME,
-        title="Power",
-        caption=f"What {study.name} would find, over {asked.simulations} simulated studies.",
-        frame=frame,
-        columns=tuple(columns),
+    if options.like is not None:
+        items = f"items as hard as for the model in {options.like}"
+    return power_table(
+        study,
+        options,
+        frame,
+        (
+            *SIZE_COLUMNS,
+            Column("half_width", "all", "number", spanner="Half the 95% interval"),
+            Column("widest", "widest construction", "number", spanner="Half the 95% interval"),
+            Column("power", "all", "number", spanner="Power"),
+            Column("weakest", "weakest construction", "number", spanner="Power"),
+        ),
         notes=(
             f"Power: to distinguish people's accuracy from a value {difference:g} below it.",
             session_note(study),
@@ -123,14 +119,14 @@ def _table(study: Study, power: pd.DataFrame, asked: Asked, difference: float) -
             f"Logistic model with sd {people.sd_participants:g} between participants and "
             f"{items} (logits), lapse rate {people.lapse:g}, "
             f"{people.guessing:.0%} of participants guessing; the study's exclusion rules.",
-            study_origin(study, asked.seed),
+            study_origin(study, options.seed),
         ),
     )
 
 
 def _sentences(power: pd.DataFrame, lists: int, difference: float, width: float) -> list[str]:
-    narrow = needed(power, lambda rows: rows["half_width"] <= width)
-    strong = needed(power, lambda rows: rows["power"] >= ENOUGH)
+    narrow = sizes_needed(power, lambda rows: rows["half_width"] <= width)
+    strong = sizes_needed(power, lambda rows: rows["power"] >= ENOUGH)
     return [
         _sentence(f"an interval of at most +/- {width:g}", narrow, lists),
         _sentence(f"a power of .80 to detect a difference of {difference:g}", strong, lists),
@@ -142,7 +138,7 @@ def _sentence(goal: str, enough: pd.DataFrame, lists: int) -> str:
     [overall] = enough.loc[is_overall, "per_list"]
     largest = enough.loc[~is_overall, "per_list"].max(skipna=False)
     parts = [
-        "more than were tried"
+        "more than were simulated"
         if pd.isna(size)
         else f"{size * lists} participants ({size} per list)"
         for size in (overall, largest)

@@ -9,7 +9,7 @@ import click
 from analysis.errors import AnalysisError
 from analysis.figures.drawing import FORMATS as FIGURE_FORMATS
 from analysis.figures.drawing import save_figure
-from analysis.power.base import NAME, Asked, Outcome, Power
+from analysis.power.base import NAME, Outcome, Power, PowerOptions
 from analysis.power.simulated_choices import Assumptions
 from analysis.tables.render import FORMATS as TABLE_FORMATS
 from analysis.tables.render import save_table, to_text
@@ -66,18 +66,19 @@ class Sizes(click.ParamType[tuple[int, ...]]):
               help=("The difference to detect.  [default: .05 in accuracy, .5 points of a rating, "
                     ".1 in the share of yes]"))  # fmt: skip
 @click.option("--width", type=click.FloatRange(min=0, min_open=True),
-              help="The wanted half-width of the intervals.  [default: --difference]")  # fmt: skip
+              help="The target half-width of the intervals.  [default: --difference]")  # fmt: skip
 @click.option("--sd-participants", default=0.5, show_default=True, help="In logits.")
-@click.option("--sd-items", default=0.5, show_default=True, help="In logits; of ratings, frames.")
+@click.option(
+    "--sd-items", default=0.5, show_default=True, help="In logits; for ratings, of frames."
+)
 @click.option("--sd-effects", default=0.2, show_default=True,
-              help=("Of ratings and of --means: how much participants, and frames, differ in each "
-                    "condition besides, in logits."))  # fmt: skip
+              help=("For ratings and --means: how much participants, and frames, differ further in "
+                    "each condition, in logits."))  # fmt: skip
 @click.option("--means", type=click.Path(path_type=Path),
-              help=("Of ratings and yes/no: a table with the expected mean (of yes, the share) of "
+              help=("For ratings and yes/no: a table with the expected mean (the share of yes) of "
                     "each condition."))  # fmt: skip
 @click.option("--scale",
-              help=("Of several scales this one, in points of its own.  [default: each in "
-                    "turn]"))  # fmt: skip
+              help="Of several scales, plan this one only.  [default: each in turn]")  # fmt: skip
 @click.option("--lapse", default=0.02, show_default=True, type=_SHARE,
               help="Lapse rate: the share of trials answered at random.")  # fmt: skip
 @click.option("--guessing", default=0.1, show_default=True, type=_SHARE,
@@ -86,14 +87,14 @@ class Sizes(click.ParamType[tuple[int, ...]]):
               help=("The expected accuracy of every construction.  [default: the published "
                   "ones]"))  # fmt: skip
 @click.option("--like", type=click.Path(path_type=Path),
-              help=("A reading's folder of `parallax take`: each item is as hard for people as for "
+              help=("A folder that `parallax take` wrote: each item is as hard for people as for "
                     "this model."))  # fmt: skip
 @click.option("--slowdown", "slowdown_percent", type=click.FloatRange(min=0, min_open=True),
-              help=("Of what is read: the difference of times to detect, in per cent.  "
+              help=("For reading times: the difference to detect, in per cent.  "
                     "[default: 5]"))  # fmt: skip
 @click.option("--log-sds", default="",
-              help=("Of what is read: five standard deviations of log times.  [default: "
-                    "those of Witzel et al., 2012]"))  # fmt: skip
+              help=("For reading times: five standard deviations of log times.  [default: those "
+                    "of Witzel et al., 2012]"))  # fmt: skip
 @click.option("--reward", type=click.FloatRange(min=0), help="What each participant is paid.")
 @click.option("--fee-percent", default=0.0, show_default=True, help="The platform's fee, on top.")
 @click.option("--seed", default=1, show_default=True, help="The seed of every draw.")
@@ -121,15 +122,15 @@ def power(
 ) -> None:
     """Simulate STUDY to find how many participants it needs.
 
-    It also tells what they cost and how long the study takes.
+    It also reports what they cost and how long a session takes.
 
     Power is the share of simulated studies whose 95% interval excludes a value that lies
-    --difference below people's true accuracy; of ratings, and of yes/no with --means, below the
-    true value of each difference and interaction that the design plans. Of a study that is read
-    step by step, it is the share that tells a --slowdown of one region from none.
+    --difference below people's true accuracy; for ratings, and for yes/no with --means, below the
+    true value of each planned difference and interaction. For a study that is read step by step,
+    it is the share that tells a --slowdown of one region from none.
     """
     loaded = load_study(study)
-    asked = Asked(
+    options = PowerOptions(
         people=Assumptions(sd_participants, sd_items, lapse, guessing),
         sizes=sizes, simulations=simulations, seed=seed, difference=difference, width=width,
         sd_effects=sd_effects, means=means, scale=scale, accuracy=accuracy, like=like,
@@ -137,11 +138,11 @@ def power(
         cost=None if reward is None else reward * (1 + fee_percent / 100),
     )  # fmt: skip
     built = build_lists(loaded, load_items(loaded), seed)
-    for outcome in _power_of(loaded, asked)(loaded, built, asked):
-        _tell(outcome, out, of_several=scale is None)
+    for outcome in _power_of(loaded, options)(loaded, built, options):
+        _print_outcome(outcome, out, of_several=scale is None)
 
 
-def _power_of(study: Study, asked: Asked) -> Power:
+def _power_of(study: Study, options: PowerOptions) -> Power:
     """Return the power function for the study's response type: choices, points or times.
 
     Reading times are planned if the task asks for nothing else, or with --slowdown. Points are
@@ -154,47 +155,47 @@ def _power_of(study: Study, asked: Asked) -> Power:
     response = response_of(study)
     if response.types:
         raise AnalysisError(
-            "the sessions have several tasks, and power is of one",
+            "the sessions have several tasks, and power is computed for one",
             where=str(study.folder),
             expected="a study of one type of response",
             remedy="Copy the folder for each task, with its items and its response alone",
         )
-    if response.step_table is None and asked.slowdown_percent is not None:
+    if response.step_table is None and options.slowdown_percent is not None:
         raise click.UsageError(
-            "--slowdown is of what is read step by step; this study has no times."
+            "--slowdown is for studies that are read step by step; this one has no reading times."
         )
     is_right = Gives.RIGHT in response.gives
-    if response.step_table and asked.means is None and (is_right or asked.slowdown_percent):
-        return _loaded("times")
-    if is_right and asked.means is None:
-        return _loaded("choices")
-    if asked.accuracy is not None or asked.like is not None:
-        raise click.UsageError("--accuracy and --like say how often choices are right; of the "
-                               "points of a scale, --means says what is expected.")  # fmt: skip
-    return _loaded("points")
+    if response.step_table and options.means is None and (is_right or options.slowdown_percent):
+        return _load_power("times")
+    if is_right and options.means is None:
+        return _load_power("choices")
+    if options.accuracy is not None or options.like is not None:
+        raise click.UsageError("--accuracy and --like define how often choices are right; for "
+                               "the points of a scale, give the expected --means.")  # fmt: skip
+    return _load_power("points")
 
 
-def _loaded(name: str) -> Power:
+def _load_power(name: str) -> Power:
     module, _, attribute = _POWERS[name].partition(":")
     return cast(Power, getattr(import_module(module), attribute))
 
 
-def _tell(outcome: Outcome, out: Path | None, *, of_several: bool) -> None:
+def _print_outcome(outcome: Outcome, out: Path | None, *, of_several: bool) -> None:
     """Print an outcome and write it to a folder; one of several scales gets its own subfolder."""
     if outcome.scale:
-        click.echo(f"Scale {outcome.scale}, as if it stood alone:\n")
+        click.echo(f"Scale {outcome.scale}, planned by itself:\n")
     click.echo(to_text(outcome.table))
     for sentence in outcome.sentences:
         click.echo(sentence)
     if out is not None:
-        _write(outcome, out / outcome.scale if of_several else out)
+        _write_outcome(outcome, out / outcome.scale if of_several else out)
     if outcome.scale:
         click.echo("")
     if outcome.closing:
         click.echo(outcome.closing)
 
 
-def _write(outcome: Outcome, out: Path) -> None:
+def _write_outcome(outcome: Outcome, out: Path) -> None:
     with atomic_folder(out, _WRITTEN) as folder:
         save_table(outcome.table, folder)
         if outcome.figure is not None:

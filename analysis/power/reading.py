@@ -24,15 +24,25 @@ from tqdm import tqdm
 
 from analysis.data.own_columns import in_namespace
 from analysis.errors import AnalysisError
-from analysis.findings.contrasts import planned
+from analysis.findings.contrasts import planned_contrasts
 from analysis.findings.design import cell_names, crossing
-from analysis.power.base import NAME, Asked, Outcome, enough_participants, study_origin
+from analysis.findings.finding import titles_of
+from analysis.power.base import (
+    Outcome,
+    PowerOptions,
+    enough_participants,
+    power_table,
+    study_origin,
+    summary,
+)
 from analysis.statistics.contrasts import Weights, contrasts
 from analysis.statistics.resample import numpy_generator
 from analysis.tables.accuracy_table import Column, Table
 from experiment.design.lists import BuiltLists, ListEntry
 from experiment.materials.read import item_row
 from experiment.records import Kind, Variant
+from experiment.responses.reading.reading import Read
+from experiment.responses.registry import response_of
 from experiment.studies.study import Study
 
 Floats = NDArray[np.float64]
@@ -57,12 +67,6 @@ class Spread:
     residual: float
 
 
-# Medians over three constructions of Witzel et al. (2012) at the word that differs by condition
-# (same files and model as benchmarks/reading_published.py).
-SELF_PACED = Spread(0.35, 0.08, 0.07, 0.03, 0.42)
-MAZE = Spread(0.17, 0.06, 0.10, 0.09, 0.29)
-
-
 @dataclass(frozen=True, slots=True)
 class ReadDesign:
     """The trials of one construction in the lists.
@@ -70,12 +74,12 @@ class ReadDesign:
     Attributes:
         name: The construction's name.
         lists: For each list one row per trial: ``unit`` and ``cell``.
-        wanted: The cells' weights in each contrast, by label.
+        comparisons: The cells' weights in each contrast, by label.
     """
 
     name: str
     lists: Sequence[pd.DataFrame]
-    wanted: Mapping[str, Weights]
+    comparisons: Mapping[str, Weights]
 
 
 def simulate(
@@ -102,14 +106,14 @@ def simulate(
         time), detected (whether the interval excludes zero, given the slowdown).
     """
     effect = float(np.log1p(slowdown))
-    found = []
+    results = []
     for number in simulations:
         for design in designs:
             rng = numpy_generator(seed, "reading power", design.name, number)
-            read = _readings(design, spread, max(sizes), rng)
+            read = _simulate_times(design, spread, max(sizes), rng)
             for size in sizes:
-                rows = contrasts(read[read["place"] < size], "log_rt", design.wanted)
-                found.append(
+                rows = contrasts(read[read["place"] < size], "log_rt", design.comparisons)
+                results.append(
                     pd.DataFrame(
                         {
                             "simulation": number,
@@ -121,19 +125,10 @@ def simulate(
                         }
                     )
                 )
-    return pd.concat(found, ignore_index=True)
+    return pd.concat(results, ignore_index=True)
 
 
-def summary(found: pd.DataFrame) -> pd.DataFrame:
-    """Return half_width (mean) and power (share of studies) for each size and contrast.
-
-    Studies with too few readings for an interval count as not detecting.
-    """
-    grouped = found.groupby(["construction", "contrast", "per_list"], sort=False)
-    return grouped.agg(half_width=("half_width", "mean"), power=("detected", "mean")).reset_index()
-
-
-def _readings(
+def _simulate_times(
     design: ReadDesign, spread: Spread, per_list: int, rng: np.random.Generator
 ) -> pd.DataFrame:
     blocks = [
@@ -147,19 +142,19 @@ def _readings(
     # The difference of two independent terms has twice the variance of one.
     of_cell = np.sqrt(0.5)
     log_rt = (
-        _drawn(rng, spread.participants, person)
-        + _drawn(rng, spread.their_effect * of_cell, person, cell)
-        + _drawn(rng, spread.frames, frame)
-        + _drawn(rng, spread.frames_effect * of_cell, frame, cell)
+        _draw_by_level(rng, spread.participants, person)
+        + _draw_by_level(rng, spread.their_effect * of_cell, person, cell)
+        + _draw_by_level(rng, spread.frames, frame)
+        + _draw_by_level(rng, spread.frames_effect * of_cell, frame, cell)
         + rng.normal(0, spread.residual, len(rows))
     )
     return rows.assign(log_rt=log_rt)
 
 
-def _drawn(rng: np.random.Generator, sd: float, *of: NDArray[np.object_]) -> Floats:
+def _draw_by_level(rng: np.random.Generator, sd: float, *of: NDArray[np.object_]) -> Floats:
     """Return a random draw for each row; rows with the same keys get the same draw."""
-    codes, known = pd.factorize(pd.MultiIndex.from_arrays(of) if len(of) > 1 else of[0])
-    return rng.normal(0, sd, len(known))[codes]
+    codes, levels = pd.factorize(pd.MultiIndex.from_arrays(of) if len(of) > 1 else of[0])
+    return rng.normal(0, sd, len(levels))[codes]
 
 
 _PERCENT = 100.0
@@ -167,21 +162,21 @@ _USUAL_PERCENT = 5.0
 _PARTS = 5
 
 
-def spread_of(study: Study, given: str) -> Spread:
+def spread_of(study: Study, log_sds: str) -> Spread:
     """Return the given standard deviations, or the defaults of the study's response type.
 
     Raises:
         click.BadParameter: The values are not five non-negative numbers.
     """
-    if not given:
-        return MAZE if study.response == "maze" else SELF_PACED
+    if not log_sds:
+        return Spread(*getattr(response_of(study), "log_rt_sds", Read.log_rt_sds))
     try:
-        parts = [float(one) for one in given.split(",")]
+        parts = [float(part) for part in log_sds.split(",")]
     except ValueError:
         parts = []
     if len(parts) != _PARTS or min(parts) < 0:
         raise click.BadParameter(
-            f'"{given}" is not five standard deviations of 0 or more, such as '
+            f'"{log_sds}" is not five standard deviations of 0 or more, such as '
             "0.35,0.08,0.07,0.03,0.42: of participants, of their effects, of frames, of their "
             "effects, and the residual one",
             param_hint="--log-sds",
@@ -189,16 +184,16 @@ def spread_of(study: Study, given: str) -> Spread:
     return Spread(*parts)
 
 
-def power_of_reading(study: Study, built: BuiltLists, asked: Asked) -> Iterator[Outcome]:
+def power_of_reading(study: Study, built: BuiltLists, options: PowerOptions) -> Iterator[Outcome]:
     """Yield the power of each planned contrast of each construction.
 
     Raises:
         AnalysisError: No construction has two conditions.
         click.BadParameter: The standard deviations are not five numbers.
     """
-    percent = asked.slowdown_percent or _USUAL_PERCENT
-    spread = spread_of(study, asked.log_sds)
-    designs = list(_designs(study, built.lists))
+    percent = options.slowdown_percent or _USUAL_PERCENT
+    spread = spread_of(study, options.log_sds)
+    designs = list(_read_designs(study, built.lists))
     if not designs:
         raise AnalysisError(
             "no construction of the targets has two conditions, so no times are compared",
@@ -206,14 +201,14 @@ def power_of_reading(study: Study, built: BuiltLists, asked: Asked) -> Iterator[
             expected="two conditions or more in the column condition",
             remedy="Write the items of another condition",
         )
-    numbers = tqdm(range(asked.simulations), desc="Simulating", unit=" studies", disable=None)
+    numbers = tqdm(range(options.simulations), desc="Simulating", unit=" studies", disable=None)
     slowdown = percent / _PERCENT
     power = summary(
-        simulate(designs, spread, asked.sizes, numbers, slowdown=slowdown, seed=asked.seed)
+        simulate(designs, spread, options.sizes, numbers, slowdown=slowdown, seed=options.seed)
     )
-    titles = {one.name: one.title for one in study.constructions}
+    titles = titles_of(study)
     sentences = list(_sentences(power, titles, study.design.n_lists, percent))
-    yield Outcome(_table(study, power, titles, spread, asked, percent), sentences)
+    yield Outcome(_table(study, power, titles, spread, options, percent), sentences)
 
 
 def _table(
@@ -221,7 +216,7 @@ def _table(
     power: pd.DataFrame,
     titles: dict[str, str],
     spread: Spread,
-    asked: Asked,
+    options: PowerOptions,
     percent: float,
 ) -> Table:
     frame = pd.DataFrame(
@@ -233,13 +228,11 @@ def _table(
             "power": power["power"],
         }
     )
-    return Table(
-        name=NAME,
-        title="Power",
-        caption=f"What {study.name} would find in one region, over {asked.simulations} simulated "
-        "studies.",
-        frame=frame,
-        columns=(
+    return power_table(
+        study,
+        options,
+        frame,
+        (
             Column("label", "per list", "text"),
             Column("participants", "recruited", "count"),
             Column("percent", "half the 95% interval, %", "number"),
@@ -253,39 +246,44 @@ def _table(
             f"Logarithms of times with sd {spread.participants:g} between participants, "
             f"{spread.their_effect:g} between their effects, {spread.frames:g} between frames, "
             f"{spread.frames_effect:g} between their effects and {spread.residual:g} residual.",
-            study_origin(study, asked.seed),
+            study_origin(study, options.seed),
         ),
+        found_in=" in one region",
     )
 
 
-def _designs(study: Study, lists: Sequence[Sequence[ListEntry]]) -> Iterator[ReadDesign]:
-    rows = pd.concat([_targets(entries).assign(list=n) for n, entries in enumerate(lists)])
-    for name, own in rows.groupby("construction", sort=False):
-        items = in_namespace(pd.DataFrame([item_row(one) for one in dict.fromkeys(own["item"])]))
-        cross = crossing(own, items)
+def _read_designs(study: Study, lists: Sequence[Sequence[ListEntry]]) -> Iterator[ReadDesign]:
+    rows = pd.concat([_target_rows(entries).assign(list=n) for n, entries in enumerate(lists)])
+    for name, construction_rows in rows.groupby("construction", sort=False):
+        items = in_namespace(
+            pd.DataFrame([item_row(item) for item in dict.fromkeys(construction_rows["item"])])
+        )
+        cross = crossing(construction_rows, items)
         if len(cross.cells) < 2:
             continue
         per_list = [
-            own.loc[own["list"] == number, ["unit", "cell"]].reset_index(drop=True)
+            construction_rows.loc[
+                construction_rows["list"] == number, ["unit", "cell"]
+            ].reset_index(drop=True)
             for number in range(len(lists))
         ]
-        yield ReadDesign(str(name), per_list, planned(cross, study.analysis))
+        yield ReadDesign(str(name), per_list, planned_contrasts(cross, study.analysis))
 
 
-def _targets(entries: Sequence[ListEntry]) -> pd.DataFrame:
+def _target_rows(entries: Sequence[ListEntry]) -> pd.DataFrame:
     """Return a list's targets, each with its cell and the unit that repeats over cells.
 
     Each version of a two-version item is read by every second participant; here every item shows
     the good version.
     """
-    kept = [entry for entry in entries if entry.kind is Kind.TARGET]
+    targets = [entry for entry in entries if entry.kind is Kind.TARGET]
     frame = pd.DataFrame(
         {
-            "construction": [entry.item.construction for entry in kept],
-            "condition": [entry.item.condition for entry in kept],
-            "unit": [entry.item.frame or entry.item.item_id for entry in kept],
+            "construction": [entry.item.construction for entry in targets],
+            "condition": [entry.item.condition for entry in targets],
+            "unit": [entry.item.frame or entry.item.item_id for entry in targets],
             "version": str(Variant.GOOD),
-            "item": [entry.item for entry in kept],
+            "item": [entry.item for entry in targets],
         }
     )
     return frame.assign(cell=cell_names(frame))

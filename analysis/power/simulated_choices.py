@@ -17,7 +17,7 @@ logit L, relative to that at L = 0, is 2 tanh(L / 2) / L. Reaction times are log
 median proportional to this time; a typical item has the study's median.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -114,9 +114,10 @@ def design_of(lists: Sequence[Sequence[ListEntry]]) -> Design:
     return Design(
         lists=lists,
         constructions=names,
-        item=[np.array([items[one.item.item_id] for one in entries]) for entries in lists],
+        item=[np.array([items[entry.item.item_id] for entry in entries]) for entries in lists],
         construction=[
-            np.array([names.index(one.item.construction) for one in entries]) for entries in lists
+            np.array([names.index(entry.item.construction) for entry in entries])
+            for entries in lists
         ],
         item_ids=list(items),
     )
@@ -136,7 +137,7 @@ def like_items(
     Raises:
         AnalysisError: An item has no probability, or lapses make a probability unreachable.
     """
-    if missing := [one for one in design.item_ids if one not in p_good]:
+    if missing := [item_id for item_id in design.item_ids if item_id not in p_good]:
         raise AnalysisError(
             f"{len(missing)} of the study's {design.n_items} items have no probability, such as "
             f'"{missing[0]}"',
@@ -144,11 +145,12 @@ def like_items(
             remedy="Take more sessions: as many as the study has lists cover every item",
         )
     # Clip probabilities of 0 and 1, which have no logit and are unrealistic.
-    share = np.clip([p_good[one] for one in design.item_ids], people.lapse / 2 + _EDGE, 1 - _EDGE)
+    known = [p_good[item_id] for item_id in design.item_ids]
+    share = np.clip(known, people.lapse / 2 + _EDGE, 1 - _EDGE)
     share = np.minimum(share, 1 - people.lapse / 2 - _EDGE)
     by_participant = replace(people, sd_items=0.0)
     distinct, place = np.unique(share, return_inverse=True)
-    logits = np.array([intercept(float(one), by_participant) for one in distinct])[place]
+    logits = np.array([intercept(float(accuracy), by_participant) for accuracy in distinct])[place]
     item, construction = np.concatenate(design.item), np.concatenate(design.construction)
     n = len(design.constructions)
     sums = np.bincount(construction, share[item], n)
@@ -158,8 +160,8 @@ def like_items(
 def relative_decision_time(logit: Floats) -> Floats:
     """Return the mean decision time at logits of accuracy, relative to that at chance."""
     half = np.abs(logit) / 2
-    found: Floats = np.where(half < _FLAT, 1.0, np.tanh(half) / np.maximum(half, _FLAT))
-    return found
+    relative: Floats = np.where(half < _FLAT, 1.0, np.tanh(half) / np.maximum(half, _FLAT))
+    return relative
 
 
 def intercept(accuracy: float, people: Assumptions) -> float:
@@ -179,11 +181,11 @@ def intercept(accuracy: float, people: Assumptions) -> float:
 
     if not excess(-30) < 0 < excess(30):
         # Perfect accuracy has no logit; use the highest accuracy that lapses allow.
-        return 30.0 if excess(30) <= 0 else _unreachable(accuracy, people)
+        return 30.0 if excess(30) <= 0 else _refuse_accuracy(accuracy, people)
     return float(brentq(excess, -30, 30))
 
 
-def _unreachable(accuracy: float, people: Assumptions) -> float:
+def _refuse_accuracy(accuracy: float, people: Assumptions) -> float:
     raise AnalysisError(
         f"an accuracy of {accuracy:.2f} cannot be reached with a lapse rate of {people.lapse:.2f}",
         expected=f"an accuracy above {people.lapse / 2:.2f}",
@@ -220,59 +222,67 @@ def simulate(
         ``half_width`` and ``detected``: whether the interval excludes accuracy - difference.
     """
     items = expected.items
-    base = np.zeros(0) if items is not None else _bases(design, expected.constructions, people)
-    shown = [
-        [_shown(entries, seed, list_, place) for place in range(max(sizes))]
+    base = (
+        np.zeros(0)
+        if items is not None
+        else _item_intercepts(design, expected.constructions, people)
+    )
+    places = [
+        [_place_of(entries, seed, list_, place) for place in range(max(sizes))]
         for list_, entries in enumerate(design.lists)
     ]
-    found = []
+    results = []
     for number in simulations:
         rng = numpy_generator(seed, "power", number)
-        own = base + rng.normal(0, people.sd_items, design.n_items) if items is None else items
-        judged = _judgments(design, own, expected.median_rt_ms, people, rules, shown, rng)
+        item_logits = (
+            base + rng.normal(0, people.sd_items, design.n_items) if items is None else items
+        )
+        judgments = _simulate_judgments(
+            design, item_logits, expected.median_rt_ms, people, rules, places, rng
+        )
         for size in sizes:
-            kept = judged[judged["place"] < size]
-            rows = _intervals(kept, design, expected.constructions, difference)
-            found.append(rows.assign(simulation=number, per_list=size))
-    return pd.concat(found, ignore_index=True)
+            of_size = judgments[judgments["place"] < size]
+            rows = _intervals(of_size, design, expected.constructions, difference)
+            results.append(rows.assign(simulation=number, per_list=size))
+    return pd.concat(results, ignore_index=True)
 
 
-def _bases(design: Design, accuracy: Sequence[float], people: Assumptions) -> Floats:
+def _item_intercepts(design: Design, accuracy: Sequence[float], people: Assumptions) -> Floats:
     """Return the intercept of each item's construction."""
-    of_construction = np.array([intercept(one, people) for one in accuracy])
-    found = np.zeros(design.n_items)
-    found[np.concatenate(design.item)] = of_construction[np.concatenate(design.construction)]
-    return found
+    of_construction = np.array([intercept(share, people) for share in accuracy])
+    bases = np.zeros(design.n_items)
+    bases[np.concatenate(design.item)] = of_construction[np.concatenate(design.construction)]
+    return bases
 
 
-def _judgments(
+def _simulate_judgments(
     design: Design,
     items: Floats,
     median_rt_ms: float,
     people: Assumptions,
     rules: Sequence[Rule],
-    shown: Sequence[Sequence["_Shown"]],
+    places: Sequence[Sequence["_Place"]],
     rng: np.random.Generator,
 ) -> pd.DataFrame:
     """Return the judgments of the participants whom the rules keep."""
-    per_list = len(shown[0])
+    per_list = len(places[0])
     slower = relative_decision_time(items)
     typical = float(np.median(slower))
     blocks = []
     for list_, (item, construction) in enumerate(
         zip(design.item, design.construction, strict=True)
     ):
-        own = rng.normal(0, people.sd_participants, (per_list, 1))
-        attentive = expit(items[item] + own)
+        participant_effects = rng.normal(0, people.sd_participants, (per_list, 1))
+        attentive = expit(items[item] + participant_effects)
         probability = people.lapse / 2 + (1 - people.lapse) * attentive
         probability[rng.random(per_list) < people.guessing] = 0.5
         right = rng.random(probability.shape) < probability
-        times = _times(median_rt_ms * slower[item] / typical, per_list, rng)
-        kept = [
-            verdict(rules, _session(design.lists[list_], row, own_times, own_screen)).kept
-            for row, own_times, own_screen in zip(right, times, shown[list_], strict=True)
+        times = _draw_times(median_rt_ms * slower[item] / typical, per_list, rng)
+        is_kept = [
+            verdict(rules, _session_judgments(design.lists[list_], row, own_times, own_screen)).kept
+            for row, own_times, own_screen in zip(right, times, places[list_], strict=True)
         ]
-        place = np.flatnonzero(kept)
+        place = np.flatnonzero(is_kept)
         blocks.append(
             pd.DataFrame(
                 {
@@ -287,7 +297,7 @@ def _judgments(
     return pd.concat(blocks, ignore_index=True)
 
 
-def _times(median_ms: Floats, n: int, rng: np.random.Generator) -> list[list[float | None]]:
+def _draw_times(median_ms: Floats, n: int, rng: np.random.Generator) -> list[list[float | None]]:
     """Return the reaction times of ``n`` participants by trial; None without a known median."""
     if not median_ms.any():
         return [[None] * len(median_ms)] * n
@@ -296,25 +306,25 @@ def _times(median_ms: Floats, n: int, rng: np.random.Generator) -> list[list[flo
 
 
 @dataclass(frozen=True, slots=True)
-class _Shown:
+class _Place:
     """The trials of one place (participant slot): entry positions, and sides of good options."""
 
     positions: Sequence[int]
     good_sides: Sequence[Side]
 
 
-def _shown(entries: Sequence[ListEntry], seed: int, list_: int, place: int) -> _Shown:
+def _place_of(entries: Sequence[ListEntry], seed: int, list_: int, place: int) -> _Place:
     constructions = [entry.item.construction for entry in entries]
     # Any order works: the supported rules only require that sides vary.
     positions = generator(seed, "power", list_, place).sample(range(len(entries)), len(entries))
-    return _Shown(positions, target_positions(constructions, seed, list_, place))
+    return _Place(positions, target_positions(constructions, seed, list_, place))
 
 
-def _session(
+def _session_judgments(
     entries: Sequence[ListEntry],
     right: NDArray[np.bool_],
     times: Sequence[float | None],
-    shown: _Shown,
+    place: _Place,
 ) -> list[Judgment]:
     return [
         Judgment(
@@ -329,65 +339,34 @@ def _session(
             extra=entry.item.extra,
         )
         for entry, chose_good, rt_ms, position, side in zip(
-            entries, right, times, shown.positions, shown.good_sides, strict=True
+            entries, right, times, place.positions, place.good_sides, strict=True
         )
     ]
 
 
 def _intervals(
-    judged: pd.DataFrame, design: Design, accuracy: Sequence[float], difference: float
+    judgments: pd.DataFrame, design: Design, accuracy: Sequence[float], difference: float
 ) -> pd.DataFrame:
     n = len(design.constructions)
-    present = np.unique(judged["construction"])
-    place = np.searchsorted(present, judged["construction"])
+    present = np.unique(judgments["construction"])
+    place = np.searchsorted(present, judgments["construction"])
     # Every judgment counts once for its construction and once for the whole study.
-    group = np.concatenate([place, np.full(len(judged), len(present))]).astype(np.intp)
+    group = np.concatenate([place, np.full(len(judgments), len(present))]).astype(np.intp)
     right, person, item = (
-        np.tile(judged[name].to_numpy(), 2) for name in ("right", "participant", "item")
+        np.tile(judgments[name].to_numpy(), 2) for name in ("right", "participant", "item")
     )
-    if judged.empty:
+    if judgments.empty:
         return pd.DataFrame(columns=["construction", "kept", "accuracy", "half_width", "detected"])
-    seen = clustered_intervals(right, person, item, group)
+    intervals = clustered_intervals(right, person, item, group)
     share = np.bincount(np.concatenate(design.construction), minlength=n)
     truth = np.array(accuracy)
     true = np.append(truth[present], float(share @ truth / share.sum()))
     return pd.DataFrame(
         {
-            "construction": [*(design.constructions[one] for one in present), OVERALL],
-            "kept": judged["participant"].nunique(),
-            "accuracy": seen.accuracy,
-            "half_width": (seen.high - seen.low) / 2,
-            "detected": (seen.low > true - difference) | (seen.high < true - difference),
+            "construction": [*(design.constructions[number] for number in present), OVERALL],
+            "kept": judgments["participant"].nunique(),
+            "accuracy": intervals.accuracy,
+            "half_width": (intervals.high - intervals.low) / 2,
+            "detected": (intervals.low > true - difference) | (intervals.high < true - difference),
         }
     )
-
-
-def summary(found: pd.DataFrame) -> pd.DataFrame:
-    """Return average results over simulated studies, for each size and construction.
-
-    Returns:
-        ``construction``, ``per_list``, ``kept`` and ``half_width`` (means), ``power`` (the share of
-        studies that detected the difference), ``simulations``.
-    """
-    grouped = found.groupby(["construction", "per_list"], sort=False)
-    return grouped.agg(
-        kept=("kept", "mean"),
-        half_width=("half_width", "mean"),
-        power=("detected", "mean"),
-        simulations=("simulation", "nunique"),
-    ).reset_index()
-
-
-def needed(found: pd.DataFrame, fits: Callable[[pd.DataFrame], "pd.Series[bool]"]) -> pd.DataFrame:
-    """Return the smallest sufficient number of participants per list for each construction.
-
-    Args:
-        found: A summary.
-        fits: Selects the rows of the summary that are sufficient.
-
-    Returns:
-        construction, per_list; missing if no tried size is sufficient.
-    """
-    enough = found[fits(found)].groupby("construction")["per_list"].min()
-    names = found["construction"].unique()
-    return enough.reindex(names).astype("Int64").reset_index()

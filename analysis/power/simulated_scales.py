@@ -51,8 +51,8 @@ class Scale:
 
     @property
     def _spread(self) -> float:
-        own = (self.people.sd_participants, self.people.sd_items, self.sd_effects, self.sd_effects)
-        return float(np.sqrt(np.sum(np.square(own))))
+        sds = (self.people.sd_participants, self.people.sd_items, self.sd_effects, self.sd_effects)
+        return float(np.sqrt(np.sum(np.square(sds))))
 
     def mean(self, eta: float) -> float:
         """Return the mean point at ``b_c = eta``, of participants who do not guess throughout."""
@@ -84,13 +84,13 @@ class Planned:
     Attributes:
         rows: The indices of its answers among all answers.
         answers: Those answers, with cell, participant, unit, and perhaps ``also`` and ``group``.
-        wanted: Each contrast's weights of cells.
+        comparisons: Each contrast's weights of cells.
         truth: Each contrast's value if all participants were attentive.
     """
 
     rows: NDArray[np.intp]
     answers: pd.DataFrame
-    wanted: Mapping[str, Weights]
+    comparisons: Mapping[str, Weights]
     truth: Mapping[str, float]
 
 
@@ -129,21 +129,21 @@ def simulate_scale(
     person = answers["participant"].to_numpy(dtype=np.intp)
     unit, cell = (codes(answers[name].astype(str))[0] for name in ("unit", "cell"))
     place = answers["place"].to_numpy()
-    found = []
+    results = []
     for number in simulations:
         rng = numpy_generator(seed, "power of a scale", number)
-        points = _points(base, person, unit, cell, scale, rng)
-        kept = np.isin(person, list(keeps(points)))
+        points = _simulate_points(base, person, unit, cell, scale, rng)
+        is_kept = np.isin(person, list(keeps(points)))
         for size in sizes:
-            there = kept & (place < size)
-            for name, one in planned.items():
-                rows = _row(one, points, there, difference).assign(construction=name)
-                n_kept = len(np.unique(person[there]))
-                found.append(rows.assign(simulation=number, per_list=size, kept=n_kept))
-    return pd.concat(found, ignore_index=True)
+            in_size = is_kept & (place < size)
+            for name, design in planned.items():
+                rows = _result_rows(design, points, in_size, difference).assign(construction=name)
+                n_kept = len(np.unique(person[in_size]))
+                results.append(rows.assign(simulation=number, per_list=size, kept=n_kept))
+    return pd.concat(results, ignore_index=True)
 
 
-def _points(
+def _simulate_points(
     base: Floats,
     person: NDArray[np.intp],
     unit: NDArray[np.intp],
@@ -163,38 +163,21 @@ def _points(
     return np.where(at_random, rng.integers(1, scale.points + 1, len(eta)), points)
 
 
-def _row(
-    one: Planned, points: NDArray[np.intp], there: NDArray[np.bool_], difference: float
+def _result_rows(
+    design: Planned, points: NDArray[np.intp], in_size: NDArray[np.bool_], difference: float
 ) -> pd.DataFrame:
-    own = there[one.rows]
-    answers = one.answers[own].assign(point=points[one.rows][own].astype(float))
-    found = contrasts(answers, "point", one.wanted)
-    truth = found["contrast"].map(one.truth)
-    low, high = found["low"], found["high"]
+    selected = in_size[design.rows]
+    answers = design.answers[selected].assign(point=points[design.rows][selected].astype(float))
+    estimates = contrasts(answers, "point", design.comparisons)
+    truth = estimates["contrast"].map(design.truth)
+    low, high = estimates["low"], estimates["high"]
     return pd.DataFrame(
         {
-            "contrast": found["contrast"],
+            "contrast": estimates["contrast"],
             "truth": truth,
-            "estimate": found["estimate"],
+            "estimate": estimates["estimate"],
             "half_width": (high - low) / 2,
             "detected": (low > truth - difference) | (high < truth - difference),
             "not_zero": (low > 0) | (high < 0),
         }
     )
-
-
-def summary_of_scale(found: pd.DataFrame) -> pd.DataFrame:
-    """Return average results for each construction, contrast and size.
-
-    Returns:
-        In addition to these: ``truth``, ``kept``, ``half_width`` (means), ``power`` and
-        ``power_of_effect`` (shares of studies).
-    """
-    grouped = found.groupby(["construction", "contrast", "per_list"], sort=False)
-    return grouped.agg(
-        truth=("truth", "first"),
-        kept=("kept", "mean"),
-        half_width=("half_width", "mean"),
-        power=("detected", "mean"),
-        power_of_effect=("not_zero", "mean"),
-    ).reset_index()

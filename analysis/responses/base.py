@@ -1,14 +1,45 @@
-"""The interface of a response type's analysis."""
+"""The interface of a response type's analysis, and the choice of the analysis for a run."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import cast
 
 import pandas as pd
 
 from analysis.data.join import Joined
 from analysis.data.load import ExportedRun, Scores
-from analysis.findings.finding import Finding, Given
+from analysis.errors import AnalysisError
+from analysis.findings.finding import Finding, FindingInputs
+from analysis.findings.flow import FLOW
+from analysis.findings.other_answers import LATE_ANSWERS
+from analysis.findings.plan import PLAN
 from analysis.tables.provenance import AskedFor
+from experiment.errors import ParallaxError
+from experiment.plugins import Registry
+from experiment.responses.mixed.mixed import Mixed
+from experiment.responses.rating.rating import Scales
+from experiment.responses.registry import response_of
+
+# The findings about a run of any type of response.
+SHARED: tuple[Finding, ...] = (FLOW, LATE_ANSWERS, PLAN)
+# Findings of optional parts of the installation; they come last.
+_OPTIONAL = Registry(
+    "finding", {"human_baseline": "analysis.baseline.finding:HUMAN_BASELINE"}, called=False
+)
+ANALYSES = Registry(
+    "analysis of a type of response",
+    {
+        "choice": "analysis.responses.choice:CHOICE",
+        "maze": "analysis.maze.analysis:MAZE_ANALYSIS",
+        "self_paced": "analysis.responses.reading:SELF_PACED_ANALYSIS",
+        "rating": "analysis.responses.rating:RATING",
+        "read_then_rate": "analysis.responses.reading:READ_THEN_RATE",
+        "yes_no": "analysis.responses.yes_no:YES_NO_ANALYSIS",
+    },
+    group="parallax.analyses",
+    requires=("name", "asked", "join", "summary", "findings"),
+    called=False,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,16 +47,58 @@ class ResponseAnalysis:
     """The analysis of one response type, or of a family of types.
 
     Attributes:
-        name: The name used in ``family`` of types and ``of`` of findings.
+        name: The name used in ``family`` of types.
         asked: The report's wording of the task.
         join: Joins participants' answers and models' decisions on the same items.
         summary: Returns the report's first sentences, from the inputs of findings and their
             statistics by name.
-        findings: Additional findings, placed before those of the registry.
+        findings: The type's findings, in the report's order; those of ``SHARED`` that it does not
+            list follow them.
     """
 
     name: str
     asked: AskedFor
     join: Callable[[ExportedRun, Sequence[Scores]], Joined]
-    summary: Callable[[Given, Mapping[str, pd.DataFrame]], list[str]]
+    summary: Callable[[FindingInputs, Mapping[str, pd.DataFrame]], list[str]]
     findings: tuple[Finding, ...] = ()
+
+
+def analysis_of(run: ExportedRun) -> ResponseAnalysis:
+    """Return the analysis for a run's response type.
+
+    Raises:
+        UnknownNameError: The type of response names an analysis that is not installed.
+        PluginError: The analysis cannot be imported, or is not an analysis.
+    """
+    if run.study.response == Mixed.name:
+        raise AnalysisError(
+            "the sessions have several tasks, and each is analysed by itself",
+            where=str(run.folder),
+            expected="the trials of one task",
+            remedy="`parallax compare` does so; `analysis.data.tasks.of_task` takes one out",
+        )
+    if run.study.response == Scales.name:
+        raise AnalysisError(
+            "the trials have several scales, and each is analysed by itself",
+            where=str(run.folder),
+            expected="the ratings on one scale",
+            remedy="`parallax compare` does so; `analysis.data.scales.of_scale` takes one out",
+        )
+    try:
+        family = response_of(run.study, own_code=False).family
+    except ParallaxError:
+        # A researcher's own response type is read as pairs; its code is not executed here.
+        family = "choice"
+    return cast(ResponseAnalysis, ANALYSES.load(family, own_code=False))
+
+
+def findings_of(response: ResponseAnalysis, inputs: FindingInputs) -> list[Finding]:
+    """Return the findings of a run whose required inputs are available, in the report's order."""
+    names = {finding.name for finding in response.findings}
+    optional = (cast(Finding, _OPTIONAL.load(name)) for name in _OPTIONAL)
+    others = [finding for finding in (*SHARED, *optional) if finding.name not in names]
+    return [
+        finding
+        for finding in (*response.findings, *others)
+        if all(need.is_met(inputs) for need in finding.needs)
+    ]

@@ -5,17 +5,55 @@ from collections.abc import Mapping
 import pandas as pd
 
 from analysis.data.join import join
-from analysis.findings.finding import Given
-from analysis.findings.summary_sentences import sentences
+from analysis.findings.accuracy import ACCURACY, INTERVALS, OPTIONS
+from analysis.findings.curves import CURVES
+from analysis.findings.design_model import DESIGN_MODEL
+from analysis.findings.differences import DIFFERENCES
+from analysis.findings.finding import FindingInputs
+from analysis.findings.flow import FLOW
+from analysis.findings.human_model_agreement import AGREEMENT
+from analysis.findings.lexical import LEXICAL
+from analysis.findings.measures import CHOICE_EFFECTS
+from analysis.findings.metrics_table import METRICS
+from analysis.findings.mixed_model import MIXED
+from analysis.findings.multiverse import MULTIVERSE
+from analysis.findings.other_answers import LATE_ANSWERS, OTHER_KINDS
+from analysis.findings.people import PEOPLE
+from analysis.findings.summary_sentences import effect_sentences
+from analysis.findings.takers import TAKERS
 from analysis.report.summary import summary
 from analysis.responses.base import ResponseAnalysis
 from analysis.tables.provenance import AskedFor
 
 
-def _summary(given: Given, statistics: Mapping[str, pd.DataFrame]) -> list[str]:
-    found = summary(given.by_construction, given.context.study, statistics, given.margin)
+def _summary(inputs: FindingInputs, statistics: Mapping[str, pd.DataFrame]) -> list[str]:
+    texts = summary(inputs.by_construction, inputs.context.study, statistics, inputs.margin)
     effects = statistics.get("design_effects")
-    return found if effects is None else [*found, *sentences(effects, given.context)]
+    return texts if effects is None else [*texts, *effect_sentences(effects, inputs.context)]
 
 
-CHOICE = ResponseAnalysis("choice", AskedFor(), join, _summary)
+CHOICE = ResponseAnalysis(
+    "choice",
+    AskedFor(),
+    join,
+    _summary,
+    (
+        FLOW,
+        ACCURACY,
+        CHOICE_EFFECTS,
+        OPTIONS,
+        DIFFERENCES,
+        TAKERS,
+        AGREEMENT,
+        MIXED,
+        DESIGN_MODEL,
+        LATE_ANSWERS,
+        PEOPLE,
+        OTHER_KINDS,
+        INTERVALS,
+        MULTIVERSE,
+        LEXICAL,
+        METRICS,
+        CURVES,
+    ),
+)

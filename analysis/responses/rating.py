@@ -7,9 +7,14 @@ import pandas as pd
 from analysis.data.join import Joined, check_same_items, items_hash, judgments
 from analysis.data.load import ExportedRun, Scores
 from analysis.findings.design import with_units
-from analysis.findings.finding import Given
+from analysis.findings.design_model import RATING_MODEL
+from analysis.findings.finding import FindingInputs, titles_of
+from analysis.findings.flow import FLOW
+from analysis.findings.measures import RATING_EFFECTS
+from analysis.findings.other_answers import OTHER_RATED
+from analysis.findings.ratings import RATING_MODELS, RATINGS
 from analysis.findings.summary_sentences import POINTS
-from analysis.findings.summary_sentences import sentences as design_sentences
+from analysis.findings.summary_sentences import effect_sentences as design_sentences
 from analysis.report.summary import all_alike, beside_ceiling
 from analysis.responses.base import ResponseAnalysis
 from analysis.statistics.contrasts import with_z_scores
@@ -20,18 +25,18 @@ def _join(run: ExportedRun, scores: Sequence[Scores]) -> Joined:
     """Return the ratings; models have no decisions, since there is no choice."""
     rated = judgments(run)
     items = rated["item_id"].unique().tolist()
-    for one in scores:
-        check_same_items(run, one, items, lambda: items_hash(run))
+    for model_scores in scores:
+        check_same_items(run, model_scores, items, lambda: items_hash(run))
     return Joined(with_z_scores(with_units(rated, run.items)), {}, run.items)
 
 
-def _summary(given: Given, statistics: Mapping[str, pd.DataFrame]) -> list[str]:
-    return list(_sentences(given, statistics))
+def _summary(inputs: FindingInputs, statistics: Mapping[str, pd.DataFrame]) -> list[str]:
+    return list(_sentences(inputs, statistics))
 
 
-def _sentences(given: Given, statistics: Mapping[str, pd.DataFrame]) -> Iterator[str]:
+def _sentences(inputs: FindingInputs, statistics: Mapping[str, pd.DataFrame]) -> Iterator[str]:
     """Yield the main results in sentences."""
-    titles = {one.name: one.title for one in given.context.study.constructions}
+    titles = titles_of(inputs.context.study)
     apart = statistics["rating_differences"]
     for row in apart.to_dict("records"):
         name = titles.get(str(row["construction"]), row["construction"])
@@ -39,29 +44,31 @@ def _sentences(given: Given, statistics: Mapping[str, pd.DataFrame]) -> Iterator
         if not pd.isna(row["low"]):
             interval = f"95% interval {row['low']:+z.2f} to {row['high']:+z.2f}"
         yield (
-            f"{name}: people rated the expected version {row['difference']:+z.2f} points from the "
-            f"other ({interval}); means "
+            f"{name}: people's ratings of the expected version differ from those of the other by "
+            f"{row['difference']:+z.2f} points ({interval}); means "
             f"{row['mean_good']:.2f} and {row['mean_other']:.2f}."
         )
     if apart.empty:
-        yield from _of_conditions(given, statistics, titles)
-    yield from _of_models(statistics, titles)
+        yield from _condition_sentences(inputs, statistics, titles)
+    yield from _model_sentences(statistics, titles)
 
 
-def _of_conditions(
-    given: Given, statistics: Mapping[str, pd.DataFrame], titles: Mapping[str, str]
+def _condition_sentences(
+    inputs: FindingInputs, statistics: Mapping[str, pd.DataFrame], titles: Mapping[str, str]
 ) -> Iterator[str]:
     """Yield each construction's interactions, or otherwise its differences, and the means."""
     if "rating_effects" in statistics:
-        yield from design_sentences(statistics["rating_effects"], given.context, POINTS)
+        yield from design_sentences(statistics["rating_effects"], inputs.context, POINTS)
     means = statistics["ratings"]
     for name, rows in means.groupby("construction", sort=False):
-        listed = ", ".join(f"{one} {mean:.2f}" for one, mean in zip(rows["condition"], rows["mean"],
-                                                                     strict=True))  # fmt: skip
-        yield f"{titles.get(str(name), str(name))}: mean ratings {listed}."
+        cells = zip(rows["condition"], rows["mean"], strict=True)
+        means_in_words = ", ".join(f"{condition} {mean:.2f}" for condition, mean in cells)
+        yield f"{titles.get(str(name), str(name))}: mean ratings {means_in_words}."
 
 
-def _of_models(statistics: Mapping[str, pd.DataFrame], titles: Mapping[str, str]) -> Iterator[str]:
+def _model_sentences(
+    statistics: Mapping[str, pd.DataFrame], titles: Mapping[str, str]
+) -> Iterator[str]:
     together = statistics.get("ratings_and_models", pd.DataFrame())
     for row in together.to_dict("records"):
         if row.get("measure") == "mean" and row["n_scores"] == 1 < row["n_items"]:
@@ -78,11 +85,11 @@ def _of_models(statistics: Mapping[str, pd.DataFrame], titles: Mapping[str, str]
             )
         elif row["measure"] == "mean":
             of = titles.get(str(row["construction"]), row["construction"]) or "All constructions"
-            known = beside_ceiling(row["spearman"], row["ceiling"])
+            remark = beside_ceiling(row["spearman"], row["ceiling"])
             yield (
                 f"{of}: over {row['n_items']:.0f} sentences {row['judge']}'s log-probability per "
                 f"token and the mean rating correlate by {row['spearman']:z.2f} (Spearman; {ends})"
-                f"{known}."
+                f"{remark}."
             )
 
 
@@ -98,4 +105,10 @@ _ASKED = AskedFor(
     ),
     decides=False,
 )
-RATING = ResponseAnalysis("rating", _ASKED, _join, _summary)
+RATING = ResponseAnalysis(
+    "rating",
+    _ASKED,
+    _join,
+    _summary,
+    (FLOW, RATINGS, RATING_EFFECTS, RATING_MODEL, RATING_MODELS, OTHER_RATED),
+)

@@ -1,4 +1,4 @@
-"""Self-paced reading: reading times of words or regions."""
+"""Self-paced reading: reading times of words or regions; also followed by a rating."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -8,12 +8,15 @@ from analysis.data.join import Joined, check_same_items, items_hash, judgments
 from analysis.data.load import ExportedRun, Scores
 from analysis.errors import AnalysisError
 from analysis.findings.design import cell_names
-from analysis.findings.finding import Given
-from analysis.findings.measures import READING_EFFECTS
-from analysis.findings.reading import QUESTIONS, READING_MODEL
-from analysis.findings.summary_sentences import corrected
+from analysis.findings.design_model import RATING_MODEL, READING_MODEL
+from analysis.findings.finding import FindingInputs, titles_of
+from analysis.findings.measures import RATING_EFFECTS, READING_EFFECTS
+from analysis.findings.other_answers import OTHER_RATED, QUESTIONS
+from analysis.findings.ratings import RATING_MODELS, RATINGS
+from analysis.findings.summary_sentences import correction_in_words
 from analysis.findings.surprisal import SURPRISAL_SHAPE, SURPRISAL_TIMES
 from analysis.responses.base import ResponseAnalysis
+from analysis.responses.rating import RATING
 from analysis.tables.provenance import AskedFor
 from experiment.responses.registry import response_of
 
@@ -22,14 +25,14 @@ def _join(run: ExportedRun, scores: Sequence[Scores]) -> Joined:
     """Return the trials read; models have no decisions, since there is no choice."""
     read = judgments(run)
     items = read["item_id"].unique().tolist()
-    for one in scores:
-        check_same_items(run, one, items, lambda: items_hash(run))
+    for model_scores in scores:
+        check_same_items(run, model_scores, items, lambda: items_hash(run))
     response = response_of(run.study, own_code=False)
     if getattr(response, "wrong_answers", "keep") == "drop":
         read = read[read["chose_good"].fillna(value=True).astype(bool)].reset_index(drop=True)
     if read.empty:
         raise AnalysisError(
-            "no trial is left whose question was answered rightly",
+            "no trial with a correctly answered question is left",
             where=str(run.folder),
             remedy='Set wrong_answers = "keep" below [trial.parameters]',
         )
@@ -37,45 +40,47 @@ def _join(run: ExportedRun, scores: Sequence[Scores]) -> Joined:
     return Joined(read.assign(cell=cell_names(read).astype("category")), {}, run.items)
 
 
-def _summary(given: Given, statistics: Mapping[str, pd.DataFrame]) -> list[str]:
-    return [*_of_effects(given, statistics), *_of_models(statistics)]
+def _summary(inputs: FindingInputs, statistics: Mapping[str, pd.DataFrame]) -> list[str]:
+    return [*_effect_sentences(inputs, statistics), *_model_sentences(statistics)]
 
 
-def _of_effects(given: Given, statistics: Mapping[str, pd.DataFrame]) -> Iterator[str]:
+def _effect_sentences(
+    inputs: FindingInputs, statistics: Mapping[str, pd.DataFrame]
+) -> Iterator[str]:
     """Yield each construction's region with the most certain slowdown in its first contrast."""
     effects = statistics.get("reading_effects", pd.DataFrame(columns=["construction"]))
-    titles = {one.name: one.title for one in given.context.study.constructions}
+    titles = titles_of(inputs.context.study)
     for name, rows in effects.groupby("construction", sort=False):
-        known = rows[rows["p_holm"].notna()]
+        tested = rows[rows["p_holm"].notna()]
         title = titles.get(str(name), str(name))
-        if known.empty:
-            yield f"{title}: too few readings for an interval."
+        if tested.empty:
+            yield f"{title}: too few reading times for an interval."
             continue
-        row = known.sort_values("p_holm", kind="stable").iloc[0]
-        low, high, n = row["percent_low"], row["percent_high"], len(known)
+        row = tested.sort_values("p_holm", kind="stable").iloc[0]
+        low, high, n = row["percent_low"], row["percent_high"], len(tested)
         family = f"{n} comparisons of regions and contrasts in the construction"
         yield (
-            f"{title}: the surest difference is {row['contrast']} in region {row['region']}, "
+            f"{title}: the clearest difference is {row['contrast']} in region {row['region']}, "
             f"{row['percent']:+z.1f} % of the reading time (95% interval {low:+z.1f} to "
-            f"{high:+z.1f}; {corrected(low, high, row['p_holm'], family, n)})."
+            f"{high:+z.1f}; {correction_in_words(low, high, row['p_holm'], family, n)})."
         )
 
 
-def _of_models(statistics: Mapping[str, pd.DataFrame]) -> Iterator[str]:
-    found = statistics.get("surprisal_times", pd.DataFrame(columns=["model"]))
-    for row in found.to_dict("records"):
+def _model_sentences(statistics: Mapping[str, pd.DataFrame]) -> Iterator[str]:
+    slopes = statistics.get("surprisal_times", pd.DataFrame(columns=["model"]))
+    for row in slopes.to_dict("records"):
         yield (
             f"{row['model']}: a bit of surprisal slows a word by {row['percent']:.2f} % (95% "
             f"interval {row['percent_low']:z.2f} to {row['percent_high']:z.2f}); it adds "
             f"{1000 * row['delta_loglik']:.2f} thousandths of a nat per word to the "
-            f"log-likelihood of times that were held out ({1000 * row['delta_low']:z.2f} to "
+            f"log-likelihood of held-out times ({1000 * row['delta_low']:z.2f} to "
             f"{1000 * row['delta_high']:z.2f})."
         )
 
 
 _ASKED = AskedFor(
     shown="a sentence, word by word or region by region",
-    asked="reading of it, at one's own pace",
+    asked="self-paced reading",
     measured="logarithms of reading times",
     unit="frame",
     methods=(
@@ -91,4 +96,38 @@ SELF_PACED_ANALYSIS = ResponseAnalysis(
     _join,
     _summary,
     (READING_EFFECTS, READING_MODEL, QUESTIONS, SURPRISAL_TIMES, SURPRISAL_SHAPE),
+)
+
+
+def _summary_of_both(inputs: FindingInputs, statistics: Mapping[str, pd.DataFrame]) -> list[str]:
+    return [
+        *RATING.summary(inputs, statistics),
+        *SELF_PACED_ANALYSIS.summary(inputs, statistics),
+    ]
+
+
+_ASKED_BOTH = AskedFor(
+    shown="a sentence, word by word, region by region or as a whole, and then a scale",
+    asked="rating",
+    measured="ratings, and logarithms of reading times",
+    unit="frame",
+    methods=(*RATING.asked.methods, *SELF_PACED_ANALYSIS.asked.methods),
+    decides=False,
+)
+READ_THEN_RATE = ResponseAnalysis(
+    "read_then_rate",
+    _ASKED_BOTH,
+    RATING.join,
+    _summary_of_both,
+    (
+        RATINGS,
+        RATING_EFFECTS,
+        RATING_MODEL,
+        RATING_MODELS,
+        OTHER_RATED,
+        READING_EFFECTS,
+        READING_MODEL,
+        SURPRISAL_TIMES,
+        SURPRISAL_SHAPE,
+    ),
 )

@@ -8,11 +8,12 @@ from analysis.data.join import Joined, check_same_items, items_hash, judgments
 from analysis.data.load import ExportedRun, Scores
 from analysis.findings.design import with_units
 from analysis.findings.design_model import YES_NO_MODEL
-from analysis.findings.finding import Given
+from analysis.findings.finding import FindingInputs
+from analysis.findings.flow import FLOW
 from analysis.findings.measures import YES_NO_EFFECTS
-from analysis.findings.summary_sentences import sentences as design_sentences
-from analysis.findings.yes_no import YES_NO
-from analysis.findings.yes_no_models import YES_NO_MODELS
+from analysis.findings.other_answers import LATE_ANSWERS, OTHER_YES_NO
+from analysis.findings.summary_sentences import effect_sentences as design_sentences
+from analysis.findings.yes_no import YES_NO, YES_NO_MODELS
 from analysis.report.summary import all_alike, beside_ceiling
 from analysis.responses.base import ResponseAnalysis
 from analysis.tables.provenance import AskedFor
@@ -22,45 +23,49 @@ def _join(run: ExportedRun, scores: Sequence[Scores]) -> Joined:
     """Return the answers; models have no decisions, since they have no acceptability threshold."""
     answers = judgments(run)
     items = answers["item_id"].unique().tolist()
-    for one in scores:
-        check_same_items(run, one, items, lambda: items_hash(run))
+    for model_scores in scores:
+        check_same_items(run, model_scores, items, lambda: items_hash(run))
     return Joined(with_units(answers, run.items), {}, run.items)
 
 
-def _summary(given: Given, statistics: Mapping[str, pd.DataFrame]) -> list[str]:
-    return [*_of_people(statistics), *_of_design(given, statistics), *_of_models(statistics)]
+def _summary(inputs: FindingInputs, statistics: Mapping[str, pd.DataFrame]) -> list[str]:
+    return [
+        *_people_sentences(statistics),
+        *_design_sentences(inputs, statistics),
+        *_model_sentences(statistics),
+    ]
 
 
-def _of_design(given: Given, statistics: Mapping[str, pd.DataFrame]) -> list[str]:
+def _design_sentences(inputs: FindingInputs, statistics: Mapping[str, pd.DataFrame]) -> list[str]:
     effects = statistics.get("yes_no_effects")
-    return [] if effects is None else design_sentences(effects, given.context)
+    return [] if effects is None else design_sentences(effects, inputs.context)
 
 
-def _of_people(statistics: Mapping[str, pd.DataFrame]) -> Iterator[str]:
-    found = statistics["detection"]
-    for row in found[found["construction"] == ""].to_dict("records"):
+def _people_sentences(statistics: Mapping[str, pd.DataFrame]) -> Iterator[str]:
+    sensitivity = statistics["detection"]
+    for row in sensitivity[sensitivity["construction"] == ""].to_dict("records"):
         if pd.isna(row["dprime_low"]) or pd.isna(row["criterion_low"]):
             yield (
-                f"People said yes to {row['hits']:.0%} of what is acceptable and to "
-                f"{row['false_alarms']:.0%} of what is not; too few answers, "
+                f"People said yes to {row['hits']:.0%} of the acceptable sentences and to "
+                f"{row['false_alarms']:.0%} of the unacceptable ones; too few answers, "
                 "participants or frames for a conclusion."
             )
             continue
         bias = "no" if row["criterion_low"] > 0 else "yes" if row["criterion_high"] < 0 else ""
         yield (
-            f"People said yes to {row['hits']:.0%} of what is acceptable and to "
-            f"{row['false_alarms']:.0%} of what is not: d' is {row['dprime']:z.2f} (95% interval "
-            f"{row['dprime_low']:z.2f} to {row['dprime_high']:z.2f}), the criterion "
+            f"People said yes to {row['hits']:.0%} of the acceptable sentences and to "
+            f"{row['false_alarms']:.0%} of the unacceptable ones: d' is {row['dprime']:z.2f} (95% "
+            f"interval {row['dprime_low']:z.2f} to {row['dprime_high']:z.2f}), the criterion "
             f"{row['criterion']:+z.2f} ({row['criterion_low']:+z.2f} to "
             f"{row['criterion_high']:+z.2f})" + (f": they lean towards {bias}." if bias else ".")
         )
-    if found.empty:
+    if sensitivity.empty:
         rates = statistics["yes_rates"]
         share = (rates["yes"] * rates["n_answers"]).sum() / rates["n_answers"].sum()
-        yield f"People called {share:.0%} of the sentences acceptable; no answer was expected."
+        yield f"People judged {share:.0%} of the sentences acceptable; no answer was expected."
 
 
-def _of_models(statistics: Mapping[str, pd.DataFrame]) -> Iterator[str]:
+def _model_sentences(statistics: Mapping[str, pd.DataFrame]) -> Iterator[str]:
     together = statistics.get("yes_no_models", pd.DataFrame(columns=["judge", "measure"]))
     for row in together[together["measure"] == "mean"].to_dict("records"):
         if row["construction"]:
@@ -68,17 +73,17 @@ def _of_models(statistics: Mapping[str, pd.DataFrame]) -> Iterator[str]:
         if row["n_scores"] == 1 < row["n_sentences"]:
             yield all_alike(str(row["judge"]), int(row["n_sentences"]))
             continue
-        known = beside_ceiling(row["spearman"], row["ceiling"])
+        remark = beside_ceiling(row["spearman"], row["ceiling"])
         if pd.notna(row["spearman_low"]):
             yield (
                 f"{row['judge']}'s log-probability per token and people's share of yes correlate "
                 f"by {row['spearman']:z.2f} over {row['n_sentences']:.0f} sentences (Spearman; 95% "
-                f"interval {row['spearman_low']:z.2f} to {row['spearman_high']:z.2f}){known}."
+                f"interval {row['spearman_low']:z.2f} to {row['spearman_high']:z.2f}){remark}."
             )
         if pd.notna(row["area"]):
             yield (
-                f"{row['judge']} separates what is acceptable from what is not with an area under "
-                f"the curve of {row['area']:.2f}."
+                f"{row['judge']} separates acceptable from unacceptable sentences with an area "
+                f"under the curve of {row['area']:.2f}."
             )
 
 
@@ -92,8 +97,9 @@ _ASKED = AskedFor(
         "Student's; their variances count participants and frames as clusters (Cameron, Gelbach & "
         "Miller, 2011). d' and the criterion are of all answers together, with Hautus's (1995) "
         "correction.",
-        "A model has no bound above which a sentence is acceptable. So its scores are compared "
-        "with people's shares of yes, and by how often an acceptable sentence has the higher one.",
+        "A model has no threshold above which a sentence is acceptable. So its scores are compared "
+        "with people's shares of yes, and by how often an acceptable sentence has a higher score "
+        "than an unacceptable one.",
     ),
     decides=False,
 )
@@ -102,5 +108,5 @@ YES_NO_ANALYSIS = ResponseAnalysis(
     _ASKED,
     _join,
     _summary,
-    (YES_NO, YES_NO_EFFECTS, YES_NO_MODEL, YES_NO_MODELS),
+    (YES_NO, YES_NO_EFFECTS, YES_NO_MODEL, YES_NO_MODELS, FLOW, LATE_ANSWERS, OTHER_YES_NO),
 )

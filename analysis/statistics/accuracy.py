@@ -12,23 +12,32 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from scipy.sparse import coo_array, csr_array
 
 from analysis.data.categorical import groups
 from analysis.data.declared import unit_column
 from analysis.data.load import PEOPLE
-from analysis.statistics.clustered import clustered_intervals, quantile
+from analysis.statistics.clustered import (
+    Variances,
+    clustered_intervals,
+    combine_variances,
+    correct_for_clusters,
+    quantile,
+    share_ends,
+)
 from analysis.statistics.resample import (
     Floats,
     Interval,
     Weighing,
-    cells,
     codes,
+    count_cells,
+    count_matrices,
     crossed_bootstrap,
     percentile_interval,
     wilson_interval,
 )
-from analysis.statistics.variance_parts import contrast_variance
-from analysis.statistics.withheld import CONTRAST, SHARE, ends, too_few_units
+from analysis.statistics.variance_parts import contrast_variance, freedom_by_parts
+from analysis.statistics.withheld import CONTRAST, SHARE, too_few_units, withhold_ends
 
 JUDGED, ALL = "judged", "all"
 
@@ -62,8 +71,15 @@ def people_accuracy(
         _item_weights(item, grouped.number) if weigh == "items" else None,
     )
     fewer = np.where(n_participants > 0, np.minimum(n_frames, n_participants), n_frames).tolist()
-    each = [*map(interval, clustered.low, clustered.high, n_right.tolist(), n.tolist(), fewer)]
-    low, high = ends([one.low for one in each], [one.high for one in each], n, SHARE)
+    intervals = [
+        *map(accuracy_interval, clustered.low, clustered.high, n_right.tolist(), n.tolist(), fewer)
+    ]
+    low, high = withhold_ends(
+        [group_interval.low for group_interval in intervals],
+        [group_interval.high for group_interval in intervals],
+        n,
+        SHARE,
+    )
     wilson = list(map(wilson_interval, n_right.tolist(), n.tolist()))
     return pd.DataFrame(
         {
@@ -78,10 +94,34 @@ def people_accuracy(
             "accuracy": clustered.accuracy,
             "low": low,
             "high": high,
-            "interval": [one.method for one in each],
-            "wilson_low": [one.low for one in wilson],
-            "wilson_high": [one.high for one in wilson],
+            "interval": [group_interval.method for group_interval in intervals],
+            "wilson_low": [group_interval.low for group_interval in wilson],
+            "wilson_high": [group_interval.high for group_interval in wilson],
         }
+    )
+
+
+def clustered_shares(
+    answers: pd.DataFrame, value: str, by: Sequence[str], unit: str
+) -> pd.DataFrame:
+    """Return the share of true values in each group, with Wilson's two-way clustered interval.
+
+    Args:
+        answers: One row per answer: the grouping columns, participant, and the two columns named.
+        value: The column of the value: true or false, 1 or 0.
+        by: The grouping columns.
+        unit: The column of what participants judge: items, or the units that conditions share.
+
+    Returns:
+        The grouping columns, n, n_true, share, share_low, share_high.
+    """
+    grouped = answers.groupby(list(by), sort=False)
+    counts = grouped.agg(n=(value, "size"), n_true=(value, "sum")).reset_index()
+    person, units = (codes(answers[name].astype(str))[0] for name in ("participant", unit))
+    group = grouped.ngroup().to_numpy().astype(np.intp)
+    intervals = clustered_intervals(answers[value].to_numpy(dtype=float), person, units, group)
+    return counts.assign(
+        share=intervals.accuracy, share_low=intervals.low, share_high=intervals.high
     )
 
 
@@ -89,11 +129,13 @@ def _item_weights(item: NDArray[np.intp], group: NDArray[np.intp]) -> Floats:
     """Return the weight of each judgment such that all items have equal weight."""
     pairs = group * (item.max() + 1) + item
     _, place, n = np.unique(pairs, return_inverse=True, return_counts=True)
-    found: Floats = 1 / n[place]
-    return found
+    weights: Floats = 1 / n[place]
+    return weights
 
 
-def interval(low: float, high: float, n_right: int, n_judgments: int, n_clusters: int) -> Interval:
+def accuracy_interval(
+    low: float, high: float, n_right: int, n_judgments: int, n_clusters: int
+) -> Interval:
     """Return an accuracy's clustered interval, or Wilson's if there is none.
 
     Args:
@@ -127,9 +169,12 @@ def bootstrap_accuracy(
     """
     grouped = groups(judgments, by)
     unit = judgments[unit_column(judgments)]
-    counted = cells(judgments["chose_good"], judgments["participant"], unit, grouped.number)
+    counted = count_cells(judgments["chose_good"], judgments["participant"], unit, grouped.number)
     ends = [percentile_interval(drawn) for drawn in crossed_bootstrap(counted, rng, resamples).T]
-    low, high = [one.low for one in ends], [one.high for one in ends]
+    low, high = (
+        [group_interval.low for group_interval in ends],
+        [group_interval.high for group_interval in ends],
+    )
     return pd.DataFrame({**grouped.keys, "bootstrap_low": low, "bootstrap_high": high})
 
 
@@ -146,9 +191,9 @@ def accuracy_difference(judgments: pd.DataFrame, of_first: NDArray[np.bool_]) ->
             the two has no judgments; no interval with too few answers, participants or frames
             (``withheld``).
     """
-    found = {"difference": np.nan, "low": np.nan, "high": np.nan, "n_judgments": len(judgments)}
+    row = {"difference": np.nan, "low": np.nan, "high": np.nan, "n_judgments": len(judgments)}
     if of_first.all() or not of_first.any():
-        return pd.DataFrame([found])
+        return pd.DataFrame([row])
     chosen = judgments["chose_good"].to_numpy(dtype=float)
     weight = np.where(of_first, 1 / of_first.sum(), -1 / (~of_first).sum())
     names = ("participant", unit_column(judgments))
@@ -157,10 +202,10 @@ def accuracy_difference(judgments: pd.DataFrame, of_first: NDArray[np.bool_]) ->
     half = float(quantile(np.array(freedom)) * np.sqrt(variance))
     difference = float(chosen[of_first].mean() - chosen[~of_first].mean())
     sides = np.maximum(difference - half, -1.0), np.minimum(difference + half, 1.0)
-    low, high = map(float, ends(*sides, len(chosen), CONTRAST))
+    low, high = map(float, withhold_ends(*sides, len(chosen), CONTRAST))
     if too_few_units(*(judgments[name].nunique() for name in names)):
         low = high = np.nan
-    return pd.DataFrame([found | {"difference": difference, "low": low, "high": high}])
+    return pd.DataFrame([row | {"difference": difference, "low": low, "high": high}])
 
 
 def accuracies(
@@ -188,7 +233,7 @@ def accuracies(
 
 
 def model_accuracy(
-    decisions: pd.DataFrame, model: str, by: Sequence[str], judged: Iterable[str]
+    decisions: pd.DataFrame, model: str, by: Sequence[str], judged_items: Iterable[str]
 ) -> pd.DataFrame:
     """Return a model's accuracy per group, on the judged items and on all scored items.
 
@@ -196,14 +241,16 @@ def model_accuracy(
         decisions: One row per item, from ``analysis.data.join.decisions``.
         model: The model's name.
         by: The grouping columns.
-        judged: The ids of the judged items.
+        judged_items: The ids of the judged items.
     """
-    on_judged = decisions[decisions["item_id"].isin(set(judged))]
-    sides = (_shares(decisions, by, ALL, model), _shares(on_judged, by, JUDGED, model))
+    on_judged = decisions[decisions["item_id"].isin(set(judged_items))]
+    sides = (_model_shares(decisions, by, ALL, model), _model_shares(on_judged, by, JUDGED, model))
     return pd.concat(sides, ignore_index=True)
 
 
-def _shares(decisions: pd.DataFrame, by: Sequence[str], items: str, model: str) -> pd.DataFrame:
+def _model_shares(
+    decisions: pd.DataFrame, by: Sequence[str], items: str, model: str
+) -> pd.DataFrame:
     grouped = groups(decisions, by)
     return pd.DataFrame(
         {
@@ -216,3 +263,83 @@ def _shares(decisions: pd.DataFrame, by: Sequence[str], items: str, model: str) 
             "is_model": True,
         }
     )
+
+
+Codes = NDArray[np.intp]
+
+
+def overlapping_accuracy(judgments: pd.DataFrame, item: Codes, group: Codes) -> pd.DataFrame:
+    """Return participants' accuracy on groups of items; an item may be in several groups.
+
+    Judgments are not copied for each group: there may be millions of them. So the variance within a
+    participant's judgments of one frame is computed from single judgments, as if no participant
+    judged two items of a frame.
+
+    Args:
+        judgments: One row per judgment, from ``analysis.data.join.judgments``.
+        item: Shape ``(n,)``: an item, numbered in the order of their first judgments.
+        group: Shape ``(n,)``: a group it is in.
+
+    Returns:
+        One row per non-empty group: group, accuracy, low, high (as of
+        ``accuracy.people_accuracy``), n_judgments, n_items.
+    """
+    groups, column = np.unique(group, return_inverse=True)
+    person, n_people = codes(judgments["participant"])
+    judged_item, n = codes(judgments["item_id"])
+    right, judged = count_matrices(judgments["chose_good"], person, judged_item, (n_people, n))
+    member = coo_array((np.ones(len(item)), (item, column)), (n, len(groups))).tocsr()
+    unit, n_units = codes(judgments[unit_column(judgments)])
+    first_judgments = np.unique(judged_item, return_index=True)[1]
+    in_unit = coo_array((np.ones(n), (unit[first_judgments], np.arange(n))), (n_units, n)).tocsr()
+    accuracy, n_judged, interval_ends, (people, units) = _overlap_intervals(
+        right, judged, member, in_unit
+    )
+    has_participants = judgments["participant"].notna().any()
+    clusters = np.minimum(people, units) if has_participants else units
+    n_right = np.rint(accuracy * n_judged)
+    intervals = map(
+        accuracy_interval, *interval_ends, n_right.astype(int), n_judged.astype(int), clusters
+    )
+    interval_rows = pd.DataFrame(list(intervals))
+    low, high = withhold_ends(interval_rows["low"], interval_rows["high"], n_judged, SHARE)
+    return pd.DataFrame(
+        {
+            "group": groups,
+            "accuracy": accuracy,
+            "low": low,
+            "high": high,
+            "n_judgments": n_judged.astype(int),
+            "n_items": np.bincount(column),
+        }
+    )
+
+
+def _overlap_intervals(
+    right: csr_array, judged: csr_array, member: csr_array, in_unit: csr_array
+) -> tuple[Floats, Floats, tuple[Floats, Floats], tuple[Codes, Codes]]:
+    """Return each group's accuracy, judgments, interval ends, participants and units."""
+    n_right, n = (np.asarray(counts.sum(axis=0)) @ member for counts in (right, judged))
+    accuracy = n_right / n
+    of_people, n_people = _cluster_squares(right @ member, judged @ member, accuracy)
+    right_of_unit, judged_of_unit = (
+        csr_array(in_unit @ member.multiply(np.asarray(counts.sum(axis=0))[:, None]))
+        for counts in (right, judged)
+    )
+    of_units, n_units = _cluster_squares(right_of_unit, judged_of_unit, accuracy)
+    of_judgments = n * accuracy * (1 - accuracy)
+    squares = ((of_people, n_people), (of_units, n_units), (of_judgments, n))
+    parts = [correct_for_clusters(total / n**2, size) for total, size in squares]
+    freedoms = (n_people - 1, n_units - 1, n - 1)
+    variances = Variances(combine_variances(*parts), freedom_by_parts(parts, freedoms))
+    clusters = n_people.astype(np.intp), n_units.astype(np.intp)
+    return accuracy, n, share_ends(accuracy, variances, parts, freedoms), clusters
+
+
+def _cluster_squares(
+    right: csr_array, judged: csr_array, accuracy: Floats
+) -> tuple[Floats, Floats]:
+    """Return each group's sum of clusters' ``(right - accuracy judged)^2``, and the clusters."""
+    apart = right - judged.multiply(accuracy[None, :])
+    squares = np.asarray(apart.multiply(apart).sum(axis=0)).ravel()
+    return squares, np.asarray((judged > 0).sum(axis=0), dtype=float).ravel()

@@ -1,18 +1,73 @@
-"""Agreement among participants: Krippendorff's alpha, and the entropy of choices on an item."""
+"""Participants' preferences on each item, and their agreement: Krippendorff's alpha and entropy."""
 
 import numpy as np
 import pandas as pd
 
+from analysis.data.categorical import decode, groups
 from analysis.data.declared import unit_column
 from analysis.statistics.clustered import (
     agreement_of,
     freedom_of_agreement,
-    jackknifed,
+    jackknife_variance,
     log_f,
     quantile,
 )
-from analysis.statistics.preferences import preferences
 from analysis.statistics.resample import Floats, codes
+
+
+def preferences(judgments: pd.DataFrame) -> pd.DataFrame:
+    """Return participants' choices on each item.
+
+    Args:
+        judgments: One row per judgment, from ``analysis.data.join.judgments``.
+
+    Returns:
+        One row per item: item_id, construction, condition, n_good (judgments that chose the
+        expected version), n_judgments, share_good, count_difference (expected minus other).
+    """
+    keys = ["item_id", "construction", "condition"]
+    grouped = groups(judgments, keys)
+    n_good, n = grouped.sums(judgments["chose_good"]), grouped.size
+    return pd.DataFrame(
+        {
+            **grouped.keys,
+            "n_good": n_good,
+            "n_judgments": n,
+            "share_good": n_good / n,
+            "count_difference": 2 * n_good - n,
+        }
+    )
+
+
+def with_model_scores(preferred: pd.DataFrame, decisions: pd.DataFrame) -> pd.DataFrame:
+    """Add a model's preference to each judged item.
+
+    Args:
+        preferred: One row per item, from ``preferences``.
+        decisions: One row per item, from ``analysis.data.join.decisions``; they cover every judged
+            item (checked by ``analysis.data.join.check_same_items``).
+
+    Returns:
+        The rows of ``preferred`` with difference_nats (log-probability of the expected version
+        minus that of the other version) and correct.
+    """
+    model = pd.DataFrame(
+        {
+            "item_id": decode(decisions[["item_id"]])["item_id"],
+            "difference_nats": decisions["logprob_good_nats"] - decisions["logprob_contrast_nats"],
+            "correct": decisions["correct"],
+        }
+    )
+    # Two impossible versions (-inf each) count as a tie.
+    model["difference_nats"] = model["difference_nats"].fillna(0.0)
+    model["difference_nats"] = model["difference_nats"].clip(*_finite(model["difference_nats"]))
+    return preferred.merge(model, "inner", on="item_id", validate="one_to_one")
+
+
+def _finite(differences: "pd.Series[float]") -> tuple[float, float]:
+    """Return the smallest and largest finite difference, to replace infinite differences."""
+    finite = differences[np.isfinite(differences)]
+    return (float(finite.min()), float(finite.max())) if len(finite) else (0.0, 0.0)
 
 
 def entropy_bits(share: Floats) -> Floats:
@@ -21,12 +76,12 @@ def entropy_bits(share: Floats) -> Floats:
     Args:
         share: Any shape: the share of choices of one option.
     """
-    other = 1 - share
+    other_share = 1 - share
     with np.errstate(divide="ignore", invalid="ignore"):
-        found: Floats = -np.nan_to_num(share * np.log2(share)) - np.nan_to_num(
-            other * np.log2(other)
+        entropy: Floats = -np.nan_to_num(share * np.log2(share)) - np.nan_to_num(
+            other_share * np.log2(other_share)
         )
-    return found
+    return entropy
 
 
 def krippendorff_alpha(counts: Floats, difference: Floats | None = None) -> float:
@@ -63,7 +118,7 @@ def agreement(judgments: pd.DataFrame) -> pd.DataFrame:
     Alpha (``krippendorff_alpha``, nominal) compares the disagreement between judgments of one item
     with that between any two judgments. 1: all participants agree on every item; 0: the item does
     not predict the choice. The interval is symmetric on the scale of log F, its variance the
-    two-way jackknife's over participants and items (``clustered.jackknifed``).
+    two-way jackknife's over participants and items (``clustered.jackknife_variance``).
 
     Args:
         judgments: One row per judgment, from ``analysis.data.join.judgments``. If participants are
@@ -74,10 +129,10 @@ def agreement(judgments: pd.DataFrame) -> pd.DataFrame:
         two judgments), entropy_bits (mean over items), share_unanimous, n_items, n_judgments.
     """
     groups = [("", judgments), *judgments.groupby("construction", sort=False, observed=True)]
-    return pd.DataFrame([_row(str(name), group) for name, group in groups])
+    return pd.DataFrame([_agreement_row(str(name), group) for name, group in groups])
 
 
-def _row(construction: str, judgments: pd.DataFrame) -> dict[str, object]:
+def _agreement_row(construction: str, judgments: pd.DataFrame) -> dict[str, object]:
     share = preferences(judgments)["share_good"].to_numpy()
     alpha, low, high = _alpha(judgments)
     return {
@@ -102,31 +157,32 @@ def _alpha(judgments: pd.DataFrame) -> tuple[float, float, float]:
     right = judgments["chose_good"].to_numpy(dtype=float)[paired]
     if not 0 < right.sum() < len(right):
         return float("nan"), float("nan"), float("nan")
-    good, n = (np.bincount(item, one).astype(float) for one in (right, np.ones(len(item))))
+    good, n = (np.bincount(item, values).astype(float) for values in (right, np.ones(len(item))))
     alpha = krippendorff_alpha(np.column_stack([good, n - good]))
     of_items = _item_sums(good, n)
-    left = _item_sums(good[item] - right, n[item] - 1)
+    remaining = _item_sums(good[item] - right, n[item] - 1)
     # Removing one judgment removes its own part, and the item's only pair if there were two.
-    lost = of_items[:, item] - left
+    lost = of_items[:, item] - remaining
     total = of_items.sum(axis=1)
-    people = np.array([np.bincount(person, one, minlength=n_people) for one in lost])
+    people = np.array([np.bincount(person, values, minlength=n_people) for values in lost])
     # The loss when a frame, or a participant's judgments of the frame, are removed.
     of_item = np.zeros(n_items, np.intp)
     of_item[item] = unit
-    units = np.array([np.bincount(of_item, one, minlength=n_units) for one in of_items])
+    units = np.array([np.bincount(of_item, values, minlength=n_units) for values in of_items])
     cell = codes(person * n_units + unit)[0]
-    cells = np.array([np.bincount(cell, one) for one in lost])
-    each = len(item) / n_items
-    middle = log_f(np.asarray(alpha), each)
+    cells = np.array([np.bincount(cell, values) for values in lost])
+    per_item = len(item) / n_items
+    middle = log_f(np.asarray(alpha), per_item)
     changes = [
-        log_f(_of_sums(*(total[:, None] - one)), each) - middle for one in (people, units, cells)
+        log_f(_of_sums(*(total[:, None] - values)), per_item) - middle
+        for values in (people, units, cells)
     ]
-    variance, freedom = jackknifed(*changes)
+    variance, freedom = jackknife_variance(*changes)
     if alpha == 1:
         return alpha, float("nan"), float("nan")
     freedom = freedom_of_agreement(freedom, np.minimum(good, n - good))
     half = quantile(np.asarray(freedom)) * np.sqrt(variance)
-    low, high = (agreement_of(middle + end, each) for end in (-half, half))
+    low, high = (agreement_of(middle + end, per_item) for end in (-half, half))
     return alpha, float(low), float(high)
 
 
@@ -134,13 +190,13 @@ def _item_sums(good: Floats, n: Floats) -> Floats:
     """Return each item's contribution to alpha's sums, shape ``(3, items)``; 0 without a pair."""
     with np.errstate(divide="ignore", invalid="ignore"):
         sums = np.array([2 * good * (n - good) / (n - 1), good, n])
-    found: Floats = np.where(n > 1, sums, 0.0)
-    return found
+    contributions: Floats = np.where(n > 1, sums, 0.0)
+    return contributions
 
 
 def _of_sums(disagreeing: Floats, good: Floats, n: Floats) -> Floats:
     """Return alpha from its sums over items; 1 if all choices are equal."""
-    other = n - good
+    n_other = n - good
     with np.errstate(divide="ignore", invalid="ignore"):
-        found = 1 - disagreeing / n * n * (n - 1) / (2 * good * other)
-    return np.where(good * other > 0, found, 1.0)
+        alpha = 1 - disagreeing / n * n * (n - 1) / (2 * good * n_other)
+    return np.where(good * n_other > 0, alpha, 1.0)

@@ -27,11 +27,11 @@ def feature_columns(items: pd.DataFrame) -> pd.DataFrame:
     Args:
         items: The table items; ``features`` is name=value pairs joined by spaces.
     """
-    distinct = {text: _pairs(text) for text in items["features"].unique()}
+    distinct = {text: _parse_features(text) for text in items["features"].unique()}
     return pd.DataFrame([distinct[text] for text in items["features"]], index=items.index)
 
 
-def _pairs(text: str) -> dict[str, str]:
+def _parse_features(text: str) -> dict[str, str]:
     return dict(pair.split("=", 1) for pair in text.split() if "=" in pair)
 
 
@@ -49,12 +49,15 @@ def configurations(items: pd.DataFrame) -> pd.DataFrame:
         (``match`` where all are equal, else ``mismatch``).
     """
     keys = ["construction", "features"]
-    found = [_compared(group) for _, group in items[keys].drop_duplicates().groupby("construction")]
-    known = pd.concat(found, ignore_index=True)
-    return items[["item_id", *keys]].merge(known, on=keys).drop(columns=keys)
+    compared = [
+        _compare_features(group)
+        for _, group in items[keys].drop_duplicates().groupby("construction")
+    ]
+    distinct = pd.concat(compared, ignore_index=True)
+    return items[["item_id", *keys]].merge(distinct, on=keys).drop(columns=keys)
 
 
-def _compared(distinct: pd.DataFrame) -> pd.DataFrame:
+def _compare_features(distinct: pd.DataFrame) -> pd.DataFrame:
     """Return one construction's rows with configuration and agreement; empty if not comparable."""
     features = feature_columns(distinct).dropna(axis=1)
     compared = features[_comparable(features)].to_numpy(dtype=str)
@@ -92,12 +95,12 @@ def attraction_by_configuration(
         decisions: Each model's decisions, from ``analysis.data.join.decisions``.
         configured: One row per item, from ``configurations``.
     """
-    judged = _configured(judgments[_JUDGED], configured)
+    configured_judgments = _with_configuration(judgments[_JUDGED], configured)
     by = ("construction", "configuration")
-    items = judged["item_id"].unique().tolist()
-    frames = [people_accuracy(judged, by)]
+    items = configured_judgments["item_id"].unique().tolist()
+    frames = [people_accuracy(configured_judgments, by)]
     frames += [
-        model_accuracy(_configured(frame, configured), model, by, items)
+        model_accuracy(_with_configuration(frame, configured), model, by, items)
         for model, frame in decisions.items()
     ]
     return pd.concat(frames, ignore_index=True)
@@ -119,16 +122,18 @@ def attraction(
         judge, construction, effect (accuracy where the features match minus where they do not),
         low, high (people: two-way clustered; models on the judged items, without interval).
     """
-    judged = _configured(judgments[_JUDGED], configured)
-    items = set(judged["item_id"].unique().tolist())
-    effects = [_peoples_effects(judged)]
+    configured_judgments = _with_configuration(judgments[_JUDGED], configured)
+    items = set(configured_judgments["item_id"].unique().tolist())
+    effects = [_people_effects(configured_judgments)]
     for model, frame in decisions.items():
-        known = _configured(frame, configured)
-        effects.append(_models_effects(known[known["item_id"].isin(items)], model))
+        configured_decisions = _with_configuration(frame, configured)
+        effects.append(
+            _model_effects(configured_decisions[configured_decisions["item_id"].isin(items)], model)
+        )
     return pd.concat(effects, ignore_index=True)
 
 
-def attraction_by_reading(taken: pd.DataFrame, configured: pd.DataFrame) -> pd.DataFrame:
+def attraction_by_elicitation(taken: pd.DataFrame, configured: pd.DataFrame) -> pd.DataFrame:
     """Return the drop in a model participant's accuracy that a mismatch causes, by reading.
 
     Args:
@@ -140,35 +145,35 @@ def attraction_by_reading(taken: pd.DataFrame, configured: pd.DataFrame) -> pd.D
     """
     if configured.empty:
         return pd.DataFrame()
-    answered = taken[taken["chose_good"].notna()]
-    answered = answered.assign(participant=answered["session"].astype(str))
-    found = []
-    for (model, reading), own in answered.groupby(["model", "reading"], sort=False):
-        effects = _peoples_effects(_configured(own, configured)).drop(columns="judge")
-        found.append(effects.assign(model=str(model), reading=str(reading)))
-    return pd.concat(found, ignore_index=True) if found else pd.DataFrame()
+    valid = taken[taken["chose_good"].notna()]
+    valid = valid.assign(participant=valid["session"].astype(str))
+    frames = []
+    for (model, reading), answers in valid.groupby(["model", "reading"], sort=False):
+        effects = _people_effects(_with_configuration(answers, configured)).drop(columns="judge")
+        frames.append(effects.assign(model=str(model), reading=str(reading)))
+    return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
 
 
-def _configured(rows: pd.DataFrame, configured: pd.DataFrame) -> pd.DataFrame:
+def _with_configuration(rows: pd.DataFrame, configured: pd.DataFrame) -> pd.DataFrame:
     """Return the rows of items that can show attraction, with configuration and agreement."""
     place = codes_in(rows["item_id"], pd.Index(configured["item_id"].tolist()))
-    found = {name: take(configured[name], place) for name in ("configuration", "agreement")}
-    return rows.assign(**found)[place >= 0]
+    columns = {name: take(configured[name], place) for name in ("configuration", "agreement")}
+    return rows.assign(**columns)[place >= 0]
 
 
-def _peoples_effects(judged: pd.DataFrame) -> pd.DataFrame:
+def _people_effects(judgments: pd.DataFrame) -> pd.DataFrame:
     columns = ["judge", "construction", "effect", "low", "high"]
-    found = []
-    for construction, group in judged.groupby("construction", sort=False, observed=True):
+    frames = []
+    for construction, group in judgments.groupby("construction", sort=False, observed=True):
         match = (group["agreement"] == MATCH).to_numpy()
-        one = accuracy_difference(group, match)
-        found.append(one.assign(judge=PEOPLE, construction=str(construction)))
-    rows = pd.concat(found, ignore_index=True) if found else pd.DataFrame(columns=columns)
+        difference = accuracy_difference(group, match)
+        frames.append(difference.assign(judge=PEOPLE, construction=str(construction)))
+    rows = pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=columns)
     return rows.rename(columns={"difference": "effect"})[columns].dropna(subset="effect")
 
 
-def _models_effects(known: pd.DataFrame, model: str) -> pd.DataFrame:
-    grouped = known.groupby(["construction", "agreement"], sort=False, observed=True)
+def _model_effects(decisions: pd.DataFrame, model: str) -> pd.DataFrame:
+    grouped = decisions.groupby(["construction", "agreement"], sort=False, observed=True)
     table = grouped["correct"].mean().unstack("agreement")
     table = table.reindex(columns=[MATCH, MISMATCH]).dropna()
     return pd.DataFrame(

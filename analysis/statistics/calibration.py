@@ -14,7 +14,7 @@ from statsmodels.tools.tools import add_constant
 from analysis.data.categorical import codes_in
 from analysis.data.declared import unit_column
 from analysis.statistics.accuracy import people_accuracy
-from analysis.statistics.clustered import jackknifed, quantile
+from analysis.statistics.clustered import jackknife_variance, quantile
 from analysis.statistics.resample import Floats, codes
 
 BINS = 10
@@ -31,10 +31,11 @@ def calibration(items: pd.DataFrame, judgments: pd.DataFrame) -> pd.DataFrame:
     ``d`` is the model's log-probability difference in nats. A model whose relative probabilities
     equal participants' would have ``a = 0`` and ``b = 1``; ``b`` near 0 means that the size of the
     difference is not informative. Fitted by maximum likelihood; the standard errors are the two-way
-    jackknife's over participants and items (``clustered.jackknifed``), the quantile Student's.
+    jackknife's over participants and items (``clustered.jackknife_variance``), the quantile
+    Student's.
 
     Args:
-        items: One row per item, from ``preferences.with_model_scores``.
+        items: One row per item, from ``agreement.with_model_scores``.
         judgments: One row per judgment of these items, from ``analysis.data.join.judgments``. If
             participants are unknown, judgments cluster by item only.
 
@@ -44,28 +45,28 @@ def calibration(items: pd.DataFrame, judgments: pd.DataFrame) -> pd.DataFrame:
         separates the choices perfectly, or if only two items leave no residual error.
     """
     names = [f"{term}{end}" for term in ("intercept", "slope") for end in ("", "_low", "_high")]
-    found = {"n_items": float(len(items))} | dict.fromkeys(names, float("nan"))
+    row = {"n_items": float(len(items))} | dict.fromkeys(names, float("nan"))
     wrong = items["n_judgments"] - items["n_good"]
     d = items["difference_nats"].to_numpy(dtype=float)
     if len(items) < _FEWEST_ITEMS or not np.ptp(d) or not items["n_good"].sum() or not wrong.sum():
-        return pd.DataFrame([found])
+        return pd.DataFrame([row])
     counts = np.column_stack([items["n_good"], wrong])
     with warnings.catch_warnings():
         warnings.simplefilter("error", PerfectSeparationWarning)
         try:
             fit = GLM(counts, add_constant(d), Binomial()).fit()
         except PerfectSeparationWarning:
-            return pd.DataFrame([found])
+            return pd.DataFrame([row])
     errors, freedom = _errors(fit.params, d, items["item_id"], judgments)
     half = float(quantile(np.asarray(freedom))) * errors
     for position, term in enumerate(("intercept", "slope")):
         value = float(fit.params[position])
-        found |= {
+        row |= {
             term: value,
             f"{term}_low": value - half[position],
             f"{term}_high": value + half[position],
         }
-    return pd.DataFrame([found])
+    return pd.DataFrame([row])
 
 
 def _errors(
@@ -81,7 +82,7 @@ def _errors(
     frame, n_frames = codes(judgments[unit_column(judgments)])
     cell, _ = codes(person * n_frames + frame)
     changes = [_without_each(design, residual, curvature, unit) for unit in (person, frame, cell)]
-    terms = [jackknifed(*(one[:, term] for one in changes)) for term in range(2)]
+    terms = [jackknife_variance(*(change[:, term] for change in changes)) for term in range(2)]
     return np.sqrt([variance for variance, _ in terms]), float(terms[0][1])
 
 
@@ -96,10 +97,10 @@ def _without_each(
     """
     n, d = int(unit.max()) + 1, design[:, 1]
     sums = [
-        np.bincount(unit, one, minlength=n)
-        for one in (curvature, curvature * d, curvature * d * d, residual, residual * d)
+        np.bincount(unit, weights, minlength=n)
+        for weights in (curvature, curvature * d, curvature * d * d, residual, residual * d)
     ]
-    first, cross, second = (one.sum() - one for one in sums[:3])
+    first, cross, second = (weights.sum() - weights for weights in sums[:3])
     score, score_d = sums[3:]
     determinant = first * second - cross**2
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -108,8 +109,8 @@ def _without_each(
             / determinant[:, None]
         )
     # Without the only unit that varies, no line can be fitted.
-    found: Floats = np.where(determinant[:, None] > 0, -changes, 0.0)
-    return found
+    line_changes: Floats = np.where(determinant[:, None] > 0, -changes, 0.0)
+    return line_changes
 
 
 def calibration_curve(
@@ -118,7 +119,7 @@ def calibration_curve(
     """Return participants' share of expected choices in tenths of a model's difference.
 
     Args:
-        items: One row per item, from ``preferences.with_model_scores``.
+        items: One row per item, from ``agreement.with_model_scores``.
         judgments: One row per judgment of these items, as for ``calibration``.
         fitted: The result of ``calibration`` for them.
 
@@ -134,10 +135,10 @@ def calibration_curve(
     item = codes_in(judgments["item_id"], pd.Index(items["item_id"].tolist()))
     shares = people_accuracy(judgments.assign(bin=binned["bin"].to_numpy()[item]), ["bin"])
     columns = ["bin", "share_good", "low", "high", "n_items", "n_judgments"]
-    found = shares.rename(columns={"accuracy": "share_good"})[columns]
-    found = found.sort_values("bin", ignore_index=True).join(difference, on="bin")
+    bins = shares.rename(columns={"accuracy": "share_good"})[columns]
+    bins = bins.sort_values("bin", ignore_index=True).join(difference, on="bin")
     [line] = fitted[["intercept", "slope"]].to_numpy()
-    return found.assign(fitted=expit(line[0] + line[1] * found["difference_nats"].to_numpy()))
+    return bins.assign(fitted=expit(line[0] + line[1] * bins["difference_nats"].to_numpy()))
 
 
 def out_of_sample(
@@ -164,13 +165,13 @@ def out_of_sample(
         Shape ``(items,)``; NaN with fewer than ``FEWEST_ITEMS`` items or two units.
     """
     number, n_units = codes(unit)
-    found = np.full(len(people), np.nan)
+    predictions = np.full(len(people), np.nan)
     if len(people) < FEWEST_ITEMS or n_units < 2:
-        return found
+        return predictions
     columns = np.column_stack([np.ones(len(people)), per_token, unigram_per_token, 1 / tokens])
     fold = rng.permutation(np.arange(n_units) % min(_FOLDS, n_units))[number]
-    for each in np.unique(fold):
-        others = fold != each
-        weights, *_ = np.linalg.lstsq(columns[others], people[others], rcond=None)
-        found[~others] = columns[~others] @ weights
-    return found
+    for held_out_fold in np.unique(fold):
+        training = fold != held_out_fold
+        weights, *_ = np.linalg.lstsq(columns[training], people[training], rcond=None)
+        predictions[~training] = columns[~training] @ weights
+    return predictions

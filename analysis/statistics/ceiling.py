@@ -5,12 +5,19 @@ from collections.abc import Mapping
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from scipy.sparse import coo_array, csr_array
+from scipy.sparse import csr_array
 from scipy.stats import rankdata
 
 from analysis.data.categorical import codes_in
 from analysis.statistics.correlation import FEWEST_ITEMS, METHODS
-from analysis.statistics.resample import Floats, block_sizes, codes, percentile_interval
+from analysis.statistics.resample import (
+    Floats,
+    block_sizes,
+    codes,
+    count_matrices,
+    mean_or_nan,
+    percentile_interval,
+)
 
 _FACTOR = "factor"
 
@@ -44,17 +51,17 @@ def split_half(judgments: pd.DataFrame, rng: np.random.Generator, resamples: int
     unit, stratum = _units(judgments)
     item, n_items = codes(judgments["item_id"])
     shape = (int(unit.max()) + 1, n_items)
-    correct = judgments["chose_good"].to_numpy(dtype=float)
-    right = coo_array((correct, (unit, item)), shape).tocsr()
-    judged = coo_array((np.ones(len(unit)), (unit, item)), shape).tocsr()
-    found: dict[str, list[float]] = {method: [] for method in (*METHODS, _FACTOR)}
+    right, judged = count_matrices(judgments["chose_good"], unit, item, shape)
+    values_by_method: dict[str, list[float]] = {method: [] for method in (*METHODS, _FACTOR)}
     for size in block_sizes(resamples, 3 * sum(shape)):
-        for one in _halves(right, judged, _dealt(stratum, rng, size)):
-            for method, value in one.items():
-                found[method].append(value)
+        for correlations in _correlate_halves(right, judged, _deal_halves(stratum, rng, size)):
+            for method, value in correlations.items():
+                values_by_method[method].append(value)
     row: dict[str, float] = {}
     for method in METHODS:
-        row |= _stepped_up(method, np.array(found[method]), np.array(found[_FACTOR]))
+        row |= _step_up(
+            method, np.array(values_by_method[method]), np.array(values_by_method[_FACTOR])
+        )
     return pd.DataFrame([row])
 
 
@@ -63,11 +70,11 @@ def _units(judgments: pd.DataFrame) -> tuple[NDArray[np.intp], NDArray[np.intp]]
     if judgments["participant"].isna().all():
         return np.arange(len(judgments)), codes(judgments["item_id"])[0]
     unit, _ = codes(judgments["participant"])
-    _, first = np.unique(unit, return_index=True)
-    return unit, codes(judgments["list"])[0][first]
+    _, first_judgments = np.unique(unit, return_index=True)
+    return unit, codes(judgments["list"])[0][first_judgments]
 
 
-def _dealt(stratum: NDArray[np.intp], rng: np.random.Generator, splits: int) -> Floats:
+def _deal_halves(stratum: NDArray[np.intp], rng: np.random.Generator, splits: int) -> Floats:
     """Return 1 for the units of the first half, shape ``(splits, units)``; half of each stratum.
 
     With an odd number, the first half gets one more or one less, at random for each stratum.
@@ -77,50 +84,51 @@ def _dealt(stratum: NDArray[np.intp], rng: np.random.Generator, splits: int) -> 
     order = np.argsort(stratum + rng.random((splits, len(stratum))), axis=1)
     within = np.arange(len(stratum)) - np.repeat(starts, size)
     coin = rng.integers(0, 2, (splits, len(size)))
-    first = within < np.repeat((size + coin) // 2, size, axis=1)
+    in_first_half = within < np.repeat((size + coin) // 2, size, axis=1)
     dealt = np.empty((splits, len(stratum)))
-    np.put_along_axis(dealt, order, first.astype(float), axis=1)
+    np.put_along_axis(dealt, order, in_first_half.astype(float), axis=1)
     return dealt
 
 
-def _halves(right: csr_array, judged: csr_array, dealt: Floats) -> list[dict[str, float]]:
+def _correlate_halves(right: csr_array, judged: csr_array, dealt: Floats) -> list[dict[str, float]]:
     first_right, first_judged = dealt @ right, dealt @ judged
     all_judged = judged.sum(axis=0)
     with np.errstate(divide="ignore", invalid="ignore"):
         first = first_right / first_judged
         second = (right.sum(axis=0) - first_right) / (all_judged - first_judged)
         noise = (1 / first_judged + 1 / (all_judged - first_judged)) / 2
-    whole = float(np.mean(1 / all_judged[all_judged > 0]))
+    whole_noise = float(np.mean(1 / all_judged[all_judged > 0]))
     return [
-        _both(one, two) | {_FACTOR: _mean(own[np.isfinite(own)]) / whole}
-        for one, two, own in zip(first, second, noise, strict=True)
+        _correlate(first_half, second_half)
+        | {_FACTOR: mean_or_nan(half_noise[np.isfinite(half_noise)]) / whole_noise}
+        for first_half, second_half, half_noise in zip(first, second, noise, strict=True)
     ]
 
 
-def _mean(values: Floats) -> float:
-    return float(values.mean()) if len(values) else float("nan")
-
-
-def _both(first: Floats, second: Floats) -> dict[str, float]:
-    seen = np.isfinite(first) & np.isfinite(second)
-    one, two = first[seen], second[seen]
-    if len(one) < FEWEST_ITEMS or not np.ptp(one) or not np.ptp(two):
+def _correlate(first: Floats, second: Floats) -> dict[str, float]:
+    on_both = np.isfinite(first) & np.isfinite(second)
+    first_values, second_values = first[on_both], second[on_both]
+    if len(first_values) < FEWEST_ITEMS or not np.ptp(first_values) or not np.ptp(second_values):
         return dict.fromkeys(METHODS, float("nan"))
     return {
-        "pearson": float(np.corrcoef(one, two)[0, 1]),
-        "spearman": float(np.corrcoef(rankdata(one), rankdata(two))[0, 1]),
+        "pearson": float(np.corrcoef(first_values, second_values)[0, 1]),
+        "spearman": float(np.corrcoef(rankdata(first_values), rankdata(second_values))[0, 1]),
     }
 
 
-def _stepped_up(method: str, halves: Floats, factors: Floats) -> dict[str, float]:
+def _step_up(method: str, halves: Floats, factors: Floats) -> dict[str, float]:
     names = (f"{method}_half", method, f"{method}_low", f"{method}_high", f"{method}_ceiling")
     if not np.isfinite(halves).any():
         return dict.fromkeys(names, float("nan"))
     half = float(np.nanmean(halves))
     factor = float(np.nanmean(factors[np.isfinite(halves)]))
     spread = percentile_interval(halves)
-    whole, low, high = (spearman_brown(one, factor) for one in (half, spread.low, spread.high))
-    return dict(zip(names, (half, whole, low, high, float(np.sqrt(max(whole, 0.0)))), strict=True))
+    stepped_up, low, high = (
+        spearman_brown(value, factor) for value in (half, spread.low, spread.high)
+    )
+    return dict(
+        zip(names, (half, stepped_up, low, high, float(np.sqrt(max(stepped_up, 0.0)))), strict=True)
+    )
 
 
 def spearman_brown(half: float, factor: float = 2.0) -> float:
@@ -153,19 +161,19 @@ def leave_one_out(judgments: pd.DataFrame, decisions: Mapping[str, pd.DataFrame]
     Returns:
         judge ("people" first), pearson, n_judgments (judgments of items that others judged too).
     """
-    own = judgments["chose_good"].to_numpy(dtype=float)
+    participant_choices = judgments["chose_good"].to_numpy(dtype=float)
     by_item = judgments["chose_good"].groupby(judgments["item_id"], observed=True)
     n, right = by_item.transform("size").to_numpy(), by_item.transform("sum").to_numpy(dtype=float)
     accompanied = n > 1
-    others = (right[accompanied] - own[accompanied]) / (n[accompanied] - 1)
-    choices = {"people": own}
+    other_shares = (right[accompanied] - participant_choices[accompanied]) / (n[accompanied] - 1)
+    choices = {"people": participant_choices}
     for model, frame in decisions.items():
         decided = frame["correct"].to_numpy(dtype=float)
         choices[model] = decided[
             codes_in(judgments["item_id"], pd.Index(frame["item_id"].tolist()))
         ]
     rows = [
-        {"judge": judge, "pearson": _both(chosen[accompanied], others)["pearson"]}
+        {"judge": judge, "pearson": _correlate(chosen[accompanied], other_shares)["pearson"]}
         for judge, chosen in choices.items()
     ]
     return pd.DataFrame(rows).assign(n_judgments=int(accompanied.sum()))

@@ -20,7 +20,7 @@ from scipy.special import expit, logit
 from scipy.stats import t as student
 
 from analysis.statistics.resample import LEVEL, Codes, Floats, combined_codes
-from analysis.statistics.variance_parts import crossed, freedom_by_parts
+from analysis.statistics.variance_parts import crossed_variance, freedom_by_parts
 from analysis.statistics.withheld import UNITS
 
 # With fewer participants or items, their variation cannot be estimated.
@@ -71,7 +71,7 @@ class Variances:
     freedom: Floats
 
 
-def two_way(
+def two_way_variance(
     influence: Floats,
     participant: Codes,
     item: Codes,
@@ -96,20 +96,20 @@ def two_way(
         least: Below which of ``V_P`` and ``V_I`` the variance is not to fall: the greater; of
             statistics that neither participants nor items are expected to differ in, the lesser.
     """
-    parts, freedoms = _parts(influence, participant, item, group)
-    return _variances(influence, group, parts, freedoms, least)
+    parts, freedoms = _variances_by_part(influence, participant, item, group)
+    return _total_variances(influence, group, parts, freedoms, least)
 
 
-def _parts(
+def _variances_by_part(
     influence: Floats, participant: Codes, item: Codes, group: Codes
 ) -> tuple[list[Floats], list[Floats]]:
     """Return the variances by participants, items and cells, and the degrees of freedom of each."""
     cell = participant * (item.max() + 1) + item
-    squares = [_within(influence, way, group) for way in (participant, item, cell)]
-    return [corrected(*one) for one in squares], [n - 1 for _, n in squares]
+    squares = [_squared_cluster_sums(influence, way, group) for way in (participant, item, cell)]
+    return [correct_for_clusters(*sums) for sums in squares], [n - 1 for _, n in squares]
 
 
-def _variances(
+def _total_variances(
     influence: Floats,
     group: Codes,
     parts: Sequence[Floats],
@@ -117,20 +117,20 @@ def _variances(
     least: Callable[[Floats, Floats], Floats] = np.maximum,
 ) -> Variances:
     of_people, of_items, of_cells = parts
-    total = combined(of_people, of_items, of_cells, least=least)
+    total = combine_variances(of_people, of_items, of_cells, least=least)
     freedom = freedom_by_parts(parts, freedoms)
     if least is not np.maximum:
         # A variance that may fall so low is given no more freedom than the fewer clusters.
         people, items, _ = freedoms
         several = np.where(people > 0, np.minimum(people, items), items)
         freedom = np.where(items > 0, several, people)
-    alone = corrected(
+    alone = correct_for_clusters(
         np.bincount(group, influence**2).astype(float), np.bincount(group).astype(float)
     )
     return Variances(np.where(total > _NOTHING * alone, total, alone), freedom)
 
 
-def several_way(influence: Floats, clusters: Sequence[Codes]) -> tuple[float, float]:
+def several_way_variance(influence: Floats, clusters: Sequence[Codes]) -> tuple[float, float]:
     """Return the variance of a statistic clustered in two or more ways, and its degrees of freedom.
 
     Over every set of ways the sums over clusters of their intersection are squared; sets of an odd
@@ -149,19 +149,21 @@ def several_way(influence: Floats, clusters: Sequence[Codes]) -> tuple[float, fl
     total, single, numbers = 0.0, [], []
     for size in range(1, len(clusters) + 1):
         for chosen in combinations(clusters, size):
-            squares, n = _within(influence, combined_codes(chosen), group)
-            found = float(corrected(squares, n)[0])
-            total += found if size % 2 else -found
+            squares, n = _squared_cluster_sums(influence, combined_codes(chosen), group)
+            part = float(correct_for_clusters(squares, n)[0])
+            total += part if size % 2 else -part
             if size == 1:
-                single.append(found)
+                single.append(part)
                 numbers.append(float(n[0]))
     total = max(total, *single)
-    alone = float(corrected(np.array([np.sum(influence**2)]), np.array([float(len(group))]))[0])
+    alone = float(
+        correct_for_clusters(np.array([np.sum(influence**2)]), np.array([float(len(group))]))[0]
+    )
     several = [number for number in numbers if number > 1]
     return (total if total > _NOTHING * alone else alone), min(several, default=1.0) - 1
 
 
-def combined(
+def combine_variances(
     of_people: Floats,
     of_items: Floats,
     of_judgments: Floats,
@@ -169,18 +171,20 @@ def combined(
     least: Callable[[Floats, Floats], Floats] = np.maximum,
 ) -> Floats:
     """Return ``V_P + V_I - V_C``, never less than either of the first two, or than ``least``."""
-    found: Floats = np.maximum(of_people + of_items - of_judgments, least(of_people, of_items))
-    return found
+    total: Floats = np.maximum(of_people + of_items - of_judgments, least(of_people, of_items))
+    return total
 
 
-def corrected(squares: Floats, n: Floats) -> Floats:
+def correct_for_clusters(squares: Floats, n: Floats) -> Floats:
     """Return sums of squares times ``n / (n - 1)``; 0 with a single cluster."""
     with np.errstate(divide="ignore", invalid="ignore"):
-        found: Floats = np.where(n > 1, squares * n / (n - 1), 0.0)
-    return found
+        scaled: Floats = np.where(n > 1, squares * n / (n - 1), 0.0)
+    return scaled
 
 
-def jackknifed(of_people: Floats, of_items: Floats, of_judgments: Floats) -> tuple[float, float]:
+def jackknife_variance(
+    of_people: Floats, of_items: Floats, of_judgments: Floats
+) -> tuple[float, float]:
     """Return a statistic's two-way clustered variance by the jackknife.
 
     Each of the three variances is ``(m - 1) / m`` times the sum of squares of the ``m`` changes,
@@ -199,9 +203,9 @@ def jackknifed(of_people: Floats, of_items: Floats, of_judgments: Floats) -> tup
         (len(changes) - 1) / len(changes) * np.sum((changes - changes.mean()) ** 2)
         for changes in (of_people, of_items, of_judgments)
     ]
-    variance = combined(*map(np.asarray, parts))
-    known = [len(changes) for changes in (of_people, of_items) if len(changes) > 1]
-    return float(variance), min(known, default=1) - 1
+    variance = combine_variances(*map(np.asarray, parts))
+    cluster_counts = [len(changes) for changes in (of_people, of_items) if len(changes) > 1]
+    return float(variance), min(cluster_counts, default=1) - 1
 
 
 def freedom_of_agreement(freedom: float, rarer: Floats) -> float:
@@ -213,7 +217,8 @@ def freedom_of_agreement(freedom: float, rarer: Floats) -> float:
     quarter has no theoretical basis: it gives correct coverage in simulations.
 
     Args:
-        freedom: The smaller number of clusters minus one, from ``jackknifed``; the upper limit.
+        freedom: The smaller number of clusters minus one, from ``jackknife_variance``; the upper
+            limit.
         rarer: Shape ``(items,)``: the number of times that an item's rarer choice was made.
     """
     squares = float(np.sum(rarer**2))
@@ -221,7 +226,7 @@ def freedom_of_agreement(freedom: float, rarer: Floats) -> float:
     return min(freedom, max(effective / _ITEMS_PER_FREEDOM, _FEWEST_FREEDOM))
 
 
-def log_f(agreement: Floats, each: float) -> Floats:
+def log_f(agreement: Floats, per_item: float) -> Floats:
     """Return the logarithm of the F ratio that corresponds to an agreement.
 
     Agreement beyond chance (alpha, kappa) is a ratio of variances: its error depends on its value,
@@ -230,24 +235,24 @@ def log_f(agreement: Floats, each: float) -> Floats:
 
     Args:
         agreement: Any shape, each at most 1.
-        each: The number of judgments of an item.
+        per_item: The number of judgments of an item.
     """
-    ratio = 1 + each * agreement / (1 - np.minimum(agreement, _MOST))
-    found: Floats = np.log(np.maximum(ratio, 1 - _MOST))
-    return found
+    ratio = 1 + per_item * agreement / (1 - np.minimum(agreement, _MOST))
+    logarithm: Floats = np.log(np.maximum(ratio, 1 - _MOST))
+    return logarithm
 
 
-def agreement_of(logarithm: Floats, each: float) -> Floats:
+def agreement_of(logarithm: Floats, per_item: float) -> Floats:
     """Return the agreement that corresponds to a log F ratio; the inverse of ``log_f``."""
     ratio = np.exp(logarithm)
-    found: Floats = (ratio - 1) / (each - 1 + ratio)
-    return found
+    agreement: Floats = (ratio - 1) / (per_item - 1 + ratio)
+    return agreement
 
 
 def quantile(freedom: Floats, level: float = LEVEL) -> Floats:
     """Return Student's two-sided quantile; NaN without degrees of freedom."""
-    found: Floats = student.ppf((1 + level) / 2, freedom)
-    return found
+    quantiles: Floats = student.ppf((1 + level) / 2, freedom)
+    return quantiles
 
 
 def clustered_intervals(
@@ -268,12 +273,12 @@ def clustered_intervals(
     total = np.bincount(group, weight).astype(float)
     accuracy = np.bincount(group, weight * correct) / total
     influence = weight / total[group] * (correct - accuracy[group])
-    parts, freedoms = _parts(influence, participant, item, group)
-    found = _variances(influence, group, parts, freedoms)
+    parts, freedoms = _variances_by_part(influence, participant, item, group)
+    variances = _total_variances(influence, group, parts, freedoms)
     with np.errstate(divide="ignore", invalid="ignore"):
-        n_effective = accuracy * (1 - accuracy) / found.total
-    low, high = share_ends(accuracy, found, parts, freedoms)
-    return Clustered(accuracy, np.sqrt(found.total), n_effective, low, high)
+        n_effective = accuracy * (1 - accuracy) / variances.total
+    low, high = share_ends(accuracy, variances, parts, freedoms)
+    return Clustered(accuracy, np.sqrt(variances.total), n_effective, low, high)
 
 
 def share_ends(
@@ -281,12 +286,12 @@ def share_ends(
 ) -> tuple[Floats, Floats]:
     """Return the ends of the 95% intervals of accuracies.
 
-    The ends are Wilson's. With fewer than ten participants or items, the variance is ``crossed``,
-    and the end on the side away from the nearer of 0 and 1 is the logit's, since Wilson's interval
-    misses mostly there: a few items that happen to be easy have too high an accuracy and too small
-    a variance. This end is extended by ``2 s |1 - 2 p| / f``, with s the share of the variance that
-    clusters add and f the fewer clusters' degrees of freedom; the factor 2 gives correct coverage
-    (benchmarks/coverage_grid.py).
+    The ends are Wilson's. With fewer than ten participants or items, the variance is
+    ``crossed_variance``, and the end on the side away from the nearer of 0 and 1 is the logit's,
+    since Wilson's interval misses mostly there: a few items that happen to be easy have too high an
+    accuracy and too small a variance. This end is extended by ``2 s |1 - 2 p| / f``, with s the
+    share of the variance that clusters add and f the fewer clusters' degrees of freedom; the factor
+    2 gives correct coverage (benchmarks/coverage_grid.py).
 
     Args:
         accuracy: Shape ``(groups,)``.
@@ -298,11 +303,11 @@ def share_ends(
         n = accuracy * (1 - accuracy) / variances.total
     low, high = wilson(accuracy, n, quantile(variances.freedom))
     fewer = np.minimum(*freedoms[:2])
-    few = (fewer > 0) & (fewer < FEWEST_CLUSTERS - 1)
-    total, freedom = crossed(parts, freedoms)
+    has_few = (fewer > 0) & (fewer < FEWEST_CLUSTERS - 1)
+    total, freedom = crossed_variance(parts, freedoms)
     # With so few clusters their parts are unreliable: use at least that of independent answers.
     total = np.where(fewer < UNITS - 1, np.maximum(total, parts[2]), total)
-    few &= total > 0  # as it never is where all or none are right
+    has_few &= total > 0  # as it never is where all or none are right
     with np.errstate(divide="ignore", invalid="ignore"):
         spread = accuracy * (1 - accuracy)
         z = quantile(freedom)
@@ -312,12 +317,12 @@ def share_ends(
         half = further * np.sqrt(total) / spread
     is_high, at = accuracy > 0.5, logit(accuracy)
     return (
-        np.where(few, np.where(is_high, expit(at - half), near[0]), low),
-        np.where(few, np.where(is_high, near[1], expit(at + half)), high),
+        np.where(has_few, np.where(is_high, expit(at - half), near[0]), low),
+        np.where(has_few, np.where(is_high, near[1], expit(at + half)), high),
     )
 
 
-def _within(influence: Floats, cluster: Codes, group: Codes) -> tuple[Floats, Floats]:
+def _squared_cluster_sums(influence: Floats, cluster: Codes, group: Codes) -> tuple[Floats, Floats]:
     """Return each group's sum of squared cluster sums, and its number of clusters."""
     pairs, place = np.unique(group * (cluster.max() + 1) + cluster, return_inverse=True)
     of_group = pairs // (cluster.max() + 1)

@@ -9,8 +9,7 @@ from itertools import combinations
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
-from scipy.sparse import coo_array, csr_array
+from scipy.sparse import csr_array
 from scipy.stats import t as student
 
 from analysis.data.categorical import codes_in
@@ -18,11 +17,11 @@ from analysis.data.declared import unit_column
 from analysis.statistics.clustered import (
     agreement_of,
     freedom_of_agreement,
-    jackknifed,
+    jackknife_variance,
     log_f,
     quantile,
 )
-from analysis.statistics.resample import Floats, codes
+from analysis.statistics.resample import Codes, Floats, codes, count_matrices, mean_or_nan
 
 Shares = tuple[Floats, Floats, Floats]
 Interval = tuple[float, float, float]  # its ends, and the p of no kappa
@@ -39,7 +38,7 @@ _JUDGMENTS_AT_A_TIME = 1_000_000
 _ADDED, _STEP = 0.5, 1e-6
 
 
-def kappa(both: Floats, first: Floats, second: Floats) -> Floats:
+def kappa(both_right: Floats, first: Floats, second: Floats) -> Floats:
     """Return Cohen's kappa of two judges' correctness.
 
     ``(c_obs - c_exp) / (1 - c_exp)``, where ``c_obs`` is the share of items on which both are right
@@ -47,15 +46,15 @@ def kappa(both: Floats, first: Floats, second: Floats) -> Floats:
     would give. 1: the same errors; 0: as if independent; NaN where both are always right or wrong.
 
     Args:
-        both: The share of items on which both judges are right.
+        both_right: The share of items on which both judges are right.
         first: The first judge's accuracy on the same items.
         second: The second's.
     """
-    observed = 1 - first - second + 2 * both
+    observed = 1 - first - second + 2 * both_right
     expected = first * second + (1 - first) * (1 - second)
     with np.errstate(divide="ignore", invalid="ignore"):
-        found: Floats = np.where(expected < 1, (observed - expected) / (1 - expected), np.nan)
-    return found
+        values: Floats = np.where(expected < 1, (observed - expected) / (1 - expected), np.nan)
+    return values
 
 
 def error_consistency(
@@ -67,8 +66,8 @@ def error_consistency(
 
     Pairs with participants are averaged over participants (pairs of participants: those who judged
     the same items, among at most ``MOST_PAIRED`` of them); their variance is the two-way
-    jackknife's over participants and frames (``clustered.jackknifed``), between participants on the
-    scale of log F. Pairs with a single shared item have no kappa.
+    jackknife's over participants and frames (``clustered.jackknife_variance``), between
+    participants on the scale of log F. Pairs with a single shared item have no kappa.
 
     Args:
         judgments: One row per judgment with its participant, from ``analysis.data.join.judgments``.
@@ -111,15 +110,15 @@ def kappas_with_people(
     Returns:
         judge, kappa; NaN if no participant has a kappa.
     """
-    found = pd.DataFrame({"judge": list(decisions), "kappa": np.nan})
+    kappas = pd.DataFrame({"judge": list(decisions), "kappa": np.nan})
     if judgments["participant"].isna().all():
-        return found
+        return kappas
     right, judged = _matrices(judgments)
     for row, frame in enumerate(decisions.values()):
         values = kappa(*_shares(right, judged, _right_on(judgments, frame)))
         if np.isfinite(values).any():
-            found.loc[row, "kappa"] = np.nanmean(values)
-    return found
+            kappas.loc[row, "kappa"] = np.nanmean(values)
+    return kappas
 
 
 def _right_on(judgments: pd.DataFrame, decisions: pd.DataFrame) -> Floats:
@@ -127,23 +126,17 @@ def _right_on(judgments: pd.DataFrame, decisions: pd.DataFrame) -> Floats:
     items = pd.Index(judgments["item_id"].unique().tolist())
     right = np.full(len(items) + 1, np.nan)
     right[codes_in(decisions["item_id"], items)] = decisions["correct"]
-    found: Floats = right[:-1]
-    return found
+    return right[:-1]
 
 
 def _matrices(judgments: pd.DataFrame) -> tuple[csr_array, csr_array]:
     """Return matrices of correctness and of judgments, each of shape ``(participants, items)``."""
     person, n_people = codes(judgments["participant"])
     item, n_items = codes(judgments["item_id"])
-    correct = judgments["chose_good"].to_numpy(dtype=float)
-    right, judged = (
-        coo_array((values, (person, item)), (n_people, n_items)).tocsr()
-        for values in (correct, np.ones(len(correct)))
-    )
-    return right, judged
+    return count_matrices(judgments["chose_good"], person, item, (n_people, n_items))
 
 
-def _units(judgments: pd.DataFrame) -> NDArray[np.intp]:
+def _units(judgments: pd.DataFrame) -> Codes:
     """Return each item's frame number, shape ``(items,)``; the item's number without a frame.
 
     The change without a frame is approximated by the sum of the changes without each item.
@@ -176,74 +169,76 @@ def _interval_among_people(
     right: csr_array, judged: csr_array, shares: Shares, changes: Changes
 ) -> Interval:
     """Return the 95% interval of participants' mean kappa, symmetric on the scale of log F."""
-    found, of_item = _mean_kappa(shares), judged.sum(axis=0)
-    each = _mean(of_item[of_item > 1])
-    middle = log_f(np.asarray(found), each)
-    people, items, single = (log_f(found + one, each) - middle for one in changes)
+    mean_kappa, of_item = _mean_kappa(shares), judged.sum(axis=0)
+    per_item = mean_or_nan(of_item[of_item > 1])
+    middle = log_f(np.asarray(mean_kappa), per_item)
+    people, items, single = (log_f(mean_kappa + change, per_item) - middle for change in changes)
     _, half, _ = _error(right, judged, (people, items, single))
-    low, high = (float(agreement_of(middle + end, each)) for end in (-half, half))
+    low, high = (float(agreement_of(middle + end, per_item)) for end in (-half, half))
     return low, high, float("nan")
 
 
 def _interval(right: csr_array, judged: csr_array, shares: Shares, changes: Changes) -> Interval:
     """Return the 95% interval of participants' mean kappa with a model, and its two-sided p."""
-    found, (error, half, freedom) = _mean_kappa(shares), _error(right, judged, changes)
-    p = 2 * float(student.sf(abs(found) / error, freedom))
-    return max(found - half, -1.0), min(found + half, 1.0), p
+    mean_kappa, (error, half, freedom) = _mean_kappa(shares), _error(right, judged, changes)
+    p = 2 * float(student.sf(abs(mean_kappa) / error, freedom))
+    return max(mean_kappa - half, -1.0), min(mean_kappa + half, 1.0), p
 
 
 def _error(right: csr_array, judged: csr_array, changes: Changes) -> tuple[float, float, float]:
     """Return the standard error (NaN if undefined), half-width, and degrees of freedom."""
-    variance, freedom = jackknifed(*changes)
+    variance, freedom = jackknife_variance(*changes)
     good, n = right.sum(axis=0), judged.sum(axis=0)
     freedom = freedom_of_agreement(freedom, np.minimum(good, n - good))
-    known = variance > 0 and len(changes[1]) >= FEWEST_UNITS
-    error = float(np.sqrt(variance)) if known else float("nan")
+    is_known = variance > 0 and len(changes[1]) >= FEWEST_UNITS
+    error = float(np.sqrt(variance)) if is_known else float("nan")
     return error, float(quantile(np.asarray(freedom))) * error, freedom
 
 
 def _mean_kappa(shares: Shares) -> float:
-    found = kappa(*shares)
-    return _mean(found[np.isfinite(found)])
+    kappas = kappa(*shares)
+    return mean_or_nan(kappas[np.isfinite(kappas)])
 
 
 def _row(first: str, second: str, shares: Shares, interval: Interval) -> dict[str, object]:
-    both, one, two = shares
-    found, met = kappa(*shares), np.isfinite(both)
-    defined = np.isfinite(found)
-    times = 2 if found.ndim == 2 else 1
+    both_right, first_right, second_right = shares
+    kappas, met = kappa(*shares), np.isfinite(both_right)
+    defined = np.isfinite(kappas)
+    times = 2 if kappas.ndim == 2 else 1
     return {
         "first": first,
         "second": second,
         "kappa": _mean_kappa(shares),
         **dict(zip(("low", "high", "p"), interval, strict=True)),
-        "observed": _mean((1 - one - two + 2 * both)[met]),
-        "expected": _mean((one * two + (1 - one) * (1 - two))[met]),
+        "observed": mean_or_nan((1 - first_right - second_right + 2 * both_right)[met]),
+        "expected": mean_or_nan(
+            (first_right * second_right + (1 - first_right) * (1 - second_right))[met]
+        ),
         "n_pairs": int(met.sum()) // times,
         "n_undefined": int((met & ~defined).sum()) // times,
     }
 
 
-def _without(values: Floats, lost: Floats, fewer: Floats) -> Floats:
+def _change_of_mean(values: Floats, lost: Floats, fewer: Floats) -> Floats:
     """Return the change in the mean of defined values if a sum and a count are removed."""
     defined = np.isfinite(values)
     total, number = values[defined].sum(), defined.sum()
     with np.errstate(divide="ignore", invalid="ignore"):
         changed = (total - lost) / (number - fewer) - total / number
     # Without any remaining pair, the mean is undefined.
-    found: Floats = np.where(np.isfinite(changed), changed, 0.0)
-    return found
+    changes: Floats = np.where(np.isfinite(changed), changed, 0.0)
+    return changes
 
 
 def _changes_with_model(
-    right: csr_array, judged: csr_array, correct: Floats, units: NDArray[np.intp]
+    right: csr_array, judged: csr_array, correct: Floats, units: Codes
 ) -> Changes:
     """Return changes of the mean kappa with a model without each participant, frame and cell.
 
     A cell is one participant's judgments of one frame.
     """
     shares = _shares(right, judged, correct)
-    whole = kappa(*shares)
+    kappas = kappa(*shares)
     n = judged.sum(axis=1)
     pairs = judged.tocoo()
     lost, fewer = np.empty(len(pairs.data)), np.empty(len(pairs.data))
@@ -251,128 +246,130 @@ def _changes_with_model(
         part = slice(start, start + _JUDGMENTS_AT_A_TIME)
         person, item, times = pairs.row[part], pairs.col[part], pairs.data[part]
         was_right = np.asarray(right[person, item]).ravel()
-        less = n[person] - times
+        n_left = n[person] - times
         with np.errstate(divide="ignore", invalid="ignore"):
-            left = kappa(
-                (shares[0][person] * n[person] - was_right * correct[item]) / less,
-                (shares[1][person] * n[person] - was_right) / less,
-                (shares[2][person] * n[person] - times * correct[item]) / less,
+            kappas_without = kappa(
+                (shares[0][person] * n[person] - was_right * correct[item]) / n_left,
+                (shares[1][person] * n[person] - was_right) / n_left,
+                (shares[2][person] * n[person] - times * correct[item]) / n_left,
             )
-        lost[part] = np.nan_to_num(whole[person]) - np.nan_to_num(left)
-        fewer[part] = np.isfinite(whole[person]).astype(float) - np.isfinite(left)
+        lost[part] = np.nan_to_num(kappas[person]) - np.nan_to_num(kappas_without)
+        fewer[part] = np.isfinite(kappas[person]).astype(float) - np.isfinite(kappas_without)
     unit = units[pairs.col]
     cell, _ = codes(pairs.row.astype(np.int64) * (int(units.max()) + 1) + unit)
     by_unit, by_cell = (
-        [np.bincount(where, one).astype(float) for one in (lost, fewer)] for where in (unit, cell)
+        [np.bincount(grouping, values).astype(float) for values in (lost, fewer)]
+        for grouping in (unit, cell)
     )
     return (
-        _without(whole, np.nan_to_num(whole), np.isfinite(whole).astype(float)),
-        _without(whole, *by_unit),
-        _without(whole, *by_cell),
+        _change_of_mean(kappas, np.nan_to_num(kappas), np.isfinite(kappas).astype(float)),
+        _change_of_mean(kappas, *by_unit),
+        _change_of_mean(kappas, *by_cell),
     )
 
 
 def _changes_among_people(
-    right: csr_array, judged: csr_array, shares: Shares, units: NDArray[np.intp]
+    right: csr_array, judged: csr_array, shares: Shares, units: Codes
 ) -> Changes:
     """Return changes of the mean kappa between participants without each of the same three."""
-    whole, n = kappa(*shares), (judged @ judged.T).toarray()
-    defined = np.isfinite(whole)
-    by_person = [np.nan_to_num(whole).sum(axis=1) * 2, defined.sum(axis=1) * 2.0]
+    kappas, n = kappa(*shares), (judged @ judged.T).toarray()
+    defined = np.isfinite(kappas)
+    by_person = [np.nan_to_num(kappas).sum(axis=1) * 2, defined.sum(axis=1) * 2.0]
     of_items, of_judgments, unit, cell = [], [], [], []
     columns_right, columns_judged = right.tocsc(), judged.tocsc()
     for item in _some_items(judged):
-        who = columns_judged[:, [item]].tocoo().row
-        if len(who) > 1:
-            correct = columns_right[:, [item]].toarray().ravel()[who]
-            times = columns_judged[:, [item]].toarray().ravel()[who]
-            lost, fewer = _lost_with_item(whole, n, shares, who, (correct, times))
+        judges = columns_judged[:, [item]].tocoo().row
+        if len(judges) > 1:
+            correct = columns_right[:, [item]].toarray().ravel()[judges]
+            times = columns_judged[:, [item]].toarray().ravel()[judges]
+            lost, fewer = _lost_with_item(kappas, n, shares, judges, (correct, times))
             of_items.append((lost.sum(), fewer.sum()))
             # A judgment of one of two participants occurs in two cells of the matrix of pairs.
             of_judgments.append(2 * np.array([lost.sum(axis=1), fewer.sum(axis=1)]))
             unit.append(units[item])
-            cell.append(who * (int(units.max()) + 1) + units[item])
+            cell.append(judges * (int(units.max()) + 1) + units[item])
     if not of_items:
         nothing = np.zeros(1)
-        return _without(whole, *by_person), nothing, nothing
+        return _change_of_mean(kappas, *by_person), nothing, nothing
     return (
-        _without(whole, *by_person),
-        _without(whole, *_summed(np.array(of_items).T, np.array(unit))),
-        _without(whole, *_summed(np.concatenate(of_judgments, axis=1), np.concatenate(cell))),
+        _change_of_mean(kappas, *by_person),
+        _change_of_mean(kappas, *_sum_by_group(np.array(of_items).T, np.array(unit))),
+        _change_of_mean(
+            kappas, *_sum_by_group(np.concatenate(of_judgments, axis=1), np.concatenate(cell))
+        ),
     )
 
 
-def _summed(values: Floats, where: NDArray[np.intp]) -> Floats:
+def _sum_by_group(values: Floats, group: Codes) -> Floats:
     """Return the rows of values summed by group index, shape ``(rows, places)``."""
-    place, n = codes(where)
+    place, n = codes(group)
     return np.array([np.bincount(place, row, minlength=n) for row in values])
 
 
-def _some_items(judged: csr_array) -> NDArray[np.intp]:
+def _some_items(judged: csr_array) -> Codes:
     """Return all items, or an evenly spread subset if there are too many pairs of judges."""
     n_pairs = float((np.asarray(judged.sum(axis=0)) ** 2).sum())
-    step = int(np.ceil(n_pairs / _MOST_LEFT_OUT))
-    return np.arange(0, judged.shape[1], max(step, 1))
+    return np.arange(0, judged.shape[1], max(int(np.ceil(n_pairs / _MOST_LEFT_OUT)), 1))
 
 
 def _lost_with_item(
-    whole: Floats,
+    kappas: Floats,
     n: Floats,
     shares: Shares,
-    who: NDArray[np.intp],
+    judges: Codes,
     judgments: tuple[Floats, Floats],
 ) -> tuple[Floats, Floats]:
     """Return the drop in kappas of an item's judges without the item, and the undefined kappas.
 
     Args:
-        whole: Kappa of each pair of participants.
+        kappas: Kappa of each pair of participants.
         n: The number of shared items of each pair of participants.
         shares: The shares of both right, first right, second right, for each pair of participants.
-        who: The item's judges.
-        judgments: The number of each judge's right judgments, and of all their judgments, of the
-            item.
+        judges: The item's judges.
+        judgments: The numbers of each judge's right judgments, and of all, of the item.
     """
     correct, times = judgments
-    block = np.ix_(who, who)
-    size, among = n[block], whole[block]
+    block = np.ix_(judges, judges)
+    size, among_judges = n[block], kappas[block]
     gone = np.outer(times, times)
     together = np.outer(correct, correct), np.outer(correct, times), np.outer(times, correct)
     with np.errstate(divide="ignore", invalid="ignore"):
-        left = kappa(
+        kappas_without = kappa(
             *(
-                (share[block] * size - here) / (size - gone)
-                for share, here in zip(shares, together, strict=True)
+                (share[block] * size - item_counts) / (size - gone)
+                for share, item_counts in zip(shares, together, strict=True)
             )
         )
-    np.fill_diagonal(left, np.nan)
+    np.fill_diagonal(kappas_without, np.nan)
     return (
-        np.nan_to_num(among) - np.nan_to_num(left),
-        np.isfinite(among).astype(float) - np.isfinite(left),
+        np.nan_to_num(among_judges) - np.nan_to_num(kappas_without),
+        np.isfinite(among_judges).astype(float) - np.isfinite(kappas_without),
     )
 
 
-def _mean(values: Floats) -> float:
-    return float(values.mean()) if len(values) else float("nan")
-
-
 def _model_pairs(of_models: Mapping[str, Floats]) -> Iterator[dict[str, object]]:
-    for (first, one), (second, two) in combinations(of_models.items(), 2):
-        both, right, other = (float(values.mean()) for values in (one * two, one, two))
-        found = float(kappa(np.asarray(both), np.asarray(right), np.asarray(other)))
-        low, high = _between_models(one, two)
+    for (first, first_choices), (second, second_choices) in combinations(of_models.items(), 2):
+        both_right, first_right, second_right = (
+            float(values.mean())
+            for values in (first_choices * second_choices, first_choices, second_choices)
+        )
+        pair_kappa = float(
+            kappa(np.asarray(both_right), np.asarray(first_right), np.asarray(second_right))
+        )
+        low, high = _model_kappa_interval(first_choices, second_choices)
         yield {
             "first": first,
             "second": second,
-            "kappa": found,
+            "kappa": pair_kappa,
             **{"low": low, "high": high, "p": float("nan")},
-            "observed": 1 - right - other + 2 * both,
-            "expected": right * other + (1 - right) * (1 - other),
+            "observed": 1 - first_right - second_right + 2 * both_right,
+            "expected": first_right * second_right + (1 - first_right) * (1 - second_right),
             "n_pairs": 1,
-            "n_undefined": int(not np.isfinite(found)),
+            "n_undefined": int(not np.isfinite(pair_kappa)),
         }
 
 
-def _between_models(first: Floats, second: Floats) -> tuple[float, float]:
+def _model_kappa_interval(first: Floats, second: Floats) -> tuple[float, float]:
     """Return the 95% interval of two models' kappa, symmetric on the scale of artanh kappa.
 
     The variance is the multinomial one of the four counts by the delta method, with half an item
@@ -386,14 +383,18 @@ def _between_models(first: Floats, second: Floats) -> tuple[float, float]:
                       (1 - first) * (1 - second)]).sum(axis=1) + _ADDED  # fmt: skip
     share = cells / cells.sum()
 
-    def scaled(shares: Floats) -> Floats:
-        found: Floats = np.arctanh(kappa(shares[0], shares[0] + shares[1], shares[0] + shares[2]))
-        return found
+    def scale_shares(shares: Floats) -> Floats:
+        scaled_kappa: Floats = np.arctanh(
+            kappa(shares[0], shares[0] + shares[1], shares[0] + shares[2])
+        )
+        return scaled_kappa
 
-    middle = scaled(share)
+    middle = scale_shares(share)
     # The derivative of the value by each cell's share.
     step = _STEP * np.eye(4)
-    slope = (scaled(share[:, None] + step) - scaled(share[:, None] - step)) / (2 * _STEP)
+    slope = (scale_shares(share[:, None] + step) - scale_shares(share[:, None] - step)) / (
+        2 * _STEP
+    )
     variance = (share @ slope**2 - (share @ slope) ** 2) / cells.sum()
     half = float(quantile(np.asarray(n - 1.0))) * np.sqrt(variance)
     return float(np.tanh(middle - half)), float(np.tanh(middle + half))

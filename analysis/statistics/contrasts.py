@@ -6,11 +6,11 @@ import numpy as np
 import pandas as pd
 from scipy.stats import t as student
 
-from analysis.statistics.clustered import quantile, several_way, two_way
-from analysis.statistics.paired import adjusted
+from analysis.statistics.clustered import quantile, several_way_variance, two_way_variance
+from analysis.statistics.paired import with_adjusted_p
 from analysis.statistics.resample import codes
 from analysis.statistics.variance_parts import contrast_variance
-from analysis.statistics.withheld import CONTRAST, MEAN, ends, too_few_units
+from analysis.statistics.withheld import CONTRAST, MEAN, too_few_units, withhold_ends
 
 Weights = Mapping[str, float]
 # Rounding errors, relative to the largest value, of a sum and of a standard error; the ridge in
@@ -44,7 +44,7 @@ def cell_means(answers: pd.DataFrame, value: str, by: Sequence[str]) -> pd.DataF
     """
     rows = answers[answers[value].notna()]
     grouped = rows.groupby(list(by), sort=False, observed=True)
-    found = grouped.agg(
+    means = grouped.agg(
         mean=(value, "mean"),
         sd=(value, "std"),
         n_observations=(value, "size"),
@@ -53,17 +53,19 @@ def cell_means(answers: pd.DataFrame, value: str, by: Sequence[str]) -> pd.DataF
     ).reset_index()
     group = grouped.ngroup().to_numpy().astype(np.intp)
     values = rows[value].to_numpy(dtype=float)
-    deviation = values - found["mean"].to_numpy()[group]
-    influence = deviation / found["n_observations"].to_numpy()[group]
+    deviation = values - means["mean"].to_numpy()[group]
+    influence = deviation / means["n_observations"].to_numpy()[group]
     person, unit = (codes(rows[name])[0] for name in ("participant", "unit"))
-    variance = two_way(influence, person, unit, group)
+    variance = two_way_variance(influence, person, unit, group)
     half = quantile(variance.freedom) * np.sqrt(variance.total)
-    low, high = ends(found["mean"] - half, found["mean"] + half, found["n_observations"], MEAN)
-    return found.assign(low=low, high=high)
+    low, high = withhold_ends(
+        means["mean"] - half, means["mean"] + half, means["n_observations"], MEAN
+    )
+    return means.assign(low=low, high=high)
 
 
 def contrasts(
-    answers: pd.DataFrame, value: str, wanted: Mapping[str, Weights], *, people: bool = True
+    answers: pd.DataFrame, value: str, comparisons: Mapping[str, Weights], *, people: bool = True
 ) -> pd.DataFrame:
     """Return weighted sums of cells' means, each with a 95% interval and a p value.
 
@@ -77,7 +79,7 @@ def contrasts(
             further repeated unit) and ``group`` (of the participants). Values of models and of
             unknown participants have no participant (missing).
         value: The column of the value; rows without a value are left out.
-        wanted: For each contrast its cells' weights, by the cells' names.
+        comparisons: For each contrast its cells' weights, by the cells' names.
         people: Whether the values come from human participants; models' intervals are never
             withheld.
 
@@ -88,61 +90,70 @@ def contrasts(
     """
     rows = answers[answers[value].notna()]
     cell = rows["cell"].astype(str)
-    found = [
-        {"contrast": name, **_contrast(rows, cell, value, own, people=people)}
-        for name, own in wanted.items()
+    results = [
+        {"contrast": name, **_contrast_row(rows, cell, value, weights, people=people)}
+        for name, weights in comparisons.items()
     ]
     names = ["contrast", "estimate", "low", "high", "p"]
-    frame = pd.DataFrame(found, columns=[*names, "n_observations", "n_participants", "n_frames"])
+    frame = pd.DataFrame(results, columns=[*names, "n_observations", "n_participants", "n_frames"])
     if frame.empty:
         return frame.assign(p_holm=[])
-    return adjusted(frame).drop(columns="p_fdr")
+    return with_adjusted_p(frame).drop(columns="p_fdr")
 
 
-def _contrast(
+def _contrast_row(
     rows: pd.DataFrame, cell: "pd.Series[str]", value: str, weights: Weights, *, people: bool
 ) -> dict[str, float]:
     nothing = dict.fromkeys(("estimate", "low", "high", "p"), float("nan"))
     inside = cell.isin(weights)
-    own, (cells, names) = rows[inside], pd.factorize(cell[inside])
+    observations, (cells, names) = rows[inside], pd.factorize(cell[inside])
     numbers = {
-        "n_observations": float(len(own)),
-        "n_participants": float(own["participant"].nunique()),
-        "n_frames": float(own["unit"].nunique()),
+        "n_observations": float(len(observations)),
+        "n_participants": float(observations["participant"].nunique()),
+        "n_frames": float(observations["unit"].nunique()),
     }
     if len(names) < len(weights):
         return nothing | numbers
-    values = own[value].to_numpy(dtype=float)
+    values = observations[value].to_numpy(dtype=float)
     of_cell, size = np.array([weights[name] for name in names]), np.bincount(cells)
     mean = np.bincount(cells, values) / size
     weight = (of_cell / size)[cells]
     influence = weight * (values - mean[cells])
-    ways = [codes(own[name])[0] for name in ("participant", "unit", "also") if name in own]
+    ways = [
+        codes(observations[name])[0]
+        for name in ("participant", "unit", "also")
+        if name in observations
+    ]
     if len(ways) == 2:
         # Subtract the common mean: it cancels in a contrast, but would cause rounding errors.
         total, freedom = contrast_variance(values - values.mean(), weight, cells, ways)
     else:
-        total, freedom = several_way(influence, ways)
-    if len(ways) > 2 and "group" in own and (more := own["group"].nunique() - 1) > 0:
-        n_people = own["participant"].nunique()
-        total *= (n_people - 1) / max(n_people - 1 - more, 1)
-        freedom = min(freedom, max(n_people - 1 - more, 0))
+        total, freedom = several_way_variance(influence, ways)
+    if (
+        len(ways) > 2
+        and "group" in observations
+        and (n_more_groups := observations["group"].nunique() - 1) > 0
+    ):
+        n_people = observations["participant"].nunique()
+        total *= (n_people - 1) / max(n_people - 1 - n_more_groups, 1)
+        freedom = min(freedom, max(n_people - 1 - n_more_groups, 0))
     estimate = float(of_cell @ mean)
     # If all units are equal, the error is only rounding error.
     largest = float(np.abs(values).max())
     total = total if total > (_ROUNDING_OF_ERROR * largest) ** 2 else 0.0
     estimate = estimate if abs(estimate) > _ROUNDING * largest else 0.0
     if people and (
-        len(own) < CONTRAST or too_few_units(numbers["n_participants"], numbers["n_frames"])
+        len(observations) < CONTRAST
+        or too_few_units(numbers["n_participants"], numbers["n_frames"])
     ):
         return nothing | {"estimate": estimate} | numbers
     if total == 0 and not people:
         # If all scores are equal, report no interval instead of one with zero width.
         return nothing | {"estimate": estimate} | numbers
-    return _tested(estimate, total, freedom) | numbers
+    return _test_estimate(estimate, total, freedom) | numbers
 
 
-def _tested(estimate: float, variance: float, freedom: float) -> dict[str, float]:
+def _test_estimate(estimate: float, variance: float, freedom: float) -> dict[str, float]:
     error = float(np.sqrt(variance))
     half = float(quantile(np.array([freedom]))[0]) * error
     p = float("nan")

@@ -2,11 +2,11 @@
 
 import numpy as np
 import pandas as pd
-from scipy.stats import pearsonr, spearmanr
+from numpy.typing import NDArray
+from scipy.stats import pearsonr, rankdata, spearmanr
 from scipy.stats import t as student
 
 from analysis.statistics.clustered import quantile
-from analysis.statistics.ranks import rank_products_without_each, rank_sums_without_each
 from analysis.statistics.resample import Floats
 
 METHODS = ("spearman", "pearson")
@@ -34,33 +34,33 @@ def correlations(people: Floats, model: Floats) -> dict[str, float]:
         For each of ``METHODS``: its value, ``<method>_low``, ``<method>_high`` and ``<method>_p``
         (two-sided, for zero correlation, by the interval's standard error); and n_items.
     """
-    found: dict[str, float] = {"n_items": len(people)}
-    names = [name for method in METHODS for name in _names(method)]
+    row: dict[str, float] = {"n_items": len(people)}
+    names = [name for method in METHODS for name in _column_names(method)]
     if len(people) < FEWEST_ITEMS or not np.ptp(people) or not np.ptp(model):
-        return found | dict.fromkeys(names, float("nan"))
+        return row | dict.fromkeys(names, float("nan"))
     for method, statistic in (("spearman", spearmanr), ("pearson", pearsonr)):
         value = float(statistic(people, model).statistic)
         values = (value, *_interval(value, without_each(people, model, method)))
-        found |= dict(zip(_names(method), map(float, values), strict=True))
-    return found
+        row |= dict(zip(_column_names(method), map(float, values), strict=True))
+    return row
 
 
-def _names(method: str) -> tuple[str, str, str, str]:
+def _column_names(method: str) -> tuple[str, str, str, str]:
     return method, f"{method}_low", f"{method}_high", f"{method}_p"
 
 
-def _interval(value: float, left: Floats) -> tuple[float, float, float]:
+def _interval(value: float, without: Floats) -> tuple[float, float, float]:
     """Return a correlation's 95% interval and p from its leave-one-out values.
 
     Both use the same standard error and degrees of freedom: the interval excludes 0 exactly if p is
     below .05.
     """
-    known = left[np.isfinite(left)]
-    if len(known) < FEWEST_ITEMS or (np.abs(known) > _MOST).all():
+    finite = without[np.isfinite(without)]
+    if len(finite) < FEWEST_ITEMS or (np.abs(finite) > _MOST).all():
         return float("nan"), float("nan"), float("nan")
-    scaled = np.arctanh(np.clip(known, -_MOST, _MOST))
-    variance = (len(known) - 1) * scaled.var()
-    freedom, error = len(known) - 1.0, float(np.sqrt(variance))
+    scaled = np.arctanh(np.clip(finite, -_MOST, _MOST))
+    variance = (len(finite) - 1) * scaled.var()
+    freedom, error = len(finite) - 1.0, float(np.sqrt(variance))
     half = float(quantile(np.asarray(freedom))) * error
     middle = float(np.arctanh(np.clip(value, -_MOST, _MOST)))
     p = 2 * float(student.sf(abs(middle) / error, freedom)) if error > 0 else float("nan")
@@ -77,7 +77,7 @@ def without_each(first: Floats, second: Floats, method: str) -> Floats:
     """
     if method == "pearson":
         centred = [(values - values.mean()) / values.std() for values in (first, second)]
-        return _from_sums(len(first), *(_left(one) for one in _products(*centred)))
+        return _from_sums(len(first), *(_sum_of_others(product) for product in _products(*centred)))
     of_first, of_second = rank_sums_without_each(first), rank_sums_without_each(second)
     return _from_sums(
         len(first), of_first[0], of_second[0], of_first[1], of_second[1],
@@ -89,10 +89,10 @@ def _products(first: Floats, second: Floats) -> tuple[Floats, ...]:
     return first, second, first**2, second**2, first * second
 
 
-def _left(values: Floats) -> Floats:
+def _sum_of_others(values: Floats) -> Floats:
     """Return the sum of the other values, for each value."""
-    found: Floats = values.sum() - values
-    return found
+    sums: Floats = values.sum() - values
+    return sums
 
 
 def _from_sums(
@@ -100,15 +100,15 @@ def _from_sums(
     product: Floats,
 ) -> Floats:  # fmt: skip
     """Return Pearson's correlation of n - 1 items from sums, squares and products."""
-    less = n - 1
-    spread = (first_squared / less - (first / less) ** 2) * (
-        second_squared / less - (second / less) ** 2
+    n_left = n - 1
+    spread = (first_squared / n_left - (first / n_left) ** 2) * (
+        second_squared / n_left - (second / n_left) ** 2
     )
     with np.errstate(invalid="ignore", divide="ignore"):
         # Rounding errors remain even if all remaining items are equal.
         spread = np.where(spread < _NO_SPREAD, np.nan, spread)
-        found: Floats = (product / less - first * second / less**2) / np.sqrt(spread)
-    return found
+        correlation: Floats = (product / n_left - first * second / n_left**2) / np.sqrt(spread)
+    return correlation
 
 
 def spearman(first: Floats, second: Floats) -> float:
@@ -122,7 +122,7 @@ def correlation_rows(items: pd.DataFrame, judge: str) -> pd.DataFrame:
     """Return one model's correlations with participants: over all items, then by construction.
 
     Args:
-        items: One row per item, from ``preferences.with_model_scores``.
+        items: One row per item, from ``agreement.with_model_scores``.
         judge: The model's name.
 
     Returns:
@@ -133,8 +133,88 @@ def correlation_rows(items: pd.DataFrame, judge: str) -> pd.DataFrame:
     rows = []
     for construction, group in groups:
         share, difference = group["share_good"].to_numpy(), group["difference_nats"].to_numpy()
-        found: dict[str, object] = {"judge": judge, "construction": str(construction)}
-        found |= correlations(share, difference)
-        found["spearman_counts"] = spearman(group["count_difference"].to_numpy(), difference)
-        rows.append(found)
+        row: dict[str, object] = {"judge": judge, "construction": str(construction)}
+        row |= correlations(share, difference)
+        row["spearman_counts"] = spearman(group["count_difference"].to_numpy(), difference)
+        rows.append(row)
     return pd.DataFrame(rows)
+
+
+def rank_sums_without_each(values: Floats) -> tuple[Floats, Floats]:
+    """Return the sums of the other values' ranks, and of their squares, without each value.
+
+    With n ranks, the sum is n (n + 1) / 2, even with ties. The sum of squares is n (n + 1)
+    (2n + 1) / 6, minus (t^3 - t) / 12 for each group of t tied values.
+    """
+    n = len(values) - 1
+    _, group, sizes = np.unique(values, return_inverse=True, return_counts=True)
+    tied = sizes.astype(float)
+    tie_corrections = (tied**3 - tied) / 12
+    # For a group that loses a value: ((t - 1)^3 - (t - 1)) / 12.
+    smaller = ((tied - 1) ** 3 - (tied - 1)) / 12
+    without = tie_corrections.sum() - tie_corrections[group] + smaller[group]
+    sums: Floats = np.full(len(values), n * (n + 1) / 2)
+    squares: Floats = n * (n + 1) * (2 * n + 1) / 6 - without
+    return sums, squares
+
+
+def rank_products_without_each(first: Floats, second: Floats) -> Floats:
+    """Return the sum of the products of the others' ranks without each item, shape ``(items,)``.
+
+    Without item i, another item's rank falls by 1 if its value is larger, by 1/2 if it is tied. So
+    the sum of (r - a) (s - b) is split into r s, r b, s a and a b, each summed over the others.
+    """
+    x, y = (np.unique(values, return_inverse=True)[1] for values in (first, second))
+    r, s = rankdata(first), rankdata(second)
+    products: Floats = (
+        (r * s).sum() - r * s - _rank_falls(r, y) - _rank_falls(s, x) + _rank_falls_of_both(x, y)
+    )
+    return products
+
+
+def _rank_falls(weights: Floats, codes: NDArray[np.intp]) -> Floats:
+    """Return the sum of larger codes' weights, plus half those of other items with equal codes."""
+    totals = np.bincount(codes, weights)
+    larger = totals[::-1].cumsum()[::-1] - totals
+    falls: Floats = larger[codes] + (totals[codes] - weights) / 2
+    return falls
+
+
+def _rank_falls_of_both(x: NDArray[np.intp], y: NDArray[np.intp]) -> Floats:
+    """Return for each item the sum over the others of (rank drop in x) times (rank drop in y)."""
+    cell = np.unique(x * (y.max() + 1) + y, return_inverse=True)[1]
+    same = np.bincount(cell)[cell] - 1
+    # Sort ties in x by decreasing y, so that none of them counts as larger in both.
+    both_fall = np.empty(len(x))
+    order = np.lexsort((-y, x))
+    both_fall[order] = _larger_behind(y[order])
+    falls: Floats = both_fall + (_larger_in_group(x, y) + _larger_in_group(y, x)) / 2 + same / 4
+    return falls
+
+
+def _larger_in_group(groups: NDArray[np.intp], codes: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Return the number of items with a larger code in each item's own group."""
+    keys = groups * (codes.max() + 1) + codes
+    ordered = np.sort(keys)
+    ends = np.searchsorted(ordered, (groups + 1) * (codes.max() + 1))
+    n_larger: NDArray[np.intp] = ends - np.searchsorted(ordered, keys, side="right")
+    return n_larger
+
+
+def _larger_behind(codes: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Return the number of larger codes after each code, in n log(n)^2 steps.
+
+    Blocks of 1, 2, 4, ... codes are compared with the following block, as in a merge sort.
+    """
+    n, most = len(codes), int(codes.max()) + 1
+    n_larger = np.zeros(n, np.intp)
+    size = 1
+    while size < n:
+        block = np.arange(n) // size
+        in_left_block = block % 2 == 0
+        ordered = np.sort(block * most + codes)
+        ends = np.searchsorted(ordered, (block[in_left_block] + 2) * most)
+        right = (block[in_left_block] + 1) * most + codes[in_left_block]
+        n_larger[in_left_block] += ends - np.searchsorted(ordered, right, side="right")
+        size *= 2
+    return n_larger

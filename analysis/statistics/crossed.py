@@ -110,16 +110,16 @@ def optimum(
     problem = Laplace(answer.astype(np.intp), fixed.to_numpy(dtype=float), terms)
     layout = problem.layout
     start = layout.start(answer, _START_SD)
-    found = minimize(
+    result = minimize(
         problem.negative, start, jac=True, method="L-BFGS-B", bounds=layout.bounds, options=_STOP
     )
-    best = np.asarray(found.x, dtype=float)
+    best = np.asarray(result.x, dtype=float)
     return Optimum(
         random=pd.concat(list(_random(terms, layout, best)), ignore_index=True),
         singular=_is_singular(terms, layout, best),
         _problem=problem,
         _at=best,
-        _loglik=-float(found.fun),
+        _loglik=-float(result.fun),
         _names=list(fixed.columns),
     )
 
@@ -165,7 +165,7 @@ def _coefficients(
 def _random(
     terms: Sequence[RandomTerm], layout: Parameters, best: Floats
 ) -> "Sequence[pd.DataFrame]":
-    found = []
+    frames = []
     for term, loading in zip(terms, layout.loadings(best), strict=True):
         covariance = loading @ loading.T
         sd = np.sqrt(np.diag(covariance))
@@ -174,7 +174,7 @@ def _random(
         if not term.correlated:
             with_first = np.full(len(sd), np.nan)
         with_first[0] = np.nan
-        found.append(
+        frames.append(
             pd.DataFrame(
                 {
                     "unit": term.unit,
@@ -184,7 +184,7 @@ def _random(
                 }
             )
         )
-    return found
+    return frames
 
 
 def _is_singular(terms: Sequence[RandomTerm], layout: Parameters, best: Floats) -> bool:
@@ -228,13 +228,13 @@ def fit_by_rule(
     simpler = optimum(answers, fixed, apart)
     if not simpler.singular:
         return simpler.model(), NO_CORRELATIONS
-    kept = [_without_nothing(term, simpler) for term in apart]
-    return optimum(answers, fixed, kept).model(), NO_SLOPES
+    reduced = [_without_nothing(term, simpler) for term in apart]
+    return optimum(answers, fixed, reduced).model(), NO_SLOPES
 
 
 def _without_nothing(term: RandomTerm, fitted: Optimum) -> RandomTerm:
     rows = fitted.random[fitted.random["unit"] == term.unit]
     moved = rows["sd"].to_numpy() * np.sqrt((term.columns**2).mean(axis=0))
-    kept = np.flatnonzero((moved >= SINGULAR) | (np.arange(len(moved)) == 0))
-    effects = tuple(term.effects[place] for place in kept)
-    return replace(term, effects=effects, columns=term.columns[:, kept])
+    places = np.flatnonzero((moved >= SINGULAR) | (np.arange(len(moved)) == 0))
+    effects = tuple(term.effects[place] for place in places)
+    return replace(term, effects=effects, columns=term.columns[:, places])

@@ -18,7 +18,7 @@ from scipy.stats import norm, rankdata
 
 from analysis.data.categorical import decode
 from analysis.data.declared import unit_column
-from analysis.statistics.clustered import clustered_intervals, quantile, two_way, wilson
+from analysis.statistics.clustered import clustered_intervals, quantile, two_way_variance, wilson
 from analysis.statistics.resample import Floats, codes
 from analysis.statistics.withheld import too_few_units
 
@@ -39,7 +39,7 @@ def yes_rates(judgments: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
         The grouping columns, yes, yes_low, yes_high, n_answers, n_items, n_participants.
     """
     grouped = judgments.groupby(list(by), sort=False, observed=True)
-    found = decode(
+    rates = decode(
         grouped.agg(
             n_answers=("item_id", "size"),
             n_items=("item_id", "nunique"),
@@ -48,15 +48,17 @@ def yes_rates(judgments: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
         ).reset_index()
     )
     group, person, unit = _clusters(judgments, grouped)
-    seen = clustered_intervals(judgments["said_yes"].to_numpy(dtype=float), person, unit, group)
-    known = found["n_participants"].where(found["n_participants"] > 0, np.inf)
-    fewer = np.minimum(known.to_numpy(dtype=float), found.pop("n_frames").to_numpy())
-    ends = wilson(seen.accuracy, fewer, quantile(fewer - 1))
-    alike = np.isnan(seen.low)
-    return found.assign(
-        yes=seen.accuracy,
-        yes_low=np.where(alike, ends[0], seen.low),
-        yes_high=np.where(alike, ends[1], seen.high),
+    intervals = clustered_intervals(
+        judgments["said_yes"].to_numpy(dtype=float), person, unit, group
+    )
+    n_known = rates["n_participants"].where(rates["n_participants"] > 0, np.inf)
+    fewer = np.minimum(n_known.to_numpy(dtype=float), rates.pop("n_frames").to_numpy())
+    ends = wilson(intervals.accuracy, fewer, quantile(fewer - 1))
+    alike = np.isnan(intervals.low)
+    return rates.assign(
+        yes=intervals.accuracy,
+        yes_low=np.where(alike, ends[0], intervals.low),
+        yes_high=np.where(alike, ends[1], intervals.high),
     )
 
 
@@ -73,22 +75,26 @@ def detection(judgments: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
         which both answers are expected. d' and the criterion have no interval with too few
         participants or frames (``withheld``).
     """
-    signal = _signal(judgments)
+    signal = _expects_yes(judgments)
     groups = judgments.groupby(list(by), sort=False, observed=True)
     number = groups.ngroup().to_numpy().astype(np.intp)
     n_signal = np.bincount(number, signal)
-    both = ((n_signal > 0) & (n_signal < np.bincount(number)))[number] if len(number) else signal
-    judgments, signal = judgments[both], signal[both]
+    has_both = (
+        ((n_signal > 0) & (n_signal < np.bincount(number)))[number] if len(number) else signal
+    )
+    judgments, signal = judgments[has_both], signal[has_both]
     if judgments.empty:
         return pd.DataFrame(columns=[*by, "accuracy", "dprime", "criterion"])
     grouped = judgments.groupby(list(by), sort=False, observed=True)
     group, person, unit = _clusters(judgments, grouped)
     yes = judgments["said_yes"].to_numpy(dtype=float)
-    rates, zs, moves = zip(*(_rate(yes, group, which) for which in (signal, ~signal)), strict=True)
+    rates, zs, moves = zip(
+        *(_yes_rate(yes, group, chosen) for chosen in (signal, ~signal)), strict=True
+    )
     values = {"dprime": zs[0] - zs[1], "criterion": -(zs[0] + zs[1]) / 2}
     influences = {"dprime": moves[0] - moves[1], "criterion": -(moves[0] + moves[1]) / 2}
     right = clustered_intervals((yes == signal).astype(float), person, unit, group)
-    found = decode(
+    estimates = decode(
         grouped.agg(
             n_answers=("item_id", "size"),
             n_participants=("participant", "nunique"),
@@ -98,16 +104,16 @@ def detection(judgments: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
         hits=rates[0], false_alarms=rates[1],
         accuracy=right.accuracy, accuracy_low=right.low, accuracy_high=right.high,
     )  # fmt: skip
-    few = too_few_units(found["n_participants"], found["n_frames"])
+    too_few = too_few_units(estimates["n_participants"], estimates["n_frames"])
     for name, value in values.items():
-        variance = two_way(influences[name], person, unit, group)
-        half = np.where(few, np.nan, quantile(variance.freedom) * np.sqrt(variance.total))
+        variance = two_way_variance(influences[name], person, unit, group)
+        half = np.where(too_few, np.nan, quantile(variance.freedom) * np.sqrt(variance.total))
         ends = {f"{name}_low": value - half, f"{name}_high": value + half}
-        found = found.assign(**{name: value}, **ends)
-    return found
+        estimates = estimates.assign(**{name: value}, **ends)
+    return estimates
 
 
-def area(values: Floats, signal: NDArray[np.bool_]) -> float:
+def area_under_curve(values: Floats, signal: NDArray[np.bool_]) -> float:
     """Return the probability that an acceptable sentence has a higher value than another one.
 
     Ties count half: the area under the ROC curve. Hanley, J. A. & McNeil, B. J. (1982). The meaning
@@ -127,18 +133,20 @@ def area(values: Floats, signal: NDArray[np.bool_]) -> float:
     return float((rankdata(values)[signal].sum() - n * (n + 1) / 2) / (n * m))
 
 
-def _signal(judgments: pd.DataFrame) -> NDArray[np.bool_]:
+def _expects_yes(judgments: pd.DataFrame) -> NDArray[np.bool_]:
     """Return the answers for which yes is expected, as a Boolean array."""
-    said = judgments["said_yes"].to_numpy(dtype=bool)
-    return np.asarray(said == judgments["chose_good"].to_numpy(dtype=bool))
+    said_yes = judgments["said_yes"].to_numpy(dtype=bool)
+    return np.asarray(said_yes == judgments["chose_good"].to_numpy(dtype=bool))
 
 
-def _rate(yes: Floats, group: Codes, which: NDArray[np.bool_]) -> tuple[Floats, Floats, Floats]:
+def _yes_rate(
+    yes: Floats, group: Codes, chosen: NDArray[np.bool_]
+) -> tuple[Floats, Floats, Floats]:
     """Return each group's rate of yes in the given answers, its z, and each answer's influence."""
-    n = np.bincount(group, which).astype(float)
-    count = np.bincount(group, yes * which).astype(float)
+    n = np.bincount(group, chosen).astype(float)
+    count = np.bincount(group, yes * chosen).astype(float)
     z = norm.ppf((count + 0.5) / (n + 1))
-    moves = np.where(which, (yes - (count / n)[group]) / (n + 1)[group] / norm.pdf(z)[group], 0.0)
+    moves = np.where(chosen, (yes - (count / n)[group]) / (n + 1)[group] / norm.pdf(z)[group], 0.0)
     return count / n, z, moves
 
 

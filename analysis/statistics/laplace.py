@@ -71,24 +71,24 @@ class Parameters:
     @property
     def bounds(self) -> list[tuple[float | None, float | None]]:
         """The bounds of each parameter: standard deviations are not negative."""
-        return [(0.0, None) if one else (None, None) for one in self.is_diagonal]
+        return [(0.0, None) if is_sd else (None, None) for is_sd in self.is_diagonal]
 
     def start(self, answer: Codes, sd: float) -> Floats:
         """Return the starting values: marginal cuts, no effects, and one standard deviation."""
         below = np.cumsum(np.bincount(answer))[:-1] / len(answer)
         cuts = np.log(below / (1 - below))
         steps = np.log(np.maximum(np.diff(cuts), 1e-3))
-        found = np.concatenate(
+        start_values = np.concatenate(
             [cuts[:1], steps, np.zeros(self.n_fixed), np.zeros(len(self.entries))]
         )
-        found[self.is_diagonal] = sd
-        return found
+        start_values[self.is_diagonal] = sd
+        return start_values
 
     def thresholds(self, at: Floats) -> Floats:
         """Return the increasing cuts: the first, plus the exponentials of the steps."""
         steps = np.cumsum(np.exp(at[1 : self.n_cuts]))
-        found: Floats = at[0] + np.concatenate([[0.0], steps])
-        return found
+        cuts: Floats = at[0] + np.concatenate([[0.0], steps])
+        return cuts
 
     def cut_slopes(self, at: Floats) -> Floats:
         """Return the derivative of each cut (rows) by each cut parameter (columns)."""
@@ -99,11 +99,11 @@ class Parameters:
 
     def loadings(self, at: Floats) -> list[Floats]:
         """Return each term's lower triangular loading of independent standard normal effects."""
-        found = [np.zeros((len(term.effects),) * 2) for term in self._terms]
+        loadings = [np.zeros((len(term.effects),) * 2) for term in self._terms]
         values = at[self.n_cuts + self.n_fixed :]
         for (number, row, column), value in zip(self.entries, values, strict=True):
-            found[number][row, column] = value
-        return found
+            loadings[number][row, column] = value
+        return loadings
 
 
 @dataclass(slots=True)
@@ -155,35 +155,36 @@ class Laplace:
     def __post_init__(self) -> None:
         """Number the random effects of every level, and start them at zero."""
         self.layout = Parameters(int(self.answer.max()), self.x.shape[1], self.terms)
-        columns, starts, first = [], [], 0
+        columns, starts, n_effects = [], [], 0
         for term in self.terms:
             size = len(term.effects)
-            starts.append(first)
-            columns.append(first + term.level[:, None] * size + np.arange(size))
-            first += size * (int(term.level.max()) + 1)
+            starts.append(n_effects)
+            columns.append(n_effects + term.level[:, None] * size + np.arange(size))
+            n_effects += size * (int(term.level.max()) + 1)
         self._columns = np.concatenate(columns, axis=1)
-        self._n_effects = first
+        self._n_effects = n_effects
         # Only each answer's pairs in the upper triangle: the factorisation reads no others.
         self._one, self._two = np.triu_indices(self._columns.shape[1])
-        pairs = self._columns[:, self._one] * first + self._columns[:, self._two]
+        pairs = self._columns[:, self._one] * n_effects + self._columns[:, self._two]
         self._pairs = pairs.ravel()
         offsets = np.cumsum([0, *(len(term.effects) for term in self.terms)])
-        self._offsets = [int(one) for one in offsets]
-        self._u = np.zeros(first)
+        self._offsets = [int(offset) for offset in offsets]
+        self._u = np.zeros(n_effects)
 
     def negative(self, at: Floats) -> tuple[float, Floats]:
         """Return the negative approximate log-likelihood and its gradient."""
-        found = self._mode(at)
+        mode = self._mode(at)
         u = self._u
-        log_determinant = 2 * float(np.sum(np.log(np.diag(found.factor[0]))))
-        value = found.value - log_determinant / 2
-        slopes = self._slopes(at, found, u)
+        log_determinant = 2 * float(np.sum(np.log(np.diag(mode.factor[0]))))
+        value = mode.value - log_determinant / 2
+        slopes = self._slopes(at, mode, u)
         return -value, -slopes
 
     def _mode(self, at: Floats) -> _Mode:
         loadings = self.layout.loadings(at)
         values = np.concatenate(
-            [term.columns @ own for term, own in zip(self.terms, loadings, strict=True)], axis=1
+            [term.columns @ loading for term, loading in zip(self.terms, loadings, strict=True)],
+            axis=1,
         )
         cuts = np.concatenate([[-np.inf], self.layout.thresholds(at), [np.inf]])
         point = _Point(
@@ -194,25 +195,25 @@ class Laplace:
             fixed=self.x @ at[self.layout.fixed],
         )
         u = self._u if np.isfinite(self._u).all() else np.zeros(self._n_effects)
-        found = self._at(u, point)
+        mode = self._at(u, point)
         for _ in range(_NEWTON_STEPS):
-            step = cho_solve(found.factor, self._gathered(values, found.slope) - u)
-            u, found, moved = self._stepped(u, step, found, point)
+            step = cho_solve(mode.factor, self._gathered(values, mode.slope) - u)
+            u, mode, moved = self._stepped(u, step, mode, point)
             if moved < _CONVERGED:
                 break
         self._u = u
-        return found
+        return mode
 
     def _stepped(
-        self, u: Floats, step: Floats, now: _Mode, point: _Point
+        self, u: Floats, step: Floats, current: _Mode, point: _Point
     ) -> tuple[Floats, _Mode, float]:
         """Return the effects after a step, halved until the objective does not decrease."""
         size = 1.0
         while True:
             tried = u + size * step
-            found = self._at(tried, point)
-            if found.value >= now.value - _CONVERGED or size < _SMALLEST_STEP:
-                return tried, found, size * float(np.max(np.abs(step)))
+            candidate = self._at(tried, point)
+            if candidate.value >= current.value - _CONVERGED or size < _SMALLEST_STEP:
+                return tried, candidate, size * float(np.max(np.abs(step)))
             size /= 2
 
     def _at(self, u: Floats, point: _Point) -> _Mode:
@@ -231,46 +232,46 @@ class Laplace:
         size = self._n_effects
         weighted = products * weight[:, None]
         sums = np.bincount(self._pairs, weighted.ravel(), size * size).astype(float, copy=False)
-        found: Floats = sums.reshape(size, size)
-        found[np.diag_indices(size)] += 1
-        return found
+        information: Floats = sums.reshape(size, size)
+        information[np.diag_indices(size)] += 1
+        return information
 
     def _gathered(self, values: Floats, per_answer: Floats) -> Floats:
         """Return ``(ZL)' x`` for one value per answer."""
         weights = values * per_answer[:, None]
         return np.bincount(self._columns.ravel(), weights.ravel(), self._n_effects).astype(float)
 
-    def _slopes(self, at: Floats, found: _Mode, u: Floats) -> Floats:
+    def _slopes(self, at: Floats, mode: _Mode, u: Floats) -> Floats:
         """Return the derivatives of the approximation by each parameter."""
         cuts = self.layout.thresholds(at)
-        above, below = self._around(cuts, found.eta)
+        above, below = self._around(cuts, mode.eta)
         f_above, f_below = above * (1 - above), below * (1 - below)
         bend = -(f_above * (1 - 2 * above) + f_below * (1 - 2 * below))
-        inverse = _inverse(found.factor)
-        reached = self._reached(found.values, inverse)
-        leverage = (reached * found.values).sum(axis=1)
-        by_cuts = self._by_cuts(cuts, found, leverage, bend, inverse)
-        direct, own, forced, trace = [], [], [], []
+        inverse = _inverse(mode.factor)
+        reached = self._reached(mode.values, inverse)
+        leverage = (reached * mode.values).sum(axis=1)
+        by_cuts = self._by_cuts(cuts, mode, leverage, bend, inverse)
+        direct, explicit, forced, trace = [], [], [], []
         for fixed in self.x.T:
             direct.append(fixed)
-            own.append(float(found.slope @ fixed))
-            forced.append(-self._gathered(found.values, found.weight * fixed))
+            explicit.append(float(mode.slope @ fixed))
+            forced.append(-self._gathered(mode.values, mode.weight * fixed))
             trace.append(0.0)
         for number, row, column in self.layout.entries:
             place = self._offsets[number] + column
             value = self.terms[number].columns[:, row]
             moved = value * u[self._columns[:, place]]
             direct.append(moved)
-            own.append(float(found.slope @ moved))
-            push = np.bincount(
-                self._columns[:, place], value * found.slope, self._n_effects
-            ).astype(float)
-            forced.append(push - self._gathered(found.values, found.weight * moved))
-            trace.append(2 * float(np.sum(found.weight * reached[:, place] * value)))
+            explicit.append(float(mode.slope @ moved))
+            push = np.bincount(self._columns[:, place], value * mode.slope, self._n_effects).astype(
+                float
+            )
+            forced.append(push - self._gathered(mode.values, mode.weight * moved))
+            trace.append(2 * float(np.sum(mode.weight * reached[:, place] * value)))
         change = inverse @ np.column_stack(forced)
-        eta = np.column_stack(direct) + np.einsum("ia,iak->ik", found.values, change[self._columns])
-        rest = np.array(own) - ((leverage * bend) @ eta + np.array(trace)) / 2
-        return np.concatenate([self.layout.cut_slopes(at).T @ by_cuts, rest])
+        eta = np.column_stack(direct) + np.einsum("ia,iak->ik", mode.values, change[self._columns])
+        by_others = np.array(explicit) - ((leverage * bend) @ eta + np.array(trace)) / 2
+        return np.concatenate([self.layout.cut_slopes(at).T @ by_cuts, by_others])
 
     def _around(self, cuts: Floats, eta: Floats) -> tuple[Floats, Floats]:
         """Return the probabilities of a point up to the answer's, and of a point below it."""
@@ -279,35 +280,35 @@ class Laplace:
 
     def _reached(self, values: Floats, inverse: Floats) -> Floats:
         """Return ``Z L inverse(H)`` at each answer's own columns."""
-        found = np.zeros_like(values)
+        reached = np.zeros_like(values)
         for place in range(values.shape[1]):
             block = inverse[self._columns, self._columns[:, place, None]]
-            found[:, place] = (values * block).sum(axis=1)
-        return found
+            reached[:, place] = (values * block).sum(axis=1)
+        return reached
 
     def _by_cuts(
-        self, cuts: Floats, found: _Mode, leverage: Floats, bend: Floats, inverse: Floats
+        self, cuts: Floats, mode: _Mode, leverage: Floats, bend: Floats, inverse: Floats
     ) -> Floats:
         """Return the derivatives by the cuts themselves."""
         ends = np.concatenate([[-np.inf], cuts, [np.inf]])
-        above, below = self._around(cuts, found.eta)
+        above, below = self._around(cuts, mode.eta)
         with np.errstate(over="ignore"):
             far = 1 / np.expm1(np.maximum(ends[self.answer + 1] - ends[self.answer], 1e-12))
         slopes = []
         for cut in range(len(cuts)):
             at_top, at_foot = self.answer == cut, self.answer == cut + 1
-            own = np.where(at_top, 1 - above + far, 0.0) - np.where(at_foot, below + far, 0.0)
+            explicit = np.where(at_top, 1 - above + far, 0.0) - np.where(at_foot, below + far, 0.0)
             share = np.where(at_top, above, np.where(at_foot, below, 0.0))
             density = share * (1 - share)
-            pushed = inverse @ self._gathered(found.values, density)
-            eta = (found.values * pushed[self._columns]).sum(axis=1)
+            pushed = inverse @ self._gathered(mode.values, density)
+            eta = (mode.values * pushed[self._columns]).sum(axis=1)
             weight = density * (1 - 2 * share) + bend * eta
-            slopes.append(float(own.sum()) - float(leverage @ weight) / 2)
+            slopes.append(float(explicit.sum()) - float(leverage @ weight) / 2)
         return np.array(slopes)
 
 
 def _inverse(factor: tuple[Floats, bool]) -> Floats:
     """Return the full inverse of a matrix from its upper Cholesky factor."""
     half = np.triu(dpotri(factor[0])[0])
-    found: Floats = half + np.triu(half, 1).T
-    return found
+    inverse: Floats = half + np.triu(half, 1).T
+    return inverse

@@ -75,10 +75,10 @@ class _Profiled:
 
     def loadings(self, theta: Floats) -> list[Floats]:
         """Return each term's relative loading, lower triangular."""
-        found = [np.zeros((len(term.effects),) * 2) for term in self.terms]
+        loadings = [np.zeros((len(term.effects),) * 2) for term in self.terms]
         for value, (k, row, column) in zip(theta, self.entries, strict=True):
-            found[k][row, column] = value
-        return found
+            loadings[k][row, column] = value
+        return loadings
 
     def parts(self, theta: Floats) -> tuple[float, Floats, Floats, float]:
         """Return the deviance, the fixed effects, their unscaled factor, and the variance."""
@@ -105,14 +105,14 @@ class _Profiled:
         loadings, sizes = self.loadings(theta), self.sizes
 
         def times(matrix: Floats) -> Floats:
-            found, begin = np.empty_like(matrix), 0
+            product, begin = np.empty_like(matrix), 0
             for loading, size in zip(loadings, sizes, strict=True):
-                own = matrix[begin : begin + size].reshape(-1, len(loading), matrix.shape[1])
-                found[begin : begin + size] = np.einsum("ji,ljc->lic", loading, own).reshape(
+                block = matrix[begin : begin + size].reshape(-1, len(loading), matrix.shape[1])
+                product[begin : begin + size] = np.einsum("ji,ljc->lic", loading, block).reshape(
                     size, -1
                 )
                 begin += size
-            return found
+            return product
 
         return times
 
@@ -120,10 +120,10 @@ class _Profiled:
 def _design(term: RandomTerm) -> Floats:
     """Return a term's columns, with those of one level next to each other."""
     n, k = term.columns.shape
-    found = np.zeros((n, (int(term.level.max()) + 1) * k))
+    design = np.zeros((n, (int(term.level.max()) + 1) * k))
     for effect in range(k):
-        found[np.arange(n), term.level * k + effect] = term.columns[:, effect]
-    return found
+        design[np.arange(n), term.level * k + effect] = term.columns[:, effect]
+    return design
 
 
 def fit_linear(
@@ -144,23 +144,23 @@ def fit_linear(
         return problem.parts(theta)[0]
 
     diagonal = np.array([row == column for _, row, column in problem.entries])
-    bounds = [(0.0, None) if one else (None, None) for one in diagonal]
+    bounds = [(0.0, None) if is_sd else (None, None) for is_sd in diagonal]
     rough = minimize(deviance, problem.start, method="L-BFGS-B", bounds=bounds, options=_STEEP)
     # If the line search stalls at a bound, continue with a small simplex.
     simplex = np.vstack([rough.x, rough.x + _SIMPLEX * np.eye(len(rough.x))])
     options = {**_STOP, "initial_simplex": simplex}
     fine = minimize(deviance, rough.x, method="Nelder-Mead", bounds=bounds, options=options)
     best = fine.x if fine.fun <= rough.fun else rough.x
-    found, beta, rx, variance = problem.parts(best)
+    minimum, beta, rx, variance = problem.parts(best)
     inverse = solve_triangular(rx, np.eye(len(beta)), lower=True)
     error = np.sqrt(variance * (inverse**2).sum(axis=0))
     return LinearMixedModel(
         coefficients=_coefficients(["Intercept", *map(str, fixed.columns)], beta, error),
         random=_random(terms, problem.loadings(best), float(np.sqrt(variance))),
         residual_sd=float(np.sqrt(variance)),
-        loglik=-found / 2,
+        loglik=-minimum / 2,
         n_rows=len(y),
-        singular=any(_is_singular(one) for one in problem.loadings(best)),
+        singular=any(_is_singular(is_sd) for is_sd in problem.loadings(best)),
     )
 
 
@@ -181,13 +181,13 @@ def fit_linear_by_rule(
     simpler = fit_linear(y, fixed, apart)
     if not simpler.singular:
         return replace(simpler, left_out="correlations")
-    kept = []
+    reduced = []
     for term in apart:
         sd = simpler.random.loc[simpler.random["unit"] == term.unit, "sd"].to_numpy()
         moved = (sd > SINGULAR * simpler.residual_sd) | (np.arange(len(sd)) == 0)
         effects = tuple(np.asarray(term.effects)[moved])
-        kept.append(replace(term, effects=effects, columns=term.columns[:, moved]))
-    return replace(fit_linear(y, fixed, kept), left_out="correlations and slopes of no variance")
+        reduced.append(replace(term, effects=effects, columns=term.columns[:, moved]))
+    return replace(fit_linear(y, fixed, reduced), left_out="correlations and slopes of no variance")
 
 
 def _coefficients(terms: list[str], beta: Floats, error: Floats) -> pd.DataFrame:
@@ -210,15 +210,17 @@ def _is_singular(loading: Floats) -> bool:
 
 
 def _random(terms: Sequence[RandomTerm], loadings: Sequence[Floats], sd: float) -> pd.DataFrame:
-    found = []
+    rows = []
     for term, loading in zip(terms, loadings, strict=True):
         covariance = loading @ loading.T
-        own = np.sqrt(np.diag(covariance))
+        relative_sds = np.sqrt(np.diag(covariance))
         with np.errstate(divide="ignore", invalid="ignore"):
-            correlation = covariance[:, 0] / (own * own[0])
+            correlation = covariance[:, 0] / (relative_sds * relative_sds[0])
         correlation[0] = np.nan
         if not term.correlated:
             correlation[:] = np.nan
-        for effect, size, with_first in zip(term.effects, own * sd, correlation, strict=True):
-            found.append((term.unit, effect, size, with_first))
-    return pd.DataFrame(found, columns=["unit", "effect", "sd", "correlation"])
+        for effect, size, with_first in zip(
+            term.effects, relative_sds * sd, correlation, strict=True
+        ):
+            rows.append((term.unit, effect, size, with_first))
+    return pd.DataFrame(rows, columns=["unit", "effect", "sd", "correlation"])

@@ -16,7 +16,7 @@ from scipy.special import expit, logit
 from scipy.stats import norm
 
 from analysis.data.load import PEOPLE
-from analysis.statistics.mixed import MixedModel
+from analysis.statistics.mixed_model import MixedModel
 from analysis.statistics.resample import LEVEL, Floats
 
 _NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(41)
@@ -43,34 +43,34 @@ def on_one_scale(model: MixedModel, rows: pd.DataFrame) -> pd.DataFrame:
     construction = rows["construction"].to_numpy().astype(str)
     groups = [("", np.ones(len(rows), bool))]
     groups += [(name, construction == name) for name in pd.unique(construction)]
-    found = []
-    for name in [one for one in pd.unique(judge) if one != PEOPLE]:
-        for group, here in groups:
-            sides = here & (judge == PEOPLE), here & (judge == name)
+    comparisons = []
+    for name in [candidate for candidate in pd.unique(judge) if candidate != PEOPLE]:
+        for group, in_group in groups:
+            sides = in_group & (judge == PEOPLE), in_group & (judge == name)
             if all(side.any() for side in sides):
-                row = _compared(model, *sides, *(_spread(model, side) for side in sides))
-                found.append({"judge": name, "construction": group, **row})
-    return pd.DataFrame(found)
+                row = _compare_judges(model, *sides, *(_random_sd(model, side) for side in sides))
+                comparisons.append({"judge": name, "construction": group, **row})
+    return pd.DataFrame(comparisons)
 
 
-def _spread(model: MixedModel, side: NDArray[np.bool_]) -> float:
+def _random_sd(model: MixedModel, side: NDArray[np.bool_]) -> float:
     """Return the standard deviation of the sum of random effects in such rows."""
     return float(np.sqrt(((model.varying.values[side] @ model.loadings) ** 2).sum(axis=1).mean()))
 
 
-def _compared(
+def _compare_judges(
     model: MixedModel,
     people: Floats,
-    own: Floats,
+    model_rows: Floats,
     people_spread: float,
-    own_spread: float,
+    model_spread: float,
 ) -> dict[str, float]:
     """Return the two shares and their difference on both scales, with intervals."""
     estimate = model.coefficients["estimate"].to_numpy()
     shares, slopes = zip(
         *(
             _marginal(model.fixed[side], estimate, spread)
-            for side, spread in ((people, people_spread), (own, own_spread))
+            for side, spread in ((people, people_spread), (model_rows, model_spread))
         ),
         strict=True,
     )

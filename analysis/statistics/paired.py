@@ -80,8 +80,8 @@ class _Pair:
 
     def _distance(self, first: Floats, second: Floats) -> Floats:
         squared = first**2 - 2 * self.correlation * first * second + second**2
-        found: Floats = np.sqrt(np.maximum(squared, 0))
-        return found
+        distance: Floats = np.sqrt(np.maximum(squared, 0))
+        return distance
 
     def p_above(self, values: Floats) -> Floats:
         """Return the one-sided p for the difference being at most each value.
@@ -107,8 +107,8 @@ class _Pair:
             outside = beyond(middle) > 0
             low, high = np.where(outside, middle, low), np.where(outside, high, middle)
         p = np.where(distance > 0, student.sf(low, self.freedom), 0.5)
-        found: Floats = np.where(self.freedom > 0, p, np.nan)
-        return found
+        p_values: Floats = np.where(self.freedom > 0, p, np.nan)
+        return p_values
 
 
 def people_against_models(
@@ -141,10 +141,10 @@ def people_against_models(
     """
     person, item = (codes(judgments[name])[0] for name in ("participant", "item_id"))
     unit = codes(judgments[unit_column(judgments)])[0]
-    own = judgments["chose_good"].to_numpy(dtype=float)
+    people_right = judgments["chose_good"].to_numpy(dtype=float)
     grouped = judgments.groupby(list(by), sort=False, observed=True)
     parts = [
-        (pd.DataFrame({name: [""] for name in by}), np.zeros(len(own), np.intp)),
+        (pd.DataFrame({name: [""] for name in by}), np.zeros(len(people_right), np.intp)),
         (
             decode(grouped.size().reset_index()[list(by)]),
             grouped.ngroup().to_numpy().astype(np.intp),
@@ -154,22 +154,22 @@ def people_against_models(
         _sizes(group, item)
         | {
             "n_participants": judgments.groupby(group)["participant"].nunique().to_numpy(),
-            "n_frames": _distinct(group, unit).astype(np.intp),
+            "n_frames": _count_distinct(group, unit).astype(np.intp),
         }
         for _, group in parts
     ]
-    found = []
+    frames = []
     for model, frame in decisions.items():
         place = codes_in(judgments["item_id"], pd.Index(frame["item_id"].tolist()))
-        theirs = frame["correct"].to_numpy(dtype=float)[place]
+        model_right = frame["correct"].to_numpy(dtype=float)[place]
         for (keys, group), counted in zip(parts, sizes, strict=True):
-            pair = _people_and_model(own, theirs, person, unit, group)
-            rows = _tested(pair, margin).assign(**counted)
-            few = too_few_units(rows["n_participants"], rows["n_frames"])
-            rows.loc[few, ["low", "high", "p", "p_equivalence"]] = np.nan
-            named = rows.rename(columns={"first": "people", "second": "model"})
-            found.append(pd.concat([keys, adjusted(named)], axis=1).assign(judge=model))
-    return pd.concat(found, ignore_index=True)
+            pair = _people_and_model(people_right, model_right, person, unit, group)
+            rows = _test_rows(pair, margin).assign(**counted)
+            too_few = too_few_units(rows["n_participants"], rows["n_frames"])
+            rows.loc[too_few, ["low", "high", "p", "p_equivalence"]] = np.nan
+            renamed = rows.rename(columns={"first": "people", "second": "model"})
+            frames.append(pd.concat([keys, with_adjusted_p(renamed)], axis=1).assign(judge=model))
+    return pd.concat(frames, ignore_index=True)
 
 
 def margin_near_the_end(better: Floats, margin: float) -> Floats:
@@ -183,74 +183,82 @@ def margin_near_the_end(better: Floats, margin: float) -> Floats:
         better: Shape ``(groups,)``: the higher of the two accuracies.
         margin: The study's margin.
     """
-    found: Floats = np.clip(1 - better, margin / _LEAST_SHARE, margin)
-    return found
+    margins: Floats = np.clip(1 - better, margin / _LEAST_SHARE, margin)
+    return margins
 
 
 def _people_and_model(
-    own: Floats, theirs: Floats, person: Codes, item: Codes, group: Codes
+    people_right: Floats, model_right: Floats, person: Codes, item: Codes, group: Codes
 ) -> _Pair:
-    people = clustered_intervals(own, person, item, group)
+    people = clustered_intervals(people_right, person, item, group)
     # A model is one judge: only items vary, weighted by their number of judgments.
-    model = clustered_intervals(theirs, np.zeros_like(person), item, group)
-    n_people = _distinct(group, person)
-    n_items = _distinct(group, item)
+    model = clustered_intervals(model_right, np.zeros_like(person), item, group)
+    n_people = _count_distinct(group, person)
+    n_items = _count_distinct(group, item)
     fewer = np.where(n_people > 1, np.minimum(n_people, n_items), n_items)
     return _Pair(
         people.accuracy,
         model.accuracy,
-        _effective(people, fewer),
-        _effective(model, n_items),
-        _correlation(own, theirs, people, model, item, group),
+        _effective_size(people, fewer),
+        _effective_size(model, n_items),
+        _correlation(people_right, model_right, people, model, item, group),
         fewer - 1,
     )
 
 
-def _effective(found: Clustered, clusters: Floats) -> Floats:
+def _effective_size(intervals: Clustered, clusters: Floats) -> Floats:
     """Return the effective number of judgments; the number of clusters if all judgments agree."""
-    varies = found.standard_error > 0
-    effective: Floats = np.where(varies, found.n_effective, clusters)
+    varies = intervals.standard_error > 0
+    effective: Floats = np.where(varies, intervals.n_effective, clusters)
     return effective
 
 
 def _correlation(
-    own: Floats, theirs: Floats, first: Clustered, second: Clustered, item: Codes, group: Codes
+    first_right: Floats,
+    second_right: Floats,
+    first: Clustered,
+    second: Clustered,
+    item: Codes,
+    group: Codes,
 ) -> Floats:
     """Return the correlation of the estimates of two accuracies, caused by shared items."""
     n = np.bincount(group).astype(float)
     pairs, place = np.unique(group * (item.max() + 1) + item, return_inverse=True)
     of_item = [
-        np.bincount(place, (chosen - one.accuracy[group]) / n[group])
-        for chosen, one in ((own, first), (theirs, second))
+        np.bincount(place, (chosen - accuracy.accuracy[group]) / n[group])
+        for chosen, accuracy in ((first_right, first), (second_right, second))
     ]
     of_group = pairs // (item.max() + 1)
     size = np.bincount(of_group).astype(float)
     with np.errstate(divide="ignore", invalid="ignore"):
         covariance = np.bincount(of_group, of_item[0] * of_item[1]) * size / (size - 1)
-        found = covariance / (first.standard_error * second.standard_error)
+        raw = covariance / (first.standard_error * second.standard_error)
     # If one accuracy is 0 or 1, its error is zero, or a rounding error;
     # dividing the covariance by it gives no meaningful correlation.
-    correlation: Floats = np.clip(np.nan_to_num(found, posinf=0.0, neginf=0.0), -1.0, 1.0)
+    correlation: Floats = np.clip(np.nan_to_num(raw, posinf=0.0, neginf=0.0), -1.0, 1.0)
     return correlation
 
 
-def _distinct(group: Codes, unit: Codes) -> Floats:
+def _count_distinct(group: Codes, unit: Codes) -> Floats:
     """Return the number of distinct units in each group."""
     pairs = np.unique(group * (unit.max() + 1) + unit)
-    found: Floats = np.bincount(pairs // (unit.max() + 1)).astype(float)
-    return found
+    n_distinct: Floats = np.bincount(pairs // (unit.max() + 1)).astype(float)
+    return n_distinct
 
 
 def _sizes(group: Codes, item: Codes) -> dict[str, Codes]:
-    return {"n_items": _distinct(group, item).astype(np.intp), "n_judgments": np.bincount(group)}
+    return {
+        "n_items": _count_distinct(group, item).astype(np.intp),
+        "n_judgments": np.bincount(group),
+    }
 
 
-def _tested(pair: _Pair, margin: float) -> pd.DataFrame:
+def _test_rows(pair: _Pair, margin: float) -> pd.DataFrame:
     low, high = pair.interval()
     within = margin_near_the_end(np.maximum(pair.first, pair.second), margin)
     nothing = np.zeros_like(within)
-    above, more = pair.p_above(np.stack([nothing, -within]))
-    below, less = pair.p_below(np.stack([nothing, within]))
+    above, above_lower = pair.p_above(np.stack([nothing, -within]))
+    below, below_upper = pair.p_below(np.stack([nothing, within]))
     return pd.DataFrame(
         {
             "first": pair.first,
@@ -260,20 +268,20 @@ def _tested(pair: _Pair, margin: float) -> pd.DataFrame:
             "high": high,
             "p": 2 * np.minimum(above, below),
             "margin": within,
-            "p_equivalence": np.maximum(more, less),
+            "p_equivalence": np.maximum(above_lower, below_upper),
         }
     )
 
 
-def adjusted(rows: pd.DataFrame) -> pd.DataFrame:
+def with_adjusted_p(rows: pd.DataFrame) -> pd.DataFrame:
     """Add p_holm and p_fdr, the p values adjusted for each other; NaN stays NaN."""
     p = rows["p"].to_numpy(dtype=float)
-    known = ~np.isnan(p)
-    found = {"p_holm": np.full(len(p), np.nan), "p_fdr": np.full(len(p), np.nan)}
-    if known.any():
-        found["p_holm"][known] = _holm(p[known])
-        found["p_fdr"][known] = false_discovery_control(p[known])
-    return rows.assign(**found)
+    is_known = ~np.isnan(p)
+    columns = {"p_holm": np.full(len(p), np.nan), "p_fdr": np.full(len(p), np.nan)}
+    if is_known.any():
+        columns["p_holm"][is_known] = _holm(p[is_known])
+        columns["p_fdr"][is_known] = false_discovery_control(p[is_known])
+    return rows.assign(**columns)
 
 
 def _holm(p: Floats) -> Floats:
@@ -284,9 +292,9 @@ def _holm(p: Floats) -> Floats:
     """
     order = np.argsort(p)
     stepped = np.maximum.accumulate(p[order] * np.arange(len(p), 0, -1))
-    found = np.empty(len(p))
-    found[order] = np.minimum(stepped, 1.0)
-    return found
+    adjusted_p = np.empty(len(p))
+    adjusted_p[order] = np.minimum(stepped, 1.0)
+    return adjusted_p
 
 
 def models_against_models(
@@ -314,47 +322,54 @@ def models_against_models(
         only_first and only_second (items on which only one is right), n_items. There is neither
         interval nor p if several items come from too few frames (or groups, if ``clustered``).
     """
-    found = []
+    frames = []
     for first, second in combinations(decisions, 2):
         unit = unit_column(decisions[first])
         columns = list(dict.fromkeys(("item_id", unit, by, "correct")))
-        both = decisions[first][columns].merge(decisions[second][["item_id", "correct"]], "inner",
-                                               on="item_id", suffixes=("", "_second"))  # fmt: skip
-        if both.empty:
+        of_second = decisions[second][["item_id", "correct"]]
+        decided = decisions[first][columns].merge(
+            of_second, "inner", on="item_id", suffixes=("", "_second")
+        )
+        if decided.empty:
             continue
-        units = codes(both[unit])[0]
-        groups, n_groups = codes(both[by])
+        units = codes(decided[unit])[0]
+        groups, n_groups = codes(decided[by])
         of_all = groups if clustered and n_groups > 1 else units
-        for one, item in ((both.assign(**{by: ""}), of_all), (both, units)):
-            rows = _models_compared(one, by, margin, item)
-            n_units = _distinct(codes(one[by])[0], item)
-            few = (n_units < UNITS) & (n_units < rows["n_items"])
-            rows.loc[few, ["low", "high", "p", "p_equivalence"]] = np.nan
-            rows = adjusted(rows)
-            found.append(rows.assign(first_model=first, second_model=second))
-    return pd.concat(found, ignore_index=True) if found else pd.DataFrame()
+        for part, item in ((decided.assign(**{by: ""}), of_all), (decided, units)):
+            rows = _compare_two_models(part, by, margin, item)
+            n_units = _count_distinct(codes(part[by])[0], item)
+            too_few = (n_units < UNITS) & (n_units < rows["n_items"])
+            rows.loc[too_few, ["low", "high", "p", "p_equivalence"]] = np.nan
+            rows = with_adjusted_p(rows)
+            frames.append(rows.assign(first_model=first, second_model=second))
+    return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
 
 
-def _models_compared(both: pd.DataFrame, by: str, margin: float, item: Codes) -> pd.DataFrame:
+def _compare_two_models(decided: pd.DataFrame, by: str, margin: float, item: Codes) -> pd.DataFrame:
     """Compare two models in each group; items with the same code in ``item`` are dependent."""
-    group, _ = codes(both[by])
-    one, two = (both[name].to_numpy(dtype=float) for name in ("correct", "correct_second"))
-    nobody = np.zeros(len(both), np.intp)
-    first, second = (clustered_intervals(chosen, nobody, item, group) for chosen in (one, two))
-    n_items, n_clusters = np.bincount(group).astype(float), _distinct(group, item)
+    group, _ = codes(decided[by])
+    first_right, second_right = (
+        decided[name].to_numpy(dtype=float) for name in ("correct", "correct_second")
+    )
+    nobody = np.zeros(len(decided), np.intp)
+    first, second = (
+        clustered_intervals(chosen, nobody, item, group) for chosen in (first_right, second_right)
+    )
+    n_items, n_clusters = np.bincount(group).astype(float), _count_distinct(group, item)
     pair = _Pair(
         first.accuracy,
         second.accuracy,
-        _effective(first, n_clusters),
-        _effective(second, n_clusters),
-        _correlation(one, two, first, second, item, group),
+        _effective_size(first, n_clusters),
+        _effective_size(second, n_clusters),
+        _correlation(first_right, second_right, first, second, item, group),
         n_clusters - 1,
     )
     only_first, only_second = (
-        np.bincount(group, alone).astype(np.intp) for alone in (one * (1 - two), two * (1 - one))
+        np.bincount(group, alone).astype(np.intp)
+        for alone in (first_right * (1 - second_right), second_right * (1 - first_right))
     )
-    names = both[by].astype(str).drop_duplicates().to_numpy()
-    return _tested(pair, margin).assign(
+    names = decided[by].astype(str).drop_duplicates().to_numpy()
+    return _test_rows(pair, margin).assign(
         **{by: names, "only_first": only_first, "only_second": only_second},
         n_items=n_items.astype(np.intp),
     )

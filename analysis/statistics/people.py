@@ -24,16 +24,16 @@ def participants(judgments: pd.DataFrame) -> pd.DataFrame:
     """
     first = judgments["chosen_side"] == Side.FIRST
     grouped = judgments.assign(first=first).groupby("participant", sort=False, observed=True)
-    found = grouped.agg(
+    rows = grouped.agg(
         list=("list", "first"),
         n_judgments=("item_id", "size"),
         accuracy=("chose_good", "mean"),
         share_first=("first", "mean"),
         rt_median_ms=("rt_ms", "median"),
     )
-    found["rt_p10_ms"] = grouped["rt_ms"].quantile(0.1)
-    found["rt_p90_ms"] = grouped["rt_ms"].quantile(0.9)
-    return found.reset_index()
+    rows["rt_p10_ms"] = grouped["rt_ms"].quantile(0.1)
+    rows["rt_p90_ms"] = grouped["rt_ms"].quantile(0.9)
+    return rows.reset_index()
 
 
 def distributions(of_people: pd.DataFrame) -> pd.DataFrame:
@@ -70,15 +70,15 @@ def sides(judgments: pd.DataFrame) -> pd.DataFrame:
     leaning = judgments.assign(
         chose_good=judgments["chosen_side"] == Side.FIRST, measure="share_first"
     )
-    where = judgments.assign(measure=np.where(first, "accuracy_first", "accuracy_second"))
+    by_side = judgments.assign(measure=np.where(first, "accuracy_first", "accuracy_second"))
     columns = ["measure", "accuracy", "low", "high", "n_judgments"]
-    parts = [people_accuracy(frame, ["measure"]) for frame in (leaning, where)]
+    parts = [people_accuracy(frame, ["measure"]) for frame in (leaning, by_side)]
     difference = accuracy_difference(judgments, first)
     parts.append(difference.rename(columns={"difference": "accuracy"}).assign(measure="difference"))
-    found = pd.concat([part[columns] for part in parts], ignore_index=True)
-    found = found.rename(columns={"accuracy": "estimate"})
+    rows = pd.concat([part[columns] for part in parts], ignore_index=True)
+    rows = rows.rename(columns={"accuracy": "estimate"})
     order = ["share_first", "accuracy_first", "accuracy_second", "difference"]
-    return found.set_index("measure").reindex(order).dropna(how="all").reset_index()
+    return rows.set_index("measure").reindex(order).dropna(how="all").reset_index()
 
 
 def ways_of_answering(judgments: pd.DataFrame) -> pd.DataFrame:
@@ -88,10 +88,10 @@ def ways_of_answering(judgments: pd.DataFrame) -> pd.DataFrame:
         The columns of ``people_accuracy`` by input_method, with rt_median_ms; empty if the method
         is unknown.
     """
-    known = judgments.dropna(subset="input_method")
-    if known.empty:
+    with_method = judgments.dropna(subset="input_method")
+    if with_method.empty:
         return pd.DataFrame()
-    return _with_speed(known, "input_method")
+    return _with_speed(with_method, "input_method")
 
 
 def learning(judgments: pd.DataFrame) -> pd.DataFrame:
@@ -104,9 +104,9 @@ def learning(judgments: pd.DataFrame) -> pd.DataFrame:
     last = int(judgments["position"].max())
     blocks = min(BLOCKS, last)
     block = np.ceil(judgments["position"] * blocks / last).astype(int)
-    found = _with_speed(judgments.assign(block=block), "block")
+    rows = _with_speed(judgments.assign(block=block), "block")
     span = judgments["position"].groupby(block.rename("block")).agg(first="min", last="max")
-    return found.join(span, on="block").sort_values("block", ignore_index=True)
+    return rows.join(span, on="block").sort_values("block", ignore_index=True)
 
 
 def learning_effect(judgments: pd.DataFrame) -> pd.DataFrame:
@@ -131,8 +131,8 @@ def speed_accuracy(judgments: pd.DataFrame) -> pd.DataFrame:
         return pd.DataFrame()
     ranks = timed.groupby("participant", observed=True)["rt_ms"].rank(method="first", pct=True)
     quintile = np.ceil(ranks * QUINTILES).astype(int)
-    found = _with_speed(timed.assign(quintile=quintile), "quintile")
-    return found.sort_values("quintile", ignore_index=True)
+    rows = _with_speed(timed.assign(quintile=quintile), "quintile")
+    return rows.sort_values("quintile", ignore_index=True)
 
 
 def speed_across_people(of_people: pd.DataFrame) -> pd.DataFrame:
@@ -147,6 +147,6 @@ def speed_across_people(of_people: pd.DataFrame) -> pd.DataFrame:
 
 
 def _with_speed(judgments: pd.DataFrame, by: str) -> pd.DataFrame:
-    found = people_accuracy(judgments, [by])
+    rows = people_accuracy(judgments, [by])
     speed = judgments.groupby(by, observed=True)["rt_ms"].median()
-    return found.join(speed.rename("rt_median_ms"), on=by)
+    return rows.join(speed.rename("rt_median_ms"), on=by)

@@ -9,10 +9,10 @@ from scipy.stats import pearsonr, spearmanr
 
 from analysis.data.categorical import decode
 from analysis.data.declared import unit_column
-from analysis.statistics.clustered import quantile, two_way
+from analysis.statistics.clustered import quantile, two_way_variance
 from analysis.statistics.resample import LEVEL, Floats, codes
 from analysis.statistics.variance_parts import contrast_variance
-from analysis.statistics.withheld import CONTRAST, MEAN, ends, too_few_units
+from analysis.statistics.withheld import CONTRAST, MEAN, too_few_units, withhold_ends
 from experiment.records import Variant
 
 FEWEST_ITEMS = 3
@@ -31,7 +31,7 @@ def mean_ratings(ratings: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
         n_participants. The interval is NaN with one participant and one item.
     """
     grouped = ratings.groupby(list(by), sort=False, observed=True)
-    found = grouped.agg(
+    means = grouped.agg(
         mean=("rating", "mean"),
         sd=("rating", "std"),
         n_ratings=("rating", "size"),
@@ -40,8 +40,8 @@ def mean_ratings(ratings: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
     ).reset_index()
     group = grouped.ngroup().to_numpy().astype(np.intp)
     values = ratings["rating"].to_numpy(dtype=float)
-    influence = (values - found["mean"].to_numpy()[group]) / found["n_ratings"].to_numpy()[group]
-    return decode(found).assign(**_interval(found["mean"].to_numpy(), influence, ratings, group))
+    influence = (values - means["mean"].to_numpy()[group]) / means["n_ratings"].to_numpy()[group]
+    return decode(means).assign(**_interval(means["mean"].to_numpy(), influence, ratings, group))
 
 
 def rating_differences(ratings: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
@@ -58,28 +58,30 @@ def rating_differences(ratings: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame
         groups in which both were rated.
     """
     is_good = (ratings["version"] == Variant.GOOD).to_numpy()
-    both = ratings.groupby(list(by), sort=False, observed=True)["version"].transform("nunique") > 1
-    ratings, is_good = ratings[both.to_numpy()], is_good[both.to_numpy()]
+    has_both = (
+        ratings.groupby(list(by), sort=False, observed=True)["version"].transform("nunique") > 1
+    )
+    ratings, is_good = ratings[has_both.to_numpy()], is_good[has_both.to_numpy()]
     if ratings.empty:
         return pd.DataFrame(columns=[*by, "mean_good", "mean_other", "difference", "low", "high"])
     grouped = ratings.groupby(list(by), sort=False, observed=True)
     group = grouped.ngroup().to_numpy().astype(np.intp)
     values = ratings["rating"].to_numpy(dtype=float)
-    n = [np.bincount(group, which).astype(float) for which in (~is_good, is_good)]
-    means = [np.bincount(group, values * which) / m
-             for which, m in zip((~is_good, is_good), n, strict=True)]  # fmt: skip
+    n = [np.bincount(group, chosen).astype(float) for chosen in (~is_good, is_good)]
+    means = [np.bincount(group, values * chosen) / m
+             for chosen, m in zip((~is_good, is_good), n, strict=True)]  # fmt: skip
     share = np.where(is_good, 1 / n[1][group], -1 / n[0][group])
     difference = means[1] - means[0]
-    found = decode(grouped.size().rename("n_ratings").reset_index())
-    return found.assign(
+    rows = decode(grouped.size().rename("n_ratings").reset_index())
+    return rows.assign(
         mean_good=means[1],
         mean_other=means[0],
         difference=difference,
-        **_of_difference(difference, values, share, ratings, group),
+        **_difference_interval(difference, values, share, ratings, group),
     )
 
 
-def _of_difference(
+def _difference_interval(
     estimate: Floats,
     values: Floats,
     share: Floats,
@@ -89,15 +91,15 @@ def _of_difference(
     names = ("participant", unit_column(ratings))
     half = np.full(len(estimate), np.nan)
     for number in range(len(estimate)):
-        own = group == number
-        ways = [codes(ratings.loc[own, name])[0] for name in names]
-        if too_few_units(*(ratings.loc[own, name].nunique() for name in names)):
+        in_group = group == number
+        ways = [codes(ratings.loc[in_group, name])[0] for name in names]
+        if too_few_units(*(ratings.loc[in_group, name].nunique() for name in names)):
             continue
         variance, freedom = contrast_variance(
-            values[own], share[own], (share[own] > 0).astype(np.intp), ways
+            values[in_group], share[in_group], (share[in_group] > 0).astype(np.intp), ways
         )
         half[number] = quantile(np.array(freedom)) * np.sqrt(variance)
-    low, high = ends(estimate - half, estimate + half, np.bincount(group), CONTRAST)
+    low, high = withhold_ends(estimate - half, estimate + half, np.bincount(group), CONTRAST)
     return {"low": low, "high": high}
 
 
@@ -106,9 +108,9 @@ def _interval(
 ) -> dict[str, Floats]:
     # Items of one frame share their words, so they are not independent.
     person, item = (codes(ratings[name])[0] for name in ("participant", unit_column(ratings)))
-    variance = two_way(influence, person, item, group)
+    variance = two_way_variance(influence, person, item, group)
     half = quantile(variance.freedom) * np.sqrt(variance.total)
-    low, high = ends(estimate - half, estimate + half, np.bincount(group), MEAN)
+    low, high = withhold_ends(estimate - half, estimate + half, np.bincount(group), MEAN)
     return {"low": low, "high": high}
 
 
@@ -116,15 +118,15 @@ def item_differences(ratings: pd.DataFrame) -> "pd.Series[float]":
     """Return each item's mean rating of the good version minus that of the other version."""
     is_good = ratings["version"] == Variant.GOOD
     means = [
-        ratings[which].groupby("item_id", observed=True)["rating"].mean().astype(float)
-        for which in (is_good, ~is_good)
+        ratings[chosen].groupby("item_id", observed=True)["rating"].mean().astype(float)
+        for chosen in (is_good, ~is_good)
     ]
-    found: pd.Series[float] = (means[0] - means[1]).dropna()
-    found.index = found.index.astype(str)
-    return found
+    differences: pd.Series[float] = (means[0] - means[1]).dropna()
+    differences.index = differences.index.astype(str)
+    return differences
 
 
-def correlated(
+def correlate_items(
     people: Floats, model: Floats, rng: np.random.Generator, resamples: int
 ) -> dict[str, float]:
     """Return correlations between two values per item, with 95% intervals over items.
@@ -140,14 +142,14 @@ def correlated(
         have the same sign), n_items; NaN with fewer than three items, or without variance.
     """
     n = len(people)
-    found = {"n_items": float(n), "agreement": np.nan, "pearson": np.nan, "spearman": np.nan,
+    row = {"n_items": float(n), "agreement": np.nan, "pearson": np.nan, "spearman": np.nan,
              "spearman_low": np.nan, "spearman_high": np.nan}  # fmt: skip
     if n:
-        found["agreement"] = float(np.mean(np.sign(people) == np.sign(model)))
+        row["agreement"] = float(np.mean(np.sign(people) == np.sign(model)))
     if n < FEWEST_ITEMS or not np.ptp(people) or not np.ptp(model):
-        return found
-    found["pearson"] = float(pearsonr(people, model).statistic)
-    found["spearman"] = float(spearmanr(people, model).statistic)
+        return row
+    row["pearson"] = float(pearsonr(people, model).statistic)
+    row["spearman"] = float(spearmanr(people, model).statistic)
     drawn = [
         float(spearmanr(people[rows], model[rows]).statistic)
         for rows in rng.integers(0, n, (resamples, n))
@@ -155,5 +157,5 @@ def correlated(
     ]
     if drawn:
         low, high = np.quantile(drawn, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
-        found |= {"spearman_low": float(low), "spearman_high": float(high)}
-    return found
+        row |= {"spearman_low": float(low), "spearman_high": float(high)}
+    return row

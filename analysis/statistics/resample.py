@@ -61,7 +61,7 @@ def numpy_generator(seed: int, purpose: str, *key: str | int) -> np.random.Gener
     return np.random.default_rng(derive_seed(seed, purpose, *key))
 
 
-def cells(
+def count_cells(
     correct: ArrayLike, participant: ArrayLike, item: ArrayLike, group: NDArray[np.intp]
 ) -> Cells:
     """Count judgments for resampling.
@@ -77,11 +77,31 @@ def cells(
     pairs, columns = np.unique(group * n_items + item_codes, return_inverse=True)
     groups = np.arange(group.max() + 1)
     shape = (n_people, len(pairs))
-    return Cells(
-        right=coo_array((np.asarray(correct, dtype=float), (rows, columns)), shape).tocsr(),
-        judged=coo_array((np.ones(len(rows)), (rows, columns)), shape).tocsr(),
-        starts=np.searchsorted(pairs // n_items, groups),
+    right, judged = count_matrices(correct, rows, columns, shape)
+    return Cells(right, judged, starts=np.searchsorted(pairs // n_items, groups))
+
+
+def count_matrices(
+    correct: ArrayLike, row: Codes, column: Codes, shape: tuple[int, int]
+) -> tuple[csr_array, csr_array]:
+    """Return the right judgments, and all judgments, summed by row and column.
+
+    Args:
+        correct: Shape ``(n,)``: whether each judgment was right.
+        row: Shape ``(n,)``: the participant, or another unit, from 0.
+        column: Shape ``(n,)``: the item, or an item in a group, from 0.
+        shape: The numbers of rows and columns.
+    """
+    right, judged = (
+        coo_array((values, (row, column)), shape).tocsr()
+        for values in (np.asarray(correct, dtype=float), np.ones(len(row)))
     )
+    return right, judged
+
+
+def mean_or_nan(values: Floats) -> float:
+    """Return the mean; NaN without values."""
+    return float(values.mean()) if len(values) else float("nan")
 
 
 def codes(values: ArrayLike) -> tuple[NDArray[np.intp], int]:
@@ -98,10 +118,10 @@ def codes(values: ArrayLike) -> tuple[NDArray[np.intp], int]:
 
 def combined_codes(ways: Sequence[Codes]) -> Codes:
     """Number the occurring combinations of several codes from 0, in ascending order."""
-    found = np.unique(ways[0], return_inverse=True)[1]
+    combined = np.unique(ways[0], return_inverse=True)[1]
     for way in ways[1:]:
-        found = np.unique(found * (way.max(initial=0) + 1) + way, return_inverse=True)[1]
-    return found
+        combined = np.unique(combined * (way.max(initial=0) + 1) + way, return_inverse=True)[1]
+    return combined
 
 
 def crossed_bootstrap(
@@ -143,11 +163,11 @@ def _resample(counted: Cells, rng: np.random.Generator, size: int, weigh: Weighi
     n_people, n_columns = counted.judged.shape
     n_columns = n_columns if counted.column is None else len(counted.column)
     in_each_group = np.diff(np.append(counted.starts, n_columns))
-    people = draws(rng, n_people, size)
+    people = draw_counts(rng, n_people, size)
     items = np.empty((size, n_columns))
     for start, n in zip(counted.starts, in_each_group, strict=True):
-        items[:, start : start + n] = draws(rng, int(n), size)
-    right, judged = (people @ _multiplied(counts) for counts in (counted.right, counted.judged))
+        items[:, start : start + n] = draw_counts(rng, int(n), size)
+    right, judged = (people @ _for_products(counts) for counts in (counted.right, counted.judged))
     if counted.column is not None:
         right, judged = right[:, counted.column], judged[:, counted.column]
     with np.errstate(invalid="ignore"):
@@ -160,13 +180,13 @@ def _resample(counted: Cells, rng: np.random.Generator, size: int, weigh: Weighi
     return accuracies
 
 
-def _multiplied(counts: csr_array) -> csr_array | Floats:
+def _for_products(counts: csr_array) -> csr_array | Floats:
     """Return the counts in the format with the faster matrix product, sparse or dense."""
     small = counts.shape[0] * counts.shape[1] <= _WEIGHTS_AT_A_TIME
     return counts.toarray().astype(float) if small else counts
 
 
-def draws(rng: np.random.Generator, n: int, size: int) -> Floats:
+def draw_counts(rng: np.random.Generator, n: int, size: int) -> Floats:
     """Return the number of times each of ``n`` was drawn in ``n`` draws, shape ``(size, n)``."""
     # Counting drawn numbers takes a fifth of the time of multinomial counts.
     drawn = rng.integers(0, n, (size, n))
@@ -188,5 +208,5 @@ def wilson_interval(correct: int, n: int) -> Interval:
 
     Wilson, E. B. (1927). Journal of the American Statistical Association, 22, 209-212.
     """
-    found = binomtest(correct, n).proportion_ci(LEVEL, "wilson")
-    return Interval(float(found.low), float(found.high), "wilson")
+    ends = binomtest(correct, n).proportion_ci(LEVEL, "wilson")
+    return Interval(float(ends.low), float(ends.high), "wilson")

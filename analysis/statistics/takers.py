@@ -1,19 +1,28 @@
-"""Dependence of model participants' results on reading, order and labels."""
+"""Dependence of model participants' results on elicitation, option order, labels and context."""
 
 from collections.abc import Iterator, Mapping
 from itertools import combinations
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
+from scipy.stats import t as student
 
+from analysis.data.categorical import decode
+from analysis.data.declared import unit_column
 from analysis.statistics.accuracy import people_accuracy
-from analysis.statistics.paired import adjusted, people_against_models
+from analysis.statistics.clustered import quantile, two_way_variance, wilson
+from analysis.statistics.paired import people_against_models, with_adjusted_p
+from analysis.statistics.resample import Floats, codes, wilson_interval
+from experiment.records import PAIR, Side
 
 LEVEL = 0.05
 _WHO = ["model", "reading"]
 
 
-def by_reading(judgments: pd.DataFrame, taken: pd.DataFrame, margin: float) -> pd.DataFrame:
+def compare_by_elicitation(
+    judgments: pd.DataFrame, taken: pd.DataFrame, margin: float
+) -> pd.DataFrame:
     """Return participants' minus the model's accuracy by reading, on items answered by both.
 
     A model's answer to an item is the share of good choices among its sessions with a valid answer.
@@ -30,9 +39,9 @@ def by_reading(judgments: pd.DataFrame, taken: pd.DataFrame, margin: float) -> p
         constructions and readings of one model), n_items, n_sittings, unread (a share), n_left_out
         (judged items left out because the model answered none of their trials).
     """
-    found = []
-    for (model, reading), own in taken.groupby(_WHO, sort=False):
-        read = own[own["chose_good"].notna()]
+    frames = []
+    for (model, reading), answers in taken.groupby(_WHO, sort=False):
+        read = answers[answers["chose_good"].notna()]
         if read.empty:
             continue
         correct = read.groupby("item_id", sort=False)["chose_good"].mean().rename("correct")
@@ -43,50 +52,50 @@ def by_reading(judgments: pd.DataFrame, taken: pd.DataFrame, margin: float) -> p
             on_both, {str(reading): correct.reset_index()}, ["construction"], margin
         )
         rows = rows.rename(columns={"model": "accuracy", "judge": "reading"})
-        alone = _alone(read)
+        alone = _model_intervals(read)
         rows = rows.merge(alone, "left", on="construction")
-        rows["unread"] = own["chose_good"].isna().mean()
-        rows["n_sittings"] = own["participant"].nunique()
+        rows["unread"] = answers["chose_good"].isna().mean()
+        rows["n_sittings"] = answers["participant"].nunique()
         rows["n_left_out"] = judgments["item_id"].nunique() - on_both["item_id"].nunique()
-        found.append(rows.assign(model=str(model)))
-    if not found:
+        frames.append(rows.assign(model=str(model)))
+    if not frames:
         return pd.DataFrame()
-    together = pd.concat(found, ignore_index=True)
-    parts = [adjusted(rows) for _, rows in together.groupby("model", sort=False)]
+    together = pd.concat(frames, ignore_index=True)
+    parts = [with_adjusted_p(rows) for _, rows in together.groupby("model", sort=False)]
     return pd.concat(parts, ignore_index=True)
 
 
-def _alone(read: pd.DataFrame) -> pd.DataFrame:
+def _model_intervals(read: pd.DataFrame) -> pd.DataFrame:
     """Return the model's own intervals, clustered by session and frame."""
     rows = read.assign(participant=read["session"].astype(str))
-    whole = people_accuracy(rows.assign(construction=""), ["construction"])
+    overall = people_accuracy(rows.assign(construction=""), ["construction"])
     parts = people_accuracy(rows, ["construction"])
-    found = pd.concat([whole, parts], ignore_index=True)
-    named = {"low": "model_low", "high": "model_high"}
-    return found.rename(columns=named)[["construction", *named.values()]]
+    intervals = pd.concat([overall, parts], ignore_index=True)
+    names = {"low": "model_low", "high": "model_high"}
+    return intervals.rename(columns=names)[["construction", *names.values()]]
 
 
 def conclusions(
-    found: pd.DataFrame, chance: float, attraction: pd.DataFrame | None = None
+    differences: pd.DataFrame, chance: float, attraction: pd.DataFrame | None = None
 ) -> pd.DataFrame:
     """Return the number of readings that support each conclusion.
 
     Args:
-        found: The result of ``by_reading``.
+        differences: The result of ``compare_by_elicitation``.
         chance: The accuracy of guessing.
-        attraction: The result of ``attraction_by_reading``, if items can show attraction.
+        attraction: The result of ``attraction_by_elicitation``, if items can show attraction.
 
     Returns:
         model, construction, conclusion, holds and opposite (numbers of readings with an interval
         on that side, or on the other), n_readings, readings (those where it holds).
     """
     rows = []
-    for (model, construction), own in found.groupby(["model", "construction"], sort=False):
-        better = own["model_low"] > chance, own["model_high"] < chance
-        people = own["low"] > 0, own["high"] < 0
+    for (model, construction), cells in differences.groupby(["model", "construction"], sort=False):
+        better = cells["model_low"] > chance, cells["model_high"] < chance
+        people = cells["low"] > 0, cells["high"] < 0
         adjusted_people = (
-            people[0] & (own["p_holm"] < LEVEL),
-            people[1] & (own["p_holm"] < LEVEL),
+            people[0] & (cells["p_holm"] < LEVEL),
+            people[1] & (cells["p_holm"] < LEVEL),
         )
         for name, (holds, opposite) in {
             "better than chance": better,
@@ -94,29 +103,31 @@ def conclusions(
             "people better, Holm": adjusted_people,
         }.items():
             rows.append(
-                _conclusion(str(model), str(construction), name, own["reading"], holds, opposite)
+                _conclusion(str(model), str(construction), name, cells["reading"], holds, opposite)
             )
-    return pd.DataFrame([*rows, *_attracted(attraction), *_ranks(found)])
+    return pd.DataFrame(
+        [*rows, *_attraction_conclusions(attraction), *_rank_conclusions(differences)]
+    )
 
 
-def _attracted(attraction: pd.DataFrame | None) -> Iterator[dict[str, object]]:
+def _attraction_conclusions(attraction: pd.DataFrame | None) -> Iterator[dict[str, object]]:
     if attraction is None or attraction.empty:
         return
-    for (model, construction), own in attraction.groupby(["model", "construction"], sort=False):
-        sides = own["low"] > 0, own["high"] < 0
+    for (model, construction), effects in attraction.groupby(["model", "construction"], sort=False):
+        sides = effects["low"] > 0, effects["high"] < 0
         name = "attraction: fewer right where features differ"
-        yield _conclusion(str(model), str(construction), name, own["reading"], *sides)
+        yield _conclusion(str(model), str(construction), name, effects["reading"], *sides)
 
 
-def _ranks(found: pd.DataFrame) -> list[dict[str, object]]:
+def _rank_conclusions(differences: pd.DataFrame) -> list[dict[str, object]]:
     """Return for each two models the number of readings in which one is more accurate."""
-    wide = found.pivot_table("accuracy", ["construction", "reading"], "model", sort=False)
+    wide = differences.pivot_table("accuracy", ["construction", "reading"], "model", sort=False)
     rows = []
     for first, second in combinations(wide.columns, 2):
-        for construction, own in wide.groupby(level=0, sort=False):
-            both = own[[first, second]].dropna()
-            holds, opposite = both[first] > both[second], both[first] < both[second]
-            names = pd.Series(both.index.get_level_values(1), index=both.index)
+        for construction, accuracies in wide.groupby(level=0, sort=False):
+            shared = accuracies[[first, second]].dropna()
+            holds, opposite = shared[first] > shared[second], shared[first] < shared[second]
+            names = pd.Series(shared.index.get_level_values(1), index=shared.index)
             label = f"more accurate than {second}"
             rows.append(_conclusion(str(first), str(construction), label, names, holds, opposite))
     return rows
@@ -155,25 +166,199 @@ def consistency(taken: pd.DataFrame, judgments: pd.DataFrame) -> pd.DataFrame:
         "sessions": ["context", "labels", "order", "item_id"],
     }
     rows = []
-    for (model, reading), own in read.groupby(_WHO, sort=False):
+    for (model, reading), answers in read.groupby(_WHO, sort=False):
         for name, keys in same.items():
-            rows.append({"judge": model, "reading": reading, "between": name, **_alike(own, keys)})
+            rows.append(
+                {
+                    "judge": model,
+                    "reading": reading,
+                    "between": name,
+                    **_pair_agreement(answers, keys),
+                }
+            )
     means = read.groupby(["model", "item_id", "reading"], sort=False)["chose_good"].mean()
     majority = means.round().rename("chose_good").reset_index()
-    for model, own in majority.groupby("model", sort=False):
-        alike = _alike(own, ["item_id"])
+    for model, answers in majority.groupby("model", sort=False):
+        alike = _pair_agreement(answers, ["item_id"])
         rows.append({"judge": model, "reading": "", "between": "readings", **alike})
     people = judgments.assign(chose_good=judgments["chose_good"].astype(float))
-    alike = _alike(people, ["item_id"])
+    alike = _pair_agreement(people, ["item_id"])
     rows.append({"judge": "people", "reading": "", "between": "people", **alike})
-    found = pd.DataFrame(rows)
-    return found[found["n_pairs"] > 0].reset_index(drop=True)
+    agreement = pd.DataFrame(rows)
+    return agreement[agreement["n_pairs"] > 0].reset_index(drop=True)
 
 
-def _alike(rows: pd.DataFrame, keys: list[str]) -> dict[str, float]:
+def _pair_agreement(rows: pd.DataFrame, keys: list[str]) -> dict[str, float]:
     """Return the share of equal choices among pairs of rows with equal keys."""
     grouped = rows.groupby(keys, sort=False, observed=True)["chose_good"].agg(["sum", "size"])
     right, n = grouped["sum"].to_numpy(float), grouped["size"].to_numpy(float)
     alike = right * (right - 1) / 2 + (n - right) * (n - right - 1) / 2
     pairs = float((n * (n - 1) / 2).sum())
     return {"agreement": float(alike.sum()) / pairs if pairs else np.nan, "n_pairs": pairs}
+
+
+_ZERO_SHOT = "zero_shot"
+_TRIAL = ["session", "labels", "order", "item_id"]
+_COLUMNS = ["model", "reading", "context", "difference", "low", "high", "p", "n_items"]
+_BY = ["model", "reading", "context", "labels"]
+
+
+def history_effects(taken: pd.DataFrame) -> pd.DataFrame:
+    """Return each context's accuracy minus that of ``zero_shot``, on the same trials.
+
+    Trials are paired by session, labels, order and item. The interval is Student's
+    with the two-way clustered variance of the differences over sessions and frames, which is at
+    least the smaller of these two. If all differences are equal, it is that of
+    ``people_against_models``.
+
+    Returns:
+        model, reading, context, difference, low, high (95%), p (two-sided, of no difference),
+        n_items.
+    """
+    effects = []
+    read = taken[taken["chose_good"].notna()]
+    for (model, reading), answers in read.groupby(["model", "reading"], sort=False):
+        zero_shot = answers[answers["context"] == _ZERO_SHOT]
+        for context, rows in answers.groupby("context", sort=False):
+            if zero_shot.empty or context in (_ZERO_SHOT, ""):
+                continue
+            paired_answers = rows.merge(
+                zero_shot[[*_TRIAL, "chose_good"]], on=_TRIAL, suffixes=("", "_plain")
+            )
+            if len(paired_answers):
+                keys = {"model": str(model), "reading": str(reading), "context": str(context)}
+                effects.append(keys | _paired_difference(paired_answers))
+    return pd.DataFrame(effects, columns=_COLUMNS)
+
+
+def _paired_difference(paired_answers: pd.DataFrame) -> dict[str, float]:
+    changes = (paired_answers["chose_good"] - paired_answers["chose_good_plain"]).to_numpy(float)
+    difference = float(changes.mean())
+    n_items = {"n_items": paired_answers["item_id"].nunique()}
+    if not np.ptp(changes):
+        return _interval_of_equal_changes(paired_answers) | n_items
+    session, unit = (
+        codes(paired_answers[name])[0] for name in ("session", unit_column(paired_answers))
+    )
+    one_group = np.zeros(len(paired_answers), np.intp)
+    influence = (changes - difference) / len(paired_answers)
+    variance = two_way_variance(influence, session, unit, one_group, least=np.minimum)
+    error, freedom = float(np.sqrt(variance.total[0])), float(variance.freedom[0])
+    half = float(quantile(variance.freedom)[0]) * error
+    return {
+        "difference": difference,
+        "low": max(difference - half, -1.0),
+        "high": min(difference + half, 1.0),
+        "p": float(2 * student.sf(abs(difference) / error, freedom)) if freedom else np.nan,
+        **n_items,
+    }
+
+
+def _interval_of_equal_changes(paired_answers: pd.DataFrame) -> dict[str, float]:
+    zero_shot = (
+        paired_answers.groupby("item_id")["chose_good_plain"].mean().rename("correct").reset_index()
+    )
+    answers = paired_answers.assign(participant=paired_answers["session"].astype(str))
+    compared = people_against_models(answers, {_ZERO_SHOT: zero_shot}, ["construction"])
+    row = compared[compared["construction"] == ""].iloc[0]
+    return {name: float(row[name]) for name in ("difference", "low", "high", "p")}
+
+
+def biases(taken: pd.DataFrame, judgments: pd.DataFrame) -> pd.DataFrame:
+    """Return the rate of choosing the first of two places, compared with participants' side bias.
+
+    For prompts, the place is that in the prompt; for other readings and human participants, that on
+    the screen. Trials with more than two options are left out. The share is the mean of two shares:
+    with the expected option first, and with it second. So the share is .5 for judges who use only
+    the texts.
+
+    Returns:
+        judge, reading, context, labels, estimate, low, high (95%, see ``first_place_shares``), n:
+        for each set of labels and for all; people in the last row.
+    """
+    pairs = taken[taken["chosen_side"].isin(PAIR) & taken["good_side"].isin(PAIR)]
+    swapped = pairs["order"] == "swapped"
+    rows = pairs.assign(
+        first=(pairs["chosen_side"] == Side.FIRST) != swapped,
+        good_first=(pairs["good_side"] == Side.FIRST) != swapped,
+        participant=pairs["session"].astype(str),
+    )
+    all_labels = rows[rows["labels"] != ""].assign(labels="all")
+    together = pd.concat([rows, all_labels], ignore_index=True)
+    people_answers = judgments[judgments["chosen_side"].isin(PAIR)]
+    people = people_answers.assign(
+        first=people_answers["chosen_side"] == Side.FIRST,
+        good_first=people_answers["good_side"] == Side.FIRST,
+        **dict.fromkeys(_BY[1:], ""),
+        model="people",
+    )
+    shares = pd.concat(
+        [first_place_shares(answers) for answers in (together, people)], ignore_index=True
+    )
+    return shares.rename(columns={"model": "judge"})
+
+
+def first_place_shares(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return the share of first places in each group, with a 95% interval.
+
+    A judgment's contribution is its distance from the mean of judgments with the expected option on
+    the same side: the design balances sides, so variation due to the texts is not random. The
+    variance is two-way clustered (``statistics.clustered``), and at least the smaller of the
+    variances by participants and by units: neither is expected to differ in bias. Without
+    variation, each side's share has Wilson's interval with the smaller number of clusters as
+    observations, and the two intervals are combined as in Zou and Donner (2008).
+
+    Args:
+        rows: first, good_first, participant, item_id (and frame), and the grouping columns.
+
+    Returns:
+        model, reading, context, labels, estimate, low, high, n.
+    """
+    if rows.empty:
+        return pd.DataFrame(columns=[*_BY, "estimate", "low", "high", "n"])
+    grouped = rows.groupby(_BY, sort=False, observed=True)
+    group = grouped.ngroup().to_numpy().astype(np.intp)
+    chose, good_first = rows["first"].to_numpy(float), rows["good_first"].to_numpy(bool)
+    stratum = 2 * group + good_first
+    n_groups = int(group.max()) + 1
+    n = np.bincount(stratum, minlength=2 * n_groups).astype(float)
+    means = np.bincount(stratum, chose, 2 * n_groups) / np.maximum(n, 1)
+    n_sides = (n.reshape(-1, 2) > 0).sum(1)
+    estimate = means.reshape(-1, 2).sum(1) / n_sides
+    person, unit = (codes(rows[name])[0] for name in ("participant", unit_column(rows)))
+    influence = (chose - means[stratum]) / (n[stratum] * n_sides[group])
+    variances = two_way_variance(influence, person, unit, group, least=np.minimum)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        n_effective = estimate * (1 - estimate) / variances.total
+    low, high = wilson(estimate, n_effective, quantile(variances.freedom))
+    varies = np.bincount(group, np.abs(influence)) > 0
+    fewest = np.minimum(
+        _count_distinct(stratum, person, len(n)), _count_distinct(stratum, unit, len(n))
+    )
+    plain_low, plain_high = _where_nothing_varies(means, fewest, n_sides)
+    ends = {"low": np.where(varies, low, plain_low), "high": np.where(varies, high, plain_high)}
+    sizes = decode(grouped.size().rename("n").reset_index())
+    return sizes.assign(estimate=estimate, **ends)[[*_BY, "estimate", "low", "high", "n"]]
+
+
+def _count_distinct(
+    stratum: NDArray[np.intp], cluster: NDArray[np.intp], size: int
+) -> NDArray[np.intp]:
+    pairs = np.unique(stratum * (cluster.max() + 1) + cluster) // (cluster.max() + 1)
+    return np.bincount(pairs, minlength=size)
+
+
+def _where_nothing_varies(
+    means: Floats, n: NDArray[np.intp], n_sides: NDArray[np.intp]
+) -> tuple[Floats, Floats]:
+    ends = [
+        wilson_interval(round(mean * size), int(size)) if size else None
+        for mean, size in zip(means, n, strict=True)
+    ]
+    below = np.array([mean - end.low if end else 0 for mean, end in zip(means, ends, strict=True)])
+    above = np.array([end.high - mean if end else 0 for mean, end in zip(means, ends, strict=True)])
+    middle = means.reshape(-1, 2).sum(1) / n_sides
+    low, high = (
+        np.sqrt((distances.reshape(-1, 2) ** 2).sum(1)) / n_sides for distances in (below, above)
+    )
+    return middle - low, middle + high

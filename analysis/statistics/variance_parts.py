@@ -27,7 +27,8 @@ from analysis.statistics.resample import Codes, Floats, combined_codes
 _CANCELS = 0.5
 # Keeps the equations solvable if constants are linearly dependent.
 RIDGE = 1e-7
-# How far ``crossed`` may fall below the larger of its two variances, from the coverage grid.
+# How far ``crossed_variance`` may fall below the larger of its two variances, from the coverage
+# grid.
 _BELOW = 3.5
 
 
@@ -64,58 +65,68 @@ def contrast_variance(
     several = [way for way in ways if way.max() > 0]
     if not several:
         return float("nan"), 0.0
-    fit = _fitted(values, weight, cell, several)
+    fit = _fit_constants(values, weight, cell, several)
     influence = weight * fit.residual
     squares = [float(np.sum(np.bincount(way, influence) ** 2)) for way in several]
-    n = [float(left * (way.max() + 1)) for way, left in zip(several, fit.left, strict=True)]
+    n = [
+        float(share_left * (way.max() + 1))
+        for way, share_left in zip(several, fit.left, strict=True)
+    ]
     if min(n) < 0.5:
         return float("nan"), 0.0
-    spread = [one / left for one, left in zip(squares, fit.left, strict=True)]
+    spread = [part / share_left for part, share_left in zip(squares, fit.left, strict=True)]
     if len(several) == 1:
         return spread[0] + fit.moved, n[0]
     answers = combined_codes(several)
-    rest = max(answers.max() + 1 - fit.n_constants, 1.0)
-    alone = float(np.sum(np.bincount(answers, influence) ** 2)) * (answers.max() + 1) / rest
-    total, freedom = crossed(
-        [np.array([one]) for one in (*spread, alone)],
-        [np.array([one]) for one in (*n, rest)],
+    answers_freedom = max(answers.max() + 1 - fit.n_constants, 1.0)
+    alone = (
+        float(np.sum(np.bincount(answers, influence) ** 2)) * (answers.max() + 1) / answers_freedom
+    )
+    total, freedom = crossed_variance(
+        [np.array([part]) for part in (*spread, alone)],
+        [np.array([part]) for part in (*n, answers_freedom)],
         fit.stays,
     )
     return float(total[0]) + fit.moved, float(freedom[0])
 
 
-def _fitted(values: Floats, weight: Floats, cell: Codes, ways: Sequence[Codes]) -> _Fit:
+def _fit_constants(values: Floats, weight: Floats, cell: Codes, ways: Sequence[Codes]) -> _Fit:
     loose = [np.abs(np.bincount(way, weight)).sum() for way in ways]
-    stays = tuple(bool(one >= _CANCELS * np.abs(weight).sum()) for one in loose)
+    stays = tuple(bool(value >= _CANCELS * np.abs(weight).sum()) for value in loose)
     off = sorted(
-        (way for way, one in zip(ways, stays, strict=True) if not one), key=lambda way: -way.max()
+        (way for way, value in zip(ways, stays, strict=True) if not value),
+        key=lambda way: -way.max(),
     )
     constants = sparse.hstack([_indicators(way) for way in (*off[1:], cell)]).tocsr()
-    first = _indicators(off[0]) if off else sparse.csr_array((len(values), 0))
-    n_first = np.asarray(first.sum(0)).ravel()
-    both = (first.T @ constants).toarray()
-    gram = (constants.T @ constants).toarray() - both.T @ (both / n_first[:, None])
+    first_way = _indicators(off[0]) if off else sparse.csr_array((len(values), 0))
+    n_first = np.asarray(first_way.sum(0)).ravel()
+    first_by_constants = (first_way.T @ constants).toarray()
+    gram = (constants.T @ constants).toarray() - first_by_constants.T @ (
+        first_by_constants / n_first[:, None]
+    )
     solved = np.linalg.inv(gram + np.eye(len(gram)) * RIDGE * len(values) / len(gram))
-    taken = values - first @ (first.T @ values / n_first)
-    found = solved @ (constants.T @ taken)
-    rest = values - constants @ found
-    levels = first.T @ rest / n_first
-    residual = rest - first @ levels
+    without_first = values - first_way @ (first_way.T @ values / n_first)
+    estimates = solved @ (constants.T @ without_first)
+    remainder = values - constants @ estimates
+    levels = first_way.T @ remainder / n_first
+    residual = remainder - first_way @ levels
     n_constants = len(n_first) + round(float(np.sum(solved * gram)))
-    left = []
+    shares_left = []
     for way in ways:
-        own = _indicators(way).multiply(weight[:, None]).tocsr()
-        by_first = (first.T @ own).toarray()
-        through = (constants.T @ own).toarray() - both.T @ (by_first / n_first[:, None])
+        way_values = _indicators(way).multiply(weight[:, None]).tocsr()
+        by_first = (first_way.T @ way_values).toarray()
+        through = (constants.T @ way_values).toarray() - first_by_constants.T @ (
+            by_first / n_first[:, None]
+        )
         lost = np.sum(by_first**2 / n_first[:, None]) + np.sum(through * (solved @ through))
-        left.append(max(1 - float(lost / np.sum(weight**2)), 0.0))
+        shares_left.append(max(1 - float(lost / np.sum(weight**2)), 0.0))
     noise = float(np.sum(residual**2)) / max(len(values) - n_constants, 1)
     moved = 0.0
-    for way, own in zip(off, (levels, found), strict=False):
+    for way, way_values in zip(off, (levels, estimates), strict=False):
         n = np.bincount(way).astype(float)
-        spread = max(float(np.var(own[: len(n)], ddof=1) - noise * np.mean(1 / n)), 0.0)
+        spread = max(float(np.var(way_values[: len(n)], ddof=1) - noise * np.mean(1 / n)), 0.0)
         moved += spread * float(np.sum(np.bincount(way, weight) ** 2))
-    return _Fit(residual, n_constants, tuple(left), moved, stays)
+    return _Fit(residual, n_constants, tuple(shares_left), moved, stays)
 
 
 def _indicators(codes: Codes) -> sparse.csr_array:
@@ -135,20 +146,22 @@ def freedom_by_parts(parts: Sequence[Floats], freedoms: Sequence[Floats]) -> Flo
             nothing.
     """
     *clustered, alone = parts
-    people, frames, rest = freedoms
-    more = [
-        np.where(own > 0, np.maximum(part - alone, 0.0), 0.0)
-        for part, own in zip(clustered, (people, frames), strict=True)
+    people, frames, answers_freedom = freedoms
+    contributions = [
+        np.where(part_freedom > 0, np.maximum(part - alone, 0.0), 0.0)
+        for part, part_freedom in zip(clustered, (people, frames), strict=True)
     ]
-    total: Floats = alone + more[0] + more[1]
+    total: Floats = alone + contributions[0] + contributions[1]
     with np.errstate(divide="ignore", invalid="ignore"):
-        each = alone**2 / rest
-        for part, own, extra in zip(clustered, (people, frames), more, strict=True):
-            each = each + np.where(extra > 0, part**2 / own, 0.0)
-    return _satterthwaite(total, each, freedoms)
+        terms = alone**2 / answers_freedom
+        for part, part_freedom, extra in zip(
+            clustered, (people, frames), contributions, strict=True
+        ):
+            terms = terms + np.where(extra > 0, part**2 / part_freedom, 0.0)
+    return _satterthwaite(total, terms, freedoms)
 
 
-def crossed(
+def crossed_variance(
     parts: Sequence[Floats],
     freedoms: Sequence[Floats],
     whole: Sequence[bool] = (False, False),
@@ -175,15 +188,15 @@ def crossed(
     least = [part * (1.0 if own else share) for part, own in zip(parts, whole, strict=False)]
     total: Floats = np.maximum(people + frames - alone, np.maximum(*least))
     with np.errstate(divide="ignore", invalid="ignore"):
-        each = sum(part**2 / own for part, own in zip(parts, freedoms, strict=True))
-    return total, _satterthwaite(total, np.asarray(each), freedoms)
+        terms = sum(part**2 / own for part, own in zip(parts, freedoms, strict=True))
+    return total, _satterthwaite(total, np.asarray(terms), freedoms)
 
 
-def _satterthwaite(total: Floats, each: Floats, freedoms: Sequence[Floats]) -> Floats:
+def _satterthwaite(total: Floats, terms: Floats, freedoms: Sequence[Floats]) -> Floats:
     """Return a variance's degrees of freedom, between those of the clusters and single answers."""
-    people, frames, rest = freedoms
+    people, frames, answers_freedom = freedoms
     fewest = np.where(people > 0, np.where(frames > 0, np.minimum(people, frames), people), frames)
     with np.errstate(divide="ignore", invalid="ignore"):
-        freedom = np.clip(total**2 / each, fewest, np.maximum(rest, fewest))
-    found: Floats = np.where(total > 0, freedom, fewest)
-    return found
+        freedom = np.clip(total**2 / terms, fewest, np.maximum(answers_freedom, fewest))
+    degrees: Floats = np.where(total > 0, freedom, fewest)
+    return degrees

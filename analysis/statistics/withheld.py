@@ -23,13 +23,15 @@ UNITS = 5
 PEOPLE = 8
 _COUNTS = ("n_judgments", "n_observations", "n_ratings", "n_answers")
 REASON = (
-    f"No interval where there are fewer than {SHARE} judgments ({MEAN} ratings; {CONTRAST} answers "
-    "for a difference): with so few, no formula that we tried holds the true value in 93 to 97% of "
-    f"studies. A difference needs {UNITS} participants and {UNITS} frames as well."
+    f"No interval with fewer than {SHARE} judgments ({MEAN} ratings; {CONTRAST} answers for a "
+    "difference): with so few, no formula that we tried covers the true value in 93 to 97% of "
+    f"studies. A difference also needs {UNITS} participants and {UNITS} frames."
 )
 
 
-def ends(low: ArrayLike, high: ArrayLike, answers: ArrayLike, fewest: int) -> tuple[Floats, Floats]:
+def withhold_ends(
+    low: ArrayLike, high: ArrayLike, answers: ArrayLike, fewest: int
+) -> tuple[Floats, Floats]:
     """Return the ends of intervals, with NaN for intervals based on too few answers.
 
     Args:
@@ -39,8 +41,8 @@ def ends(low: ArrayLike, high: ArrayLike, answers: ArrayLike, fewest: int) -> tu
         fewest: The minimum number of answers for an interval.
     """
     enough = np.asarray(answers) >= fewest
-    found: tuple[Floats, Floats] = (np.where(enough, low, np.nan), np.where(enough, high, np.nan))
-    return found
+    kept: tuple[Floats, Floats] = (np.where(enough, low, np.nan), np.where(enough, high, np.nan))
+    return kept
 
 
 def too_few_units(participants: ArrayLike, frames: ArrayLike) -> NDArray[np.bool_]:
@@ -52,11 +54,11 @@ def too_few_units(participants: ArrayLike, frames: ArrayLike) -> NDArray[np.bool
         frames: Shape ``(groups,)``.
     """
     people = np.asarray(participants)
-    found: NDArray[np.bool_] = (np.asarray(frames) < UNITS) | ((people > 0) & (people < UNITS))
-    return found
+    too_few: NDArray[np.bool_] = (np.asarray(frames) < UNITS) | ((people > 0) & (people < UNITS))
+    return too_few
 
 
-def reasons(rows: pd.DataFrame, keys: Sequence[str]) -> list[str]:
+def withheld_notes(rows: pd.DataFrame, keys: Sequence[str]) -> list[str]:
     """Return the notes below a table some of whose intervals are withheld.
 
     Args:
@@ -67,8 +69,10 @@ def reasons(rows: pd.DataFrame, keys: Sequence[str]) -> list[str]:
     counted = next((name for name in _COUNTS if name in rows), None)
     if counted is None:
         return []
-    few = rows[counted].astype(float) < max(SHARE, MEAN, CONTRAST)
+    has_few = rows[counted].astype(float) < max(SHARE, MEAN, CONTRAST)
     if "n_frames" in rows and "n_participants" in rows:
-        few |= too_few_units(rows["n_participants"], rows["n_frames"])
-    bare = [rows[key].notna() & rows[f"{key}_low"].isna() for key in keys if f"{key}_low" in rows]
-    return [REASON] if any((few & one).any() for one in bare) else []
+        has_few |= too_few_units(rows["n_participants"], rows["n_frames"])
+    withheld = [
+        rows[key].notna() & rows[f"{key}_low"].isna() for key in keys if f"{key}_low" in rows
+    ]
+    return [REASON] if any((has_few & is_withheld).any() for is_withheld in withheld) else []

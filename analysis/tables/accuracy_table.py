@@ -11,7 +11,7 @@ import pandas as pd
 from analysis.data.load import PEOPLE
 from analysis.statistics.accuracy import ALL, JUDGED
 from analysis.statistics.withheld import PEOPLE as FEWEST_PEOPLE
-from analysis.statistics.withheld import UNITS, reasons
+from analysis.statistics.withheld import UNITS, withheld_notes
 from analysis.tables.provenance import Provenance
 from analysis.tables.section import Section
 from experiment.studies.published import Published
@@ -130,7 +130,7 @@ def _notes(rows: pd.DataFrame, printed: Sequence[Published]) -> list[str]:
             "Where all judgments of a row agree, the interval is Wilson's for the fewer clusters."
         )
     counted = rows[["people", "people_low"]].assign(n_judgments=rows["judgments"])
-    notes += reasons(counted, ["people"])
+    notes += withheld_notes(counted, ["people"])
     if printed:
         notes.append(f"Published: {_sources([one.source for one in printed])}.")
     return notes

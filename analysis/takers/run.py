@@ -21,15 +21,14 @@ from analysis.takers.source import find_source
 from analysis.takers.taking import Sitting, longest_questions, take
 from experiment.materials.render import render, split_lower_case_tokens, split_tokens
 from experiment.studies.study import Study
-from lm.answering.answerer import Answerer, LocalAnswerer, Question, Tier
-from lm.answering.store import reply_store
+from lm.answering.answerer import Answerer, LocalAnswerer, Question, Tier, reply_store
+from lm.answering.messages import elsewhere, has_images
+from lm.answering.server import ServerAnswerer
+from lm.answering.spec import API_PREFIX, Terms, parse_server
 from lm.errors import LmError
-from lm.identity import model_identity
+from lm.model_folder import model_identity
 from lm.registry import Device, load_scorer
 from lm.scorer import HasSubwords, Scorer
-from lm.servers.answerer import ServerAnswerer
-from lm.servers.images import elsewhere, has_images
-from lm.servers.spec import API_PREFIX, Terms, parse_server
 from lm.weights import AS_USUAL, Weights
 
 
@@ -102,7 +101,7 @@ def _chatting(scorer: Scorer, identity: str) -> LocalAnswerer:
             "out."
         )
     # Only this library's models use chats, so only they need to load it.
-    from lm.answering.chat import ChatAnswerer
+    from lm.huggingface.chat import ChatAnswerer
 
     return ChatAnswerer(cast(Any, scorer), identity)
 

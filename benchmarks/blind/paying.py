@@ -13,7 +13,7 @@ from flask import Flask
 
 from marketplace.prolific import create_prolific
 from marketplace.prolific.store import EXTENSION as STORE
-from marketplace.serving import in_thread
+from marketplace.serving import serve_in_thread
 from webapp.jobs.reports import send_reports
 from webapp.recruiters.prolific.opening import open_prolific
 from webapp.recruiters.prolific.participant import ParticipantSession
@@ -41,7 +41,7 @@ class PaidBy:
         self.calls: list[str] = []
         self._whole, self._now, self._stack = folder / "prolific", now, ExitStack()
         self._open(self._whole)
-        self._url = self._stack.enter_context(in_thread(self._answer))
+        self._url = self._stack.enter_context(serve_in_thread(self._answer))
         instance.mkdir()
         settings = f'prolific_endpoint = "{self._url}"\n'
         (instance / "parallax.toml").write_text(settings, encoding="utf-8")

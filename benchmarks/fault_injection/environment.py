@@ -17,7 +17,7 @@ from flask import Flask
 from experiment.studies.load import BUILT_IN
 from marketplace.mturk import create_marketplace
 from marketplace.mturk.store import EXTENSION as STORE
-from marketplace.serving import in_thread
+from marketplace.serving import serve_in_thread
 from webapp import create_app
 from webapp.services import EXTENSION, Services
 
@@ -91,7 +91,7 @@ class Environment:
 
 
 @contextmanager
-def open_environment(folder: Path, serve: Serve = in_thread) -> Iterator[Environment]:
+def open_environment(folder: Path, serve: Serve = serve_in_thread) -> Iterator[Environment]:
     """Yield a new environment, which is closed afterwards.
 
     Args:

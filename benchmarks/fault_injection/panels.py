@@ -14,7 +14,7 @@ from experiment.studies.load import frozen_study, load_study
 from experiment.studies.study import Study
 from fault_injection.environment import Clock
 from fault_injection.operator import Death, ProcessDied
-from marketplace.panels.records import ids_of
+from marketplace.panels.records import derive_ids
 from marketplace.panels.site import COOKIE
 from webapp.recruiters.panel.demonstration import listing
 from webapp.recruiters.panel.recruiter import PanelSettings
@@ -96,7 +96,7 @@ class PanelRun:
         files, number = study_files(load_study("minimal")), f"{self.key}{'x' * self.wrong_number}"
         own = f'experiment_id = "{number}"'
         if panel == "prolific":
-            own = f'study_id = "{ids_of(self.key, "", 1)["study"]}"'
+            own = f'study_id = "{derive_ids(self.key, "", 1)["study"]}"'
         codes = f'codes = {{ completed = "{CODE}" }}\n' * (panel == "prolific")
         values = f'values = {{ site = "{site}", {own} }}'
         table = f'[panel]\npreset = "{panel}"\n{codes}{values}\nreport_tries = 100\n'

@@ -19,7 +19,7 @@ from fault_injection.environment import (
 from marketplace.prolific import create_prolific
 from marketplace.prolific.store import EXTENSION as STORE
 from marketplace.prolific.store import new_id
-from marketplace.serving import in_thread
+from marketplace.serving import serve_in_thread
 from webapp import create_app
 from webapp.services import EXTENSION
 
@@ -57,7 +57,7 @@ class ProlificEnvironment(Environment):
 
 @contextmanager
 def open_prolific_environment(
-    folder: Path, serve: Serve = in_thread
+    folder: Path, serve: Serve = serve_in_thread
 ) -> Iterator[ProlificEnvironment]:
     """Yield a new environment, which is closed afterwards.
 

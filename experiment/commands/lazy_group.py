@@ -31,6 +31,10 @@ class Lazy(NamedTuple):
     help: str
 
 
+class MissingPartError(ParallaxError):
+    """A command needs a part of Parallax that was taken out of this installation."""
+
+
 class LazyGroup(click.Group):
     """A group that imports a subcommand's module only when that subcommand is called.
 
@@ -143,7 +147,7 @@ def missing_library(error: ModuleNotFoundError) -> ParallaxError | None:
     """
     library = (error.name or "").partition(".")[0]
     if library in _PACKAGES:
-        return ParallaxError(
+        return MissingPartError(
             f"this command needs {error.name}, a part of Parallax that is not in this installation",
             remedy="Install Parallax whole to use it; everything else works without",
         )

@@ -1,6 +1,6 @@
 """Unigram models: a word's frequency, independent of the words before it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -70,6 +70,24 @@ class UnigramScorer:
     def _scores(self, tokens: tuple[str, ...]) -> TokenScores:
         numbers = np.array([self._vocabulary[token] for token in tokens], np.int64)
         return TokenScores(tokens, self._logprobs[numbers], numbers == self._vocabulary.unknown)
+
+
+def chosen_settings(name: str, options: Mapping[str, object]) -> dict[str, object]:
+    """Return the settings that determine the model besides its text: none but its name."""
+    return {"name": name or TYPE}
+
+
+def counts_all_words(options: Mapping[str, object]) -> bool:
+    """Return that words outside the vocabulary are not counted as words of their own."""
+    return False
+
+
+def train(
+    text: EncodedText, vocabulary: Vocabulary, *_: object
+) -> tuple[dict[str, object], Callable[[Path, Mapping[str, object]], None]]:
+    """Count the words of a text; see ``lm/ngram/train.py`` for what is returned."""
+    counts = count_unigrams(text, vocabulary)
+    return {}, lambda folder, config: save(folder, vocabulary, counts, config)
 
 
 def count_unigrams(text: EncodedText, vocabulary: Vocabulary) -> NDArray[np.int64]:

@@ -13,7 +13,7 @@ import click
 import torch
 from tqdm import tqdm
 
-from lm.commands.request import TrainRequest, explained_memory, shown
+from lm.commands.train import TrainRequest, explained_memory, shown
 from lm.corpora.folder import Corpus, CorpusChoices, prepare
 from lm.devices import DeviceChoice, Processes, choose_device, good_precision, joined_processes
 from lm.errors import LmError

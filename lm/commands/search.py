@@ -12,13 +12,12 @@ from typing import TYPE_CHECKING
 import click
 from tqdm import tqdm
 
-from lm.commands.request import explained_memory, shown
+from lm.commands.train import explained_memory, shown
 from lm.corpora.vocab import DEFAULT_MAX_WORDS
 from lm.errors import LmError
 from lm.model_folder import atomic_write, read_config
-from lm.training.search import read_grid
-from lm.training.settings import TrainingSettings
-from lm.worker_pool import worker_pool
+from lm.sharding import worker_pool
+from lm.training.settings import TrainingSettings, read_grid
 
 if TYPE_CHECKING:
     from lm.corpora.folder import Corpus, CorpusChoices

@@ -5,8 +5,8 @@ from pathlib import Path
 import click
 
 from lm.answering.answerer import Tier
+from lm.answering.stand_in import Fault, ServedModel, StandIn
 from lm.registry import HF_PREFIX, load_scorer
-from lm.serving.server import Fault, ServedModel, StandIn
 
 
 @click.command()

@@ -2,17 +2,89 @@
 
 import importlib
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 import click
 from click.core import ParameterSource
+from tqdm import tqdm
 
-from lm.commands.request import TrainRequest
 from lm.corpora.vocab import DEFAULT_MAX_WORDS
 from lm.errors import LmError
 
-_COUNT_MODEL = "lm.commands.train_ngram:train_count_model"
+
+@dataclass(frozen=True, slots=True)
+class TrainRequest:
+    """One call of the command.
+
+    Attributes:
+        type: The kind of model.
+        preset: The named settings to start from; empty: none.
+        data: A text, or a folder of texts.
+        out: The model's folder.
+        name: The model's name in tables and figures; empty: named after its type.
+        max_words: The largest number of known words.
+        min_count: Words that occur less often are unknown.
+        options: The options of that kind of model; options not given are ``None``.
+    """
+
+    type: str
+    preset: str
+    data: Path
+    out: Path
+    name: str
+    max_words: int
+    min_count: int
+    options: Mapping[str, object]
+
+
+def shown(sentences: Iterable[list[str]], task: str) -> Iterator[list[str]]:
+    """Yield the sentences, and show their number."""
+    yield from tqdm(sentences, desc=task, unit=" sentences", disable=None)
+
+
+@contextmanager
+def explained_memory() -> Iterator[None]:
+    """Turn an out-of-memory error into a message that names the settings to lower."""
+    try:
+        yield
+    except (MemoryError, RuntimeError) as error:
+        if not isinstance(error, MemoryError) and "memory" not in str(error):
+            raise
+        reason = str(error).splitlines() or ["Python could not get any more"]
+        raise LmError(
+            f"there is not enough memory ({reason[0]}). Lower `--batch`, then `--steps` or "
+            "`--hidden`; fewer words (`--max-words`) or `--softmax adaptive` help too."
+        ) from error
+
+
+_CPUINFO = Path("/proc/cpuinfo")
+_SETTING = "NPY_DISABLE_CPU_FEATURES"
+_WIDE = "X86_V4 AVX512_ICL AVX512_SPR"
+# Zen 3 has this family number, too, but not the instructions.
+_ZEN_4 = {"vendor_id": "AuthenticAMD", "cpu family": "25"}
+
+
+def avoid_slow_sorting(environment: MutableMapping[str, str], cpuinfo: Path = _CPUINFO) -> None:
+    """Make numpy sort without AVX-512 on AMD's Zen 4, unless the environment says otherwise.
+
+    numpy's AVX-512 sorting uses an instruction (a compressed store to memory) that is so slow on
+    these processors that sorting takes five times as long as with AVX2. numpy chooses once, at
+    import: this function must be called before, and has no effect afterwards.
+    """
+    try:
+        first, *_ = cpuinfo.read_text(encoding="utf-8").split("\n\n")
+    except (OSError, UnicodeDecodeError):
+        return
+    lines = (line.partition(":") for line in first.splitlines())
+    facts = {name.strip(): value.strip() for name, _, value in lines}
+    if _ZEN_4.items() <= facts.items():
+        environment.setdefault(_SETTING, _WIDE)
+
+
+_COUNT_MODEL = "lm.commands.train_counts:train_count_model"
 _RECURRENT = "lm.commands.recurrent:train_recurrent"
 TRAINERS = {
     "ngram": _COUNT_MODEL,
@@ -135,8 +207,6 @@ def train(
     )
     if TRAINERS[kind] == _COUNT_MODEL:
         # This must happen before numpy is imported.
-        from lm.ngram.sorting import avoid_slow_sorting
-
         avoid_slow_sorting(os.environ)
     module, _, attribute = TRAINERS[kind].partition(":")
     trainer: Callable[[TrainRequest], None] = getattr(importlib.import_module(module), attribute)

@@ -16,7 +16,6 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from lm.corpora.splits import TRAIN, VALID, split_files
 from lm.corpora.text import read_sentences, text_sha256
 from lm.corpora.vocab import (
     DEFAULT_MAX_WORDS,
@@ -29,6 +28,26 @@ from lm.corpora.vocab import (
 from lm.errors import LmError, why_unread
 from lm.model_folder import atomic_folder
 from lm.text.generated import describe_text
+
+TRAIN, VALID, TEST = "train", "valid", "test"
+
+
+def split_files(folder: Path, expected: str) -> dict[str, Path]:
+    """Return the paths of a folder's texts, keyed ``train``, ``valid`` and, if present, ``test``.
+
+    Args:
+        folder: The folder with ``train.txt`` and the others.
+        expected: A sentence on what the folder should contain.
+
+    Raises:
+        LmError: train.txt or valid.txt is missing.
+    """
+    files = {name: folder / f"{name}.txt" for name in (TRAIN, VALID, TEST)}
+    for name in (TRAIN, VALID):
+        if not files[name].is_file():
+            raise LmError(f"{folder} has no {name}.txt. {expected}")
+    return {name: path for name, path in files.items() if path.is_file()}
+
 
 Ids = NDArray[np.int32]
 Shown = Callable[[Iterable[list[str]], str], Iterable[list[str]]]

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from lm.corpora.splits import split_files
+from lm.corpora.folder import split_files
 from lm.corpora.vocab import Vocabulary
 from lm.errors import LmError, why_unread
 

@@ -25,8 +25,7 @@ from lm.errors import LmError
 from lm.huggingface.encoding import TextEncoder, Tokenizer
 from lm.huggingface.scorer import HfScorer
 from lm.huggingface.seq2seq import Seq2SeqScorer
-from lm.identity import cached_folder
-from lm.model_folder import read_config
+from lm.model_folder import cached_folder, read_config
 from lm.weights import (
     AS_USUAL,
     Dtype,

@@ -16,12 +16,10 @@ from transformers import PreTrainedModel
 from transformers.pytorch_utils import Conv1D
 
 from lm.errors import LmError
-from lm.huggingface.encoding import Encoded, TextEncoder
-from lm.huggingface.rows import Row
+from lm.huggingface.encoding import Encoded, Row, TextEncoder
 from lm.scorer import TokenScores
-from lm.scoring.checked_packing import WORST_NATS, CheckedPacking
 from lm.scoring.packed_linear import PackedLayers
-from lm.scoring.tree_packing import NODES_AT_A_TIME, TreePacking
+from lm.scoring.tree_packing import NODES_AT_A_TIME, WORST_NATS, CheckedPacking, TreePacking
 
 TOKENS_AT_A_TIME = 2_048
 _N_TRIED = 8

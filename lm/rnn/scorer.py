@@ -14,8 +14,13 @@ from lm.rnn.folder import TrainedNetwork, load_network
 from lm.rnn.network import State
 from lm.rnn.steps import Step, choose_step
 from lm.scorer import FastKernel, TokenScores
-from lm.scoring.fast_kernel import measure_kernel
-from lm.scoring.kernels import ROWS_AT_A_TIME, LogNormaliser, Precision, target_logits
+from lm.scoring.kernels import (
+    ROWS_AT_A_TIME,
+    LogNormaliser,
+    Precision,
+    measure_kernel,
+    target_logits,
+)
 from lm.scoring.reading import evaluate
 from lm.scoring.trie import Floats, Ints, build_tries
 

@@ -18,10 +18,10 @@ import torch
 from torch import Tensor, nn
 from torch.nn.parallel import DistributedDataParallel
 
-from lm.corpora.batches import Columns, Window
 from lm.devices import Processes, any_says, gathered, summed
 from lm.errors import LmError
 from lm.rnn.network import State, unshared
+from lm.training.batches import Columns, Window
 from lm.training.checkpoint import Checkpoint, Progress
 from lm.training.objective import Objective, make_optimizer, remembered_by
 from lm.training.settings import TrainingSettings

@@ -13,9 +13,9 @@ import torch
 from torch import Tensor, nn
 from torch.optim import SGD, Adam, Optimizer
 
-from lm.corpora.batches import Window
 from lm.rnn.network import RecurrentNetwork, State
 from lm.scoring.packed_linear import PackedLinear
+from lm.training.batches import Window
 from lm.training.settings import TrainingSettings
 
 ROWS_AT_A_TIME = 512

@@ -9,9 +9,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from lm.corpora.batches import Columns
-from lm.corpora.folder import Corpus
-from lm.corpora.splits import TRAIN, VALID
+from lm.corpora.folder import TRAIN, VALID, Corpus
 from lm.corpora.tagged_text import (
     TaggedText,
     encode_tagged,
@@ -23,6 +21,7 @@ from lm.devices import Processes
 from lm.model_folder import DISTRIBUTION
 from lm.rnn.folder import TYPE
 from lm.rnn.network import NetworkShape
+from lm.training.batches import Columns
 from lm.training.loop import Texts
 from lm.training.settings import NAMES, TrainingSettings
 

@@ -6,11 +6,11 @@ from pathlib import Path
 
 from flask import Flask
 
-from marketplace.mturk.api import requester_door
-from marketplace.mturk.control import MturkFaultPlan, control_door
-from marketplace.mturk.site import worker_site
+from marketplace.mturk.api import create_requester_api
+from marketplace.mturk.control import MturkFaultPlan, create_control_api
+from marketplace.mturk.site import create_worker_site
 from marketplace.mturk.store import EXTENSION, Store
-from marketplace.serving import Asked, Started
+from marketplace.serving import RunningStandIn, StandInOptions
 from marketplace.storage import Clock, open_folder, session_key, utc_now
 
 BALANCE_CENTS = 10_000_00
@@ -47,22 +47,22 @@ def create_marketplace(
     app.config["SESSION_COOKIE_NAME"], app.config["SESSION_COOKIE_SAMESITE"] = "marketplace", "Lax"
     store, faults = Store(folder, balance_cents, now), MturkFaultPlan(sleep)
     app.extensions[EXTENSION] = store
-    app.register_blueprint(requester_door(store, faults, key_ids))
-    app.register_blueprint(worker_site(store, faults, public=public))
+    app.register_blueprint(create_requester_api(store, faults, key_ids))
+    app.register_blueprint(create_worker_site(store, faults, public=public))
     if not public:
-        app.register_blueprint(control_door(store, faults))
+        app.register_blueprint(create_control_api(store, faults))
     return app
 
 
-def start(asked: Asked) -> Started:
+def start(options: StandInOptions) -> RunningStandIn:
     """Return the started stand-in; its only currency is US dollars."""
     app = create_marketplace(
-        asked.folder, balance_cents=asked.balance, key_ids=asked.keys, public=asked.public
+        options.folder, balance_cents=options.balance, key_ids=options.keys, public=options.public
     )
-    key = asked.keys[0] if asked.keys else "any"
-    ways_in = (
-        f"Requesters: boto3.client('mturk', endpoint_url='{asked.url}',",
+    key = options.keys[0] if options.keys else "any"
+    instructions = (
+        f"Requesters: boto3.client('mturk', endpoint_url='{options.url}',",
         f"    region_name='us-east-1', aws_access_key_id='{key}', aws_secret_access_key='any')",
-        f"Workers: open {asked.url} and sign in with any ID like A1WORKER.",
+        f"Workers: open {options.url} and sign in with any ID like A1WORKER.",
     )
-    return Started(app, ways_in, True, app.extensions[EXTENSION].engine.dispose)
+    return RunningStandIn(app, instructions, True, app.extensions[EXTENSION].engine.dispose)

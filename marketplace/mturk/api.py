@@ -7,7 +7,7 @@ from uuid import uuid4
 from flask import Blueprint, Response, request
 from sqlalchemy.orm import Session
 
-from marketplace.faults import FaultPlan, hang_up
+from marketplace.faults import FaultPlan, close_connection
 from marketplace.mturk.errors import WireError
 from marketplace.mturk.operations import (
     assignments,
@@ -24,12 +24,12 @@ from marketplace.mturk.wire import (
     content_type,
     read_call,
     read_key,
-    written,
-    written_error,
+    serialize_error,
+    serialize_reply,
 )
 
 
-def requester_door(store: Store, faults: FaultPlan, key_ids: Collection[str]) -> Blueprint:
+def create_requester_api(store: Store, faults: FaultPlan, key_ids: Collection[str]) -> Blueprint:
     """Return the blueprint of the API that boto3 calls.
 
     Args:
@@ -37,22 +37,22 @@ def requester_door(store: Store, faults: FaultPlan, key_ids: Collection[str]) ->
         faults: The planned faults.
         key_ids: The accepted access key ids; empty accepts any.
     """
-    door = Blueprint("requester", __name__)
+    api = Blueprint("requester", __name__)
 
-    @door.post("/")
-    @door.post("/queue/<name>")
+    @api.post("/")
+    @api.post("/queue/<name>")
     def call(name: str = "") -> Response:
         try:
-            _refuse_key(key_ids)
-            asked = read_call(request.headers.get("X-Amz-Target", ""), request.get_data())
-            return _answered(store, faults, asked)
+            _check_key(key_ids)
+            parsed_call = read_call(request.headers.get("X-Amz-Target", ""), request.get_data())
+            return _handle_call(store, faults, parsed_call)
         except WireError as error:
-            return _response(written_error(error), error.status, error.kind)
+            return _build_response(serialize_error(error), error.status, error.kind)
 
-    return door
+    return api
 
 
-def _refuse_key(key_ids: Collection[str]) -> None:
+def _check_key(key_ids: Collection[str]) -> None:
     key = read_key(request.headers.get("Authorization"))
     if key_ids and key not in key_ids:
         raise WireError(
@@ -60,49 +60,49 @@ def _refuse_key(key_ids: Collection[str]) -> None:
         )
 
 
-def _answered(store: Store, faults: FaultPlan, asked: Call) -> Response:
-    operation = OPERATIONS.get(asked.operation)
+def _handle_call(store: Store, faults: FaultPlan, call: Call) -> Response:
+    operation = OPERATIONS.get(call.operation)
     if operation is None:
         raise WireError(
             "RequestError",
-            f"This marketplace does not do {asked.operation}.",
+            f"This marketplace does not do {call.operation}.",
             code="AWS.MechanicalTurk.NotImplemented",
         )
-    _fail_before(faults, asked)
+    _fail_before(faults, call)
     with store.moment() as (session, now):
-        reply = operation(session, now, asked.request)
-        _muddle(faults, asked, reply)
-        answer = written(reply, asked)
-    _fail_after(faults, asked)
-    return _response(answer, 200, media_type=content_type(asked.service))
+        reply = operation(session, now, call.request)
+        _disturb_messages(faults, call, reply)
+        answer = serialize_reply(reply, call)
+    _fail_after(faults, call)
+    return _build_response(answer, 200, media_type=content_type(call.service))
 
 
-def _muddle(faults: FaultPlan, asked: Call, reply: Reply) -> None:
+def _disturb_messages(faults: FaultPlan, call: Call, reply: Reply) -> None:
     if not reply.get("Messages"):
         return
-    if faults.strike(asked.operation, "duplicated"):
+    if faults.strike(call.operation, "duplicated"):
         reply["Messages"] = reply["Messages"] * 2
-    if faults.strike(asked.operation, "reordered"):
+    if faults.strike(call.operation, "reordered"):
         reply["Messages"].reverse()
 
 
-def _fail_before(faults: FaultPlan, asked: Call) -> None:
-    fault = faults.strike(asked.operation, "throttled", "server_error", "request_lost")
+def _fail_before(faults: FaultPlan, call: Call) -> None:
+    fault = faults.strike(call.operation, "throttled", "server_error", "request_lost")
     if fault is None:
         return
     if fault.kind == "throttled":
         raise WireError("ThrottlingException", "Rate exceeded")
     if fault.kind == "request_lost":
-        hang_up()
+        close_connection()
     raise _service_fault()
 
 
-def _fail_after(faults: FaultPlan, asked: Call) -> None:
-    faults.delay(asked.operation)
-    fault = faults.strike(asked.operation, "reply_lost", "server_error_after")
+def _fail_after(faults: FaultPlan, call: Call) -> None:
+    faults.delay(call.operation)
+    fault = faults.strike(call.operation, "reply_lost", "server_error_after")
     if fault is not None:
         if fault.kind == "reply_lost":
-            hang_up()
+            close_connection()
         raise _service_fault()
 
 
@@ -116,7 +116,7 @@ def _service_fault() -> WireError:
     )
 
 
-def _response(
+def _build_response(
     body: bytes, status: int, kind: str = "", media_type: str = "application/x-amz-json-1.1"
 ) -> Response:
     response = Response(body, status, content_type=media_type)

@@ -6,11 +6,11 @@ from flask import Blueprint, Response
 from pydantic import BaseModel, ConfigDict, Field
 from sqlalchemy import select
 
-from marketplace.control import answer, given, shared_control
+from marketplace.control import create_control_blueprint, json_response, read_json_object
 from marketplace.faults import FaultPlan
 from marketplace.mturk.store import Store
 from marketplace.mturk.tables import Payment
-from marketplace.mturk.workers import Profile, keep_profile
+from marketplace.mturk.workers import Profile, save_profile
 
 
 class MturkFaultPlan(FaultPlan):
@@ -34,31 +34,31 @@ class _Deposit(BaseModel):
     cents: int = Field(ge=-(10**12), le=10**12)
 
 
-def control_door(store: Store, faults: FaultPlan) -> Blueprint:
+def create_control_api(store: Store, faults: FaultPlan) -> Blueprint:
     """Return the blueprint of the control API; it answers requests from this machine only."""
-    door = shared_control(faults, store.advance)
+    control = create_control_blueprint(faults, store.advance)
 
-    @door.post("/deposit")
+    @control.post("/deposit")
     def deposit() -> Response:
-        store.deposit(_Deposit.model_validate(given()).cents)
-        return answer({})
+        store.deposit(_Deposit.model_validate(read_json_object()).cents)
+        return json_response({})
 
-    @door.post("/workers")
+    @control.post("/workers")
     def profile() -> Response:
         with store.moment() as (session, _):
-            keep_profile(session, Profile.model_validate(given()))
-        return answer({})
+            save_profile(session, Profile.model_validate(read_json_object()))
+        return json_response({})
 
-    @door.get("/payments")
+    @control.get("/payments")
     def payments() -> Response:
         with store.moment() as (session, _):
-            found = session.scalars(select(Payment).order_by(Payment.id))
-            return answer({"payments": [_to_api(payment) for payment in found]})
+            rows = session.scalars(select(Payment).order_by(Payment.id))
+            return json_response({"payments": [_payment_to_json(payment) for payment in rows]})
 
-    return door
+    return control
 
 
-def _to_api(payment: Payment) -> dict[str, Any]:
+def _payment_to_json(payment: Payment) -> dict[str, Any]:
     return {
         "kind": payment.kind,
         "worker_id": payment.worker_id,

@@ -34,23 +34,25 @@ class RefusedError(WireError):
         super().__init__("RequestError", text, code=_PREFIX + code)
 
 
-def unknown(kind: str, name: str, now: datetime) -> RefusedError:
+def unknown_object_error(kind: str, name: str, now: datetime) -> RefusedError:
     """Return the service's error for an unknown identifier: ``QualificationType 3NO ...``."""
     word = "Hit" if kind == "HIT" else kind
     return RefusedError(f"{kind}DoesNotExist", f"{word} {name} does not exist.", now)
 
 
-def wrong_state(code: str, allowed: str, now: datetime, before: str = "") -> RefusedError:
+def wrong_state_error(
+    code: str, allowed: str, now: datetime, introduction: str = ""
+) -> RefusedError:
     """Return the service's error for a call that the object's state does not allow.
 
     Args:
         code: The code behind ``AWS.MechanicalTurk.``, e.g. ``InvalidHITState``.
         allowed: The states that allow the call, separated by commas.
         now: The time.
-        before: A sentence that precedes the message.
+        introduction: A sentence that precedes the message.
     """
     text = f"This operation can be called with a status of: {allowed}"
-    return RefusedError(code, f"{before} {text}".strip(), now)
+    return RefusedError(code, f"{introduction} {text}".strip(), now)
 
 
 class WorkerRefusedError(Exception):

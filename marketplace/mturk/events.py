@@ -13,7 +13,7 @@ _VERSION = "2014-08-15"
 _ACCOUNT = "000000000000"
 
 
-def tell(
+def notify_subscribers(
     session: Session, event: str, hit: Hit, now: datetime, assignment: Assignment | None = None
 ) -> None:
     """Send an event to the subscribers of the HIT's type.
@@ -35,10 +35,10 @@ def tell(
         ids = {"HITTypeId": hit.type.hit_type_id, "HITId": hit.hit_id}
         if assignment is not None:
             ids["AssignmentId"] = assignment.assignment_id
-        send(session, str(specification["Destination"]), event, ids, now)
+        enqueue_event(session, str(specification["Destination"]), event, ids, now)
 
 
-def send(
+def enqueue_event(
     session: Session, destination: str, event: str, ids: dict[str, str], now: datetime
 ) -> None:
     """Add one event to a destination's queue."""

@@ -7,8 +7,8 @@ from typing import Any
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from marketplace.mturk.errors import unknown
-from marketplace.mturk.money import amount
+from marketplace.mturk.errors import unknown_object_error
+from marketplace.mturk.money import format_amount
 from marketplace.mturk.tables import Assignment, Hit, HitType
 
 _TAKING = ("accepted", "submitted", "approved", "rejected")
@@ -47,7 +47,7 @@ def place_counts(session: Session, hit: Hit) -> PlaceCounts:
     )
 
 
-def status(hit: Hit, places: PlaceCounts, now: datetime) -> str:
+def hit_status(hit: Hit, places: PlaceCounts, now: datetime) -> str:
     """Return the HIT's status by the service's name for it."""
     if hit.disposed_at is not None:
         return "Disposed"
@@ -66,7 +66,7 @@ def find_hit(session: Session, hit_id: str, now: datetime) -> Hit:
     """
     hit = session.scalar(select(Hit).where(Hit.hit_id == hit_id))
     if hit is None:
-        raise unknown("HIT", hit_id, now)
+        raise unknown_object_error("HIT", hit_id, now)
     return hit
 
 
@@ -76,13 +76,13 @@ def find_type(session: Session, hit_type_id: str, now: datetime) -> HitType:
     Raises:
         RefusedError: No object has that identifier.
     """
-    found = session.scalar(select(HitType).where(HitType.hit_type_id == hit_type_id))
-    if found is None:
-        raise unknown("HITType", hit_type_id, now)
-    return found
+    hit_type = session.scalar(select(HitType).where(HitType.hit_type_id == hit_type_id))
+    if hit_type is None:
+        raise unknown_object_error("HITType", hit_type_id, now)
+    return hit_type
 
 
-def to_api(session: Session, hit: Hit, now: datetime) -> dict[str, Any]:
+def hit_to_api(session: Session, hit: Hit, now: datetime) -> dict[str, Any]:
     """Return the HIT in the format of the service's API."""
     places = place_counts(session, hit)
     return {
@@ -94,9 +94,9 @@ def to_api(session: Session, hit: Hit, now: datetime) -> dict[str, Any]:
         "Description": hit.type.description,
         "Question": hit.question,
         "Keywords": hit.type.keywords,
-        "HITStatus": status(hit, places, now),
+        "HITStatus": hit_status(hit, places, now),
         "MaxAssignments": hit.max_assignments,
-        "Reward": amount(hit.type.reward_cents),
+        "Reward": format_amount(hit.type.reward_cents),
         "AutoApprovalDelayInSeconds": hit.type.auto_approval_s,
         "Expiration": hit.expires_at,
         "AssignmentDurationInSeconds": hit.type.duration_s,

@@ -11,7 +11,7 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from marketplace.mturk.errors import RefusedError
-from marketplace.mturk.events import tell
+from marketplace.mturk.events import notify_subscribers
 from marketplace.mturk.qualifications import MASTERS
 from marketplace.mturk.tables import Account, Assignment, Hit, Payment
 
@@ -22,14 +22,14 @@ _LEAST_FEE_CENTS = 1
 _LIVE = ("accepted", "submitted")
 
 
-def cents(amount: str) -> int:
+def parse_cents(text: str) -> int:
     """Return the cents of an amount in the service's format, e.g. ``0.5``."""
-    return int(Decimal(amount) * 100)
+    return int(Decimal(text) * 100)
 
 
-def amount(cents: int) -> str:
+def format_amount(number: int) -> str:
     """Return cents in the service's format, e.g. ``0.50``."""
-    return f"{Decimal(cents) / 100:.2f}"
+    return f"{Decimal(number) / 100:.2f}"
 
 
 def reward_fee_cents(
@@ -41,19 +41,19 @@ def reward_fee_cents(
         percent += LARGE_HIT_PERCENT
     if any(requirement["QualificationTypeId"] in MASTERS for requirement in requirements):
         percent += MASTERS_PERCENT
-    return _fee(reward_cents, percent)
+    return _fee_cents(reward_cents, percent)
 
 
 def bonus_fee_cents(bonus_cents: int) -> int:
     """Return the fee on a bonus, rounded up, at least one cent."""
-    return _fee(bonus_cents, FEE_PERCENT)
+    return _fee_cents(bonus_cents, FEE_PERCENT)
 
 
-def _fee(of_cents: int, percent: int) -> int:
+def _fee_cents(of_cents: int, percent: int) -> int:
     return max(_LEAST_FEE_CENTS, -(-of_cents * percent // 100))
 
 
-def held_cents(session: Session, now: datetime) -> int:
+def reserved_cents(session: Session, now: datetime) -> int:
     """Return the most that open HITs can still cost: all free, taken and unreviewed places."""
     reviewed = _count_by_hit(session, ("approved", "rejected"))
     live = _count_by_hit(session, _LIVE)
@@ -81,7 +81,7 @@ def available_cents(session: Session, now: datetime) -> int:
     """Return the money that the requester can still spend."""
     deposited = session.scalars(select(Account.deposited_cents)).one()
     spent = session.scalars(select(func.sum(Payment.amount_cents + Payment.fee_cents))).one() or 0
-    return deposited - spent - held_cents(session, now)
+    return deposited - spent - reserved_cents(session, now)
 
 
 def refuse_overdraft(session: Session, now: datetime) -> None:
@@ -118,4 +118,4 @@ def pay_reward(
             paid_at=now,
         )
     )
-    tell(session, "AssignmentApproved", assignment.hit, now, assignment)
+    notify_subscribers(session, "AssignmentApproved", assignment.hit, now, assignment)

@@ -8,7 +8,7 @@ from typing import Any, Literal
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from marketplace.mturk.errors import RefusedError, unknown
+from marketplace.mturk.errors import RefusedError, unknown_object_error
 from marketplace.mturk.tables import (
     Assignment,
     Grant,
@@ -52,16 +52,20 @@ def system_value(worker: Worker, type_id: str, approved: int, rejected: int) -> 
     if type_id == APPROVED_COUNT:
         return worker.approved_before + approved
     if type_id == APPROVED_PERCENT:
-        return _percent(worker, approved, rejected)
-    held = worker.adult if type_id == ADULT else worker.masters
-    return 1 if held else None
+        return _approval_percent(worker, approved, rejected)
+    is_held = worker.adult if type_id == ADULT else worker.masters
+    return 1 if is_held else None
 
 
-def _percent(worker: Worker, approved: int, rejected: int) -> int:
+def _approval_percent(worker: Worker, approved: int, rejected: int) -> int:
     if worker.approved_percent is not None:
         return worker.approved_percent
-    good = worker.approved_before + approved
-    return 100 * good // (good + rejected) if good + rejected >= _FIRST_RATED else 100
+    total_approved = worker.approved_before + approved
+    return (
+        100 * total_approved // (total_approved + rejected)
+        if total_approved + rejected >= _FIRST_RATED
+        else 100
+    )
 
 
 _MOST_REQUIREMENTS = 10
@@ -69,7 +73,7 @@ _SET_SIZES = {"IntegerValues": 15, "LocaleValues": 30}
 _OF_LOCALES = ("EqualTo", "NotEqualTo", "In", "NotIn")
 
 
-def checked_requirements(
+def validate_requirements(
     session: Session, now: datetime, request: Request
 ) -> list[dict[str, object]]:
     """Return a HIT type's validated requirements.
@@ -79,16 +83,16 @@ def checked_requirements(
     """
     requirements: list[dict[str, object]] = request.get("QualificationRequirements", [])
     if len(requirements) > _MOST_REQUIREMENTS:
-        raise _refused(
+        raise _requirement_error(
             f"A HIT can have at most {_MOST_REQUIREMENTS} qualification requirements.", now
         )
     for requirement in requirements:
         type_id = str(requirement["QualificationTypeId"])
         if type_id not in NAMES:
             find_qualification_type(session, type_id, now)
-        problem = _problem(requirement)
+        problem = _find_problem(requirement)
         if problem:
-            raise _refused(f"QualificationRequirement of {type_id}: {problem}", now)
+            raise _requirement_error(f"QualificationRequirement of {type_id}: {problem}", now)
     return requirements
 
 
@@ -98,34 +102,34 @@ def find_qualification_type(session: Session, type_id: str, now: datetime) -> Qu
     Raises:
         RefusedError: No type has that identifier.
     """
-    found = session.scalar(
+    qualification = session.scalar(
         select(QualificationType).where(
             QualificationType.qualification_type_id == type_id,
             QualificationType.deleted_at.is_(None),
         )
     )
-    if found is None:
-        raise unknown("QualificationType", type_id, now)
-    return found
+    if qualification is None:
+        raise unknown_object_error("QualificationType", type_id, now)
+    return qualification
 
 
-def _problem(requirement: Mapping[str, Any]) -> str:
+def _find_problem(requirement: Mapping[str, Any]) -> str:
     comparator, is_locale = requirement["Comparator"], requirement["QualificationTypeId"] == LOCALE
-    ours, other = ("LocaleValues", "IntegerValues")[:: 1 if is_locale else -1]
-    values = requirement.get(ours, [])
-    if requirement.get(other):
-        return f"{other} do not fit it."
+    value_key, other_key = ("LocaleValues", "IntegerValues")[:: 1 if is_locale else -1]
+    values = requirement.get(value_key, [])
+    if requirement.get(other_key):
+        return f"{other_key} do not fit it."
     if comparator in ("Exists", "DoesNotExist"):
         return f"{comparator} takes no values." if values else ""
     if is_locale and comparator not in _OF_LOCALES:
         return f"A locale cannot be compared with {comparator}."
     if comparator in ("In", "NotIn"):
-        most = _SET_SIZES[ours]
-        return "" if 1 <= len(values) <= most else f"{comparator} takes 1 to {most} {ours}."
-    return "" if len(values) == 1 else f"{comparator} takes exactly one of {ours}."
+        most = _SET_SIZES[value_key]
+        return "" if 1 <= len(values) <= most else f"{comparator} takes 1 to {most} {value_key}."
+    return "" if len(values) == 1 else f"{comparator} takes exactly one of {value_key}."
 
 
-def _refused(message: str, now: datetime) -> RefusedError:
+def _requirement_error(message: str, now: datetime) -> RefusedError:
     return RefusedError("ParameterValidationError", message, now)
 
 
@@ -164,58 +168,66 @@ _COMPARATORS = {
 }
 
 
-def may(session: Session, worker: Worker, hit_type: HitType, action: Action) -> bool:
+def is_qualified(session: Session, worker: Worker, hit_type: HitType, action: Action) -> bool:
     """Return whether the worker meets all requirements for the action on HITs of this type."""
     blocked = select(WorkerBlock).where(WorkerBlock.worker_id == worker.worker_id)
     if session.scalar(blocked) is not None:
         return False
-    return not unmet(session, worker, hit_type, action)
+    return not unmet_requirements(session, worker, hit_type, action)
 
 
-def unmet(
+def unmet_requirements(
     session: Session, worker: Worker, hit_type: HitType, action: Action
 ) -> list[Mapping[str, Any]]:
     """Return the requirements for the action that the worker does not meet."""
-    guarding = [each for each in hit_type.requirements if action in _guarded(each)]
-    return [each for each in guarding if not _meets(session, worker, each)]
+    guarding = [
+        requirement
+        for requirement in hit_type.requirements
+        if action in _guarded_actions(requirement)
+    ]
+    return [
+        requirement
+        for requirement in guarding
+        if not _meets_requirement(session, worker, requirement)
+    ]
 
 
-def _guarded(requirement: Mapping[str, Any]) -> tuple[Action, ...]:
+def _guarded_actions(requirement: Mapping[str, Any]) -> tuple[Action, ...]:
     # The older way to protect the preview as well.
     preview = "PreviewAndAccept" if requirement.get("RequiredToPreview") else "Accept"
     return _GUARDED[requirement.get("ActionsGuarded", preview)]
 
 
-def _meets(session: Session, worker: Worker, requirement: Mapping[str, Any]) -> bool:
+def _meets_requirement(session: Session, worker: Worker, requirement: Mapping[str, Any]) -> bool:
     comparator, type_id = requirement["Comparator"], requirement["QualificationTypeId"]
     if type_id == LOCALE:
-        return _locale_met(worker, comparator, requirement.get("LocaleValues", []))
-    value = _value(session, worker, type_id)
+        return _meets_locale(worker, comparator, requirement.get("LocaleValues", []))
+    value = _qualification_value(session, worker, type_id)
     if comparator in ("Exists", "DoesNotExist"):
         return (value is not None) is (comparator == "Exists")
-    wanted = requirement.get("IntegerValues", [])
+    values = requirement.get("IntegerValues", [])
     if value is None:
         return False
     if comparator in ("In", "NotIn"):
-        return (value in wanted) is (comparator == "In")
-    return bool(_COMPARE[comparator](value, wanted[0]))
+        return (value in values) is (comparator == "In")
+    return bool(_COMPARE[comparator](value, values[0]))
 
 
-def _locale_met(worker: Worker, comparator: str, places: list[Mapping[str, str]]) -> bool:
-    known = bool(worker.country)
+def _meets_locale(worker: Worker, comparator: str, places: list[Mapping[str, str]]) -> bool:
+    has_country = bool(worker.country)
     if comparator in ("Exists", "DoesNotExist"):
-        return known == (comparator == "Exists")
+        return has_country == (comparator == "Exists")
     lives_there = any(
         place["Country"] == worker.country
         and place.get("Subdivision", worker.subdivision) == worker.subdivision
         for place in places
     )
-    return known and lives_there == (comparator in ("EqualTo", "In"))
+    return has_country and lives_there == (comparator in ("EqualTo", "In"))
 
 
-def _value(session: Session, worker: Worker, type_id: str) -> int | None:
+def _qualification_value(session: Session, worker: Worker, type_id: str) -> int | None:
     if type_id in NAMES:
-        return system_value(worker, type_id, *_judged(session, worker))
+        return system_value(worker, type_id, *_count_reviewed(session, worker))
     return session.scalar(
         select(Grant.value)
         .join(QualificationType)
@@ -227,7 +239,7 @@ def _value(session: Session, worker: Worker, type_id: str) -> int | None:
     )
 
 
-def _judged(session: Session, worker: Worker) -> tuple[int, int]:
+def _count_reviewed(session: Session, worker: Worker) -> tuple[int, int]:
     rows = session.execute(
         select(Assignment.status, func.count())
         .where(Assignment.worker_id == worker.worker_id)

@@ -79,10 +79,10 @@ def read_question(xml: str) -> Question:
     height = height.strip()
     if not height.isdecimal() or len(height) > _MOST_DIGITS or int(height) > _TALLEST:
         raise QuestionError(f"FrameHeight must be a number of pixels up to {_TALLEST}")
-    return Question(_safe(url.strip()), int(height))
+    return Question(_check_url(url.strip()), int(height))
 
 
-def _safe(url: str) -> str:
+def _check_url(url: str) -> str:
     try:
         parts = urlsplit(url)
         host = parts.hostname or ""
@@ -108,13 +108,13 @@ def answer_xml(fields: Iterable[tuple[str, str]]) -> str:
     root = Element("QuestionFormAnswers", xmlns=_ANSWERS_SCHEMA)
     for name, value in fields:
         answer = SubElement(root, "Answer")
-        SubElement(answer, "QuestionIdentifier").text = _writable(name)
-        SubElement(answer, "FreeText").text = _writable(value)
+        SubElement(answer, "QuestionIdentifier").text = _replace_unwritable(name)
+        SubElement(answer, "FreeText").text = _replace_unwritable(value)
     xml = '<?xml version="1.0" encoding="UTF-8"?>\n' + tostring(root, encoding="unicode")
     if len(xml) > LONGEST_CHARS:
         raise WorkerRefusedError("too_long", "What was submitted is too long.", status=413)
     return xml
 
 
-def _writable(text: str) -> str:
+def _replace_unwritable(text: str) -> str:
     return _UNWRITABLE.sub("\ufffd", text)

@@ -8,8 +8,8 @@ from pathlib import Path
 from sqlalchemy import bindparam, exists, or_, select
 from sqlalchemy.orm import Session, sessionmaker
 
-from marketplace.mturk.events import tell
-from marketplace.mturk.hits import place_counts, status
+from marketplace.mturk.events import notify_subscribers
+from marketplace.mturk.hits import hit_status, place_counts
 from marketplace.mturk.money import pay_reward
 from marketplace.mturk.tables import Account, Assignment, Base, Hit
 from marketplace.storage import Clock, UtcDateTime, sqlite_engine
@@ -18,7 +18,7 @@ _DISPOSED_AFTER = timedelta(days=120)
 _NOW, _EXPIRED_BY = (bindparam(name, type_=UtcDateTime) for name in ("now", "expired_by"))
 _OVERDUE = (Assignment.status == "accepted", Assignment.deadline <= _NOW)
 _UNDECIDED = (Assignment.status == "submitted", Assignment.auto_approval_at <= _NOW)
-_EXPIRED = (Hit.expiry_told.is_(False), Hit.expires_at <= _NOW, Hit.disposed_at.is_(None))
+_EXPIRED = (Hit.expiry_notified.is_(False), Hit.expires_at <= _NOW, Hit.disposed_at.is_(None))
 _OLD = (Hit.disposed_at.is_(None), Hit.expires_at <= _EXPIRED_BY)
 # Every call checks, and usually nothing is due: so one prepared query checks all of it.
 _IS_DUE = select(or_(*(exists().where(*due) for due in (_OVERDUE, _UNDECIDED, _EXPIRED, _OLD))))
@@ -28,44 +28,47 @@ def apply_expiry(session: Session, now: datetime) -> None:
     """Apply all changes that are due by now."""
     if not session.scalar(_IS_DUE, {"now": now, "expired_by": now - _DISPOSED_AFTER}):
         return
-    _abandon(session, now)
-    _approve(session, now)
-    _expire(session, now)
-    _dispose(session, now)
+    _abandon_overdue(session, now)
+    _approve_undecided(session, now)
+    _expire_hits(session, now)
+    _dispose_old_hits(session, now)
 
 
-def tell_if_reviewable(session: Session, hit: Hit, now: datetime) -> None:
+def notify_if_reviewable(session: Session, hit: Hit, now: datetime) -> None:
     """Send the HITReviewable event, once, when all work on a HIT can be reviewed."""
     session.flush()
-    if not hit.reviewable_told and status(hit, place_counts(session, hit), now) == "Reviewable":
-        hit.reviewable_told = True
-        tell(session, "HITReviewable", hit, now)
+    if (
+        not hit.reviewable_notified
+        and hit_status(hit, place_counts(session, hit), now) == "Reviewable"
+    ):
+        hit.reviewable_notified = True
+        notify_subscribers(session, "HITReviewable", hit, now)
 
 
-def _abandon(session: Session, now: datetime) -> None:
+def _abandon_overdue(session: Session, now: datetime) -> None:
     for assignment in session.scalars(select(Assignment).where(*_OVERDUE), {"now": now}).all():
         assignment.status = "abandoned"
-        tell(session, "AssignmentAbandoned", assignment.hit, now, assignment)
-        tell_if_reviewable(session, assignment.hit, now)
+        notify_subscribers(session, "AssignmentAbandoned", assignment.hit, now, assignment)
+        notify_if_reviewable(session, assignment.hit, now)
 
 
-def _approve(session: Session, now: datetime) -> None:
+def _approve_undecided(session: Session, now: datetime) -> None:
     for assignment in session.scalars(select(Assignment).where(*_UNDECIDED), {"now": now}).all():
         pay_reward(session, assignment, now)
 
 
-def _expire(session: Session, now: datetime) -> None:
+def _expire_hits(session: Session, now: datetime) -> None:
     for hit in session.scalars(select(Hit).where(*_EXPIRED), {"now": now}).all():
-        hit.expiry_told = True
-        tell(session, "HITExpired", hit, now)
-        tell_if_reviewable(session, hit, now)
+        hit.expiry_notified = True
+        notify_subscribers(session, "HITExpired", hit, now)
+        notify_if_reviewable(session, hit, now)
 
 
-def _dispose(session: Session, now: datetime) -> None:
+def _dispose_old_hits(session: Session, now: datetime) -> None:
     expired_by = {"expired_by": now - _DISPOSED_AFTER}
     for hit in session.scalars(select(Hit).where(*_OLD), expired_by).all():
         hit.disposed_at = now
-        tell(session, "HITDisposed", hit, now)
+        notify_subscribers(session, "HITDisposed", hit, now)
 
 
 EXTENSION = "marketplace"

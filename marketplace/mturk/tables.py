@@ -66,8 +66,8 @@ class Hit(Base):
     expires_at: Mapped[datetime] = mapped_column(UtcDateTime)
     reviewing: Mapped[bool] = mapped_column(default=False)
     disposed_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
-    expiry_told: Mapped[bool] = mapped_column(default=False, index=True)
-    reviewable_told: Mapped[bool] = mapped_column(default=False)
+    expiry_notified: Mapped[bool] = mapped_column("expiry_told", default=False, index=True)
+    reviewable_notified: Mapped[bool] = mapped_column("reviewable_told", default=False)
 
     type: Mapped[HitType] = relationship(lazy="joined")
 
@@ -150,7 +150,7 @@ class RequestToken(Base):
     id: Mapped[int] = mapped_column(primary_key=True)
     operation: Mapped[str]
     token: Mapped[str]
-    made: Mapped[str]  # id of the object that the call created
+    result_id: Mapped[str] = mapped_column("made")  # id of the object that the call created
     used_at: Mapped[datetime] = mapped_column(UtcDateTime)
 
 

@@ -22,7 +22,7 @@ from marketplace.mturk.errors import WireError
 _LATEST_S = 250_000_000_000
 
 
-def broken_constraints(value: Any, shape: Shape, name: str = "") -> Iterator[str]:  # noqa: ANN401
+def find_violations(value: Any, shape: Shape, name: str = "") -> Iterator[str]:  # noqa: ANN401
     """Yield every violated enumeration, pattern and upper limit, in the service's wording.
 
     Args:
@@ -32,17 +32,17 @@ def broken_constraints(value: Any, shape: Shape, name: str = "") -> Iterator[str
     """
     if isinstance(shape, StructureShape):
         for member, part in value.items():
-            below = f"{name}.{_lower(member)}" if name else _lower(member)
-            yield from broken_constraints(part, shape.members[member], below)
+            below = f"{name}.{_lower_first_letter(member)}" if name else _lower_first_letter(member)
+            yield from find_violations(part, shape.members[member], below)
     elif isinstance(shape, ListShape):
         for number, part in enumerate(value, 1):
-            yield from broken_constraints(part, shape.member, f"{name}.{number}.member")
+            yield from find_violations(part, shape.member, f"{name}.{number}.member")
     else:
-        for rule in _broken(value, shape):
+        for rule in _violated_rules(value, shape):
             yield f"Value '{value}' at '{name}' failed to satisfy constraint: Member must {rule}"
 
 
-def _broken(value: Any, shape: Shape) -> Iterator[str]:  # noqa: ANN401 - a scalar of any kind
+def _violated_rules(value: Any, shape: Shape) -> Iterator[str]:  # noqa: ANN401 - a scalar of any kind
     most = shape.metadata.get("max")
     if shape.type_name == "string":
         enumeration, pattern = shape.metadata.get("enum"), shape.metadata.get("pattern")
@@ -64,7 +64,7 @@ def _broken(value: Any, shape: Shape) -> Iterator[str]:  # noqa: ANN401 - a scal
             yield f"have value less than or equal to {most}"
 
 
-def _lower(name: str) -> str:
+def _lower_first_letter(name: str) -> str:
     return name[:1].lower() + name[1:]
 
 
@@ -96,18 +96,18 @@ class Call:
 
 
 @cache
-def _models() -> dict[str, tuple[str, ServiceModel]]:
+def _load_models() -> dict[str, tuple[str, ServiceModel]]:
     """Return each service's name and model, keyed by the prefix of its targets."""
-    loader, found = Loader(), {}
+    loader, models = Loader(), {}
     for service in _SERVICES:
         model = ServiceModel(loader.load_service_model(service, "service-2"), service)
-        found[str(model.metadata["targetPrefix"])] = (service, model)
-    return found
+        models[str(model.metadata["targetPrefix"])] = (service, model)
+    return models
 
 
 def content_type(service: str) -> str:
     """Return the media type of a service's answers."""
-    versions = {name: model.metadata["jsonVersion"] for name, model in _models().values()}
+    versions = {name: model.metadata["jsonVersion"] for name, model in _load_models().values()}
     return f"application/x-amz-json-{versions[service]}"
 
 
@@ -122,28 +122,28 @@ def read_call(target: str, body: bytes) -> Call:
         WireError: The operation does not exist, or the body is invalid for its model.
     """
     prefix, _, name = target.partition(".")
-    service, model = _models().get(prefix, ("", None))
+    service, model = _load_models().get(prefix, ("", None))
     if model is None or name not in model.operation_names:
         raise WireError("UnknownOperationException", f"There is no operation {target!r}.")
     operation = model.operation_model(name)
-    given = _without_nulls(_json_object(body))
+    parameters = _without_nulls(_parse_json_object(body))
     shape = operation.input_shape
-    problems = _misfits(given, shape) or list(broken_constraints(given, shape))
+    problems = _find_type_errors(parameters, shape) or list(find_violations(parameters, shape))
     if problems:
         count = f"{len(problems)} validation error{'s' if len(problems) > 1 else ''} detected"
         raise WireError("ValidationException", f"{count}: {'; '.join(problems)}")
-    return Call(service, operation, _read(given, shape))
+    return Call(service, operation, _parse_request(parameters, shape))
 
 
-def _misfits(given: dict[str, Any], shape: Shape) -> list[str]:
+def _find_type_errors(parameters: dict[str, Any], shape: Shape) -> list[str]:
     try:
-        wrong = ParamValidator().validate(given, shape)
+        report = ParamValidator().validate(parameters, shape)
     except RuntimeError as error:  # botocore's value for a time outside the calendar
         return [str(error)]
-    return str(wrong.generate_report()).splitlines() if wrong.has_errors() else []
+    return str(report.generate_report()).splitlines() if report.has_errors() else []
 
 
-def _json_object(body: bytes) -> dict[str, Any]:
+def _parse_json_object(body: bytes) -> dict[str, Any]:
     try:
         value = json.loads(body or b"{}")
         # JSON can contain half of a surrogate pair; other formats cannot.
@@ -161,11 +161,11 @@ def _without_nulls(value: object) -> Any:  # noqa: ANN401 - JSON of any shape
     return [_without_nulls(part) for part in value] if isinstance(value, list) else value
 
 
-def _read(given: dict[str, Any], shape: Shape) -> Request:
-    response = {"status_code": 200, "headers": {}, "body": json.dumps(given).encode()}
-    read: dict[str, Any] = create_parser("json").parse(response, shape)
-    read.pop("ResponseMetadata", None)
-    return read
+def _parse_request(parameters: dict[str, Any], shape: Shape) -> Request:
+    response = {"status_code": 200, "headers": {}, "body": json.dumps(parameters).encode()}
+    parsed: dict[str, Any] = create_parser("json").parse(response, shape)
+    parsed.pop("ResponseMetadata", None)
+    return parsed
 
 
 def read_key(authorization: str | None) -> str:
@@ -174,15 +174,15 @@ def read_key(authorization: str | None) -> str:
     Raises:
         WireError: The call is not signed.
     """
-    found = _KEY.match(authorization or "")
-    if not found:
+    match = _KEY.match(authorization or "")
+    if not match:
         raise WireError(
             "MissingAuthenticationTokenException", "Missing Authentication Token", status=403
         )
-    return found[1]
+    return match[1]
 
 
-def written(reply: Reply, call: Call) -> bytes:
+def serialize_reply(reply: Reply, call: Call) -> bytes:
     """Return an answer serialised by the model.
 
     Raises:
@@ -191,19 +191,19 @@ def written(reply: Reply, call: Call) -> bytes:
     shape = call.model.output_shape
     if shape is None:
         return b""
-    wrong = ParamValidator().validate(reply, shape)
-    if wrong.has_errors():
-        raise TypeError(f"{call.operation}: {wrong.generate_report()}")
-    return json.dumps(reply, default=_plain).encode()
+    report = ParamValidator().validate(reply, shape)
+    if report.has_errors():
+        raise TypeError(f"{call.operation}: {report.generate_report()}")
+    return json.dumps(reply, default=_to_timestamp).encode()
 
 
-def _plain(value: object) -> float:
+def _to_timestamp(value: object) -> float:
     if isinstance(value, datetime):
         return value.timestamp()
     raise TypeError(f"{value!r} has no place in an answer")
 
 
-def written_error(error: WireError) -> bytes:
+def serialize_error(error: WireError) -> bytes:
     """Return an error serialised by the protocol."""
     body = {"__type": error.kind, "message": error.message, "Message": error.message}
     if error.code:

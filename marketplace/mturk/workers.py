@@ -12,11 +12,11 @@ from sqlalchemy.orm import Session
 
 from marketplace.faults import FaultPlan
 from marketplace.mturk.errors import WorkerRefusedError
-from marketplace.mturk.events import tell
-from marketplace.mturk.operations.qualifications import grant
-from marketplace.mturk.qualifications import may
+from marketplace.mturk.events import notify_subscribers
+from marketplace.mturk.operations.qualifications import grant_qualification
+from marketplace.mturk.qualifications import is_qualified
 from marketplace.mturk.question import answer_xml
-from marketplace.mturk.store import tell_if_reviewable
+from marketplace.mturk.store import notify_if_reviewable
 from marketplace.mturk.tables import (
     Assignment,
     Grant,
@@ -29,12 +29,12 @@ from marketplace.mturk.tables import (
 )
 
 
-def _form(form: str, said: str) -> AfterValidator:
+def _has_format(form: str, message: str) -> AfterValidator:
     """Return a validator that refuses text of another form, with a message."""
 
     def checked(text: str) -> str:
         if not re.fullmatch(form, text):
-            raise ValueError(said)
+            raise ValueError(message)
         return text
 
     return AfterValidator(checked)
@@ -43,11 +43,13 @@ def _form(form: str, said: str) -> AfterValidator:
 _WorkerId = Annotated[
     str,
     Field(max_length=64),
-    _form("A[A-Z0-9]+", "a worker ID begins with A and goes on with capital letters and digits"),
+    _has_format(
+        "A[A-Z0-9]+", "a worker ID begins with A and goes on with capital letters and digits"
+    ),
 ]
-_Country = Annotated[str, _form("([A-Z]{2})?", "a country is two capital letters, e.g. US")]
+_Country = Annotated[str, _has_format("([A-Z]{2})?", "a country is two capital letters, e.g. US")]
 _Subdivision = Annotated[
-    str, _form("([A-Z0-9]{2})?", "a state or province is two capital letters, e.g. CA")
+    str, _has_format("([A-Z0-9]{2})?", "a state or province is two capital letters, e.g. CA")
 ]
 
 
@@ -75,7 +77,7 @@ class Profile(BaseModel):
     adult: bool = False
 
 
-def keep_profile(session: Session, profile: Profile) -> Worker:
+def save_profile(session: Session, profile: Profile) -> Worker:
     """Create or update the profile's worker, and return them."""
     worker = find_worker(session, profile.worker_id)
     facts = profile.model_dump(exclude_unset=worker is not None)
@@ -111,9 +113,9 @@ class Group:
     hits: list[Hit]
 
 
-def groups(session: Session, worker: Worker, now: datetime) -> list[Group]:
+def list_groups(session: Session, worker: Worker, now: datetime) -> list[Group]:
     """Return all listings with work that the worker may see, newest first."""
-    return _seen(session, worker, _open_hits(worker, now))
+    return _visible_groups(session, worker, _select_open_hits(worker, now))
 
 
 def find_group(session: Session, worker: Worker, group_id: str, now: datetime) -> Group:
@@ -122,41 +124,47 @@ def find_group(session: Session, worker: Worker, group_id: str, now: datetime) -
     Raises:
         WorkerRefusedError: It is unknown, hidden from the worker, or has no work left.
     """
-    hits = _open_hits(worker, now).where(Hit.type.has(HitType.group_id == group_id))
-    for each in _seen(session, worker, hits):
-        return each
+    hits = _select_open_hits(worker, now).where(Hit.type.has(HitType.group_id == group_id))
+    for group in _visible_groups(session, worker, hits):
+        return group
     raise WorkerRefusedError(
         "no_work", "There are no more of these HITs available to you.", status=404
     )
 
 
-def _seen(session: Session, worker: Worker, hits: Select[Any]) -> list[Group]:
-    found: dict[int, Group] = {}
+def _visible_groups(session: Session, worker: Worker, hits: Select[Any]) -> list[Group]:
+    groups_by_type: dict[int, Group] = {}
     for hit in session.scalars(hits):
-        found.setdefault(hit.type_id, Group(hit.type, [])).hits.append(hit)
-    seen = [each for each in found.values() if may(session, worker, each.type, "discover")]
-    return sorted(seen, key=lambda each: -each.hits[-1].id)
+        groups_by_type.setdefault(hit.type_id, Group(hit.type, [])).hits.append(hit)
+    visible = [
+        group
+        for group in groups_by_type.values()
+        if is_qualified(session, worker, group.type, "discover")
+    ]
+    return sorted(visible, key=lambda group: -group.hits[-1].id)
 
 
-def _open_hits(worker: Worker, now: datetime) -> Select[Any]:
-    taken = (
+def _select_open_hits(worker: Worker, now: datetime) -> Select[Any]:
+    n_taken = (
         select(func.count())
         .where(Assignment.hit_id == Hit.id, Assignment.status.in_(_TAKING))
         .scalar_subquery()
     )
-    own = exists().where(
+    has_own = exists().where(
         Assignment.hit_id == Hit.id,
         Assignment.status.in_(_TAKING),
         Assignment.worker_id == worker.worker_id,
     )
     return (
         select(Hit)
-        .where(Hit.disposed_at.is_(None), Hit.expires_at > now, taken < Hit.max_assignments, ~own)
+        .where(
+            Hit.disposed_at.is_(None), Hit.expires_at > now, n_taken < Hit.max_assignments, ~has_own
+        )
         .order_by(Hit.id)
     )
 
 
-def accept(
+def accept_hit(
     session: Session, worker: Worker, group_id: str, now: datetime, faults: FaultPlan
 ) -> Assignment:
     """Accept a HIT of the listing for the worker, and return the assignment.
@@ -165,13 +173,13 @@ def accept(
         WorkerRefusedError: No HIT is left, or the worker is not qualified.
     """
     group = find_group(session, worker, group_id, now)
-    if not may(session, worker, group.type, "accept"):
+    if not is_qualified(session, worker, group.type, "accept"):
         raise WorkerRefusedError(
             "not_qualified", "You do not meet the qualifications of this HIT.", status=403
         )
     hit = group.hits[0]
     assignment = Assignment(
-        assignment_id=_assignment_id(session, hit, faults),
+        assignment_id=_choose_assignment_id(session, hit, faults),
         hit=hit,
         worker_id=worker.worker_id,
         status="accepted",
@@ -180,12 +188,12 @@ def accept(
     )
     session.add(assignment)
     session.flush()
-    tell(session, "AssignmentAccepted", hit, now, assignment)
+    notify_subscribers(session, "AssignmentAccepted", hit, now, assignment)
     return assignment
 
 
-def _assignment_id(session: Session, hit: Hit, faults: FaultPlan) -> str:
-    left = session.scalars(
+def _choose_assignment_id(session: Session, hit: Hit, faults: FaultPlan) -> str:
+    returned_ids = session.scalars(
         select(Assignment.assignment_id).where(
             Assignment.hit_id == hit.id, Assignment.status.in_(("returned", "abandoned"))
         )
@@ -193,46 +201,50 @@ def _assignment_id(session: Session, hit: Hit, faults: FaultPlan) -> str:
     used = set(
         session.scalars(
             select(Assignment.assignment_id).where(
-                Assignment.assignment_id.in_(left), Assignment.status.in_(_TAKING)
+                Assignment.assignment_id.in_(returned_ids), Assignment.status.in_(_TAKING)
             )
         )
     )
-    free = [each for each in left if each not in used]
+    free = [assignment_id for assignment_id in returned_ids if assignment_id not in used]
     return free[0] if free and faults.strike("accept", "id_reused") else new_id()
 
 
-def own_assignment(session: Session, worker: Worker, assignment_id: str) -> Assignment:
+def find_own_assignment(session: Session, worker: Worker, assignment_id: str) -> Assignment:
     """Return the worker's assignment.
 
     Raises:
         WorkerRefusedError: The worker has no assignment with that identifier.
     """
-    found = session.scalars(
+    assignment = session.scalars(
         select(Assignment)
         .where(Assignment.assignment_id == assignment_id, Assignment.worker_id == worker.worker_id)
         .order_by(Assignment.id.desc())
     ).first()
-    if found is None:
+    if assignment is None:
         raise WorkerRefusedError("unknown", "You have no such HIT.", status=404)
-    return found
+    return assignment
 
 
-def give_back(session: Session, worker: Worker, assignment_id: str, now: datetime) -> Assignment:
+def return_assignment(
+    session: Session, worker: Worker, assignment_id: str, now: datetime
+) -> Assignment:
     """Return an accepted assignment that the worker no longer wants to do.
 
     Raises:
         WorkerRefusedError: The worker no longer has the assignment.
     """
-    assignment = own_assignment(session, worker, assignment_id)
+    assignment = find_own_assignment(session, worker, assignment_id)
     if assignment.status != "accepted":
         raise WorkerRefusedError(assignment.status, f"This HIT is {assignment.status} already.")
     assignment.status = "returned"
-    tell(session, "AssignmentReturned", assignment.hit, now, assignment)
-    tell_if_reviewable(session, assignment.hit, now)
+    notify_subscribers(session, "AssignmentReturned", assignment.hit, now, assignment)
+    notify_if_reviewable(session, assignment.hit, now)
     return assignment
 
 
-def submit(session: Session, fields: Collection[tuple[str, str]], now: datetime) -> Assignment:
+def submit_assignment(
+    session: Session, fields: Collection[tuple[str, str]], now: datetime
+) -> Assignment:
     """Submit the assignment of a form sent from the frame, and return the assignment.
 
     Args:
@@ -243,7 +255,9 @@ def submit(session: Session, fields: Collection[tuple[str, str]], now: datetime)
     Raises:
         WorkerRefusedError: The form lacks a field, or the assignment is not in progress.
     """
-    assignment = _latest(session, [value for name, value in fields if name == "assignmentId"])
+    assignment = _find_latest_assignment(
+        session, [value for name, value in fields if name == "assignmentId"]
+    )
     answers = [(name, value) for name, value in fields if name not in _RESERVED]
     if not answers:
         raise WorkerRefusedError(
@@ -255,98 +269,104 @@ def submit(session: Session, fields: Collection[tuple[str, str]], now: datetime)
     assignment.status, assignment.submitted_at = "submitted", now
     assignment.submission = (session.scalar(select(func.max(Assignment.submission))) or 0) + 1
     assignment.auto_approval_at = now + timedelta(seconds=assignment.hit.type.auto_approval_s)
-    tell(session, "AssignmentSubmitted", assignment.hit, now, assignment)
-    tell_if_reviewable(session, assignment.hit, now)
+    notify_subscribers(session, "AssignmentSubmitted", assignment.hit, now, assignment)
+    notify_if_reviewable(session, assignment.hit, now)
     return assignment
 
 
-def _latest(session: Session, ids: list[str]) -> Assignment:
+def _find_latest_assignment(session: Session, ids: list[str]) -> Assignment:
     if not ids or not ids[0]:
         raise WorkerRefusedError(
             "no_assignment_id", "A submission needs the field assignmentId.", status=400
         )
-    found = session.scalars(
+    assignment = session.scalars(
         select(Assignment).where(Assignment.assignment_id == ids[0]).order_by(Assignment.id.desc())
     ).first()
-    if found is None:
+    if assignment is None:
         raise WorkerRefusedError("unknown", "There is no such assignment.", status=404)
-    return found
+    return assignment
 
 
-def requestable(session: Session, worker: Worker) -> list[dict[str, Any]]:
+def list_requestable_qualifications(session: Session, worker: Worker) -> list[dict[str, Any]]:
     """Return the active qualification types, and the worker's status for each."""
     types = select(QualificationType).where(
         QualificationType.deleted_at.is_(None), QualificationType.status == "Active"
     )
     return [
         {
-            "qualification_type_id": each.qualification_type_id,
-            "name": each.name,
-            "description": each.description,
-            "status": _status(session, worker, each),
+            "qualification_type_id": qualification.qualification_type_id,
+            "name": qualification.name,
+            "description": qualification.description,
+            "status": _request_status(session, worker, qualification),
         }
-        for each in session.scalars(types.order_by(QualificationType.name)).all()
+        for qualification in session.scalars(types.order_by(QualificationType.name)).all()
     ]
 
 
-def ask(session: Session, worker: Worker, type_id: str, now: datetime) -> None:
+def request_qualification(session: Session, worker: Worker, type_id: str, now: datetime) -> None:
     """Request a qualification; automatically granted ones are granted immediately.
 
     Raises:
         WorkerRefusedError: No such type exists, or the worker has it or has requested it already.
     """
-    of = session.scalar(
+    qualification = session.scalar(
         select(QualificationType).where(
             QualificationType.qualification_type_id == type_id,
             QualificationType.deleted_at.is_(None),
             QualificationType.status == "Active",
         )
     )
-    if of is None:
+    if qualification is None:
         raise WorkerRefusedError("unknown", "There is no such qualification.", status=404)
-    status = _status(session, worker, of)
+    status = _request_status(session, worker, qualification)
     if status in ("granted", "requested"):
         raise WorkerRefusedError(status, f"This qualification is {status} already.")
-    if status == "rejected" and not _may_ask_again(session, worker, of, now):
+    if status == "rejected" and not _may_ask_again(session, worker, qualification, now):
         raise WorkerRefusedError("rejected", "You cannot ask for this qualification again yet.")
     session.add(
         QualificationRequest(
             request_id=new_id(),
-            type=of,
+            type=qualification,
             worker_id=worker.worker_id,
-            state="accepted" if of.auto_granted else "pending",
+            state="accepted" if qualification.auto_granted else "pending",
             submitted_at=now,
         )
     )
-    if of.auto_granted:
-        grant(session, of, worker.worker_id, of.auto_granted_value, now)
+    if qualification.auto_granted:
+        grant_qualification(
+            session, qualification, worker.worker_id, qualification.auto_granted_value, now
+        )
 
 
-def _status(session: Session, worker: Worker, of: QualificationType) -> str:
-    held = session.scalar(
-        select(Grant.status).where(Grant.type_id == of.id, Grant.worker_id == worker.worker_id)
+def _request_status(session: Session, worker: Worker, qualification: QualificationType) -> str:
+    grant_status = session.scalar(
+        select(Grant.status).where(
+            Grant.type_id == qualification.id, Grant.worker_id == worker.worker_id
+        )
     )
-    if held == "Granted":
+    if grant_status == "Granted":
         return "granted"
-    asked = _last_request(session, worker, of)
+    last_request = _last_request(session, worker, qualification)
     states = {"pending": "requested", "rejected": "rejected"}
-    return states.get(asked.state, "") if asked else ""
+    return states.get(last_request.state, "") if last_request else ""
 
 
-def _may_ask_again(session: Session, worker: Worker, of: QualificationType, now: datetime) -> bool:
-    asked = _last_request(session, worker, of)
-    if asked is None or of.retry_delay_s is None:
-        return asked is None
-    return now >= asked.submitted_at + timedelta(seconds=of.retry_delay_s)
+def _may_ask_again(
+    session: Session, worker: Worker, qualification: QualificationType, now: datetime
+) -> bool:
+    last_request = _last_request(session, worker, qualification)
+    if last_request is None or qualification.retry_delay_s is None:
+        return last_request is None
+    return now >= last_request.submitted_at + timedelta(seconds=qualification.retry_delay_s)
 
 
 def _last_request(
-    session: Session, worker: Worker, of: QualificationType
+    session: Session, worker: Worker, qualification: QualificationType
 ) -> QualificationRequest | None:
     return session.scalars(
         select(QualificationRequest)
         .where(
-            QualificationRequest.type_id == of.id,
+            QualificationRequest.type_id == qualification.id,
             QualificationRequest.worker_id == worker.worker_id,
         )
         .order_by(QualificationRequest.id.desc())

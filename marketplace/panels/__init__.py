@@ -10,8 +10,8 @@ from collections.abc import Callable
 from flask import Flask
 
 from marketplace.panels.records import Records
-from marketplace.panels.site import PanelFaultPlan, credit_doors, panel_site
-from marketplace.serving import Asked, Started
+from marketplace.panels.site import PanelFaultPlan, create_credit_blueprint, create_panel_site
+from marketplace.serving import RunningStandIn, StandInOptions
 
 _LARGEST_BODY_BYTES = 1024 * 1024
 
@@ -25,15 +25,15 @@ def create_panels(sleep: Callable[[float], object] = time.sleep) -> Flask:
     app = Flask(__name__, static_folder=None)
     app.config["MAX_CONTENT_LENGTH"] = _LARGEST_BODY_BYTES
     records, faults = Records(), PanelFaultPlan(sleep)
-    app.register_blueprint(panel_site(records, faults))
-    app.register_blueprint(credit_doors(records, faults))
+    app.register_blueprint(create_panel_site(records, faults))
+    app.register_blueprint(create_credit_blueprint(records, faults))
     return app
 
 
-def start(asked: Asked) -> Started:
+def start(options: StandInOptions) -> RunningStandIn:
     """Return the started stand-ins."""
-    ways_in = (
-        f"Researchers: list a study with a POST to {asked.url}/control/studies.",
-        f"Participants: a POST to {asked.url}/people answers with their link.",
+    instructions = (
+        f"Researchers: list a study with a POST to {options.url}/control/studies.",
+        f"Participants: a POST to {options.url}/people answers with their link.",
     )
-    return Started(create_panels(), ways_in, False, lambda: None)
+    return RunningStandIn(create_panels(), instructions, False, lambda: None)

@@ -76,15 +76,15 @@ class Records:
         Raises:
             MarketplaceError: The study uses an unknown kind of id.
         """
-        wanted = {study.person, *study.added.values(), *study.replaced.values()}
-        if unknown := sorted(wanted - {*KINDS}):
+        id_kinds = {study.person, *study.added.values(), *study.replaced.values()}
+        if unknown := sorted(id_kinds - {*KINDS}):
             raise MarketplaceError(
                 f'there is no kind of id "{unknown[0]}"', expected=f"one of {', '.join(KINDS)}"
             )
         with self._lock:
             if study.key in self._studies:
-                before = self._studies[study.key]
-                study.people, study.used_codes = before.people, before.used_codes
+                earlier = self._studies[study.key]
+                study.people, study.used_codes = earlier.people, earlier.used_codes
             self._studies[study.key] = study
 
     def send(self, key: str, name: str) -> str:
@@ -93,7 +93,7 @@ class Records:
             study = self.study(key)
             person = study.people.get(name)
             visit = person.visits + 1 if person else 1
-            ids = ids_of(key, name, visit)
+            ids = derive_ids(key, name, visit)
             if person is None:
                 if study.person == CODE:
                     if not study.access_codes:
@@ -103,9 +103,9 @@ class Records:
             elif study.person == CODE:
                 ids[CODE] = person.id
             person.visits = visit
-            return filled_link(study.link, ids, study.added, study.replaced)
+            return fill_link(study.link, ids, study.added, study.replaced)
 
-    def take_back(self, key: str, name: str, outcome: str) -> None:
+    def record_return(self, key: str, name: str, outcome: str) -> None:
         """Record how a person came back; the panel counts only the first outcome."""
         with self._lock:
             person = self.study(key).people.get(name)
@@ -127,13 +127,15 @@ class Records:
                 # Without listed codes, any text is accepted once: each person has another.
                 outcome = "completed" if study.used_codes.setdefault(code, name) == name else ""
             if outcome:
-                self.take_back(key, name, outcome)
+                self.record_return(key, name, outcome)
             return outcome
 
     def person_by_id(self, key: str, id_: str) -> Person | None:
         """Return the person with a panel's id, or None."""
         with self._lock:
-            return next((one for one in self.study(key).people.values() if one.id == id_), None)
+            return next(
+                (person for person in self.study(key).people.values() if person.id == id_), None
+            )
 
     def study(self, key: str) -> Study:
         """Return a listed study.
@@ -151,14 +153,15 @@ class Records:
         with self._lock:
             return [
                 {
-                    "name": one.name, "id": one.id, "visits": one.visits,
-                    "outcomes": list(one.outcomes), "granted": one.granted, "asked": one.asked,
+                    "name": person.name, "id": person.id, "visits": person.visits,
+                    "outcomes": list(person.outcomes), "granted": person.granted,
+                    "asked": person.asked,
                 }
-                for one in self.study(key).people.values()
+                for person in self.study(key).people.values()
             ]  # fmt: skip
 
 
-def ids_of(study: str, person: str, visit: int) -> dict[str, str]:
+def derive_ids(study: str, person: str, visit: int) -> dict[str, str]:
     """Return the ids of a person, a study and a visit; the same person always gets the same ids."""
     of_person = hashlib.sha256(f"{study} {person}".encode()).hexdigest()
     return {
@@ -172,7 +175,7 @@ def ids_of(study: str, person: str, visit: int) -> dict[str, str]:
     }
 
 
-def filled_link(
+def fill_link(
     link: str, ids: Mapping[str, str], added: Mapping[str, str], replaced: Mapping[str, str]
 ) -> str:
     """Return the study link with a person's ids filled in.

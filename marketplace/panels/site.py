@@ -10,9 +10,9 @@ from xml.sax.saxutils import escape
 from flask import Blueprint, Response, redirect, request
 from pydantic import BaseModel, ConfigDict
 
-from marketplace.control import answer, given, shared_control
+from marketplace.control import create_control_blueprint, json_response, read_json_object
 from marketplace.errors import MarketplaceError
-from marketplace.faults import FaultPlan, hang_up
+from marketplace.faults import FaultPlan, close_connection
 from marketplace.panels.records import Person, Records, Study
 
 
@@ -56,12 +56,12 @@ class _Grant(BaseModel):
     id: str
 
 
-def panel_site(records: Records, faults: PanelFaultPlan) -> Blueprint:
+def create_panel_site(records: Records, faults: PanelFaultPlan) -> Blueprint:
     """Return the blueprint of the pages that send participants to studies and take them back."""
     site = Blueprint("panels", __name__)
-    site.register_error_handler(MarketplaceError, _refused)
-    site.register_blueprint(_control(records, faults))
-    site.register_blueprint(exit_doors(records))
+    site.register_error_handler(MarketplaceError, _answer_refusal)
+    site.register_blueprint(_create_control_blueprint(records, faults))
+    site.register_blueprint(create_exit_blueprint(records))
 
     @site.post("/people")
     def send() -> Response:
@@ -79,17 +79,17 @@ def panel_site(records: Records, faults: PanelFaultPlan) -> Blueprint:
     @site.get("/submissions/complete")
     @site.get("/complete")
     def complete() -> Response:
-        return _entered(records, request.args.get("cc", ""))
+        return _enter_code(records, request.args.get("cc", ""))
 
     @site.post("/code")
     def code() -> Response:
-        return _entered(records, request.form.get("code", ""))
+        return _enter_code(records, request.form.get("code", ""))
 
     @site.get("/back/<key>/<outcome>")
     def back(key: str, outcome: str) -> Response:
-        _, name, _ = visitor(records)
-        records.take_back(key, name, outcome)
-        return answer({"outcome": outcome})
+        _, name, _ = find_visitor(records)
+        records.record_return(key, name, outcome)
+        return json_response({"outcome": outcome})
 
     @site.get("/")
     def front() -> Response:
@@ -98,87 +98,87 @@ def panel_site(records: Records, faults: PanelFaultPlan) -> Blueprint:
     return site
 
 
-def _control(records: Records, faults: PanelFaultPlan) -> Blueprint:
-    door = shared_control(faults, lambda _seconds: datetime.now(UTC))
+def _create_control_blueprint(records: Records, faults: PanelFaultPlan) -> Blueprint:
+    control = create_control_blueprint(faults, lambda _seconds: datetime.now(UTC))
 
-    @door.post("/studies")
+    @control.post("/studies")
     def list_study() -> Response:
-        wanted = _Listing.model_validate(given())
-        records.list_study(Study(**wanted.model_dump()))
-        return answer({"key": wanted.key})
+        listing = _Listing.model_validate(read_json_object())
+        records.list_study(Study(**listing.model_dump()))
+        return json_response({"key": listing.key})
 
-    @door.get("/books/<key>")
+    @control.get("/books/<key>")
     def books(key: str) -> Response:
-        return answer({"people": records.books(key)})
+        return json_response({"people": records.books(key)})
 
-    @door.post("/grants")
+    @control.post("/grants")
     def grant() -> Response:
         # Stands for the researcher granting credit on the panel's own pages.
-        wanted = _Grant.model_validate(given())
-        person = records.person_by_id(wanted.key, wanted.id)
+        requested = _Grant.model_validate(read_json_object())
+        person = records.person_by_id(requested.key, requested.id)
         if person is None:
-            raise MarketplaceError(f'nobody is called "{wanted.id}" there')
-        records.take_back(wanted.key, person.name, "completed")
-        return answer({"granted": person.granted})
+            raise MarketplaceError(f'nobody is called "{requested.id}" there')
+        records.record_return(requested.key, person.name, "completed")
+        return json_response({"granted": person.granted})
 
-    return door
+    return control
 
 
-def _entered(records: Records, code: str) -> Response:
-    key, name, _ = visitor(records)
+def _enter_code(records: Records, code: str) -> Response:
+    key, name, _ = find_visitor(records)
     outcome = records.enter_code(key, name, code)
     if not outcome:
-        return answer({"error": "this code is not one of the study's"}, 400)
-    return answer({"outcome": outcome})
+        return json_response({"error": "this code is not one of the study's"}, 400)
+    return json_response({"outcome": outcome})
 
 
-def _refused(error: Exception) -> Response:
+def _answer_refusal(error: Exception) -> Response:
     body: Mapping[str, str] = {"error": str(error)}
-    return answer(body, 404)
+    return json_response(body, 404)
 
 
-def exit_doors(records: Records) -> Blueprint:
+def create_exit_blueprint(records: Records) -> Blueprint:
     """Return the blueprint of the addresses to which studies send participants back."""
-    doors = Blueprint("exits", __name__)
+    exits = Blueprint("exits", __name__)
 
-    @doors.get("/s/ClientCallBack.aspx")
+    @exits.get("/s/ClientCallBack.aspx")
     def cint() -> Response:
-        _, _, study = visitor(records)
-        made = hmac.new(study.credit_token.encode(), f"{_before('hash')}&".encode(), "sha1")
-        hash_ = base64.urlsafe_b64encode(made.digest()).decode().rstrip("=")
-        return _taken(records, hash_, _CINT.get(request.args.get("RIS", "")), "RID")
+        _, _, study = find_visitor(records)
+        digest = hmac.new(study.credit_token.encode(), f"{_url_without('hash')}&".encode(), "sha1")
+        hash_ = base64.urlsafe_b64encode(digest.digest()).decode().rstrip("=")
+        return _record_signed_return(records, hash_, _CINT.get(request.args.get("RIS", "")), "RID")
 
-    @doors.get("/p/exit")
+    @exits.get("/p/exit")
     def sample_ninja() -> Response:
-        _, _, study = visitor(records)
-        address, _, query = _before("hash").partition("?")
+        _, _, study = find_visitor(records)
+        address, _, query = _url_without("hash").partition("?")
         path = "/" + address.split("://", 1)[1].partition("/")[2]
         text = f"{path}?{'&'.join(sorted(query.split('&')))}{study.credit_token}"
         hash_ = hashlib.sha256(text.encode()).hexdigest()
-        return _taken(records, hash_, _NINJA.get(request.args.get("s", "")), "id")
+        return _record_signed_return(records, hash_, _NINJA.get(request.args.get("s", "")), "id")
 
-    return doors
+    return exits
 
 
-def _before(argument: str) -> str:
+def _url_without(argument: str) -> str:
     """Return the current request's address without one of its query arguments."""
     query = request.query_string.decode("latin-1")
-    kept = [each for each in query.split("&") if not each.startswith(f"{argument}=")]
-    return f"{request.base_url}?{'&'.join(kept)}"
+    arguments = [pair for pair in query.split("&") if not pair.startswith(f"{argument}=")]
+    return f"{request.base_url}?{'&'.join(arguments)}"
 
 
-def _taken(records: Records, hash_: str, outcome: str | None, id_: str) -> Response:
-    key, name, study = visitor(records)
+def _record_signed_return(records: Records, hash_: str, outcome: str | None, id_: str) -> Response:
+    key, name, study = find_visitor(records)
     person = study.people.get(name)
     if not hmac.compare_digest(hash_, request.args.get("hash", "")):
-        return answer({"error": "the hash is wrong: this way back counts for nothing"}, 403)
+        return json_response({"error": "the hash is wrong: this way back counts for nothing"}, 403)
     if outcome is None or person is None or request.args.get(id_) != person.id:
-        return answer({"error": "no such status, or nobody of that id was sent"}, 400)
-    records.take_back(key, name, outcome)
-    return answer({"outcome": outcome})
+        return json_response({"error": "no such status, or nobody of that id was sent"}, 400)
+    records.record_return(key, name, outcome)
+    return json_response({"outcome": outcome})
 
 
-def visitor(records: Records) -> tuple[str, str, Study]:
+def find_visitor(records: Records) -> tuple[str, str, Study]:
     """Return the key of the visitor's study, the visitor's name, and the study.
 
     Raises:
@@ -194,54 +194,54 @@ _SCHEMA = "http://www.w3.org/2001/XMLSchema-instance"
 _OPERATION = "credit"
 
 
-def credit_doors(records: Records, faults: PanelFaultPlan) -> Blueprint:
+def create_credit_blueprint(records: Records, faults: PanelFaultPlan) -> Blueprint:
     """Return the blueprint of SONA's two completion addresses."""
-    doors = Blueprint("credit", __name__)
+    credit = Blueprint("credit", __name__)
 
-    @doors.get("/services/SonaAPI.svc/WebstudyCredit")
+    @credit.get("/services/SonaAPI.svc/WebstudyCredit")
     def by_server() -> Response:
         failed = _fail_before(faults)
         if failed is not None:
             return failed
-        problem, person = _asked(records)
-        text = _credit_granted(person) if person is not None else _credit_refused(problem)
+        problem, person = _grant_credit(records)
+        text = _granted_xml(person) if person is not None else _refused_xml(problem)
         faults.delay(_OPERATION)
-        after = faults.strike(_OPERATION, "server_error_after", "reply_lost", "truncated")
-        if after is not None and after.kind == "truncated":
+        fault = faults.strike(_OPERATION, "server_error_after", "reply_lost", "truncated")
+        if fault is not None and fault.kind == "truncated":
             text = text[: len(text) // 2]
-        elif after is not None:
-            if after.kind == "reply_lost":
-                hang_up()
+        elif fault is not None:
+            if fault.kind == "reply_lost":
+                close_connection()
             return Response("Server Error", 500)
         return Response(text, mimetype="text/xml")
 
-    @doors.get("/webstudy_credit.aspx")
+    @credit.get("/webstudy_credit.aspx")
     def by_browser() -> Response:
-        problem, person = _asked(records)
+        problem, person = _grant_credit(records)
         if person is None:
             return Response(problem, 200 if "already" in problem else 400)
         return Response("Web study credit successfully granted.")
 
-    return doors
+    return credit
 
 
-def _asked(records: Records) -> tuple[str, Person | None]:
+def _grant_credit(records: Records) -> tuple[str, Person | None]:
     """Grant the requested credit; return an error message (or "") and the person (or None)."""
     try:
         study = records.study(request.args.get("experiment_id", ""))
     except MarketplaceError:
         return "Invalid experiment_id or credit_token.", None
-    if not _may(study):
+    if not _has_credit_token(study):
         return "Invalid experiment_id or credit_token.", None
     person = records.person_by_id(study.key, request.args.get("survey_code", ""))
     if person is None:
         return "Invalid survey_code.", None
     again = bool(person.outcomes)
-    records.take_back(study.key, person.name, "completed")
+    records.record_return(study.key, person.name, "completed")
     return ("You have already received credit for this study.", None) if again else ("", person)
 
 
-def _may(study: Study) -> bool:
+def _has_credit_token(study: Study) -> bool:
     token = study.credit_token
     return bool(token) and request.args.get("credit_token") == token
 
@@ -251,11 +251,11 @@ def _fail_before(faults: PanelFaultPlan) -> Response | None:
     if fault is None:
         return None
     if fault.kind == "request_lost":
-        hang_up()
+        close_connection()
     return Response("Try again.", 429 if fault.kind == "throttled" else 500)
 
 
-def _credit_granted(person: Person) -> str:
+def _granted_xml(person: Person) -> str:
     return (
         f'<WebstudyCreditResponse xmlns:a="sona" xmlns:i="{_SCHEMA}"><WebstudyCreditResult>'
         '<a:Errors i:nil="true"/><a:Result><a:credit_status>G</a:credit_status>'
@@ -264,7 +264,7 @@ def _credit_granted(person: Person) -> str:
     )
 
 
-def _credit_refused(problem: str) -> str:
+def _refused_xml(problem: str) -> str:
     return (
         f'<WebstudyCreditResponse xmlns:a="sona" xmlns:i="{_SCHEMA}"><WebstudyCreditResult>'
         f"<a:Errors><a:Error>{escape(problem)}</a:Error></a:Errors>"

@@ -7,16 +7,16 @@ from typing import Any
 
 from flask import Flask, Response, request
 
-from marketplace.prolific.api import error_response, researcher_door
+from marketplace.prolific.api import create_researcher_api, error_response
 from marketplace.prolific.arrivals import new_private_key
-from marketplace.prolific.control import ProlificFaultPlan, control_door
+from marketplace.prolific.control import ProlificFaultPlan, create_control_api
 from marketplace.prolific.documents import FEATURES
 from marketplace.prolific.errors import RefusedError, UnknownError
 from marketplace.prolific.expiry import apply_expiry
-from marketplace.prolific.site import participant_site
+from marketplace.prolific.site import create_participant_site
 from marketplace.prolific.store import EXTENSION, Store
-from marketplace.prolific.webhooks import Courier
-from marketplace.serving import Asked, Started
+from marketplace.prolific.webhooks import WebhookSender
+from marketplace.serving import RunningStandIn, StandInOptions
 from marketplace.storage import Clock, open_folder, session_key, utc_now
 
 BALANCE_MINOR = 10_000_00
@@ -62,16 +62,16 @@ def create_prolific(
     app.secret_key = session_key(folder)
     app.config["MAX_CONTENT_LENGTH"] = _LARGEST_BODY_BYTES
     app.config["SESSION_COOKIE_NAME"], app.config["SESSION_COOKIE_SAMESITE"] = "prolific", "Lax"
-    account = _new_account(
+    account = _account_factory(
         currency, deposited_minor=balance_minor, features=list(features), token=token, bulk_s=bulk_s
     )
     store, faults = Store(folder, account, now, apply_expiry), ProlificFaultPlan(sleep)
     app.extensions[EXTENSION] = store
-    _add_doors(app, store, faults, by_themselves=webhooks_by_themselves, public=public)
+    _add_blueprints(app, store, faults, by_themselves=webhooks_by_themselves, public=public)
     return app
 
 
-def _new_account(currency: str, **chosen: object) -> Callable[[], dict[str, Any]]:
+def _account_factory(currency: str, **chosen: object) -> Callable[[], dict[str, Any]]:
     least, recommended = _PAY[currency]
 
     def account() -> dict[str, Any]:
@@ -86,20 +86,20 @@ def _new_account(currency: str, **chosen: object) -> Callable[[], dict[str, Any]
     return account
 
 
-def _add_doors(
+def _add_blueprints(
     app: Flask, store: Store, faults: ProlificFaultPlan, *, by_themselves: bool, public: bool
 ) -> None:
-    courier = Courier(store, faults)
-    done = courier.wake if by_themselves else _nothing
-    app.register_blueprint(researcher_door(store, faults, done))
-    app.register_blueprint(participant_site(store, done))
+    courier = WebhookSender(store, faults)
+    on_done = courier.wake if by_themselves else _do_nothing
+    app.register_blueprint(create_researcher_api(store, faults, on_done))
+    app.register_blueprint(create_participant_site(store, on_done))
     app.register_error_handler(404, _unknown_path)
     app.register_error_handler(405, _wrong_method)
     if not public:
-        app.register_blueprint(control_door(store, faults, courier))
+        app.register_blueprint(create_control_api(store, faults, courier))
 
 
-def _nothing() -> None:
+def _do_nothing() -> None:
     """Do nothing after a call: waiting events stay undelivered."""
 
 
@@ -111,18 +111,18 @@ def _wrong_method(_error: Exception) -> Response:
     return error_response(RefusedError(f"{request.method} is not allowed here.", status=405))
 
 
-def start(asked: Asked) -> Started:
+def start(options: StandInOptions) -> RunningStandIn:
     """Return the started stand-in."""
     app = create_prolific(
-        asked.folder,
-        balance_minor=asked.balance,
-        currency=asked.currency,
-        token=asked.keys[0] if asked.keys else "",
-        public=asked.public,
+        options.folder,
+        balance_minor=options.balance,
+        currency=options.currency,
+        token=options.keys[0] if options.keys else "",
+        public=options.public,
     )
-    token = asked.keys[0] if asked.keys else "any"
-    ways_in = (
-        f"Researchers: {asked.url}/api/v1 with the header Authorization: Token {token}.",
-        f"Participants: open {asked.url} and sign in with any ID of 24 digits 0-9a-f.",
+    token = options.keys[0] if options.keys else "any"
+    instructions = (
+        f"Researchers: {options.url}/api/v1 with the header Authorization: Token {token}.",
+        f"Participants: open {options.url} and sign in with any ID of 24 digits 0-9a-f.",
     )
-    return Started(app, ways_in, True, app.extensions[EXTENSION].engine.dispose)
+    return RunningStandIn(app, instructions, True, app.extensions[EXTENSION].engine.dispose)

@@ -27,22 +27,22 @@ def new_private_key() -> str:
     ).decode()
 
 
-def key_set(account: Account) -> dict[str, Any]:
+def public_key_set(account: Account) -> dict[str, Any]:
     """Return the public keys for verifying arrivals, as a JSON Web Key Set."""
-    key = RSAAlgorithm.to_jwk(_read(account.private_key).public_key(), as_dict=True)
+    key = RSAAlgorithm.to_jwk(_load_private_key(account.private_key).public_key(), as_dict=True)
     facts = {"kid": account.key_id, "alg": "RS256", "use": "sig", "key_ops": ["verify"]}
     return {"keys": [{**key, **facts}]}
 
 
 @lru_cache(1)
-def _read(private_key: str) -> rsa.RSAPrivateKey:
+def _load_private_key(private_key: str) -> rsa.RSAPrivateKey:
     """Return an account's private key; cached, because reading it takes longer than using it."""
     private = serialization.load_pem_private_key(private_key.encode(), password=None)
     assert isinstance(private, rsa.RSAPrivateKey)
     return private
 
 
-def study_address(moment: Moment, submission: Submission) -> str:
+def build_study_url(moment: Moment, submission: Submission) -> str:
     """Return the study address for a submission's participant."""
     fields = submission.study.fields
     links = fields.get("access_details") or [{"external_url": fields["external_study_url"]}]
@@ -56,10 +56,10 @@ def study_address(moment: Moment, submission: Submission) -> str:
     if not fields["is_external_study_url_secure"]:
         return address
     joined = "&" if urlsplit(address).query else "?"
-    return f"{address}{joined}prolific_token={_token(moment, submission, address)}"
+    return f"{address}{joined}prolific_token={_sign_arrival(moment, submission, address)}"
 
 
-def _token(moment: Moment, submission: Submission, address: str) -> str:
+def _sign_arrival(moment: Moment, submission: Submission, address: str) -> str:
     claims = {
         "iss": _ISSUER,
         "iat": moment.now,
@@ -72,4 +72,6 @@ def _token(moment: Moment, submission: Submission, address: str) -> str:
         },
     }
     account = moment.account
-    return jwt.encode(claims, _read(account.private_key), "RS256", {"kid": account.key_id})
+    return jwt.encode(
+        claims, _load_private_key(account.private_key), "RS256", {"kid": account.key_id}
+    )

@@ -6,12 +6,12 @@ from flask import Blueprint, Response
 from pydantic import BaseModel, ConfigDict, Field
 from sqlalchemy import select
 
-from marketplace.control import answer, given, shared_control
+from marketplace.control import create_control_blueprint, json_response, read_json_object
 from marketplace.faults import FaultPlan
 from marketplace.prolific.arrivals import new_private_key
-from marketplace.prolific.money import balance
+from marketplace.prolific.money import compute_balance
 from marketplace.prolific.store import BonusSetup, Moment, Payment, Store, new_id
-from marketplace.prolific.webhooks import Courier
+from marketplace.prolific.webhooks import WebhookSender
 
 _MOST_MINOR = 10**12
 
@@ -55,53 +55,55 @@ class _Settings(BaseModel):
     bulk_s: float | None = Field(default=None, ge=0, le=1e6)
 
 
-def control_door(store: Store, faults: FaultPlan, courier: Courier) -> Blueprint:
+def create_control_api(store: Store, faults: FaultPlan, courier: WebhookSender) -> Blueprint:
     """Return the blueprint of the control API; it answers requests from this machine only."""
-    door = shared_control(faults, store.advance)
+    control = create_control_blueprint(faults, store.advance)
 
-    @door.get("/workspace")
+    @control.get("/workspace")
     def shown() -> Response:
         with store.moment() as moment:
-            return answer(_workspace(moment))
+            return json_response(_workspace_settings(moment))
 
-    @door.post("/workspace")
+    @control.post("/workspace")
     def changed() -> Response:
-        wanted = _Settings.model_validate(given()).model_dump(exclude_none=True)
+        settings = _Settings.model_validate(read_json_object()).model_dump(exclude_none=True)
         with store.moment() as moment:
-            for name, value in wanted.items():
+            for name, value in settings.items():
                 setattr(moment.account, name, value)
-            return answer(_workspace(moment))
+            return json_response(_workspace_settings(moment))
 
-    @door.post("/keys")
+    @control.post("/keys")
     def new_key() -> Response:
-        given()
+        read_json_object()
         with store.moment() as moment:
             moment.account.private_key, moment.account.key_id = new_private_key(), new_id()
-        return answer({})
+        return json_response({})
 
-    @door.post("/webhooks")
+    @control.post("/webhooks")
     def deliver() -> Response:
-        given()
-        return answer({"sent": courier.deliver()})
+        read_json_object()
+        return json_response({"sent": courier.deliver()})
 
-    @door.get("/payments")
+    @control.get("/payments")
     def payments() -> Response:
         with store.moment() as moment:
-            found = moment.session.scalars(select(Payment).order_by(Payment.id))
-            return answer({"payments": [_payment(each) for each in found]})
+            rows = moment.session.scalars(select(Payment).order_by(Payment.id))
+            return json_response({"payments": [_payment_to_json(payment) for payment in rows]})
 
-    @door.get("/setups")
+    @control.get("/setups")
     def setups() -> Response:
         with store.moment() as moment:
-            found = moment.session.scalars(select(BonusSetup).order_by(BonusSetup.id))
-            return answer({"setups": [{"id": each.ref, "study": each.study} for each in found]})
+            rows = moment.session.scalars(select(BonusSetup).order_by(BonusSetup.id))
+            return json_response(
+                {"setups": [{"id": setup.ref, "study": setup.study} for setup in rows]}
+            )
 
-    return door
+    return control
 
 
-def _workspace(moment: Moment) -> dict[str, Any]:
+def _workspace_settings(moment: Moment) -> dict[str, Any]:
     account = moment.account
-    total, available = balance(moment)
+    total, available = compute_balance(moment)
     return {
         **{name: getattr(account, name) for name in _Settings.model_fields},
         "workspace": account.workspace,
@@ -111,7 +113,7 @@ def _workspace(moment: Moment) -> dict[str, Any]:
     }
 
 
-def _payment(payment: Payment) -> dict[str, Any]:
+def _payment_to_json(payment: Payment) -> dict[str, Any]:
     return {
         "kind": payment.kind,
         "participant": payment.submission.participant,

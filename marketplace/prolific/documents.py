@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from marketplace.errors import what_is_wrong
+from marketplace.errors import describe_problem
 from marketplace.prolific.errors import RefusedError
 from marketplace.prolific.money import SCREEN_OUT
 from marketplace.prolific.store import Account
@@ -24,7 +24,7 @@ _AFTER_PUBLISHING = {
 }
 
 
-def _address(text: str) -> str:
+def _check_url(text: str) -> str:
     if not text.startswith(("https://", "http://")):
         raise ValueError("an address begins with https:// or http://")
     return text
@@ -74,7 +74,7 @@ class _Config(_Document):
 
 
 class _AccessDetail(_Document):
-    external_url: Annotated[str, AfterValidator(_address)]
+    external_url: Annotated[str, AfterValidator(_check_url)]
     total_allocation: int = Field(gt=0)
 
 
@@ -113,15 +113,15 @@ class StudyDocument(_Document):
             raise ValueError("is_custom_screening: custom screening studies cannot be created")
         if self.filter_set_id and self.filters:
             raise ValueError("filter_set_id: it cannot be combined with filters")
-        for name, given in (("study_labels", self.study_labels),
+        for name, values in (("study_labels", self.study_labels),
                             ("content_warnings", self.content_warnings)):  # fmt: skip
-            if len(given) > 1:
+            if len(values) > 1:
                 raise ValueError(f"{name}: only one can be selected")
         addressed = self.external_study_url.startswith(("https://", "http://"))
         if not (addressed or self.access_details):
             raise ValueError("external_study_url: an address is needed")
         if self.access_details and self.total_available_places != sum(
-            each.total_allocation for each in self.access_details
+            detail.total_allocation for detail in self.access_details
         ):
             raise ValueError("access_details: the allocations must sum to the places")
         self._check_times()
@@ -135,39 +135,39 @@ class StudyDocument(_Document):
             raise ValueError(f"maximum_allowed_time: at least {int(least)} minutes")
 
     def _check_codes(self) -> None:
-        codes = [each.code for each in self.completion_codes if each.code is not None]
+        codes = [code.code for code in self.completion_codes if code.code is not None]
         if len(set(codes)) < len(codes):
             raise ValueError("completion_codes: each code must be unique")
-        for each in self.completion_codes:
-            names = {action.action for action in each.actions}
-            if each.code is None and (each.actor != "participant" or names):
+        for code in self.completion_codes:
+            names = {action.action for action in code.actions}
+            if code.code is None and (code.actor != "participant" or names):
                 raise ValueError("completion_codes: a code without actions may be null, no other")
             if {"AUTOMATICALLY_APPROVE", "MANUALLY_REVIEW"} <= names:
                 raise ValueError("completion_codes: these actions exclude each other")
-            if "DYNAMIC_PAYMENT" in names and each.actor != "researcher":
+            if "DYNAMIC_PAYMENT" in names and code.actor != "researcher":
                 raise ValueError("completion_codes: a dynamic payment is the researcher's")
 
 
-def read_study(given: Mapping[str, Any], account: Account) -> dict[str, Any]:
+def read_study(document_fields: Mapping[str, Any], account: Account) -> dict[str, Any]:
     """Return a study's validated fields.
 
     Raises:
         RefusedError: A field is invalid, or the workspace lacks a feature that it needs.
     """
-    given = {name: value for name, value in given.items() if value is not None}
+    document_fields = {name: value for name, value in document_fields.items() if value is not None}
     try:
-        document = StudyDocument.model_validate(given)
+        document = StudyDocument.model_validate(document_fields)
     except ValidationError as error:
-        raise RefusedError(_problems(error)) from error
+        raise RefusedError(_problems_by_field(error)) from error
     fields = document.model_dump(mode="json")
     if fields["access_details"] is None:
         del fields["access_details"]
-    _refuse_unavailable(fields, account)
+    _check_features(fields, account)
     return fields
 
 
 def change_study(
-    fields: Mapping[str, Any], given: Mapping[str, Any], account: Account, *, published: bool
+    fields: Mapping[str, Any], changes: Mapping[str, Any], account: Account, *, published: bool
 ) -> dict[str, Any]:
     """Return a study's fields after some changes.
 
@@ -175,25 +175,27 @@ def change_study(
         RefusedError: A change is invalid, or the field can no longer be changed.
     """
     if published:
-        fixed = sorted(set(given) - _AFTER_PUBLISHING)
+        fixed = sorted(set(changes) - _AFTER_PUBLISHING)
         if fixed:
             raise RefusedError({name: ["It cannot be changed any more."] for name in fixed})
-        _refuse_other_codes(fields, given)
-    changed = {**fields, **given}
-    if "access_details" in given and published:
-        further = given["access_details"]
+        _refuse_other_codes(fields, changes)
+    changed = {**fields, **changes}
+    if "access_details" in changes and published:
+        further = changes["access_details"]
         changed["access_details"] = [*fields.get("access_details", []), *further]
         changed["total_available_places"] = sum(
-            each["total_allocation"] for each in changed["access_details"]
+            detail["total_allocation"] for detail in changed["access_details"]
         )
     return read_study(changed, account)
 
 
-def _refuse_other_codes(fields: Mapping[str, Any], given: Mapping[str, Any]) -> None:
-    if "completion_codes" not in given:
+def _refuse_other_codes(fields: Mapping[str, Any], changes: Mapping[str, Any]) -> None:
+    if "completion_codes" not in changes:
         return
-    before, after = (_without_slots(each["completion_codes"]) for each in (fields, given))
-    if before != after:
+    old_codes, new_codes = (
+        _without_slots(source["completion_codes"]) for source in (fields, changes)
+    )
+    if old_codes != new_codes:
         raise RefusedError({"completion_codes": ["Only slots can be changed any more."]})
 
 
@@ -211,17 +213,19 @@ def _without_slots(codes: list[dict[str, Any]]) -> list[Any]:
     ]
 
 
-def _refuse_unavailable(fields: Mapping[str, Any], account: Account) -> None:
+def _check_features(fields: Mapping[str, Any], account: Account) -> None:
     actions = [action for code in fields["completion_codes"] for action in code["actions"]]
     names = {action["action"] for action in actions}
     config = fields["submissions_config"]
-    wanted = {
+    needed = {
         SIGNED: fields["is_external_study_url_secure"],
         SCREENING: SCREEN_OUT in names,
         DYNAMIC: "DYNAMIC_PAYMENT" in names,
         AUTO_REJECTION: bool(config["auto_rejection_categories"]),
     }
-    missing = [name for name, asked in wanted.items() if asked and name not in account.features]
+    missing = [
+        name for name, is_needed in needed.items() if is_needed and name not in account.features
+    ]
     if missing:
         raise RefusedError(
             f"Your workspace does not have access to this feature: {missing[0]}.",
@@ -238,13 +242,13 @@ def _refuse_unavailable(fields: Mapping[str, Any], account: Account) -> None:
                 )
 
 
-def _problems(error: ValidationError) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
+def _problems_by_field(error: ValidationError) -> dict[str, list[str]]:
+    problems: dict[str, list[str]] = {}
     for problem in error.errors(include_url=False):
         place = ".".join(str(part) for part in problem["loc"])
         if place:
-            message = f"It {what_is_wrong(problem)}."
+            message = f"It {describe_problem(problem)}."
         else:  # an error of the study as a whole: its message begins with the field
             place, _, message = problem["msg"].removeprefix("Value error, ").partition(": ")
-        found.setdefault(place, []).append(message)
-    return found
+        problems.setdefault(place, []).append(message)
+    return problems

@@ -35,11 +35,11 @@ class UnknownError(RefusedError):
     """No object has that identifier.
 
     Args:
-        what: The kind of object, e.g. ``study``.
+        kind: The kind of object, e.g. ``study``.
     """
 
-    def __init__(self, what: str) -> None:
-        super().__init__(f"There is no such {what}.", status=404, code=140404, title="Not found")
+    def __init__(self, kind: str) -> None:
+        super().__init__(f"There is no such {kind}.", status=404, code=140404, title="Not found")
 
 
 class ParticipantRefusedError(Exception):

@@ -5,10 +5,10 @@ from datetime import timedelta
 from sqlalchemy import bindparam, exists, func, or_, select
 
 from marketplace.prolific.errors import RefusedError
-from marketplace.prolific.money import pay
+from marketplace.prolific.money import record_payment
 from marketplace.prolific.store import BonusSetup, Job, Moment, Study, Submission
-from marketplace.prolific.studies import publish, settle
-from marketplace.prolific.submissions import approve, exceptionally_fast
+from marketplace.prolific.studies import publish, update_status
+from marketplace.prolific.submissions import approve, is_exceptionally_fast
 from marketplace.prolific.webhooks import set_status
 from marketplace.storage import UtcDateTime
 
@@ -47,9 +47,9 @@ def apply_expiry(moment: Moment) -> None:
         return
     _publish_scheduled(moment)
     _run_jobs(moment)
-    changed = [*_time_out(moment), *_judge(moment)]
+    changed = [*_time_out_submissions(moment), *_review_automatically(moment)]
     for study in {submission.study.id: submission.study for submission in changed}.values():
-        settle(moment, study)
+        update_status(moment, study)
 
 
 def _publish_scheduled(moment: Moment) -> None:
@@ -62,53 +62,53 @@ def _publish_scheduled(moment: Moment) -> None:
             study.status, study.publish_at = "UNPUBLISHED", None
 
 
-def _time_out(moment: Moment) -> list[Submission]:
-    over = []
+def _time_out_submissions(moment: Moment) -> list[Submission]:
+    timed_out = []
     working = Submission.status.in_(("RESERVED", "ACTIVE"))
     for submission in moment.session.scalars(select(Submission).where(working)).all():
         allowed = timedelta(minutes=float(submission.study.fields["maximum_allowed_time"]))
         since = submission.started_at or submission.reserved_at
         if moment.now - since > (allowed if submission.status == "ACTIVE" else _RESERVED_FOR):
             set_status(moment, submission, "TIMED-OUT")
-            over.append(submission)
-    return over
+            timed_out.append(submission)
+    return timed_out
 
 
-def _judge(moment: Moment) -> list[Submission]:
-    judged = []
+def _review_automatically(moment: Moment) -> list[Submission]:
+    reviewed = []
     waiting = select(Submission).where(Submission.status == "AWAITING REVIEW")
     for submission in moment.session.scalars(waiting).all():
         since = moment.now - (submission.completed_at or moment.now)
         if since >= APPROVED_AFTER:
             approve(moment, submission)
-            judged.append(submission)
-        elif since >= _JUDGED_FAST_AFTER and _rejected_by_itself(submission):
+            reviewed.append(submission)
+        elif since >= _JUDGED_FAST_AFTER and _is_rejected_automatically(submission):
             submission.rejection_category = "EXCEPTIONALLY_FAST"
             submission.reviewed_at = moment.now
             set_status(moment, submission, "REJECTED")
-            judged.append(submission)
-    return judged
+            reviewed.append(submission)
+    return reviewed
 
 
-def _rejected_by_itself(submission: Submission) -> bool:
-    wanted = submission.study.fields["submissions_config"].get("auto_rejection_categories", [])
+def _is_rejected_automatically(submission: Submission) -> bool:
+    categories = submission.study.fields["submissions_config"].get("auto_rejection_categories", [])
     # Un-rejected submissions, and those with a return request, are not rejected automatically.
     spared = submission.return_requested is not None or submission.unrejected
-    return "EXCEPTIONALLY_FAST" in wanted and not spared and exceptionally_fast(submission)
+    return "EXCEPTIONALLY_FAST" in categories and not spared and is_exceptionally_fast(submission)
 
 
 def _run_jobs(moment: Moment) -> None:
     due = (Job.done.is_(False), Job.due_at <= moment.now)
     for job in moment.session.scalars(select(Job).where(*due).order_by(Job.id)).all():
         job.done = True
-        (_pay_bonuses if job.kind == "bonus" else _approve_all)(moment, job.what)
+        (_pay_bonuses if job.kind == "bonus" else _approve_all)(moment, job.ids)
 
 
 def _pay_bonuses(moment: Moment, setups: list[str]) -> None:
     for setup in moment.session.scalars(select(BonusSetup).where(BonusSetup.ref.in_(setups))):
         for row, amount in setup.lines:
             submission = moment.session.get_one(Submission, row)
-            pay(moment, submission, "bonus", amount, setup.ref)
+            record_payment(moment, submission, "bonus", amount, setup.ref)
 
 
 def _approve_all(moment: Moment, refs: list[str]) -> None:
@@ -117,4 +117,4 @@ def _approve_all(moment: Moment, refs: list[str]) -> None:
     )
     for submission in moment.session.scalars(waiting).all():
         approve(moment, submission)
-        settle(moment, submission.study)
+        update_status(moment, submission.study)

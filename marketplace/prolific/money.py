@@ -14,7 +14,9 @@ from marketplace.prolific.store import Account, Moment, Payment, Study, Submissi
 
 # A submission with one of these statuses takes a place; returned, timed-out and screened-out
 # submissions do not.
-TAKING = (*("RESERVED", "ACTIVE", "AWAITING REVIEW", "APPROVED", "PARTIALLY APPROVED", "REJECTED"),)
+TAKING_STATUSES = (
+    *("RESERVED", "ACTIVE", "AWAITING REVIEW", "APPROVED", "PARTIALLY APPROVED", "REJECTED"),
+)
 UNPAID = ("RESERVED", "ACTIVE", "AWAITING REVIEW")
 _RECRUITING = ("PUBLISHING", "ACTIVE", "PAUSED")
 _PUBLISHED = (*_RECRUITING, "AWAITING REVIEW", "COMPLETED")
@@ -42,7 +44,7 @@ class Cost:
         return Cost(self.amount * number, self.fee * number, self.tax * number)
 
 
-NOTHING = Cost(0, 0, 0)
+NO_COST = Cost(0, 0, 0)
 
 
 def cost_of(account: Account, amount: int) -> Cost:
@@ -51,7 +53,7 @@ def cost_of(account: Account, amount: int) -> Cost:
     return Cost(amount, fee, -(-fee * account.tax_percent // 100))
 
 
-def pay(
+def record_payment(
     moment: Moment, submission: Submission, kind: str, amount: int, setup: str | None = None
 ) -> None:
     """Record a payment to a submission's participant."""
@@ -69,13 +71,13 @@ def pay(
     )
 
 
-def screen_out_of(study: Study) -> dict[str, int] | None:
+def find_screen_out(study: Study) -> dict[str, int] | None:
     """Return the reward and the slots of a study's screen-out action, or None."""
     actions = [action for code in study.fields["completion_codes"] for action in code["actions"]]
     return next((action for action in actions if action["action"] == SCREEN_OUT), None)
 
 
-def counts(session: Session, study: Study) -> dict[str, int]:
+def count_by_status(session: Session, study: Study) -> dict[str, int]:
     """Return the number of a study's submissions by status."""
     rows = session.execute(
         select(Submission.status, func.count())
@@ -85,49 +87,51 @@ def counts(session: Session, study: Study) -> dict[str, int]:
     return dict(rows.all())
 
 
-def taken(session: Session, study: Study) -> int:
+def count_taken_places(session: Session, study: Study) -> int:
     """Return the number of a study's taken places."""
-    of = counts(session, study)
-    return sum(of.get(status, 0) for status in TAKING)
+    by_status = count_by_status(session, study)
+    return sum(by_status.get(status, 0) for status in TAKING_STATUSES)
 
 
-def projected(moment: Moment, study: Study) -> Cost:
+def projected_cost(moment: Moment, study: Study) -> Cost:
     """Return the total cost of all places and all screen-out slots of a study."""
-    whole = cost_of(moment.account, study.reward).times(study.places)
-    screening = screen_out_of(study)
+    rewards = cost_of(moment.account, study.reward).times(study.places)
+    screening = find_screen_out(study)
     if screening is None:
-        return whole
-    each = cost_of(moment.account, screening["fixed_screen_out_reward"])
-    return whole + each.times(screening["slots"])
+        return rewards
+    one_screen_out = cost_of(moment.account, screening["fixed_screen_out_reward"])
+    return rewards + one_screen_out.times(screening["slots"])
 
 
-def held(moment: Moment) -> int:
+def reserved_minor(moment: Moment) -> int:
     """Return the most that published studies can still cost."""
     studies = moment.session.scalars(select(Study).where(Study.status.in_(_PUBLISHED)))
-    return sum(_held(moment, study) for study in studies)
+    return sum(_study_reserved_minor(moment, study) for study in studies)
 
 
-def _held(moment: Moment, study: Study) -> int:
-    of = counts(moment.session, study)
-    waiting = sum(of.get(status, 0) for status in UNPAID)
+def _study_reserved_minor(moment: Moment, study: Study) -> int:
+    by_status = count_by_status(moment.session, study)
+    waiting = sum(by_status.get(status, 0) for status in UNPAID)
     if study.status in _RECRUITING:
-        waiting += max(0, study.places - sum(of.get(status, 0) for status in TAKING))
+        waiting += max(
+            0, study.places - sum(by_status.get(status, 0) for status in TAKING_STATUSES)
+        )
     total = cost_of(moment.account, study.reward).times(waiting).total
-    screening = screen_out_of(study)
+    screening = find_screen_out(study)
     if screening is not None and study.status in _RECRUITING:
-        left = max(0, screening["slots"] - of.get("SCREENED OUT", 0))
-        each = cost_of(moment.account, screening["fixed_screen_out_reward"])
-        total += each.times(left).total
+        free_slots = max(0, screening["slots"] - by_status.get("SCREENED OUT", 0))
+        one_screen_out = cost_of(moment.account, screening["fixed_screen_out_reward"])
+        total += one_screen_out.times(free_slots).total
     return total
 
 
-def balance(moment: Moment) -> tuple[int, int]:
+def compute_balance(moment: Moment) -> tuple[int, int]:
     """Return the wallet's total balance, and the part that is available."""
     spent = moment.session.scalar(
         select(func.sum(Payment.amount_minor + Payment.fee_minor + Payment.tax_minor))
     )
     total = moment.account.deposited_minor - (spent or 0)
-    return total, total - held(moment)
+    return total, total - reserved_minor(moment)
 
 
 def refuse_overdraft(moment: Moment, further: int = 0) -> None:
@@ -141,7 +145,7 @@ def refuse_overdraft(moment: Moment, further: int = 0) -> None:
         RefusedError: The cost exceeds the available money.
     """
     moment.session.flush()
-    if balance(moment)[1] < further:
+    if compute_balance(moment)[1] < further:
         raise RefusedError(
             "There is not enough money in the workspace's wallet for this.",
             code=140103,

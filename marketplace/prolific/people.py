@@ -86,34 +86,34 @@ def find_group(moment: Moment, ref: str) -> Group:
     Raises:
         UnknownError: No group has that identifier.
     """
-    found = moment.session.scalar(select(Group).where(Group.ref == ref, Group.deleted.is_(False)))
-    if found is None:
+    group = moment.session.scalar(select(Group).where(Group.ref == ref, Group.deleted.is_(False)))
+    if group is None:
         raise UnknownError("participant group")
-    return found
+    return group
 
 
-def members(moment: Moment, group: Group) -> list[Membership]:
+def list_members(moment: Moment, group: Group) -> list[Membership]:
     """Return a group's members, in order of joining."""
-    of = select(Membership).where(Membership.group_id == group.id).order_by(Membership.id)
-    return list(moment.session.scalars(of))
+    query = select(Membership).where(Membership.group_id == group.id).order_by(Membership.id)
+    return list(moment.session.scalars(query))
 
 
-def join(moment: Moment, group: Group, participant: str) -> None:
+def add_member(moment: Moment, group: Group, participant: str) -> None:
     """Add a participant to a group, unless they are a member already."""
-    if participant not in {each.participant for each in members(moment, group)}:
+    if participant not in {membership.participant for membership in list_members(moment, group)}:
         moment.session.add(Membership(group_id=group.id, participant=participant, since=moment.now))
         moment.session.flush()
 
 
-def leave(moment: Moment, group: Group, participant: str) -> None:
+def remove_member(moment: Moment, group: Group, participant: str) -> None:
     """Remove a participant from a group."""
-    for each in members(moment, group):
-        if each.participant == participant:
-            moment.session.delete(each)
+    for membership in list_members(moment, group):
+        if membership.participant == participant:
+            moment.session.delete(membership)
     moment.session.flush()
 
 
-def write(moment: Moment, participant: str, study: str, body: str) -> None:
+def send_message(moment: Moment, participant: str, study: str, body: str) -> None:
     """Send a message to a participant."""
     moment.session.add(Message(recipient=participant, study=study, body=body, sent_at=moment.now))
 
@@ -125,7 +125,7 @@ _STUDY_FILTERS = {"previous_studies_allowlist": True, "previous_studies_blocklis
 _PERSON_FILTERS = {"custom_allowlist": True, "custom_blocklist": False}
 
 
-def filter_list() -> list[dict[str, Any]]:
+def supported_filters() -> list[dict[str, Any]]:
     """Return the supported filters."""
     return [
         {
@@ -138,9 +138,9 @@ def filter_list() -> list[dict[str, Any]]:
             "min": 18,
             "max": 100,
         },
-        _select("current-country-of-residence", "Current country of residence", COUNTRIES),
+        _select_filter("current-country-of-residence", "Current country of residence", COUNTRIES),
         *(
-            {**_select(name, name.replace("_", " ").capitalize(), {}), "data_type": kind}
+            {**_select_filter(name, name.replace("_", " ").capitalize(), {}), "data_type": kind}
             for kind, names in (
                 ("ParticipantGroupID", _GROUP_FILTERS),
                 ("StudyID", _STUDY_FILTERS),
@@ -151,7 +151,7 @@ def filter_list() -> list[dict[str, Any]]:
     ]
 
 
-def _select(name: str, title: str, choices: Mapping[str, str]) -> dict[str, Any]:
+def _select_filter(name: str, title: str, choices: Mapping[str, str]) -> dict[str, Any]:
     return {
         "filter_id": name,
         "title": title,
@@ -163,52 +163,57 @@ def _select(name: str, title: str, choices: Mapping[str, str]) -> dict[str, Any]
     }
 
 
-def refuse_unknown(filters: list[dict[str, Any]]) -> None:
+def check_filters(filters: list[dict[str, Any]]) -> None:
     """Refuse unsupported filters.
 
     Raises:
         RefusedError: A filter is not supported.
     """
-    known = {each["filter_id"] for each in filter_list()}
-    unknown = [each.get("filter_id") for each in filters if each.get("filter_id") not in known]
+    known_ids = {filter_["filter_id"] for filter_ in supported_filters()}
+    unknown = [
+        filter_.get("filter_id") for filter_ in filters if filter_.get("filter_id") not in known_ids
+    ]
     if unknown:
         raise RefusedError({"filters": [f"There is no filter {unknown[0]!r}."]})
 
 
-def may_take(moment: Moment, participant: Participant, study: Study) -> bool:
+def is_eligible(moment: Moment, participant: Participant, study: Study) -> bool:
     """Return whether a study is visible to a participant."""
     devices = study.fields["device_compatibility"]
     if devices and participant.device not in devices:
         return False
-    return meets_all(moment, participant, study.fields["filters"])
+    return passes_filters(moment, participant, study.fields["filters"])
 
 
-def meets_all(moment: Moment, participant: Participant, filters: list[dict[str, Any]]) -> bool:
+def passes_filters(moment: Moment, participant: Participant, filters: list[dict[str, Any]]) -> bool:
     """Return whether a participant passes every filter."""
-    return all(_meets(moment, participant, each) for each in filters)
+    return all(_passes_filter(moment, participant, filter_) for filter_ in filters)
 
 
-def _meets(moment: Moment, participant: Participant, wanted: Mapping[str, Any]) -> bool:
-    name = str(wanted.get("filter_id"))
+def _passes_filter(moment: Moment, participant: Participant, filter_: Mapping[str, Any]) -> bool:
+    name = str(filter_.get("filter_id"))
     if name == "age":
-        span = wanted.get("selected_range", {})
+        span = filter_.get("selected_range", {})
         lower, upper = int(span.get("lower", 0)), int(span.get("upper", 200))
         return lower <= participant.age <= upper
-    chosen = {str(value) for value in wanted.get("selected_values", [])}
+    chosen = {str(value) for value in filter_.get("selected_values", [])}
     if name == "current-country-of-residence":
         return _COUNTRY_CODES.get(participant.country) in chosen
     if name in _GROUP_FILTERS:
-        listed = any(
-            participant.ref in {each.participant for each in members(moment, group)}
+        is_member = any(
+            participant.ref
+            in {membership.participant for membership in list_members(moment, group)}
             for group in (find_group(moment, ref) for ref in chosen)
         )
-        return listed == _GROUP_FILTERS[name]
+        return is_member == _GROUP_FILTERS[name]
     if name in _STUDY_FILTERS:
-        been = select(Submission).where(
+        earlier_submissions = select(Submission).where(
             Submission.participant == participant.ref,
             Submission.study.has(Study.ref.in_(chosen)),
         )
-        return (moment.session.scalars(been).first() is not None) == _STUDY_FILTERS[name]
+        return (moment.session.scalars(earlier_submissions).first() is not None) == _STUDY_FILTERS[
+            name
+        ]
     if name in _PERSON_FILTERS:
         return (participant.ref in chosen) == _PERSON_FILTERS[name]
     return True

@@ -84,7 +84,7 @@ class Study(Base):
     created_at: Mapped[datetime] = mapped_column(UtcDateTime)
     publish_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
     published_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
-    high_return_told: Mapped[bool] = mapped_column(default=False)
+    high_return_reported: Mapped[bool] = mapped_column("high_return_told", default=False)
 
     @property
     def reward(self) -> int:
@@ -157,7 +157,7 @@ class Job(Base):
 
     id: Mapped[int] = mapped_column(primary_key=True)
     kind: Mapped[str]  # bonus, approve
-    what: Mapped[list[str]] = mapped_column(JSON)  # ids of bonus set-ups or submissions
+    ids: Mapped[list[str]] = mapped_column("what", JSON)  # ids of bonus set-ups or submissions
     due_at: Mapped[datetime] = mapped_column(UtcDateTime)
     done: Mapped[bool] = mapped_column(default=False, index=True)
 

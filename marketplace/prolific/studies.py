@@ -4,29 +4,36 @@ from collections.abc import Callable
 from datetime import datetime
 
 from marketplace.prolific.errors import RefusedError
-from marketplace.prolific.money import TAKING, counts, refuse_overdraft, screen_out_of
+from marketplace.prolific.money import (
+    TAKING_STATUSES,
+    count_by_status,
+    find_screen_out,
+    refuse_overdraft,
+)
 from marketplace.prolific.store import Moment, Study
-from marketplace.prolific.webhooks import set_study_status, tell_many_returns
+from marketplace.prolific.webhooks import report_many_returns, set_study_status
 
 _BY_ITSELF = ("ACTIVE", "AWAITING REVIEW", "COMPLETED")
 
 
-def settle(moment: Moment, study: Study) -> None:
+def update_status(moment: Moment, study: Study) -> None:
     """Update a published study's status from its submissions."""
     moment.session.flush()
-    of = counts(moment.session, study)
-    tell_many_returns(moment, study, of)
+    by_status = count_by_status(moment.session, study)
+    report_many_returns(moment, study, by_status)
     if study.stopped or study.status not in _BY_ITSELF:
         return
-    screening = screen_out_of(study)
-    if screening is not None and of.get("SCREENED OUT", 0) >= screening["slots"]:
+    screening = find_screen_out(study)
+    if screening is not None and by_status.get("SCREENED OUT", 0) >= screening["slots"]:
         set_study_status(moment, study, "PAUSED")
         return
-    filled = sum(of.get(status, 0) for status in TAKING) >= study.places
-    working = of.get("RESERVED", 0) + of.get("ACTIVE", 0)
-    waiting = of.get("AWAITING REVIEW", 0)
-    left = "ACTIVE" if working or not filled else "AWAITING REVIEW" if waiting else "COMPLETED"
-    set_study_status(moment, study, left)
+    filled = sum(by_status.get(status, 0) for status in TAKING_STATUSES) >= study.places
+    working = by_status.get("RESERVED", 0) + by_status.get("ACTIVE", 0)
+    waiting = by_status.get("AWAITING REVIEW", 0)
+    new_status = (
+        "ACTIVE" if working or not filled else "AWAITING REVIEW" if waiting else "COMPLETED"
+    )
+    set_study_status(moment, study, new_status)
 
 
 def transition(moment: Moment, study: Study, action: str, publish_at: datetime | None) -> None:
@@ -57,7 +64,7 @@ def publish(moment: Moment, study: Study, _publish_at: datetime | None = None) -
     refuse_overdraft(moment)
 
 
-def grow(moment: Moment, study: Study, places: int) -> None:
+def add_places(moment: Moment, study: Study, places: int) -> None:
     """Add places to a published study; a stopped or completed study becomes active again.
 
     Raises:
@@ -90,12 +97,12 @@ def _pause(moment: Moment, study: Study, _publish_at: datetime | None) -> None:
 
 
 def _start(moment: Moment, study: Study, _publish_at: datetime | None) -> None:
-    screening = screen_out_of(study)
-    used = counts(moment.session, study).get("SCREENED OUT", 0)
+    screening = find_screen_out(study)
+    used = count_by_status(moment.session, study).get("SCREENED OUT", 0)
     if screening is not None and used >= screening["slots"]:
         raise RefusedError("All screen-out slots are used; give the study more of them first.")
     set_study_status(moment, study, "ACTIVE")
-    settle(moment, study)
+    update_status(moment, study)
 
 
 def _stop(moment: Moment, study: Study, _publish_at: datetime | None) -> None:

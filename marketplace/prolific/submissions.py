@@ -7,16 +7,16 @@ from typing import Any
 from sqlalchemy import select
 
 from marketplace.prolific.errors import RefusedError, UnknownError
-from marketplace.prolific.money import SCREEN_OUT, counts, pay
-from marketplace.prolific.people import find_group, join, leave, write
+from marketplace.prolific.money import SCREEN_OUT, count_by_status, record_payment
+from marketplace.prolific.people import add_member, find_group, remove_member, send_message
 from marketplace.prolific.store import Moment, Submission
-from marketplace.prolific.studies import settle
+from marketplace.prolific.studies import update_status
 from marketplace.prolific.webhooks import set_status
 
 _LOWEST_PERCENT, _HIGHEST_PERCENT = 8, 99
 
 
-def complete(
+def complete_with_code(
     moment: Moment, submission: Submission, code: str, actor: str, data: dict[str, Any]
 ) -> None:
     """Complete a submission with a code; a completed one stays as it is.
@@ -33,11 +33,11 @@ def complete(
             progress, or no slot is left.
     """
     if actor == "researcher":
-        known = _code_of(submission, code, actor)
-        if known is None:
+        code_fields = _find_code(submission, code, actor)
+        if code_fields is None:
             raise RefusedError({"completion_code": ["The study has no such code of yours."]})
     else:
-        known = _code_of(submission, code, actor)
+        code_fields = _find_code(submission, code, actor)
     if submission.entered_code == code and submission.completed_at is not None:
         return
     if submission.status not in ("ACTIVE", "RESERVED"):
@@ -48,63 +48,65 @@ def complete(
         )
     submission.entered_code, submission.completed_at = code or None, moment.now
     submission.started_at = submission.started_at or moment.now
-    _act(moment, submission, known["actions"] if known else [], data)
+    _apply_actions(moment, submission, code_fields["actions"] if code_fields else [], data)
 
 
-def _code_of(submission: Submission, code: str, actor: str) -> dict[str, Any] | None:
-    for each in submission.study.fields["completion_codes"]:
-        if each["code"] == code and each.get("actor", "participant") == actor:
-            found: dict[str, Any] = each
+def _find_code(submission: Submission, code: str, actor: str) -> dict[str, Any] | None:
+    for code_fields in submission.study.fields["completion_codes"]:
+        if code_fields["code"] == code and code_fields.get("actor", "participant") == actor:
+            found: dict[str, Any] = code_fields
             return found
     return None
 
 
-def _act(
+def _apply_actions(
     moment: Moment, submission: Submission, actions: list[dict[str, Any]], data: dict[str, Any]
 ) -> None:
-    paid = "AWAITING REVIEW"
+    new_status = "AWAITING REVIEW"
     for action in actions:
         name = action["action"]
         if name == "AUTOMATICALLY_APPROVE":
-            pay(moment, submission, "reward", submission.study.reward)
-            paid = "APPROVED"
+            record_payment(moment, submission, "reward", submission.study.reward)
+            new_status = "APPROVED"
         elif name == SCREEN_OUT:
             _pay_screen_out(moment, submission, action)
-            paid = "SCREENED OUT"
+            new_status = "SCREENED OUT"
         elif name == "DYNAMIC_PAYMENT":
-            _pay_part(moment, submission, data)
-            paid = "PARTIALLY APPROVED"
+            _pay_dynamically(moment, submission, data)
+            new_status = "PARTIALLY APPROVED"
         elif name == "REQUEST_RETURN":
             submission.return_requested = moment.now
-            write(moment, submission.participant, submission.study.ref, action["return_reason"])
+            send_message(
+                moment, submission.participant, submission.study.ref, action["return_reason"]
+            )
         elif name in ("ADD_TO_PARTICIPANT_GROUP", "REMOVE_FROM_PARTICIPANT_GROUP"):
-            change = join if name.startswith("ADD") else leave
+            change = add_member if name.startswith("ADD") else remove_member
             change(moment, find_group(moment, action["participant_group"]), submission.participant)
-    if paid != "AWAITING REVIEW":
+    if new_status != "AWAITING REVIEW":
         submission.reviewed_at = moment.now
-    set_status(moment, submission, paid)
+    set_status(moment, submission, new_status)
 
 
 def _pay_screen_out(moment: Moment, submission: Submission, action: dict[str, Any]) -> None:
-    used = counts(moment.session, submission.study).get("SCREENED OUT", 0)
+    used = count_by_status(moment.session, submission.study).get("SCREENED OUT", 0)
     if used >= action["slots"]:
         raise RefusedError("All screen-out slots of the study are used.")
-    pay(moment, submission, "screen_out", action["fixed_screen_out_reward"])
+    record_payment(moment, submission, "screen_out", action["fixed_screen_out_reward"])
 
 
-def _pay_part(moment: Moment, submission: Submission, data: dict[str, Any]) -> None:
+def _pay_dynamically(moment: Moment, submission: Submission, data: dict[str, Any]) -> None:
     percent = data.get("percentage_of_reward")
     if not isinstance(percent, int | float) or not _LOWEST_PERCENT <= percent <= _HIGHEST_PERCENT:
         raise RefusedError(
             {"percentage_of_reward": [f"Between {_LOWEST_PERCENT} and {_HIGHEST_PERCENT}."]}
         )
-    pay(moment, submission, "partial", int(submission.study.reward * percent // 100))
+    record_payment(moment, submission, "partial", int(submission.study.reward * percent // 100))
     message = data.get("message_to_participant")
     if message:
-        write(moment, submission.participant, submission.study.ref, message)
+        send_message(moment, submission.participant, submission.study.ref, message)
 
 
-def exceptionally_fast(submission: Submission) -> bool:
+def is_exceptionally_fast(submission: Submission) -> bool:
     """Return whether a submission took less than a tenth of the estimated time."""
     if submission.started_at is None or submission.completed_at is None:
         return False
@@ -119,35 +121,35 @@ CATEGORIES = (
 _LEAST_REASON_CHARS = 100
 
 
-def find(moment: Moment, ref: str) -> Submission:
+def find_submission(moment: Moment, ref: str) -> Submission:
     """Return a submission.
 
     Raises:
         UnknownError: No submission has that identifier.
     """
-    found = moment.session.scalar(select(Submission).where(Submission.ref == ref))
-    if found is None:
+    submission = moment.session.scalar(select(Submission).where(Submission.ref == ref))
+    if submission is None:
         raise UnknownError("submission")
-    return found
+    return submission
 
 
-def transition(moment: Moment, submission: Submission, asked: dict[str, Any]) -> None:
+def transition(moment: Moment, submission: Submission, fields: dict[str, Any]) -> None:
     """Carry out a researcher's action on a submission; an action already done changes nothing.
 
     Raises:
         RefusedError: The submission's status does not allow the action.
     """
-    _ACTIONS[asked["action"]](moment, submission, asked)
-    settle(moment, submission.study)
+    _ACTIONS[fields["action"]](moment, submission, fields)
+    update_status(moment, submission.study)
 
 
-def start(moment: Moment, submission: Submission, _asked: object = None) -> None:
+def mark_started(moment: Moment, submission: Submission, _asked: object = None) -> None:
     """Record the participant's start."""
     if submission.status == "RESERVED":
         submission.started_at = moment.now
         set_status(moment, submission, "ACTIVE")
     elif submission.status != "ACTIVE":
-        raise _impossible(submission, "START")
+        raise _transition_error(submission, "START")
 
 
 def approve(moment: Moment, submission: Submission, _asked: object = None) -> None:
@@ -159,19 +161,19 @@ def approve(moment: Moment, submission: Submission, _asked: object = None) -> No
     if submission.status == "APPROVED":
         return
     if submission.status != "AWAITING REVIEW":
-        raise _impossible(submission, "APPROVE")
+        raise _transition_error(submission, "APPROVE")
     submission.reviewed_at = moment.now
-    pay(moment, submission, "reward", submission.study.reward)
+    record_payment(moment, submission, "reward", submission.study.reward)
     set_status(moment, submission, "APPROVED")
 
 
-def reject(moment: Moment, submission: Submission, asked: dict[str, Any]) -> None:
+def reject(moment: Moment, submission: Submission, fields: dict[str, Any]) -> None:
     """Reject a submission without payment.
 
     Raises:
         RefusedError: The submission is not awaiting review, or the reason is too short.
     """
-    message, category = asked.get("message") or "", asked.get("rejection_category")
+    message, category = fields.get("message") or "", fields.get("rejection_category")
     wrong: dict[str, list[str]] = {}
     if len(message) < _LEAST_REASON_CHARS:
         wrong["message"] = [f"At least {_LEAST_REASON_CHARS} characters are needed."]
@@ -182,35 +184,35 @@ def reject(moment: Moment, submission: Submission, asked: dict[str, Any]) -> Non
     if submission.status == "REJECTED":
         return
     if submission.status != "AWAITING REVIEW":
-        raise _impossible(submission, "REJECT")
+        raise _transition_error(submission, "REJECT")
     submission.reviewed_at, submission.rejection_category = moment.now, category
     set_status(moment, submission, "REJECTED")
-    write(moment, submission.participant, submission.study.ref, message)
+    send_message(moment, submission.participant, submission.study.ref, message)
 
 
-def give_back(moment: Moment, submission: Submission, _asked: object = None) -> None:
+def mark_returned(moment: Moment, submission: Submission, _asked: object = None) -> None:
     """Mark a submission as returned: it is neither paid nor rejected."""
     if submission.status == "RETURNED":
         return
     if submission.status not in ("RESERVED", "ACTIVE", "AWAITING REVIEW"):
-        raise _impossible(submission, "RETURN")
+        raise _transition_error(submission, "RETURN")
     set_status(moment, submission, "RETURNED")
 
 
 def ask_to_return(moment: Moment, submission: Submission, reasons: list[str]) -> None:
     """Ask the participant to return the submission."""
     if submission.status not in ("ACTIVE", "AWAITING REVIEW"):
-        raise _impossible(submission, "request-return")
+        raise _transition_error(submission, "request-return")
     submission.return_requested = submission.return_requested or moment.now
     body = f"The researcher asks you to return this submission: {', '.join(reasons)}"
-    write(moment, submission.participant, submission.study.ref, body)
+    send_message(moment, submission.participant, submission.study.ref, body)
 
 
 def _unreject(moment: Moment, submission: Submission, _asked: object) -> None:
     if submission.status == "AWAITING REVIEW":
         return
     if submission.status != "REJECTED":
-        raise _impossible(submission, "UNREJECT")
+        raise _transition_error(submission, "UNREJECT")
     submission.reviewed_at = submission.rejection_category = None
     submission.unrejected = True
     set_status(moment, submission, "AWAITING REVIEW")
@@ -220,17 +222,17 @@ def _unreturn(moment: Moment, submission: Submission, _asked: object) -> None:
     if submission.status in ("ACTIVE", "AWAITING REVIEW"):
         return
     if submission.status != "RETURNED":
-        raise _impossible(submission, "UNRETURN")
+        raise _transition_error(submission, "UNRETURN")
     set_status(moment, submission, "AWAITING REVIEW" if submission.completed_at else "ACTIVE")
 
 
-def _complete(moment: Moment, submission: Submission, asked: dict[str, Any]) -> None:
-    complete(
+def _complete(moment: Moment, submission: Submission, fields: dict[str, Any]) -> None:
+    complete_with_code(
         moment,
         submission,
-        asked.get("completion_code") or "",
+        fields.get("completion_code") or "",
         "researcher",
-        asked.get("completion_code_data") or {},
+        fields.get("completion_code_data") or {},
     )
 
 
@@ -241,7 +243,7 @@ def _refuse_screen_out(_moment: Moment, _submission: Submission, _asked: object)
     )
 
 
-def _impossible(submission: Submission, action: str) -> RefusedError:
+def _transition_error(submission: Submission, action: str) -> RefusedError:
     return RefusedError(
         f"A submission that is {submission.status} cannot do {action}.",
         code=140008,
@@ -253,8 +255,8 @@ _ACTIONS: dict[str, Callable[[Moment, Submission, dict[str, Any]], None]] = {
     "APPROVE": approve,
     "COMPLETE": _complete,
     "REJECT": reject,
-    "RETURN": give_back,
-    "START": start,
+    "RETURN": mark_returned,
+    "START": mark_started,
     "SCREEN_OUT": _refuse_screen_out,
     "UNREJECT": _unreject,
     "UNRETURN": _unreturn,

@@ -14,7 +14,7 @@ import httpx
 from sqlalchemy import select
 
 from marketplace.faults import FaultPlan
-from marketplace.prolific.money import taken
+from marketplace.prolific.money import count_taken_places
 from marketplace.prolific.store import Event, Moment, Secret, Store, Study, Submission, Subscription
 
 _OPERATION = "webhook"
@@ -31,13 +31,13 @@ EVENT_TYPES = {
 _MANY_RETURNS, _FEWEST_SUBMISSIONS = 0.3, 10
 
 
-def signature(secret: str, timestamp: str, body: bytes) -> str:
+def sign_event(secret: str, timestamp: str, body: bytes) -> str:
     """Return the signature of an event: HMAC-SHA256 of time and body, in base64."""
     digest = hmac.new(secret.encode(), timestamp.encode() + body, hashlib.sha256).digest()
     return base64.b64encode(digest).decode()
 
 
-class Courier:
+class WebhookSender:
     """Delivers events, in one thread at a time.
 
     Args:
@@ -63,13 +63,13 @@ class Courier:
                 events = [event.id for event in self._waiting(moment)]
             if self._faults.strike(_OPERATION, "webhook_reordered"):
                 events.reverse()
-            return sum(self._bring(event) for event in events)
+            return sum(self._deliver_event(event) for event in events)
 
     def _waiting(self, moment: Moment) -> list[Event]:
         waiting = select(Event).where(Event.status == "PENDING").order_by(Event.id)
         return list(moment.session.scalars(waiting))
 
-    def _bring(self, number: int) -> int:
+    def _deliver_event(self, number: int) -> int:
         with self._store.moment() as moment:
             event = moment.session.get_one(Event, number)
             secret = moment.session.scalar(select(Secret).order_by(Secret.id.desc()))
@@ -78,23 +78,23 @@ class Courier:
             body = json.dumps(event.payload).encode()
             value, ref = secret.value if secret else "", event.ref
         if not enabled:
-            self._note(number, arrived=False)
+            self._record_attempt(number, arrived=False)
             return 0
         if self._faults.strike(_OPERATION, "webhook_lost"):
-            self._note(number, arrived=True)
+            self._record_attempt(number, arrived=True)
             return 0
         headers = {
             "Content-Type": "application/json",
-            "X-Prolific-Request-Signature": signature(value, stamp, body),
+            "X-Prolific-Request-Signature": sign_event(value, stamp, body),
             "X-Prolific-Request-Timestamp": stamp,
             "X-Event-ID": ref,
         }
         times = 2 if self._faults.strike(_OPERATION, "webhook_doubled") else 1
-        answered = [_send(target, body, headers) for _ in range(times)]
-        self._note(number, arrived=any(answered))
+        arrivals = [_post_event(target, body, headers) for _ in range(times)]
+        self._record_attempt(number, arrived=any(arrivals))
         return times
 
-    def _note(self, number: int, *, arrived: bool) -> None:
+    def _record_attempt(self, number: int, *, arrived: bool) -> None:
         with self._store.moment() as moment:
             event = moment.session.get_one(Event, number)
             event.attempts += 1
@@ -110,12 +110,12 @@ class Courier:
 
 
 @cache
-def _authorities() -> ssl.SSLContext:
+def _tls_context() -> ssl.SSLContext:
     """Return the TLS certificate authorities; cached, because loading them is slow."""
     return httpx.create_ssl_context()
 
 
-def _send(target: str, body: bytes, headers: dict[str, str]) -> bool:
+def _post_event(target: str, body: bytes, headers: dict[str, str]) -> bool:
     with suppress(httpx.HTTPError):
         answer = httpx.post(
             target,
@@ -123,7 +123,7 @@ def _send(target: str, body: bytes, headers: dict[str, str]) -> bool:
             headers=headers,
             timeout=_TIMEOUT_S,
             trust_env=False,
-            verify=_authorities(),
+            verify=_tls_context(),
         )
         return answer.is_success
     return False
@@ -133,7 +133,7 @@ def set_study_status(moment: Moment, study: Study, status: str) -> None:
     """Change a study's status, and queue an event about it."""
     if study.status != status:
         study.status = status
-        _tell(moment, STUDY_STATUS, study.ref, {"status": status})
+        _queue_event(moment, STUDY_STATUS, study.ref, {"status": status})
 
 
 def set_status(moment: Moment, submission: Submission, status: str) -> None:
@@ -144,21 +144,24 @@ def set_status(moment: Moment, submission: Submission, status: str) -> None:
     moment.session.flush()
     study = submission.study
     about = {"status": status, "study_id": study.ref, "participant_id": submission.participant}
-    _tell(moment, SUBMISSION_STATUS, submission.ref, about)
-    places = {"places_taken": taken(moment.session, study), "total_places": study.places}
-    _tell(moment, STUDY_PROGRESS, study.ref, places)
+    _queue_event(moment, SUBMISSION_STATUS, submission.ref, about)
+    places = {
+        "places_taken": count_taken_places(moment.session, study),
+        "total_places": study.places,
+    }
+    _queue_event(moment, STUDY_PROGRESS, study.ref, places)
 
 
-def tell_many_returns(moment: Moment, study: Study, of: dict[str, int]) -> None:
+def report_many_returns(moment: Moment, study: Study, by_status: dict[str, int]) -> None:
     """Queue an event, once per study, when many participants return it."""
-    everybody, returned = sum(of.values()), of.get("RETURNED", 0)
-    many = everybody >= _FEWEST_SUBMISSIONS and returned > _MANY_RETURNS * everybody
-    if many and not study.high_return_told:
-        study.high_return_told = True
-        _tell(moment, HIGH_RETURNS, study.ref, {"return_rate": returned / everybody})
+    everybody, returned = sum(by_status.values()), by_status.get("RETURNED", 0)
+    is_high = everybody >= _FEWEST_SUBMISSIONS and returned > _MANY_RETURNS * everybody
+    if is_high and not study.high_return_reported:
+        study.high_return_reported = True
+        _queue_event(moment, HIGH_RETURNS, study.ref, {"return_rate": returned / everybody})
 
 
-def _tell(moment: Moment, event_type: str, resource: str, about: dict[str, Any]) -> None:
+def _queue_event(moment: Moment, event_type: str, resource: str, about: dict[str, Any]) -> None:
     subscribed = select(Subscription).where(
         Subscription.event_type == event_type, Subscription.enabled
     )

@@ -8,10 +8,10 @@ from pathlib import Path
 
 from flask import Flask
 
-from marketplace.serving import Asked, Started
-from marketplace.stores.datapipe import datapipe
-from marketplace.stores.host import Faults, post_store, static_host
-from marketplace.stores.jatos import jatos
+from marketplace.serving import RunningStandIn, StandInOptions
+from marketplace.stores.datapipe import create_datapipe
+from marketplace.stores.host import Faults, create_post_store, create_static_host
+from marketplace.stores.jatos import create_jatos
 
 _LARGEST_BODY_BYTES = 32 * 1024 * 1024
 
@@ -30,24 +30,24 @@ def create_stores(
     app.config["MAX_CONTENT_LENGTH"] = _LARGEST_BODY_BYTES
     faults = faults or Faults()
     for blueprint in (
-        static_host(faults, folder / "sites"),
-        post_store(folder / "post", faults),
-        datapipe(folder / "datapipe", faults),
-        jatos(faults, jatos_programs),
+        create_static_host(faults, folder / "sites"),
+        create_post_store(folder / "post", faults),
+        create_datapipe(folder / "datapipe", faults),
+        create_jatos(faults, jatos_programs),
     ):
         app.register_blueprint(blueprint)
     return app
 
 
-def start(asked: Asked) -> Started:
+def start(options: StandInOptions) -> RunningStandIn:
     """Return the started stores and their addresses."""
-    sites = asked.folder / "sites"
+    sites = options.folder / "sites"
     sites.mkdir(parents=True, exist_ok=True)
-    app = create_stores(asked.folder)
-    ways_in = (
-        f"Static studies below {sites}: {asked.url}/sites/NAME/",
-        f"--store post --url {asked.url}/keep",
-        f"--store datapipe --url {asked.url}/datapipe --experiment any",
-        f"JATOS: a POST of a study archive to {asked.url}/jatos/archives answers with its link.",
+    app = create_stores(options.folder)
+    instructions = (
+        f"Static studies below {sites}: {options.url}/sites/NAME/",
+        f"--store post --url {options.url}/keep",
+        f"--store datapipe --url {options.url}/datapipe --experiment any",
+        f"JATOS: a POST of a study archive to {options.url}/jatos/archives answers with its link.",
     )
-    return Started(app, ways_in, True, lambda: None)
+    return RunningStandIn(app, instructions, True, lambda: None)

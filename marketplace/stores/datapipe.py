@@ -14,7 +14,7 @@ from pathlib import Path
 
 from flask import Blueprint, Response, jsonify, request
 
-from marketplace.stores.host import Faults, after, before, open_to_all
+from marketplace.stores.host import Faults, allow_all_origins, answer_instead, answer_or_fail
 
 _LONGEST_TRIAL = 65_536
 _MOST_TRIALS = 10_000
@@ -42,7 +42,7 @@ class Experiment:
     names: dict[str, str] = field(default_factory=dict)
 
 
-class _Doors:
+class _Handlers:
     """The handlers of DataPipe's routes.
 
     Args:
@@ -58,57 +58,57 @@ class _Doors:
         sent = request.get_json(force=True, silent=True) or {}
         values = [str(sent.get(name) or "") for name in ("experimentID", *names)]
         if not all(values):
-            return _error("MISSING_PARAMETER")
+            return _error_response("MISSING_PARAMETER")
         return self.experiments.setdefault(values[0], Experiment()), values[1:]
 
     def condition(self) -> Response:
         """Return the next condition; every call uses one up."""
         kind = self._faults.next()
-        found = self._asked()
-        if (failed := before(kind)) is not None or isinstance(found, Response):
-            return failed or found  # type: ignore[return-value]
-        experiment, _ = found
+        parsed = self._asked()
+        if (failed := answer_instead(kind)) is not None or isinstance(parsed, Response):
+            return failed or parsed  # type: ignore[return-value]
+        experiment, _ = parsed
         if not experiment.conditions:
-            return _error("CONDITION_ASSIGNMENT_NOT_ACTIVE")
+            return _error_response("CONDITION_ASSIGNMENT_NOT_ACTIVE")
         with self._lock:
-            given = experiment.next_condition
-            experiment.next_condition = (given + 1) % experiment.conditions
-        return after(kind, jsonify(message="Success", condition=given))
+            condition = experiment.next_condition
+            experiment.next_condition = (condition + 1) % experiment.conditions
+        return answer_or_fail(kind, jsonify(message="Success", condition=condition))
 
     def data(self) -> Response:
         """Store a data file; each file name is accepted once."""
         kind = self._faults.next()
-        found = self._asked("filename", "data")
-        if (failed := before(kind)) is not None or isinstance(found, Response):
-            return failed or found  # type: ignore[return-value]
-        experiment, (name, text) = found
+        parsed = self._asked("filename", "data")
+        if (failed := answer_instead(kind)) is not None or isinstance(parsed, Response):
+            return failed or parsed  # type: ignore[return-value]
+        experiment, (name, text) = parsed
         most = experiment.most_sessions
         with self._lock:
             staged = str((request.get_json() or {}).get("sessionId", ""))
             if most is not None and experiment.sessions >= most:
                 # A finished experiment stores nothing, not even staged trials.
                 experiment.staged.pop(staged, None)
-                return _error("SESSION_LIMIT_REACHED")
-            if _path(self._folder, name).exists():
-                return _error("FILE_EXISTS")
-            _path(self._folder, name).write_text(text, encoding="utf-8", newline="\n")
+                return _error_response("SESSION_LIMIT_REACHED")
+            if _data_path(self._folder, name).exists():
+                return _error_response("FILE_EXISTS")
+            _data_path(self._folder, name).write_text(text, encoding="utf-8", newline="\n")
             experiment.sessions += 1
             experiment.staged.pop(staged, None)
         answer = jsonify(message="Success")
         answer.status_code = 201
-        return after(kind, answer)
+        return answer_or_fail(kind, answer)
 
     def session(self) -> Response:
         """Start staging for a session."""
         kind = self._faults.next()
-        found = self._asked()
-        if (failed := before(kind)) is not None or isinstance(found, Response):
-            return failed or found  # type: ignore[return-value]
-        experiment, _ = found
+        parsed = self._asked()
+        if (failed := answer_instead(kind)) is not None or isinstance(parsed, Response):
+            return failed or parsed  # type: ignore[return-value]
+        experiment, _ = parsed
         if not experiment.stages:
             return Response("no staging", 503)
         if experiment.most_sessions is not None and experiment.sessions >= experiment.most_sessions:
-            return _error("SESSION_LIMIT_REACHED")
+            return _error_response("SESSION_LIMIT_REACHED")
         key = secrets.token_urlsafe(12)
         experiment.staged[key] = {}
         experiment.names[key] = str(request.get_json().get("filename", key))
@@ -120,16 +120,17 @@ class _Doors:
             flushEveryNTrials=10,
             flushIntervalMs=10_000,
         )
-        return after(kind, answer)
+        return answer_or_fail(kind, answer)
 
     def stage(self, key: str) -> Response:
         """Stage trials of a session, all or none; existing trials are never overwritten."""
         kind = self._faults.next()
-        if (failed := before(kind)) is not None:
+        if (failed := answer_instead(kind)) is not None:
             return failed
         with self._lock:
             experiment = next(
-                (each for each in self.experiments.values() if key in each.staged), None
+                (candidate for candidate in self.experiments.values() if key in candidate.staged),
+                None,
             )
             sent = request.get_json(force=True)
             trials = {at: text for at, text in sent.items() if _TRIAL.fullmatch(at)}
@@ -145,50 +146,50 @@ class _Doors:
                 refused.status_code = 401
                 return refused
             experiment.staged[key].update(trials)
-        return after(kind, jsonify({}))
+        return answer_or_fail(kind, jsonify({}))
 
 
-def datapipe(folder: Path, faults: Faults) -> Blueprint:
+def create_datapipe(folder: Path, faults: Faults) -> Blueprint:
     """Return the DataPipe blueprint; unless configured, an experiment is created on first use."""
-    pipe, doors = Blueprint("datapipe", __name__), _Doors(folder, faults)
-    open_to_all(pipe)
-    pipe.experiments = doors.experiments  # type: ignore[attr-defined]
-    pipe.add_url_rule("/datapipe/api/condition/", view_func=doors.condition, methods=["POST"])
-    pipe.add_url_rule("/datapipe/api/data/", view_func=doors.data, methods=["POST"])
-    pipe.add_url_rule("/datapipe/api/session/", view_func=doors.session, methods=["POST"])
+    pipe, handlers = Blueprint("datapipe", __name__), _Handlers(folder, faults)
+    allow_all_origins(pipe)
+    pipe.experiments = handlers.experiments  # type: ignore[attr-defined]
+    pipe.add_url_rule("/datapipe/api/condition/", view_func=handlers.condition, methods=["POST"])
+    pipe.add_url_rule("/datapipe/api/data/", view_func=handlers.data, methods=["POST"])
+    pipe.add_url_rule("/datapipe/api/session/", view_func=handlers.session, methods=["POST"])
     pipe.add_url_rule(
-        "/datapipe/database/staging/<key>.json", view_func=doors.stage, methods=["PATCH"]
+        "/datapipe/database/staging/<key>.json", view_func=handlers.stage, methods=["PATCH"]
     )
     return pipe
 
 
-def sweep(pipe: Blueprint, folder: Path) -> int:
+def write_partial_files(pipe: Blueprint, folder: Path) -> int:
     """Write the staged trials of unfinished sessions to files, as DataPipe does after a day.
 
     Returns:
         The number of partial files written.
     """
-    written = itertools.count()
+    file_numbers = itertools.count()
     for experiment in pipe.experiments.values():  # type: ignore[attr-defined]
         for key, trials in list(experiment.staged.items()):
             if trials:
                 ordered = sorted(trials, key=lambda at: int(at.partition("/")[2]))
                 text = json.dumps([json.loads(trials[at]) for at in ordered])
                 name = experiment.names[key].removesuffix(".json")
-                _path(folder, f"{name}.partial.json").write_text(
+                _data_path(folder, f"{name}.partial.json").write_text(
                     text, encoding="utf-8", newline="\n"
                 )
-                next(written)
+                next(file_numbers)
             del experiment.staged[key]
-    return next(written)
+    return next(file_numbers)
 
 
-def _path(folder: Path, name: str) -> Path:
+def _data_path(folder: Path, name: str) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     return folder / name.replace("/", "_")
 
 
-def _error(code: str) -> Response:
+def _error_response(code: str) -> Response:
     answer = jsonify(error=code, message=code.replace("_", " ").capitalize())
     answer.status_code = 400
     return answer

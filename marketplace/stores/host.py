@@ -34,14 +34,14 @@ class Faults:
             return kind
 
 
-def before(kind: str) -> Response | None:
+def answer_instead(kind: str) -> Response | None:
     """Return the error answer of a request that is not carried out; None if it is."""
     if kind in ("refused_before", "lost_before"):
         return Response("unavailable", 503)
     return None
 
 
-def after(kind: str, response: Response) -> Response:
+def answer_or_fail(kind: str, response: Response) -> Response:
     """Return the answer to a request that was carried out, or an error if the answer gets lost."""
     if kind in ("lost_after", "error_after"):
         response.close()
@@ -52,7 +52,7 @@ def after(kind: str, response: Response) -> Response:
 _DAY_S = "86400"
 
 
-def static_host(faults: Faults, below: Path | None = None) -> Blueprint:
+def create_static_host(faults: Faults, below: Path | None = None) -> Blueprint:
     """Return a blueprint that serves subfolders of ``below`` and its own ``folders``."""
     host = Blueprint("static_host", __name__)
     folders: dict[str, Path] = {}
@@ -66,12 +66,14 @@ def static_host(faults: Faults, below: Path | None = None) -> Blueprint:
         folder = folders.get(name) or (below / name if below else None)
         if folder is None or name in (".", ".."):
             abort(404)
-        return before(kind) or after(kind, send_from_directory(folder.resolve(), file))
+        return answer_instead(kind) or answer_or_fail(
+            kind, send_from_directory(folder.resolve(), file)
+        )
 
     return host
 
 
-def open_to_all(blueprint: Blueprint) -> None:
+def allow_all_origins(blueprint: Blueprint) -> None:
     """Allow pages of any site to send requests to these routes and read the answers (CORS)."""
 
     @blueprint.after_request
@@ -84,20 +86,20 @@ def open_to_all(blueprint: Blueprint) -> None:
         return response
 
 
-def post_store(folder: Path, faults: Faults) -> Blueprint:
+def create_post_store(folder: Path, faults: Faults) -> Blueprint:
     """Return the blueprint of the POST store; it answers 204 once the file is written."""
     store = Blueprint("post_store", __name__)
-    open_to_all(store)
+    allow_all_origins(store)
     numbers = itertools.count(1)
 
     @store.post("/keep")
     def keep() -> Response:
         """Save a request body."""
         kind = faults.next()
-        if (failed := before(kind)) is not None:
+        if (failed := answer_instead(kind)) is not None:
             return failed
         folder.mkdir(parents=True, exist_ok=True)
         (folder / f"{next(numbers):06}.json").write_bytes(request.get_data())
-        return after(kind, Response(status=204))
+        return answer_or_fail(kind, Response(status=204))
 
     return store

@@ -10,7 +10,7 @@ SD_PARTICIPANT, SD_ITEM = 0.8, 0.6
 
 
 def known_choices(rng, n_people=40, n_items=60):
-    """Return rows as ``mixed.choices`` gives them: everybody judges every item."""
+    """Return rows as ``choice_rows`` gives them: everybody judges every item."""
     people, items = np.divmod(np.arange(n_people * n_items), n_items)
     is_b = np.arange(n_items) % 2 == 1
     of_item = rng.normal(0, SD_ITEM, n_items)

@@ -12,12 +12,11 @@ from analysis.statistics.accuracy import (
     bootstrap_accuracy,
     people_accuracy,
 )
-from analysis.statistics.agreement import agreement
+from analysis.statistics.agreement import agreement, preferences, with_model_scores
 from analysis.statistics.calibration import calibration
 from analysis.statistics.consistency import error_consistency
 from analysis.statistics.correlation import METHODS, correlations
 from analysis.statistics.paired import models_against_models, people_against_models
-from analysis.statistics.preferences import preferences, with_model_scores
 from analysis.statistics.resample import Floats
 
 # Participants, items, and how many items each participant judges.

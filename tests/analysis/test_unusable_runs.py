@@ -10,7 +10,7 @@ import pytest
 from analysis.compare import compare
 from analysis.comparison import compare as run_comparison
 from analysis.errors import AnalysisError
-from analysis.options import ComparisonOptions
+from analysis.findings.finding import ComparisonOptions
 from experiment.errors import ParallaxError
 from experiment.studies.load import load_study
 from tests.analysis import small_run
@@ -91,5 +91,5 @@ def test_a_run_that_is_read_of_which_no_question_was_answered_rightly_is_refused
     run = island_run(1, 4, 4)
     answers = run.responses.drop(columns="rating").assign(chosen_side="second", chose_good=False)
     wrong = replace(run, study=study.model_copy(update={"trial": trial}), responses=answers)
-    with pytest.raises(AnalysisError, match="no trial is left whose question was answered rightly"):
+    with pytest.raises(AnalysisError, match="no trial with a correctly answered question is left"):
         run_comparison(wrong, [], ComparisonOptions(resamples=100), code_version="x")

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from analysis.compare import compare
-from analysis.options import ComparisonOptions
+from analysis.findings.finding import ComparisonOptions
 from experiment.version import code_version
 from tests.analysis import small_run
 

@@ -16,7 +16,7 @@ from werkzeug.serving import make_server
 from marketplace.mturk import create_marketplace
 from marketplace.panels import create_panels
 from marketplace.prolific import create_prolific
-from marketplace.serving import in_thread
+from marketplace.serving import serve_in_thread
 from tests.browser.browser_steps import enter_researcher_pages
 from tests.free_ports import free_port
 from tests.patience import PATIENCE_S
@@ -57,8 +57,8 @@ def lab(tmp_path_factory) -> Iterator[Lab]:
             create_marketplace(folder / "mturk"),
             create_prolific(folder / "prolific", currency="USD"),
         )
-        sites = [stack.enter_context(in_thread(each)) for each in (mturk, prolific)]
-        panels = stack.enter_context(in_thread(create_panels()))
+        sites = [stack.enter_context(serve_in_thread(each)) for each in (mturk, prolific)]
+        panels = stack.enter_context(serve_in_thread(create_panels()))
         instance = folder / "instance"
         instance.mkdir()
         (instance / "parallax.toml").write_text(

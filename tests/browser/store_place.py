@@ -6,7 +6,7 @@ from pathlib import Path
 
 from playwright.sync_api import Page
 
-from marketplace.stores.datapipe import sweep
+from marketplace.stores.datapipe import write_partial_files
 from tests.browser.browser_steps import minimal
 from tests.browser.static_site import Stores, command, written
 from webapp.errors import RunError
@@ -89,7 +89,7 @@ class Place:
             return results
         folder = self.kept.folder / ("post" if self.store == "post" else "datapipe")
         if self.store == "staged":
-            sweep(self.kept.app.blueprints["datapipe"], folder)
+            write_partial_files(self.kept.app.blueprints["datapipe"], folder)
         return folder
 
     def empty(self) -> None:

@@ -12,7 +12,7 @@ from werkzeug.serving import make_server
 
 from experiment.studies.load import load_study
 from marketplace.mturk import create_marketplace
-from marketplace.serving import in_thread
+from marketplace.serving import serve_in_thread
 from tests.browser.browser_site import Site
 from tests.browser.browser_steps import (
     answer_by_click,
@@ -53,7 +53,7 @@ class Market:
 @pytest.fixture
 def market(tmp_path: Path) -> Iterator[Market]:
     marketplace = create_marketplace(tmp_path / "marketplace")
-    with in_thread(marketplace) as url:
+    with serve_in_thread(marketplace) as url:
         instance = tmp_path / "instance"
         instance.mkdir()
         (instance / "parallax.toml").write_text(f'mturk_endpoint = "{url}"')

@@ -14,7 +14,7 @@ from werkzeug.wrappers import Request, Response
 
 from marketplace.mturk import create_marketplace
 from marketplace.mturk.api import OPERATIONS
-from marketplace.serving import in_thread
+from marketplace.serving import serve_in_thread
 from tests.browser.browser_steps import assert_good, expect_page
 
 SCHEMA = (
@@ -48,7 +48,7 @@ class Marketplace:
 @pytest.fixture
 def marketplace(tmp_path) -> Iterator[Marketplace]:
     marketplace = Marketplace(tmp_path / "marketplace")
-    with in_thread(marketplace.app) as marketplace.url:
+    with serve_in_thread(marketplace.app) as marketplace.url:
         yield marketplace
     marketplace.app.extensions["marketplace"].engine.dispose()
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from marketplace.stores.datapipe import Experiment, sweep
+from marketplace.stores.datapipe import Experiment, write_partial_files
 from tests.browser.browser_steps import (
     answer_by_key,
     assert_good,
@@ -121,7 +121,7 @@ def test_datapipe_stages_each_answer_and_gets_the_whole_at_the_end(
     take(other, link, 3)
     expect_saved(other)
     assert kept.app.blueprints["datapipe"].experiments["abc123"].next_condition == 2
-    assert sweep(kept.app.blueprints["datapipe"], kept.folder / "datapipe") == 1
+    assert write_partial_files(kept.app.blueprints["datapipe"], kept.folder / "datapipe") == 1
     told = imported(kept.folder / "datapipe", instance)
     assert "1 finished, 1 working" in told
     assert "given to several people" not in told

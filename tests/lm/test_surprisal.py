@@ -9,7 +9,7 @@ import pytest
 import torch
 from click.testing import CliRunner
 
-from lm.commands.surprisal import surprisal
+from lm.commands.scoring import surprisal
 from lm.errors import LmError
 from lm.huggingface.load import load_hf
 from lm.huggingface.scorer import HfScorer

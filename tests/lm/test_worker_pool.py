@@ -10,14 +10,14 @@ from pathlib import Path
 import psutil
 import pytest
 
-from lm.worker_pool import worker_pool
+from lm.sharding import worker_pool
 from tests.patience import PATIENCE_S
 
 ROOT = Path(__file__).parents[2]
 # A parent whose two workers sleep in a task that would take an hour.
 PARENT = """
 import sys, time
-from lm.worker_pool import worker_pool
+from lm.sharding import worker_pool
 if __name__ == "__main__":
     with worker_pool(2, print, 1) as pool:
         running = [pool.submit(time.sleep, 3600) for _ in range(2)]

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from marketplace.serving import in_thread
+from marketplace.serving import serve_in_thread
 
 
 class Door:
@@ -20,5 +20,5 @@ class Door:
 def served() -> Iterator[tuple[Door, str]]:
     """Serve a door, and yield it with its address."""
     door = Door()
-    with in_thread(door) as url:
+    with serve_in_thread(door) as url:
         yield door, url

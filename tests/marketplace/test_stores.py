@@ -7,7 +7,7 @@ import pytest
 from flask import Flask
 
 from marketplace.stores.host import Faults
-from marketplace.stores.jatos import jatos
+from marketplace.stores.jatos import create_jatos
 
 
 def archive(**files: str) -> bytes:
@@ -27,6 +27,6 @@ def archive(**files: str) -> bytes:
 )
 def test_an_archive_that_is_no_study_of_version_3_is_refused(sent, says):
     app = Flask(__name__)
-    app.register_blueprint(jatos(Faults()))
+    app.register_blueprint(create_jatos(Faults()))
     answer = app.test_client().post("/jatos/archives", data=sent)
     assert (answer.status_code, answer.text) == (400, says)

@@ -71,6 +71,8 @@ def write_logs(log_format: LogFormat, level: str) -> None:
         level: The lowest level of Parallax's own messages that is written, e.g. ``info``; of
             libraries, warnings and errors are written.
     """
+    # No line contains the thread's or the process's name, so they are not looked up.
+    logging.logThreads = logging.logMultiprocessing = logging.logAsyncioTasks = False
     handler = OncePerMinuteHandler(sys.stderr)
     handler.setFormatter(log_formatter(log_format, sys.stderr))
     logging.getLogger().handlers[:] = [handler]

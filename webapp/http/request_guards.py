@@ -10,6 +10,7 @@ the replacement character (U+FFFD), so that a forged value is still recognised a
 
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -73,6 +74,7 @@ def _with_possible_headers(inner: "WSGIApplication") -> "WSGIApplication":
     return answer
 
 
+@lru_cache(64)  # all requests have the same few hosts
 def _is_possible(host: str) -> bool:
     if not _HOST.fullmatch(host):
         return False

@@ -7,6 +7,7 @@ Gunicorn starts and ends the process; gevent's HTTP server serves requests. This
 - A client that takes too long over one request is dropped.
 - An ambiguous request is refused.
 - If no more files can be opened, visitors are asked to try again.
+- Connections are shared evenly among the processes.
 """
 
 import gc
@@ -50,6 +51,8 @@ _LAST_REQUESTS_S = 1.0
 _ARRIVED_WITHIN_S = 150.0
 # Several times per WatchdogSec= of the systemd unit.
 _ALIVE_EVERY_S = 10.0
+# How long a process leaves the next connection to the others.
+_PAUSE_PER_CONNECTION_S, _LONGEST_PAUSE_S = 0.0001, 0.002
 
 
 class _Handler(PyWSGIHandler):  # type: ignore[misc]
@@ -98,6 +101,18 @@ class _Handler(PyWSGIHandler):  # type: ignore[misc]
         if not self.server.worker.alive:
             headers = [*headers, ("Connection", "close")]
         return super().start_response(status, headers, exc_info)
+
+    def write(self, data: bytes) -> None:
+        """Send part of a response's body; the head goes out with the first part, in one call."""
+        if self.headers_sent or not (data and self.status and self.provided_content_length):
+            super().write(data)
+            return
+        self.headers_sent = True
+        self.finalize_headers()
+        fields = (b": ".join(field) for field in self.response_headers)
+        reply = b"\r\n".join((b"HTTP/1.1 " + self.status, *fields, b"", data))
+        self.socket.sendall(reply)
+        self.response_length += len(reply)
 
     def log_error(self, _message: str, *_args: object) -> None:
         """Log that a request was refused, without its URL, which may contain a token."""
@@ -148,12 +163,31 @@ class _Server(PyWSGIServer):  # type: ignore[misc]
     def do_read(self) -> Any:  # noqa: ANN401 - gevent's own
         """Accept the next connection, or refuse it if no more files can be opened."""
         try:
-            return super().do_read()
+            accepted = super().do_read()
         except OSError as error:
             if not is_out_of_files(error):
                 raise
-        self._spare.turn_away()
-        return None
+            self._spare.turn_away()
+            return None
+        if accepted and self.worker.cfg.workers > 1:
+            self._leave_next_to_others()
+        return accepted
+
+    def _leave_next_to_others(self) -> None:
+        """Accept nothing for a moment, so that a process with fewer connections is faster.
+
+        A connection stays with its process for a whole session. Without this pause, the process
+        that happens to run when a class arrives would get nearly all of its connections.
+        """
+        self.stop_accepting()
+        pause_s = min(len(self.pool) * _PAUSE_PER_CONNECTION_S, _LONGEST_PAUSE_S)
+        self._pause = self.loop.timer(pause_s)
+        self._pause.start(self._end_pause)
+
+    def _end_pause(self) -> None:
+        self._pause.close()
+        if self.started:
+            self.start_accepting()
 
     def hang_up(self) -> None:
         """Close the connections without a request in progress."""

@@ -11,11 +11,12 @@ from typing import IO
 
 # The standard library's limits; no browser exceeds them.
 _LONGEST_LINE_BYTES, _MOST_LINES = 65_536, 100
-_NAME = re.compile(rb"[!#$%&'*+.^`|~\w-]+", re.ASCII)
-_FORBIDDEN = re.compile(rb"[\0\r\n]")
+_FIELD = re.compile(rb"([!#$%&'*+.^`|~\w-]+):([^\0\r\n]*)\r?\n", re.ASCII)
 _ONCE = ("content-length", "host", "transfer-encoding")
 # Python parses at most 4,300 digits, and no body length needs more than 18.
 _DIGITS = re.compile(r"[0-9]{1,18}", re.ASCII)
+# A browser sends most lines again with every request. Long lines are not remembered.
+_MOST_REMEMBERED, _LONGEST_REMEMBERED_BYTES = 2_000, 200
 
 
 class Headers:
@@ -31,14 +32,16 @@ class Headers:
         ValueError: The headers violate HTTP.
     """
 
-    __slots__ = ("_fields",)
+    __slots__ = ("_fields", "_first")
     status = ""
 
     def __init__(self, file: IO[bytes]) -> None:
-        self._fields = list(_fields(file))
-        for name in _ONCE:
-            if sum(each == name for each, _ in self._fields) > 1:
+        self._fields = _read_fields(file)
+        self._first: dict[str, str] = {}
+        for name, value in self._fields:
+            if name in self._first and name in _ONCE:
                 raise ValueError(f"{name} is given twice")
+            self._first.setdefault(name, value)
         length, coding = self.get("content-length"), self.get("transfer-encoding")
         if length is not None and not _DIGITS.fullmatch(length):
             raise ValueError("content-length is no number")
@@ -49,8 +52,7 @@ class Headers:
 
     def get(self, name: str, default: str | None = None) -> str | None:
         """Return the value of the first field with a name, or the default."""
-        lower = name.lower()
-        return next((value for each, value in self._fields if each == lower), default)
+        return self._first.get(name.lower(), default)
 
     getheader = get
 
@@ -61,7 +63,8 @@ class Headers:
 
     def __delitem__(self, name: str) -> None:
         """Remove every field with a name."""
-        self._fields = [field for field in self._fields if field[0] != name.lower()]
+        if self._first.pop(name.lower(), None) is not None:
+            self._fields = [field for field in self._fields if field[0] != name.lower()]
 
     @property
     def headers(self) -> Iterator[str]:
@@ -69,23 +72,26 @@ class Headers:
         return (f"{name}: {value}\r\n" for name, value in self._fields)
 
 
-def _fields(file: IO[bytes]) -> Iterator[tuple[str, str]]:
+def _read_fields(file: IO[bytes]) -> list[tuple[str, str]]:
+    fields: list[tuple[str, str]] = []
     for _ in range(_MOST_LINES + 1):
         line = file.readline(_LONGEST_LINE_BYTES + 1)
         if line in (b"\r\n", b"\n"):
-            return
-        if not line.endswith(b"\n") and len(line) <= _LONGEST_LINE_BYTES:
-            raise ValueError("the headers are cut short")
-        if len(line) > _LONGEST_LINE_BYTES:
-            raise ValueError("a line of the headers is too long")
-        name, colon, value = line.removesuffix(b"\n").removesuffix(b"\r").partition(b":")
-        if not colon or not (known := _known_name(name)) or _FORBIDDEN.search(value):
-            raise ValueError("a line of the headers is no field")
-        yield known, value.strip(b" \t").decode("latin-1")
+            return fields
+        is_short = len(line) <= _LONGEST_REMEMBERED_BYTES
+        fields.append(_remembered_field(line) if is_short else _parse_field(line))
     raise ValueError("there are too many headers")
 
 
-# A browser's requests all have the same field names.
-@lru_cache(1000)
-def _known_name(name: bytes) -> str:
-    return name.decode("ascii").lower() if _NAME.fullmatch(name) else ""
+def _parse_field(line: bytes) -> tuple[str, str]:
+    if len(line) > _LONGEST_LINE_BYTES:
+        raise ValueError("a line of the headers is too long")
+    if not line.endswith(b"\n"):
+        raise ValueError("the headers are cut short")
+    field = _FIELD.fullmatch(line)
+    if field is None:
+        raise ValueError("a line of the headers is no field")
+    return field[1].decode("ascii").lower(), field[2].strip(b" \t").decode("latin-1")
+
+
+_remembered_field = lru_cache(_MOST_REMEMBERED)(_parse_field)

@@ -69,6 +69,7 @@ class Maze(Questioned, Read):
     step_table: ClassVar[TableSchema | None] = _WORDS
     # Half a line, measured with the page's own style: the two words are shown side by side.
     letters_in_place: ClassVar[int | None] = 13
+    log_rt_sds: ClassVar[tuple[float, ...]] = (0.17, 0.06, 0.10, 0.09, 0.29)
     default_keys: ClassVar[tuple[str, ...]] = ("f", "j")
     typical_rt_ms: ClassVar[float] = 9000.0
     asked: ClassVar[str] = "maze"

@@ -99,6 +99,10 @@ class Read(OneVersion):
     responder_method: ClassVar[str] = "choose"
     # A whole line, measured with the page's own style.
     letters_in_place: ClassVar[int | None] = 23
+    # Standard deviations of log times, for planning: between participants, of their effects,
+    # between frames, of their effects, residual. Medians over three constructions of Witzel et al.
+    # (2012) at the word that differs by condition.
+    log_rt_sds: ClassVar[tuple[float, ...]] = (0.35, 0.08, 0.07, 0.03, 0.42)
 
     # What the screen shows.
 

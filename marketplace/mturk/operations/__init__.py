@@ -17,7 +17,7 @@ _USUAL_SIZE = 10
 _LARGEST_KEY = 2**63 - 1
 
 
-def page(
+def paginate(
     session: Session,
     request: Request,
     rows: Select[Any],
@@ -43,24 +43,24 @@ def page(
     """
     size = request.get("MaxResults", _USUAL_SIZE)
     if "NextToken" in request:
-        rows = rows.where(_beyond(key, _read(request["NextToken"], now), newest_first))
+        rows = rows.where(_is_after(key, _decode_token(request["NextToken"], now), newest_first))
     order = key.desc() if newest_first else key
-    found = session.scalars(rows.order_by(order).limit(size + 1)).all()
-    fields: dict[str, Any] = {"NumResults": min(size, len(found))}
-    if len(found) > size:
-        fields["NextToken"] = _token(getattr(found[size - 1], key.key))
-    return found[:size], fields
+    page_rows = session.scalars(rows.order_by(order).limit(size + 1)).all()
+    fields: dict[str, Any] = {"NumResults": min(size, len(page_rows))}
+    if len(page_rows) > size:
+        fields["NextToken"] = _encode_token(getattr(page_rows[size - 1], key.key))
+    return page_rows[:size], fields
 
 
-def _beyond(key: InstrumentedAttribute[Any], last: int, down: bool) -> ColumnElement[bool]:
+def _is_after(key: InstrumentedAttribute[Any], last: int, down: bool) -> ColumnElement[bool]:
     return key < last if down else key > last
 
 
-def _token(last: int) -> str:
+def _encode_token(last: int) -> str:
     return base64.urlsafe_b64encode(f"p1:{last}".encode()).decode()
 
 
-def _read(token: str, now: datetime) -> int:
+def _decode_token(token: str, now: datetime) -> int:
     try:
         version, _, last = base64.urlsafe_b64decode(token).decode().partition(":")
         if version == "p1" and 0 <= int(last) <= _LARGEST_KEY:
@@ -73,9 +73,11 @@ def _read(token: str, now: datetime) -> int:
 _KEPT = timedelta(hours=24)
 
 
-def made_before(session: Session, operation: str, request: Request, now: datetime) -> str | None:
+def find_earlier_result(
+    session: Session, operation: str, request: Request, now: datetime
+) -> str | None:
     """Return the id of the object that an earlier call with the same token created, or None."""
-    used = select(RequestToken.made).where(
+    used = select(RequestToken.result_id).where(
         RequestToken.operation == operation,
         RequestToken.token == request.get("UniqueRequestToken"),
         RequestToken.used_at > now - _KEPT,
@@ -83,8 +85,12 @@ def made_before(session: Session, operation: str, request: Request, now: datetim
     return session.scalars(used).first()
 
 
-def remember(session: Session, operation: str, request: Request, made: str, now: datetime) -> None:
+def store_request_token(
+    session: Session, operation: str, request: Request, result_id: str, now: datetime
+) -> None:
     """Store the call's token, if it has one, with the id of the object that the call created."""
     token = request.get("UniqueRequestToken")
     if token is not None:
-        session.add(RequestToken(operation=operation, token=token, made=made, used_at=now))
+        session.add(
+            RequestToken(operation=operation, token=token, result_id=result_id, used_at=now)
+        )

@@ -6,22 +6,22 @@ from typing import Any
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from marketplace.mturk.errors import RefusedError, unknown, wrong_state
-from marketplace.mturk.events import tell
+from marketplace.mturk.errors import RefusedError, unknown_object_error, wrong_state_error
+from marketplace.mturk.events import notify_subscribers
 from marketplace.mturk.hits import find_hit
-from marketplace.mturk.hits import to_api as hit_to_api
+from marketplace.mturk.hits import hit_to_api as hit_to_api
 from marketplace.mturk.money import (
     HIGHEST_CENTS,
-    amount,
     available_cents,
     bonus_fee_cents,
-    cents,
-    held_cents,
+    format_amount,
+    parse_cents,
     pay_reward,
     refuse_overdraft,
+    reserved_cents,
 )
-from marketplace.mturk.operations import made_before, page, remember
-from marketplace.mturk.operations.hits import repeated
+from marketplace.mturk.operations import find_earlier_result, paginate, store_request_token
+from marketplace.mturk.operations.hits import duplicate_request_error
 from marketplace.mturk.tables import Assignment, Payment
 from marketplace.mturk.wire import Reply, Request
 
@@ -37,17 +37,17 @@ def find_assignment(session: Session, assignment_id: str, now: datetime) -> Assi
     Raises:
         RefusedError: No assignment has that identifier.
     """
-    found = session.scalars(
+    assignment = session.scalars(
         select(Assignment)
         .where(Assignment.assignment_id == assignment_id)
         .order_by(Assignment.id.desc())
     ).first()
-    if found is None:
-        raise unknown("Assignment", assignment_id, now)
-    return found
+    if assignment is None:
+        raise unknown_object_error("Assignment", assignment_id, now)
+    return assignment
 
 
-def to_api(assignment: Assignment) -> dict[str, Any]:
+def assignment_to_api(assignment: Assignment) -> dict[str, Any]:
     """Return a finished assignment in the format of the service's API."""
     facts = {
         "AssignmentId": assignment.assignment_id,
@@ -69,18 +69,21 @@ def to_api(assignment: Assignment) -> dict[str, Any]:
 def list_assignments(session: Session, now: datetime, request: Request) -> Reply:
     """ListAssignmentsForHIT: lists finished assignments in order of arrival."""
     hit = find_hit(session, request["HITId"], now)
-    wanted = [state.lower() for state in request.get("AssignmentStatuses", ())] or _DONE
-    rows = select(Assignment).where(Assignment.hit_id == hit.id, Assignment.status.in_(wanted))
-    found, paging = page(session, request, rows, Assignment.submission, now)
-    return {"Assignments": [to_api(assignment) for assignment in found], **paging}
+    statuses = [state.lower() for state in request.get("AssignmentStatuses", ())] or _DONE
+    rows = select(Assignment).where(Assignment.hit_id == hit.id, Assignment.status.in_(statuses))
+    assignments, paging = paginate(session, request, rows, Assignment.submission, now)
+    return {"Assignments": [assignment_to_api(assignment) for assignment in assignments], **paging}
 
 
 def get_assignment(session: Session, now: datetime, request: Request) -> Reply:
     """GetAssignment: returns a finished assignment with its HIT."""
     assignment = find_assignment(session, request["AssignmentId"], now)
     if assignment.status not in _DONE:
-        raise wrong_state(_WRONG, "Reviewable,Approved,Rejected", now)
-    return {"Assignment": to_api(assignment), "HIT": hit_to_api(session, assignment.hit, now)}
+        raise wrong_state_error(_WRONG, "Reviewable,Approved,Rejected", now)
+    return {
+        "Assignment": assignment_to_api(assignment),
+        "HIT": hit_to_api(session, assignment.hit, now),
+    }
 
 
 def approve_assignment(session: Session, now: datetime, request: Request) -> Reply:
@@ -90,7 +93,7 @@ def approve_assignment(session: Session, now: datetime, request: Request) -> Rep
         _refuse_late_override(assignment, now)
     else:
         _refuse_unless_submitted(assignment, now)
-    pay_reward(session, assignment, now, _feedback(request, now))
+    pay_reward(session, assignment, now, _read_feedback(request, now))
     refuse_overdraft(session, now)
     return {}
 
@@ -100,12 +103,12 @@ def reject_assignment(session: Session, now: datetime, request: Request) -> Repl
     assignment = find_assignment(session, request["AssignmentId"], now)
     _refuse_unless_submitted(assignment, now)
     assignment.status, assignment.judged_at = "rejected", now
-    assignment.feedback = _feedback(request, now)
-    tell(session, "AssignmentRejected", assignment.hit, now, assignment)
+    assignment.feedback = _read_feedback(request, now)
+    notify_subscribers(session, "AssignmentRejected", assignment.hit, now, assignment)
     return {}
 
 
-def _feedback(request: Request, now: datetime) -> str | None:
+def _read_feedback(request: Request, now: datetime) -> str | None:
     feedback: str | None = request.get("RequesterFeedback")
     if feedback is not None and len(feedback) > _LONGEST_FEEDBACK:
         raise RefusedError(
@@ -119,7 +122,7 @@ def _feedback(request: Request, now: datetime) -> str | None:
 def _refuse_unless_submitted(assignment: Assignment, now: datetime) -> None:
     if assignment.status != "submitted":
         # The service uses this wording for work that has not been submitted yet.
-        raise wrong_state(_WRONG, "Submitted" if assignment.status in _DONE else "null", now)
+        raise wrong_state_error(_WRONG, "Submitted" if assignment.status in _DONE else "null", now)
 
 
 def _refuse_late_override(assignment: Assignment, now: datetime) -> None:
@@ -138,8 +141,8 @@ _AFTER_WORK = timedelta(days=182)
 
 def send_bonus(session: Session, now: datetime, request: Request) -> Reply:
     """SendBonus: pays a worker whose work was reviewed within the last half year."""
-    if made_before(session, "SendBonus", request, now) is not None:
-        raise repeated(request, now)
+    if find_earlier_result(session, "SendBonus", request, now) is not None:
+        raise duplicate_request_error(request, now)
     assignment = find_assignment(session, request["AssignmentId"], now)
     _refuse_bonus(assignment, request, now)
     payment = Payment(
@@ -147,14 +150,14 @@ def send_bonus(session: Session, now: datetime, request: Request) -> Reply:
         worker_id=assignment.worker_id,
         assignment_id=assignment.assignment_id,
         hit_id=assignment.hit_id,
-        amount_cents=cents(request["BonusAmount"]),
-        fee_cents=bonus_fee_cents(cents(request["BonusAmount"])),
+        amount_cents=parse_cents(request["BonusAmount"]),
+        fee_cents=bonus_fee_cents(parse_cents(request["BonusAmount"])),
         reason=request["Reason"],
         paid_at=now,
     )
     session.add(payment)
     refuse_overdraft(session, now)
-    remember(session, "SendBonus", request, str(payment.id), now)
+    store_request_token(session, "SendBonus", request, str(payment.id), now)
     return {}
 
 
@@ -166,15 +169,15 @@ def _refuse_bonus(assignment: Assignment, request: Request, now: datetime) -> No
             now,
         )
     if assignment.status not in ("approved", "rejected"):
-        raise wrong_state("InvalidAssignmentState", "Approved,Rejected", now)
+        raise wrong_state_error("InvalidAssignmentState", "Approved,Rejected", now)
     if now > (assignment.judged_at or now) + _AFTER_WORK:
         raise RefusedError(
             "InvalidAssignmentState", "The assignment is too old to award a bonus for it.", now
         )
-    if not 1 <= cents(request["BonusAmount"]) <= HIGHEST_CENTS:
+    if not 1 <= parse_cents(request["BonusAmount"]) <= HIGHEST_CENTS:
         raise RefusedError(
             "ParameterValidationError",
-            f"The bonus must be from 0.01 to {amount(HIGHEST_CENTS)}.",
+            f"The bonus must be from 0.01 to {format_amount(HIGHEST_CENTS)}.",
             now,
         )
 
@@ -191,16 +194,16 @@ def list_bonus_payments(session: Session, now: datetime, request: Request) -> Re
         raise RefusedError(
             "ParameterValidationError", "Either the HITId or the AssignmentId is required.", now
         )
-    found, paging = page(session, request, rows, Payment.id, now)
+    bonuses, paging = paginate(session, request, rows, Payment.id, now)
     payments = [
         {
             "WorkerId": payment.worker_id,
-            "BonusAmount": amount(payment.amount_cents),
+            "BonusAmount": format_amount(payment.amount_cents),
             "AssignmentId": payment.assignment_id,
             "Reason": payment.reason,
             "GrantTime": payment.paid_at,
         }
-        for payment in found
+        for payment in bonuses
     ]
     return {"BonusPayments": payments, **paging}
 
@@ -208,6 +211,6 @@ def list_bonus_payments(session: Session, now: datetime, request: Request) -> Re
 def get_account_balance(session: Session, now: datetime, request: Request) -> Reply:
     """GetAccountBalance: returns the available money and the money reserved for open HITs."""
     return {
-        "AvailableBalance": amount(available_cents(session, now)),
-        "OnHoldBalance": amount(held_cents(session, now)),
+        "AvailableBalance": format_amount(available_cents(session, now)),
+        "OnHoldBalance": format_amount(reserved_cents(session, now)),
     }

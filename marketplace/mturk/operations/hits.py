@@ -8,21 +8,21 @@ from typing import Any
 from sqlalchemy import Select, select
 from sqlalchemy.orm import Session
 
-from marketplace.mturk.errors import RefusedError, wrong_state
-from marketplace.mturk.events import tell
-from marketplace.mturk.hits import find_hit, find_type, place_counts, status, to_api
+from marketplace.mturk.errors import RefusedError, wrong_state_error
+from marketplace.mturk.events import notify_subscribers
+from marketplace.mturk.hits import find_hit, find_type, hit_status, hit_to_api, place_counts
 from marketplace.mturk.money import (
     HIGHEST_CENTS,
     LARGE_HIT,
-    amount,
-    cents,
+    format_amount,
+    parse_cents,
     refuse_overdraft,
     reward_fee_cents,
 )
-from marketplace.mturk.operations import made_before, page, remember
-from marketplace.mturk.qualifications import checked_requirements
+from marketplace.mturk.operations import find_earlier_result, paginate, store_request_token
+from marketplace.mturk.qualifications import validate_requirements
 from marketplace.mturk.question import QuestionError, read_question
-from marketplace.mturk.store import tell_if_reviewable
+from marketplace.mturk.store import notify_if_reviewable
 from marketplace.mturk.tables import Hit, HitType, new_id
 from marketplace.mturk.wire import Reply, Request
 
@@ -39,10 +39,10 @@ _LONGEST = {"Title": 128, "Description": 2000, "Keywords": 1000, "RequesterAnnot
 
 def create_hit_type(session: Session, now: datetime, request: Request) -> Reply:
     """CreateHITType: equal properties return the existing type."""
-    return {"HITTypeId": type_of(session, now, request).hit_type_id}
+    return {"HITTypeId": find_or_create_type(session, now, request).hit_type_id}
 
 
-def type_of(session: Session, now: datetime, request: Request) -> HitType:
+def find_or_create_type(session: Session, now: datetime, request: Request) -> HitType:
     """Return the HIT type with a request's properties, created if necessary.
 
     Raises:
@@ -53,18 +53,18 @@ def type_of(session: Session, now: datetime, request: Request) -> HitType:
         "title": request["Title"],
         "description": request["Description"],
         "keywords": request.get("Keywords", ""),
-        "reward_cents": cents(request["Reward"]),
+        "reward_cents": parse_cents(request["Reward"]),
         "duration_s": request["AssignmentDurationInSeconds"],
         "auto_approval_s": request.get("AutoApprovalDelayInSeconds", _AUTO_APPROVAL_S),
-        "requirements": checked_requirements(session, now, request),
+        "requirements": validate_requirements(session, now, request),
     }
     digest = hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()
-    found = session.scalar(select(HitType).where(HitType.content_hash == digest))
-    if found is None:
-        found = HitType(hit_type_id=new_id(), group_id=new_id(), content_hash=digest, **facts)
-        session.add(found)
+    hit_type = session.scalar(select(HitType).where(HitType.content_hash == digest))
+    if hit_type is None:
+        hit_type = HitType(hit_type_id=new_id(), group_id=new_id(), content_hash=digest, **facts)
+        session.add(hit_type)
         session.flush()
-    return found
+    return hit_type
 
 
 def refuse_out_of_limits(request: Request, now: datetime) -> None:
@@ -85,9 +85,11 @@ def refuse_out_of_limits(request: Request, now: datetime) -> None:
             raise RefusedError(
                 "ParameterValidationError", f"{name} must not exceed {longest} characters.", now
             )
-    if cents(request.get("Reward", "0")) > HIGHEST_CENTS:
+    if parse_cents(request.get("Reward", "0")) > HIGHEST_CENTS:
         raise RefusedError(
-            "ParameterValidationError", f"Reward must not exceed {amount(HIGHEST_CENTS)}.", now
+            "ParameterValidationError",
+            f"Reward must not exceed {format_amount(HIGHEST_CENTS)}.",
+            now,
         )
     if not request.get("Title", "a title").strip():
         raise RefusedError("ParameterValidationError", "Title must not be empty.", now)
@@ -110,23 +112,25 @@ _NOT_HERE = ("AssignmentReviewPolicy", "HITReviewPolicy", "HITLayoutId", "HITLay
 def create_hit(session: Session, now: datetime, request: Request) -> Reply:
     """CreateHIT: creates a HIT; HITs with equal properties share a listing."""
     _refuse_repeated(session, "CreateHIT", request, now)
-    return _create(session, now, request, type_of(session, now, request), "CreateHIT")
+    return _create_hit(
+        session, now, request, find_or_create_type(session, now, request), "CreateHIT"
+    )
 
 
 def create_hit_with_hit_type(session: Session, now: datetime, request: Request) -> Reply:
     """CreateHITWithHITType: creates a HIT of an existing type."""
     _refuse_repeated(session, "CreateHITWithHITType", request, now)
     hit_type = find_type(session, request["HITTypeId"], now)
-    return _create(session, now, request, hit_type, "CreateHITWithHITType")
+    return _create_hit(session, now, request, hit_type, "CreateHITWithHITType")
 
 
 def _refuse_repeated(session: Session, operation: str, request: Request, now: datetime) -> None:
-    made = made_before(session, operation, request, now)
-    if made is not None:
-        raise RefusedError("HitAlreadyExists", f"The HIT already exists: HITId {made}", now)
+    hit_id = find_earlier_result(session, operation, request, now)
+    if hit_id is not None:
+        raise RefusedError("HitAlreadyExists", f"The HIT already exists: HITId {hit_id}", now)
 
 
-def _create(
+def _create_hit(
     session: Session, now: datetime, request: Request, hit_type: HitType, operation: str
 ) -> Reply:
     refuse_out_of_limits(request, now)
@@ -149,9 +153,9 @@ def _create(
     )
     session.add(hit)
     refuse_overdraft(session, now)
-    remember(session, operation, request, hit.hit_id, now)
-    tell(session, "HITCreated", hit, now)
-    return {"HIT": to_api(session, hit, now)}
+    store_request_token(session, operation, request, hit.hit_id, now)
+    notify_subscribers(session, "HITCreated", hit, now)
+    return {"HIT": hit_to_api(session, hit, now)}
 
 
 def _refuse_question(request: Request, now: datetime) -> None:
@@ -175,31 +179,31 @@ def _refuse_question(request: Request, now: datetime) -> None:
 def create_additional_assignments(session: Session, now: datetime, request: Request) -> Reply:
     """CreateAdditionalAssignmentsForHIT: adds places, but never from below ten to ten or more."""
     operation = "CreateAdditionalAssignmentsForHIT"
-    if made_before(session, operation, request, now) is not None:
-        raise repeated(request, now)
+    if find_earlier_result(session, operation, request, now) is not None:
+        raise duplicate_request_error(request, now)
     hit = find_hit(session, request["HITId"], now)
     _refuse_disposed(hit, now)
-    more = request["NumberOfAdditionalAssignments"]
-    if not 1 <= more <= _MOST_ASSIGNMENTS:
+    added_places = request["NumberOfAdditionalAssignments"]
+    if not 1 <= added_places <= _MOST_ASSIGNMENTS:
         raise RefusedError(
             "ParameterValidationError", "NumberOfAdditionalAssignments must be at least 1.", now
         )
-    if hit.max_assignments < LARGE_HIT <= hit.max_assignments + more:
+    if hit.max_assignments < LARGE_HIT <= hit.max_assignments + added_places:
         raise RefusedError(
             "InvalidMaximumAssignmentsIncrease",
             f"HIT {hit.hit_id} was created with fewer than {LARGE_HIT} assignments and cannot be"
             f" extended to have {LARGE_HIT} or more.",
             now,
         )
-    hit.max_assignments += more
-    hit.reviewable_told = False
+    hit.max_assignments += added_places
+    hit.reviewable_notified = False
     refuse_overdraft(session, now)
-    remember(session, operation, request, hit.hit_id, now)
-    tell(session, "HITExtended", hit, now)
+    store_request_token(session, operation, request, hit.hit_id, now)
+    notify_subscribers(session, "HITExtended", hit, now)
     return {}
 
 
-def repeated(request: Request, now: datetime) -> RefusedError:
+def duplicate_request_error(request: Request, now: datetime) -> RefusedError:
     """Return the service's error for a token that was used within the last day."""
     return RefusedError(
         "DuplicateRequest",
@@ -215,40 +219,40 @@ def update_expiration(session: Session, now: datetime, request: Request) -> Repl
     later = request["ExpireAt"] > hit.expires_at
     hit.expires_at = max(request["ExpireAt"], hit.created_at)
     if hit.expires_at > now:
-        hit.expiry_told = hit.reviewable_told = False
+        hit.expiry_notified = hit.reviewable_notified = False
         refuse_overdraft(session, now)
         if later:
-            tell(session, "HITExtended", hit, now)
-    elif not hit.expiry_told:
-        hit.expiry_told = True
-        tell(session, "HITExpired", hit, now)
-        tell_if_reviewable(session, hit, now)
+            notify_subscribers(session, "HITExtended", hit, now)
+    elif not hit.expiry_notified:
+        hit.expiry_notified = True
+        notify_subscribers(session, "HITExpired", hit, now)
+        notify_if_reviewable(session, hit, now)
     return {}
 
 
 def _refuse_disposed(hit: Hit, now: datetime) -> None:
     if hit.disposed_at is not None:
-        raise _wrong_state("Disposed", "Assignable,Unassignable,Reviewable,Reviewing", now)
+        raise _hit_state_error("Disposed", "Assignable,Unassignable,Reviewable,Reviewing", now)
 
 
-def _wrong_state(state: str, allowed: str, now: datetime) -> RefusedError:
-    before = f"This HIT is currently in the state '{state}'."
-    return wrong_state("InvalidHITState", allowed, now, before)
+def _hit_state_error(state: str, allowed: str, now: datetime) -> RefusedError:
+    introduction = f"This HIT is currently in the state '{state}'."
+    return wrong_state_error("InvalidHITState", allowed, now, introduction)
 
 
 def get_hit(session: Session, now: datetime, request: Request) -> Reply:
     """GetHIT."""
-    return {"HIT": to_api(session, find_hit(session, request["HITId"], now), now)}
+    return {"HIT": hit_to_api(session, find_hit(session, request["HITId"], now), now)}
 
 
 def update_review_status(session: Session, now: datetime, request: Request) -> Reply:
     """UpdateHITReviewStatus: changes reviewable to reviewing, or back."""
     hit = find_hit(session, request["HITId"], now)
     back = request.get("Revert", False)
-    state = status(hit, place_counts(session, hit), now)
+    state = hit_status(hit, place_counts(session, hit), now)
     needed = "Reviewing" if back else "Reviewable"
     if state != needed:
-        raise _wrong_state(state, needed, now)
+        raise _hit_state_error(state, needed, now)
     hit.reviewing = not back
     return {}
 
@@ -257,9 +261,9 @@ def delete_hit(session: Session, now: datetime, request: Request) -> Reply:
     """DeleteHIT: requires that the HIT is reviewable and all of its work is reviewed."""
     hit = find_hit(session, request["HITId"], now)
     places = place_counts(session, hit)
-    state = status(hit, places, now)
+    state = hit_status(hit, places, now)
     if state not in ("Reviewable", "Reviewing"):
-        raise _wrong_state(state, "Reviewable,Reviewing", now)
+        raise _hit_state_error(state, "Reviewable,Reviewing", now)
     if places.submitted:
         raise RefusedError(
             "InvalidHITState",
@@ -267,44 +271,46 @@ def delete_hit(session: Session, now: datetime, request: Request) -> Reply:
             now,
         )
     hit.disposed_at = now
-    tell(session, "HITDisposed", hit, now)
+    notify_subscribers(session, "HITDisposed", hit, now)
     return {}
 
 
 def list_hits(session: Session, now: datetime, request: Request) -> Reply:
     """ListHITs: lists all HITs that are not disposed, newest first."""
-    return _listed(session, now, request, _kept())
+    return _list_page(session, now, request, _select_existing())
 
 
 def list_hits_for_qualification_type(session: Session, now: datetime, request: Request) -> Reply:
     """ListHITsForQualificationType: lists the HITs that require the qualification."""
-    wanted = request["QualificationTypeId"]
+    type_id = request["QualificationTypeId"]
     types = [
         hit_type.id
         for hit_type in session.scalars(select(HitType))
-        if any(each["QualificationTypeId"] == wanted for each in hit_type.requirements)
+        if any(
+            requirement["QualificationTypeId"] == type_id for requirement in hit_type.requirements
+        )
     ]
-    return _listed(session, now, request, _kept().where(Hit.type_id.in_(types)))
+    return _list_page(session, now, request, _select_existing().where(Hit.type_id.in_(types)))
 
 
 def list_reviewable_hits(session: Session, now: datetime, request: Request) -> Reply:
     """ListReviewableHITs: lists the HITs whose work is complete."""
-    wanted, hits = request.get("Status", "Reviewable"), _kept()
+    wanted_status, hits = request.get("Status", "Reviewable"), _select_existing()
     if "HITTypeId" in request:
         hits = hits.where(Hit.type_id == find_type(session, request["HITTypeId"], now).id)
     # A HIT's status follows from its assignments, so it is computed for each HIT.
     ready = [
         hit.id
         for hit in session.scalars(hits)
-        if status(hit, place_counts(session, hit), now) == wanted
+        if hit_status(hit, place_counts(session, hit), now) == wanted_status
     ]
-    return _listed(session, now, request, _kept().where(Hit.id.in_(ready)))
+    return _list_page(session, now, request, _select_existing().where(Hit.id.in_(ready)))
 
 
-def _kept() -> Select[Any]:
+def _select_existing() -> Select[Any]:
     return select(Hit).where(Hit.disposed_at.is_(None))
 
 
-def _listed(session: Session, now: datetime, request: Request, hits: Select[Any]) -> Reply:
-    found, paging = page(session, request, hits, Hit.id, now, newest_first=True)
-    return {"HITs": [to_api(session, hit, now) for hit in found], **paging}
+def _list_page(session: Session, now: datetime, request: Request, hits: Select[Any]) -> Reply:
+    page_hits, paging = paginate(session, request, hits, Hit.id, now, newest_first=True)
+    return {"HITs": [hit_to_api(session, hit, now) for hit in page_hits], **paging}

@@ -8,7 +8,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from marketplace.mturk.errors import RefusedError, WireError
-from marketplace.mturk.events import send
+from marketplace.mturk.events import enqueue_event
 from marketplace.mturk.hits import find_type
 from marketplace.mturk.tables import Message, Subscription
 from marketplace.mturk.wire import Reply, Request
@@ -22,19 +22,19 @@ _HANDLE = re.compile("[0-9]{1,18}")
 
 def update_settings(session: Session, now: datetime, request: Request) -> Reply:
     """UpdateNotificationSettings: sets the one notification specification of a HIT type."""
-    of = find_type(session, request["HITTypeId"], now)
-    found = session.scalar(select(Subscription).where(Subscription.type_id == of.id))
+    hit_type = find_type(session, request["HITTypeId"], now)
+    subscription = session.scalar(select(Subscription).where(Subscription.type_id == hit_type.id))
     if "Notification" in request:
         _refuse_specification(request, now)
-        if found is None:
-            found = Subscription(type_id=of.id, active=True)
-            session.add(found)
-        found.specification = request["Notification"]
-    if found is None:
+        if subscription is None:
+            subscription = Subscription(type_id=hit_type.id, active=True)
+            session.add(subscription)
+        subscription.specification = request["Notification"]
+    if subscription is None:
         raise RefusedError(
             "ParameterValidationError", "The HIT type has no notification specification yet.", now
         )
-    found.active = request.get("Active", found.active)
+    subscription.active = request.get("Active", subscription.active)
     return {}
 
 
@@ -42,7 +42,7 @@ def send_test_event(session: Session, now: datetime, request: Request) -> Reply:
     """SendTestEventNotification: sends one message immediately."""
     _refuse_specification(request, now)
     destination = request["Notification"]["Destination"]
-    send(session, destination, request["TestEventType"], {}, now)
+    enqueue_event(session, destination, request["TestEventType"], {}, now)
     return {}
 
 
@@ -77,10 +77,10 @@ def receive_message(session: Session, now: datetime, request: Request) -> Reply:
     for message in messages:
         message.hidden_until = now + timedelta(seconds=hidden_s)
         message.received += 1
-    return {"Messages": [_to_api(message) for message in messages]} if messages else {}
+    return {"Messages": [_message_to_api(message) for message in messages]} if messages else {}
 
 
-def _to_api(message: Message) -> dict[str, str]:
+def _message_to_api(message: Message) -> dict[str, str]:
     return {
         "MessageId": f"{message.id}",
         "ReceiptHandle": f"{message.id}",

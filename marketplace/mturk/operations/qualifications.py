@@ -6,8 +6,8 @@ from typing import Any
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from marketplace.mturk.errors import RefusedError, unknown, wrong_state
-from marketplace.mturk.operations import page
+from marketplace.mturk.errors import RefusedError, unknown_object_error, wrong_state_error
+from marketplace.mturk.operations import paginate
 from marketplace.mturk.qualifications import NAMES, find_qualification_type
 from marketplace.mturk.tables import (
     Grant,
@@ -38,7 +38,7 @@ def create_qualification_type(session: Session, now: datetime, request: Request)
             " name must be unique among all of the QualificationTypes created by the same user.",
             now,
         )
-    made = QualificationType(
+    qualification = QualificationType(
         qualification_type_id=new_id(),
         name=name,
         description=request["Description"],
@@ -49,11 +49,11 @@ def create_qualification_type(session: Session, now: datetime, request: Request)
         auto_granted_value=request.get("AutoGrantedValue", 1),
         created_at=now,
     )
-    session.add(made)
-    return {"QualificationType": to_api(made)}
+    session.add(qualification)
+    return {"QualificationType": qualification_type_to_api(qualification)}
 
 
-def to_api(qualification: QualificationType) -> dict[str, Any]:
+def qualification_type_to_api(qualification: QualificationType) -> dict[str, Any]:
     """Return the type in the format of the service's API."""
     facts = {
         "QualificationTypeId": qualification.qualification_type_id,
@@ -74,32 +74,34 @@ def to_api(qualification: QualificationType) -> dict[str, Any]:
 
 def get_qualification_type(session: Session, now: datetime, request: Request) -> Reply:
     """GetQualificationType."""
-    found = find_qualification_type(session, request["QualificationTypeId"], now)
-    return {"QualificationType": to_api(found)}
+    qualification = find_qualification_type(session, request["QualificationTypeId"], now)
+    return {"QualificationType": qualification_type_to_api(qualification)}
 
 
 def update_qualification_type(session: Session, now: datetime, request: Request) -> Reply:
     """UpdateQualificationType: changes any property except the name and the keywords."""
     _refuse_unknown(request, now)
-    found = find_qualification_type(session, request["QualificationTypeId"], now)
-    found.description = request.get("Description", found.description)
-    _refuse_texts(found.name, found.description, now)
-    found.status = request.get("QualificationTypeStatus", found.status)
-    found.retry_delay_s = request.get("RetryDelayInSeconds", found.retry_delay_s)
-    found.auto_granted = request.get("AutoGranted", found.auto_granted)
-    found.auto_granted_value = request.get("AutoGrantedValue", found.auto_granted_value)
-    return {"QualificationType": to_api(found)}
+    qualification = find_qualification_type(session, request["QualificationTypeId"], now)
+    qualification.description = request.get("Description", qualification.description)
+    _refuse_texts(qualification.name, qualification.description, now)
+    qualification.status = request.get("QualificationTypeStatus", qualification.status)
+    qualification.retry_delay_s = request.get("RetryDelayInSeconds", qualification.retry_delay_s)
+    qualification.auto_granted = request.get("AutoGranted", qualification.auto_granted)
+    qualification.auto_granted_value = request.get(
+        "AutoGrantedValue", qualification.auto_granted_value
+    )
+    return {"QualificationType": qualification_type_to_api(qualification)}
 
 
 def delete_qualification_type(session: Session, now: datetime, request: Request) -> Reply:
     """DeleteQualificationType: keeps existing grants, and rejects pending requests."""
-    found = find_qualification_type(session, request["QualificationTypeId"], now)
-    found.deleted_at = now
+    qualification = find_qualification_type(session, request["QualificationTypeId"], now)
+    qualification.deleted_at = now
     pending = select(QualificationRequest).where(
-        QualificationRequest.type_id == found.id, QualificationRequest.state == "pending"
+        QualificationRequest.type_id == qualification.id, QualificationRequest.state == "pending"
     )
-    for asked in session.scalars(pending):
-        asked.state = "rejected"
+    for pending_request in session.scalars(pending):
+        pending_request.state = "rejected"
     return {}
 
 
@@ -112,8 +114,11 @@ def list_qualification_types(session: Session, now: datetime, request: Request) 
             | QualificationType.description.icontains(word, autoescape=True)
             | QualificationType.keywords.icontains(word, autoescape=True)
         )
-    found, paging = page(session, request, rows, QualificationType.id, now)
-    return {"QualificationTypes": [to_api(each) for each in found], **paging}
+    types, paging = paginate(session, request, rows, QualificationType.id, now)
+    return {
+        "QualificationTypes": [qualification_type_to_api(qualification) for qualification in types],
+        **paging,
+    }
 
 
 def _refuse_texts(name: str, description: str, now: datetime) -> None:
@@ -140,84 +145,94 @@ def _refuse_unknown(request: Request, now: datetime) -> None:
 
 def associate(session: Session, now: datetime, request: Request) -> Reply:
     """AssociateQualificationWithWorker: notifies the worker unless SendNotification is false."""
-    of = _own_type(session, request["QualificationTypeId"], now)
-    grant(session, of, request["WorkerId"], request.get("IntegerValue", 1), now)
+    qualification = _find_own_type(session, request["QualificationTypeId"], now)
+    grant_qualification(
+        session, qualification, request["WorkerId"], request.get("IntegerValue", 1), now
+    )
     if request.get("SendNotification", True):
-        text = f"You were given the qualification {of.name}."
+        text = f"You were given the qualification {qualification.name}."
         session.add(
-            WorkerMessage(worker_id=request["WorkerId"], subject=of.name, text=text, sent_at=now)
+            WorkerMessage(
+                worker_id=request["WorkerId"], subject=qualification.name, text=text, sent_at=now
+            )
         )
     return {}
 
 
-def grant(
-    session: Session, of: QualificationType, worker_id: str, value: int, now: datetime
+def grant_qualification(
+    session: Session, qualification: QualificationType, worker_id: str, value: int, now: datetime
 ) -> None:
     """Grant a worker a qualification, or change the value of a granted one."""
-    held = _held(session, of, worker_id)
-    if held is None:
-        held = Grant(type=of, worker_id=worker_id)
-        session.add(held)
-    held.value, held.status, held.granted_at, held.reason = value, "Granted", now, None
+    grant = _find_grant(session, qualification, worker_id)
+    if grant is None:
+        grant = Grant(type=qualification, worker_id=worker_id)
+        session.add(grant)
+    grant.value, grant.status, grant.granted_at, grant.reason = value, "Granted", now, None
 
 
 def disassociate(session: Session, now: datetime, request: Request) -> Reply:
     """DisassociateQualificationFromWorker."""
-    held = _granted(session, now, request)
-    held.status, held.reason = "Revoked", request.get("Reason")
+    grant = _require_grant(session, now, request)
+    grant.status, grant.reason = "Revoked", request.get("Reason")
     return {}
 
 
 def get_score(session: Session, now: datetime, request: Request) -> Reply:
     """GetQualificationScore."""
-    return {"Qualification": _grant_to_api(_granted(session, now, request))}
+    return {"Qualification": _grant_to_api(_require_grant(session, now, request))}
 
 
 def list_workers(session: Session, now: datetime, request: Request) -> Reply:
     """ListWorkersWithQualificationType: lists grants, revoked ones included."""
-    of = _own_type(session, request["QualificationTypeId"], now)
-    rows = select(Grant).where(Grant.type_id == of.id)
+    qualification = _find_own_type(session, request["QualificationTypeId"], now)
+    rows = select(Grant).where(Grant.type_id == qualification.id)
     if "Status" in request:
         rows = rows.where(Grant.status == request["Status"])
-    found, paging = page(session, request, rows, Grant.id, now)
-    return {"Qualifications": [_grant_to_api(held) for held in found], **paging}
+    grants, paging = paginate(session, request, rows, Grant.id, now)
+    return {"Qualifications": [_grant_to_api(grant) for grant in grants], **paging}
 
 
 def list_requests(session: Session, now: datetime, request: Request) -> Reply:
     """ListQualificationRequests: lists the pending requests."""
     rows = select(QualificationRequest).where(QualificationRequest.state == "pending")
     if "QualificationTypeId" in request:
-        of = _own_type(session, request["QualificationTypeId"], now)
-        rows = rows.where(QualificationRequest.type_id == of.id)
-    found, paging = page(session, request, rows, QualificationRequest.id, now)
-    asked = [
+        qualification = _find_own_type(session, request["QualificationTypeId"], now)
+        rows = rows.where(QualificationRequest.type_id == qualification.id)
+    requests, paging = paginate(session, request, rows, QualificationRequest.id, now)
+    entries = [
         {
-            "QualificationRequestId": each.request_id,
-            "QualificationTypeId": each.type.qualification_type_id,
-            "WorkerId": each.worker_id,
-            "SubmitTime": each.submitted_at,
+            "QualificationRequestId": pending_request.request_id,
+            "QualificationTypeId": pending_request.type.qualification_type_id,
+            "WorkerId": pending_request.worker_id,
+            "SubmitTime": pending_request.submitted_at,
         }
-        for each in found
+        for pending_request in requests
     ]
-    return {"QualificationRequests": asked, **paging}
+    return {"QualificationRequests": entries, **paging}
 
 
 def accept_request(session: Session, now: datetime, request: Request) -> Reply:
     """AcceptQualificationRequest."""
-    asked = _pending(session, request["QualificationRequestId"], now)
-    asked.state = "accepted"
-    grant(session, asked.type, asked.worker_id, request.get("IntegerValue", 1), now)
+    pending_request = _require_pending_request(session, request["QualificationRequestId"], now)
+    pending_request.state = "accepted"
+    grant_qualification(
+        session,
+        pending_request.type,
+        pending_request.worker_id,
+        request.get("IntegerValue", 1),
+        now,
+    )
     return {}
 
 
 def reject_request(session: Session, now: datetime, request: Request) -> Reply:
     """RejectQualificationRequest."""
-    asked = _pending(session, request["QualificationRequestId"], now)
-    asked.state, asked.reason = "rejected", request.get("Reason")
+    pending_request = _require_pending_request(session, request["QualificationRequestId"], now)
+    pending_request.state, pending_request.reason = "rejected", request.get("Reason")
     return {}
 
 
-def _own_type(session: Session, type_id: str, now: datetime) -> QualificationType:
+def _find_own_type(session: Session, type_id: str, now: datetime) -> QualificationType:
     if type_id in NAMES:
         raise RefusedError(
             "AccessDenied", f"QualificationType {type_id} belongs to the system.", now
@@ -225,38 +240,42 @@ def _own_type(session: Session, type_id: str, now: datetime) -> QualificationTyp
     return find_qualification_type(session, type_id, now)
 
 
-def _held(session: Session, of: QualificationType, worker_id: str) -> Grant | None:
-    return session.scalar(select(Grant).where(Grant.type_id == of.id, Grant.worker_id == worker_id))
+def _find_grant(session: Session, qualification: QualificationType, worker_id: str) -> Grant | None:
+    return session.scalar(
+        select(Grant).where(Grant.type_id == qualification.id, Grant.worker_id == worker_id)
+    )
 
 
-def _granted(session: Session, now: datetime, request: Request) -> Grant:
-    of = _own_type(session, request["QualificationTypeId"], now)
-    held = _held(session, of, request["WorkerId"])
-    if held is None:
+def _require_grant(session: Session, now: datetime, request: Request) -> Grant:
+    qualification = _find_own_type(session, request["QualificationTypeId"], now)
+    grant = _find_grant(session, qualification, request["WorkerId"])
+    if grant is None:
         raise RefusedError(
             "QualificationDoesNotExist", "You requested a Qualification that does not exist.", now
         )
-    if held.status != "Granted":
-        raise wrong_state("InvalidQualificationState", "Granted", now)
-    return held
+    if grant.status != "Granted":
+        raise wrong_state_error("InvalidQualificationState", "Granted", now)
+    return grant
 
 
-def _grant_to_api(held: Grant) -> dict[str, Any]:
+def _grant_to_api(grant: Grant) -> dict[str, Any]:
     return {
-        "QualificationTypeId": held.type.qualification_type_id,
-        "WorkerId": held.worker_id,
-        "GrantTime": held.granted_at,
-        "IntegerValue": held.value,
-        "Status": held.status,
+        "QualificationTypeId": grant.type.qualification_type_id,
+        "WorkerId": grant.worker_id,
+        "GrantTime": grant.granted_at,
+        "IntegerValue": grant.value,
+        "Status": grant.status,
     }
 
 
-def _pending(session: Session, request_id: str, now: datetime) -> QualificationRequest:
-    asked = session.scalar(
+def _require_pending_request(
+    session: Session, request_id: str, now: datetime
+) -> QualificationRequest:
+    pending_request = session.scalar(
         select(QualificationRequest).where(QualificationRequest.request_id == request_id)
     )
-    if asked is None:
-        raise unknown("QualificationRequest", request_id, now)
-    if asked.state != "pending":
-        raise wrong_state("InvalidQualificationRequestState", "Pending", now)
-    return asked
+    if pending_request is None:
+        raise unknown_object_error("QualificationRequest", request_id, now)
+    if pending_request.state != "pending":
+        raise wrong_state_error("InvalidQualificationRequestState", "Pending", now)
+    return pending_request

@@ -19,34 +19,34 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from marketplace.faults import FaultPlan
-from marketplace.mturk.qualifications import may, requirement_in_words, unmet
+from marketplace.mturk.qualifications import is_qualified, requirement_in_words, unmet_requirements
 from marketplace.mturk.question import PREVIEW, read_question
 from marketplace.mturk.site.pages import (
-    add_page_manners,
-    add_signing_in,
-    answer,
-    may_frame,
-    signed_in,
+    add_page_handlers,
+    add_sign_in_pages,
+    allow_frame,
+    render_facts,
+    require_worker,
 )
 from marketplace.mturk.store import Store
 from marketplace.mturk.tables import Assignment, HitType, Payment, Worker, WorkerMessage
 from marketplace.mturk.workers import (
     Group,
-    accept,
-    ask,
+    accept_hit,
     find_group,
-    give_back,
-    groups,
-    own_assignment,
-    requestable,
-    submit,
+    find_own_assignment,
+    list_groups,
+    list_requestable_qualifications,
+    request_qualification,
+    return_assignment,
+    submit_assignment,
 )
 
 # The stylesheet of every stand-in.
 _SHARED = Path(__file__).parents[2] / "static"
 
 
-def worker_site(store: Store, faults: FaultPlan, *, public: bool) -> Blueprint:
+def create_worker_site(store: Store, faults: FaultPlan, *, public: bool) -> Blueprint:
     """Return the blueprint of the workers' pages.
 
     Args:
@@ -58,13 +58,13 @@ def worker_site(store: Store, faults: FaultPlan, *, public: bool) -> Blueprint:
         "site", __name__, template_folder="templates", static_folder="static",
         static_url_path="/site",
     )  # fmt: skip
-    add_page_manners(site)
+    add_page_handlers(site)
 
     @site.get("/site/pages.css")
     def shared_style() -> Response:
         return send_from_directory(_SHARED, "pages.css")
 
-    add_signing_in(site, store, public=public)
+    add_sign_in_pages(site, store, public=public)
     add_listing_pages(site, store, faults)
     add_frame_pages(site, store)
     add_my_work(site, store)
@@ -77,9 +77,12 @@ def add_listing_pages(site: Blueprint, store: Store, faults: FaultPlan) -> None:
     @site.get("/projects")
     def listing() -> Response:
         with store.moment() as (session, now):
-            worker = signed_in(session)
-            seen = [_context(session, worker, each, now) for each in groups(session, worker, now)]
-            return answer("listing.html", {"groups": seen})
+            worker = require_worker(session)
+            group_facts = [
+                _group_facts(session, worker, group, now)
+                for group in list_groups(session, worker, now)
+            ]
+            return render_facts("listing.html", {"groups": group_facts})
 
     @site.get("/mturk/preview")
     def linked_preview() -> Response:
@@ -89,53 +92,55 @@ def add_listing_pages(site: Blueprint, store: Store, faults: FaultPlan) -> None:
     @site.get("/projects/<group_id>/tasks")
     def preview(group_id: str) -> Response:
         with store.moment() as (session, now):
-            worker = signed_in(session)
+            worker = require_worker(session)
             group = find_group(session, worker, group_id, now)
-            facts = _context(session, worker, group, now)
-            if not may(session, worker, group.type, "preview"):
-                return answer("preview.html", {"group": facts, "frame": None})
+            facts = _group_facts(session, worker, group, now)
+            if not is_qualified(session, worker, group.type, "preview"):
+                return render_facts("preview.html", {"group": facts, "frame": None})
             question = read_question(group.hits[0].question)
-            may_frame(question.origin)
+            allow_frame(question.origin)
             address = question.address(
-                assignmentId=PREVIEW, hitId=group.hits[0].hit_id, turkSubmitTo=submit_to()
+                assignmentId=PREVIEW, hitId=group.hits[0].hit_id, turkSubmitTo=submit_url()
             )
             frame = {"address": address, "height_px": question.height_px}
-            return answer("preview.html", {"group": facts, "frame": frame})
+            return render_facts("preview.html", {"group": facts, "frame": frame})
 
     @site.post("/projects/<group_id>/tasks/accept")
     def accept_one(group_id: str) -> Response:
         with store.moment() as (session, now):
-            worker = signed_in(session)
-            assignment = accept(session, worker, group_id, now, faults)
-            where = url_for("site.assignment", assignment_id=assignment.assignment_id)
-        return make_response(redirect(where, 303))
+            worker = require_worker(session)
+            assignment = accept_hit(session, worker, group_id, now, faults)
+            assignment_url = url_for("site.assignment", assignment_id=assignment.assignment_id)
+        return make_response(redirect(assignment_url, 303))
 
 
-def submit_to() -> str:
+def submit_url() -> str:
     """Return the target of the frame's form: this site, by the host name that the worker uses."""
     return request.host_url.rstrip("/")
 
 
-def _context(session: Session, worker: Worker, group: Group, now: datetime) -> dict[str, Any]:
-    of = group.type
+def _group_facts(session: Session, worker: Worker, group: Group, now: datetime) -> dict[str, Any]:
+    hit_type = group.type
     return {
-        "group_id": of.group_id,
-        "title": of.title,
-        "description": of.description,
-        "keywords": of.keywords,
-        "reward_cents": of.reward_cents,
-        "duration_s": of.duration_s,
+        "group_id": hit_type.group_id,
+        "title": hit_type.title,
+        "description": hit_type.description,
+        "keywords": hit_type.keywords,
+        "reward_cents": hit_type.reward_cents,
+        "duration_s": hit_type.duration_s,
         "hits": len(group.hits),
-        "qualified": may(session, worker, of, "accept"),
-        "requirements": _requirements(session, worker, of),
+        "qualified": is_qualified(session, worker, hit_type, "accept"),
+        "requirements": _describe_requirements(session, worker, hit_type),
     }
 
 
-def _requirements(session: Session, worker: Worker, of: HitType) -> list[Mapping[str, str | bool]]:
-    missing = unmet(session, worker, of, "accept")
+def _describe_requirements(
+    session: Session, worker: Worker, hit_type: HitType
+) -> list[Mapping[str, str | bool]]:
+    missing = unmet_requirements(session, worker, hit_type, "accept")
     return [
-        {"text": requirement_in_words(session, each), "met": each not in missing}
-        for each in of.requirements
+        {"text": requirement_in_words(session, requirement), "met": requirement not in missing}
+        for requirement in hit_type.requirements
     ]
 
 
@@ -145,14 +150,14 @@ def add_frame_pages(site: Blueprint, store: Store) -> None:
     @site.get("/assignments/<assignment_id>")
     def assignment(assignment_id: str) -> Response:
         with store.moment() as (session, now):
-            worker = signed_in(session)
-            found = own_assignment(session, worker, assignment_id)
-            return answer("assignment.html", _assignment_facts(found, now))
+            worker = require_worker(session)
+            own_assignment = find_own_assignment(session, worker, assignment_id)
+            return render_facts("assignment.html", _assignment_facts(own_assignment, now))
 
     @site.post("/assignments/<assignment_id>/return")
     def return_one(assignment_id: str) -> Response:
         with store.moment() as (session, now):
-            give_back(session, signed_in(session), assignment_id, now)
+            return_assignment(session, require_worker(session), assignment_id, now)
         return make_response(redirect(url_for("site.listing"), 303))
 
     @site.post("/mturk/externalSubmit")
@@ -160,29 +165,29 @@ def add_frame_pages(site: Blueprint, store: Store) -> None:
         # The form is sent from inside the frame, where the browser withholds the cookie: only the
         # assignment's identifier tells whose work it is.
         with store.moment() as (session, now):
-            done = submit(session, list(request.form.items(multi=True)), now)
+            done = submit_assignment(session, list(request.form.items(multi=True)), now)
             facts = {"assignment_id": done.assignment_id, "status": done.status}
-        return answer("submitted.html", facts)
+        return render_facts("submitted.html", facts)
 
 
 def _assignment_facts(assignment: Assignment, now: datetime) -> dict[str, Any]:
-    of, frame = assignment.hit.type, None
+    hit_type, frame = assignment.hit.type, None
     if assignment.status == "accepted":
         question = read_question(assignment.hit.question)
-        may_frame(question.origin)
+        allow_frame(question.origin)
         address = question.address(
             assignmentId=assignment.assignment_id,
             hitId=assignment.hit.hit_id,
-            turkSubmitTo=submit_to(),
+            turkSubmitTo=submit_url(),
             workerId=assignment.worker_id,
         )
         frame = {"address": address, "height_px": question.height_px}
     return {
         "assignment_id": assignment.assignment_id,
         "hit_id": assignment.hit.hit_id,
-        "group_id": of.group_id,
-        "title": of.title,
-        "reward_cents": of.reward_cents,
+        "group_id": hit_type.group_id,
+        "title": hit_type.title,
+        "reward_cents": hit_type.reward_cents,
         "status": assignment.status,
         "left_s": max(0, ceil((assignment.deadline - now).total_seconds())),
         "frame": frame,
@@ -198,34 +203,36 @@ def add_my_work(site: Blueprint, store: Store) -> None:
     @site.get("/work")
     def own_work() -> Response:
         with store.moment() as (session, _):
-            worker = signed_in(session)
+            worker = require_worker(session)
             facts = {
-                "earned_cents": _earned(session, worker),
-                "assignments": _assignments(session, worker),
-                "messages": _messages(session, worker),
+                "earned_cents": _earned_cents(session, worker),
+                "assignments": _list_assignments(session, worker),
+                "messages": _list_messages(session, worker),
             }
-            return answer("work.html", facts)
+            return render_facts("work.html", facts)
 
     @site.get("/qualifications")
     def qualifications() -> Response:
         with store.moment() as (session, _):
-            facts = {"qualifications": requestable(session, signed_in(session))}
-            return answer("qualifications.html", facts)
+            facts = {
+                "qualifications": list_requestable_qualifications(session, require_worker(session))
+            }
+            return render_facts("qualifications.html", facts)
 
     @site.post("/qualifications/<type_id>/request")
     def request_one(type_id: str) -> Response:
         with store.moment() as (session, now):
-            ask(session, signed_in(session), type_id, now)
+            request_qualification(session, require_worker(session), type_id, now)
         return make_response(redirect(url_for("site.qualifications"), 303))
 
 
-def _earned(session: Session, worker: Worker) -> int:
-    of = select(func.sum(Payment.amount_cents)).where(Payment.worker_id == worker.worker_id)
-    return session.scalar(of) or 0
+def _earned_cents(session: Session, worker: Worker) -> int:
+    query = select(func.sum(Payment.amount_cents)).where(Payment.worker_id == worker.worker_id)
+    return session.scalar(query) or 0
 
 
-def _assignments(session: Session, worker: Worker) -> list[dict[str, Any]]:
-    found = session.scalars(
+def _list_assignments(session: Session, worker: Worker) -> list[dict[str, Any]]:
+    assignments = session.scalars(
         select(Assignment)
         .where(Assignment.worker_id == worker.worker_id)
         .order_by(Assignment.id.desc())
@@ -233,24 +240,24 @@ def _assignments(session: Session, worker: Worker) -> list[dict[str, Any]]:
     ).all()
     return [
         {
-            "assignment_id": each.assignment_id,
-            "title": each.hit.type.title,
-            "status": each.status,
-            "since": _since(each).isoformat(),
+            "assignment_id": assignment.assignment_id,
+            "title": assignment.hit.type.title,
+            "status": assignment.status,
+            "since": _last_change(assignment).isoformat(),
             "paid_cents": paid,
             "bonus_cents": bonus,
-            "feedback": each.feedback,
+            "feedback": assignment.feedback,
         }
-        for each in found
-        for paid, bonus in [_paid(session, each)]
+        for assignment in assignments
+        for paid, bonus in [_paid_cents(session, assignment)]
     ]
 
 
-def _since(assignment: Assignment) -> datetime:
+def _last_change(assignment: Assignment) -> datetime:
     return assignment.judged_at or assignment.submitted_at or assignment.accepted_at
 
 
-def _paid(session: Session, assignment: Assignment) -> tuple[int, int]:
+def _paid_cents(session: Session, assignment: Assignment) -> tuple[int, int]:
     rows = session.execute(
         select(Payment.kind, func.sum(Payment.amount_cents))
         .where(
@@ -263,14 +270,14 @@ def _paid(session: Session, assignment: Assignment) -> tuple[int, int]:
     return sums.get("reward", 0), sums.get("bonus", 0)
 
 
-def _messages(session: Session, worker: Worker) -> list[dict[str, str]]:
-    found = session.scalars(
+def _list_messages(session: Session, worker: Worker) -> list[dict[str, str]]:
+    messages = session.scalars(
         select(WorkerMessage)
         .where(WorkerMessage.worker_id == worker.worker_id)
         .order_by(WorkerMessage.id.desc())
         .limit(_SHOWN)
     )
     return [
-        {"subject": each.subject, "text": each.text, "sent_at": each.sent_at.isoformat()}
-        for each in found
+        {"subject": message.subject, "text": message.text, "sent_at": message.sent_at.isoformat()}
+        for message in messages
     ]

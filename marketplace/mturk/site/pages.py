@@ -23,10 +23,10 @@ from pydantic import ValidationError
 from sqlalchemy.orm import Session
 
 from marketplace.mturk.errors import WorkerRefusedError
-from marketplace.mturk.money import amount
+from marketplace.mturk.money import format_amount
 from marketplace.mturk.store import Store
 from marketplace.mturk.tables import Worker
-from marketplace.mturk.workers import Profile, find_worker, keep_profile
+from marketplace.mturk.workers import Profile, find_worker, save_profile
 
 _POLICY = (
     "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src data:;"
@@ -35,11 +35,11 @@ _POLICY = (
 _COOKIE = "worker_id"
 # The sign-in page must not redirect to another site.
 _OWN_PATH = re.compile(r"/(?![/\\])[!-~]*")
-_ANYBODY = ("worker_id", "country", "subdivision")
-_RECORD = ("approved_percent", "approved_before", "masters", "adult")
+_PUBLIC_FIELDS = ("worker_id", "country", "subdivision")
+_RECORD_FIELDS = ("approved_percent", "approved_before", "masters", "adult")
 
 
-def answer(template: str, facts: Mapping[str, Any], status: int = 200) -> Response:
+def render_facts(template: str, facts: Mapping[str, Any], status: int = 200) -> Response:
     """Return the facts as a page, or as JSON if a program asks for JSON.
 
     Args:
@@ -58,7 +58,7 @@ def _asks_for_json() -> bool:
     )
 
 
-def may_frame(origin: str) -> None:
+def allow_frame(origin: str) -> None:
     """Let the current page show a frame of another site."""
     g.framed = origin
 
@@ -73,7 +73,7 @@ def forget_worker() -> None:
     cookie.clear()
 
 
-def signed_in(session: Session) -> Worker:
+def require_worker(session: Session) -> Worker:
     """Return the signed-in worker.
 
     Raises:
@@ -85,26 +85,28 @@ def signed_in(session: Session) -> Worker:
     return worker
 
 
-def dollars(cents: int) -> str:
+def format_dollars(cents: int) -> str:
     """Return cents in the format that workers see."""
-    return f"${amount(cents)}"
+    return f"${format_amount(cents)}"
 
 
-def add_page_manners(site: Blueprint) -> None:
+def add_page_handlers(site: Blueprint) -> None:
     """Show refusals as pages, and set the headers of every page."""
-    site.register_error_handler(WorkerRefusedError, _refused)
-    site.after_request(_with_headers)
-    site.add_app_template_filter(dollars)
+    site.register_error_handler(WorkerRefusedError, _show_refusal)
+    site.after_request(_add_headers)
+    site.add_app_template_filter(format_dollars, "dollars")
 
 
-def _refused(error: WorkerRefusedError) -> Response:
+def _show_refusal(error: WorkerRefusedError) -> Response:
     if error.code == "signed_out" and request.method == "GET" and not _asks_for_json():
         return make_response(redirect(url_for("site.sign_in", next=request.full_path), 303))
     current_app.logger.info("%s %s: %s", request.method, request.endpoint, error.code)
-    return answer("refused.html", {"code": error.code, "problem": error.problem}, error.status)
+    return render_facts(
+        "refused.html", {"code": error.code, "problem": error.problem}, error.status
+    )
 
 
-def _with_headers(response: Response) -> Response:
+def _add_headers(response: Response) -> Response:
     response.headers["Content-Security-Policy"] = _POLICY + g.get("framed", "")
     response.headers["Referrer-Policy"] = "no-referrer"
     response.headers["X-Content-Type-Options"] = "nosniff"
@@ -112,24 +114,24 @@ def _with_headers(response: Response) -> Response:
     return response
 
 
-def add_signing_in(site: Blueprint, store: Store, *, public: bool) -> None:
+def add_sign_in_pages(site: Blueprint, store: Store, *, public: bool) -> None:
     """Add the sign-in and sign-out pages."""
-    fields = _ANYBODY if public else _ANYBODY + _RECORD
+    fields = _PUBLIC_FIELDS if public else _PUBLIC_FIELDS + _RECORD_FIELDS
 
     @site.get("/")
     def sign_in() -> Response:
-        return answer("sign_in.html", {"public": public, "next": _next()})
+        return render_facts("sign_in.html", {"public": public, "next": _next_url()})
 
     @site.post("/signin")
     def signed_in_now() -> Response:
-        given = {name: request.form[name].strip() for name in fields if request.form.get(name)}
+        attributes = {name: request.form[name].strip() for name in fields if request.form.get(name)}
         try:
-            profile = Profile.model_validate(given)
+            profile = Profile.model_validate(attributes)
         except ValidationError as error:
-            raise WorkerRefusedError("bad_profile", _problem(error), status=400) from error
+            raise WorkerRefusedError("bad_profile", _describe_problem(error), status=400) from error
         with store.moment() as (session, _):
-            remember_worker(keep_profile(session, profile))
-        return make_response(redirect(_next(), 303))
+            remember_worker(save_profile(session, profile))
+        return make_response(redirect(_next_url(), 303))
 
     @site.post("/signout")
     def sign_out() -> Response:
@@ -137,16 +139,16 @@ def add_signing_in(site: Blueprint, store: Store, *, public: bool) -> None:
         return make_response(redirect(url_for("site.sign_in"), 303))
 
 
-def _next() -> str:
-    wanted = request.values.get("next", "")
-    return wanted.rstrip("?") if _OWN_PATH.fullmatch(wanted) else url_for("site.listing")
+def _next_url() -> str:
+    url = request.values.get("next", "")
+    return url.rstrip("?") if _OWN_PATH.fullmatch(url) else url_for("site.listing")
 
 
-def _problem(error: ValidationError) -> str:
+def _describe_problem(error: ValidationError) -> str:
     problem = error.errors(include_url=False)[0]
     if problem["type"] == "value_error":
-        said = problem["msg"].removeprefix("Value error, ")
-        return f"{said[0].upper()}{said[1:]}."
+        message = problem["msg"].removeprefix("Value error, ")
+        return f"{message[0].upper()}{message[1:]}."
     field = str(problem["loc"][0])
     needed = {
         "worker_id": "A worker ID has at least one character and at most 64.",

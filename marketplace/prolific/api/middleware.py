@@ -8,7 +8,7 @@ from typing import Any
 from flask import Blueprint, Response, request
 from sqlalchemy import select
 
-from marketplace.faults import FaultPlan, hang_up
+from marketplace.faults import FaultPlan, close_connection
 from marketplace.prolific.errors import RefusedError
 from marketplace.prolific.store import Job, Moment, Store
 
@@ -18,18 +18,18 @@ Operation = Callable[..., Reply]
 _RETRY_AFTER_S = 1
 
 
-class Door:
+class ApiRouter:
     """Registers the researchers' API calls.
 
     Args:
         store: The stand-in's state.
         faults: The planned faults.
-        done: Called after each API call.
+        on_done: Called after each API call.
     """
 
-    def __init__(self, store: Store, faults: FaultPlan, done: Callable[[], None]) -> None:
+    def __init__(self, store: Store, faults: FaultPlan, on_done: Callable[[], None]) -> None:
         self.blueprint = Blueprint("api", __name__)
-        self._store, self._faults, self._done = store, faults, done
+        self._store, self._faults, self._done = store, faults, on_done
 
     def on(
         self, method: str, path: str, operation: str, *, flat: bool = False, open_: bool = False
@@ -60,9 +60,9 @@ class Door:
             self._fail_before(operation)
             with self._store.moment() as moment:
                 if not open_:
-                    _refuse_stranger(moment)
+                    _check_token(moment)
                 status, body, *headers = answer(moment, **parts)
-            response = _response(status, body, headers[0] if headers else {})
+            response = _build_response(status, body, headers[0] if headers else {})
             self._fail_after(operation, response)
         except RefusedError as error:
             return error_response(error, flat=flat)
@@ -74,10 +74,10 @@ class Door:
         if fault is None:
             return
         if fault.kind == "throttled":
-            raise busy()
+            raise wallet_busy_error()
         if fault.kind == "request_lost":
-            hang_up()
-        raise _broken()
+            close_connection()
+        raise _server_error()
 
     def _fail_after(self, operation: str, response: Response) -> None:
         self._faults.delay(operation)
@@ -85,19 +85,19 @@ class Door:
         if fault is None:
             return
         if fault.kind == "cut_off":
-            whole = response.get_data()
-            response.set_data(whole[: len(whole) // 2])
+            content = response.get_data()
+            response.set_data(content[: len(content) // 2])
             return
         if fault.kind == "reply_lost":
-            hang_up()
-        raise _broken()
+            close_connection()
+        raise _server_error()
 
-    def promised_nothing(self, operation: str) -> bool:
+    def drops_promised_work(self, operation: str) -> bool:
         """Return whether a fault prevents the promised work of this call from ever being done."""
         return self._faults.strike(operation, "accepted_not_done") is not None
 
 
-def given() -> dict[str, Any]:
+def read_json_object() -> dict[str, Any]:
     """Return the JSON object in the current request's body.
 
     Raises:
@@ -109,7 +109,7 @@ def given() -> dict[str, Any]:
     return sent
 
 
-def busy() -> RefusedError:
+def wallet_busy_error() -> RefusedError:
     """Return the error for a wallet that another call is using."""
     return RefusedError(
         "The workspace's wallet is in use by another request. Try again later.",
@@ -133,13 +133,13 @@ def error_response(error: RefusedError, *, flat: bool = False) -> Response:
     }
     headers = {} if error.retry_after_s is None else {"Retry-After": str(error.retry_after_s)}
     # Without wrapping, send both: other programs look for the member ``error``.
-    return _response(error.status, {**(detail if flat else {}), "error": detail}, headers)
+    return _build_response(error.status, {**(detail if flat else {}), "error": detail}, headers)
 
 
-def _refuse_stranger(moment: Moment) -> None:
+def _check_token(moment: Moment) -> None:
     kind, _, token = request.headers.get("Authorization", "").partition(" ")
-    wanted = moment.account.token
-    if kind != "Token" or not token or (wanted and token != wanted):
+    accepted_token = moment.account.token
+    if kind != "Token" or not token or (accepted_token and token != accepted_token):
         raise RefusedError(
             "Authentication credentials were not provided or are invalid.",
             status=401,
@@ -148,35 +148,37 @@ def _refuse_stranger(moment: Moment) -> None:
         )
 
 
-def _broken() -> RefusedError:
+def _server_error() -> RefusedError:
     return RefusedError(
         "Something went wrong on our side.", status=500, code=140500, title="Server error"
     )
 
 
-def _response(status: int, body: object, headers: Mapping[str, str]) -> Response:
+def _build_response(status: int, body: object, headers: Mapping[str, str]) -> Response:
     if isinstance(body, bytes):
         return Response(body, status, headers, mimetype="text/csv")
     text = "" if status == 204 else json.dumps(body)
     return Response(text, status, headers, mimetype="application/json")
 
 
-def begin_job(moment: Moment, door: Door, operation: str, kind: str, what: Sequence[str]) -> None:
+def create_job(
+    moment: Moment, router: ApiRouter, operation: str, kind: str, ids: Sequence[str]
+) -> None:
     """Create a job whose work is done later.
 
     Args:
         moment: The transaction.
-        door: The API, for its faults.
+        router: The API, for its faults.
         operation: The call's name.
         kind: ``bonus`` or ``approve``.
-        what: The ids of bonus set-ups or of submissions.
+        ids: The ids of bonus set-ups or of submissions.
 
     Raises:
         RefusedError: An earlier job is not done yet.
     """
     if moment.session.scalars(select(Job).where(Job.done.is_(False))).first() is not None:
-        raise busy()
-    if door.promised_nothing(operation):
+        raise wallet_busy_error()
+    if router.drops_promised_work(operation):
         return
     due = moment.now + timedelta(seconds=moment.account.bulk_s)
-    moment.session.add(Job(kind=kind, what=list(what), due_at=due))
+    moment.session.add(Job(kind=kind, ids=list(ids), due_at=due))

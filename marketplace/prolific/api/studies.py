@@ -6,17 +6,17 @@ from typing import Any
 from flask import request
 from sqlalchemy import delete, func, select
 
-from marketplace.prolific.api.middleware import API, Door, Reply, given
-from marketplace.prolific.api.serializers import page_of, study, study_short
-from marketplace.prolific.arrivals import key_set
+from marketplace.prolific.api.middleware import API, ApiRouter, Reply, read_json_object
+from marketplace.prolific.api.serializers import paginate, serialize_study, serialize_study_summary
+from marketplace.prolific.arrivals import public_key_set
 from marketplace.prolific.documents import change_study, read_study
 from marketplace.prolific.errors import RefusedError, UnknownError
-from marketplace.prolific.money import TAKING, Cost, cost_of, projected
-from marketplace.prolific.people import find_group, refuse_unknown
+from marketplace.prolific.money import TAKING_STATUSES, Cost, cost_of, projected_cost
+from marketplace.prolific.people import check_filters, find_group
 from marketplace.prolific.store import Moment, Payment, Project, Study, Submission
-from marketplace.prolific.studies import ACTIONS, grow, settle, transition
+from marketplace.prolific.studies import ACTIONS, add_places, transition, update_status
 
-_ONE = f"{API}/studies/<ref>/"
+_STUDY = f"{API}/studies/<ref>/"
 _BOOL = {"true": True, "false": False, "1": True, "0": False}
 
 
@@ -26,90 +26,95 @@ def find_study(moment: Moment, ref: str) -> Study:
     Raises:
         UnknownError: No study has that identifier.
     """
-    found = moment.session.scalar(select(Study).where(Study.ref == ref))
-    if found is None:
+    study = moment.session.scalar(select(Study).where(Study.ref == ref))
+    if study is None:
         raise UnknownError("study")
-    return found
+    return study
 
 
-def add_studies(door: Door) -> None:
+def add_studies(router: ApiRouter) -> None:
     """Add the calls that create, show, change and publish studies."""
 
-    @door.on("POST", f"{API}/studies/", "create-study", flat=True)
+    @router.on("POST", f"{API}/studies/", "create-study", flat=True)
     def create(moment: Moment) -> Reply:
-        asked = given()
-        fields = read_study(asked, moment.account)
-        _refuse_dangling(moment, fields)
-        made = Study(
-            fields=fields, project=_project(moment, fields["project"]), created_at=moment.now
+        document = read_json_object()
+        fields = read_study(document, moment.account)
+        _check_references(moment, fields)
+        study = Study(
+            fields=fields, project=_choose_project(moment, fields["project"]), created_at=moment.now
         )
-        moment.session.add(made)
+        moment.session.add(study)
         moment.session.flush()
-        return 201, study(moment, made)
+        return 201, serialize_study(moment, study)
 
-    @door.on("GET", f"{API}/studies/", "get-studies", flat=True)
+    @router.on("GET", f"{API}/studies/", "get-studies", flat=True)
     def listed(moment: Moment) -> Reply:
-        return 200, _listed(moment, select(Study))
+        return 200, _list_studies(moment, select(Study))
 
-    @door.on("GET", f"{API}/projects/<ref>/studies/", "get-project-studies", flat=True)
+    @router.on("GET", f"{API}/projects/<ref>/studies/", "get-project-studies", flat=True)
     def of_project(moment: Moment, ref: str) -> Reply:
-        return 200, _listed(moment, select(Study).where(Study.project == ref))
+        return 200, _list_studies(moment, select(Study).where(Study.project == ref))
 
-    @door.on("GET", _ONE, "get-study")
+    @router.on("GET", _STUDY, "get-study")
     def shown(moment: Moment, ref: str) -> Reply:
-        return 200, study(moment, find_study(moment, ref))
+        return 200, serialize_study(moment, find_study(moment, ref))
 
-    @door.on("PATCH", _ONE, "update-study")
+    @router.on("PATCH", _STUDY, "update-study")
     def changed(moment: Moment, ref: str) -> Reply:
-        found = find_study(moment, ref)
-        _change(moment, found, given())
-        return 200, study(moment, found)
+        study = find_study(moment, ref)
+        _change_study(moment, study, read_json_object())
+        return 200, serialize_study(moment, study)
 
-    @door.on("DELETE", _ONE, "delete-study")
+    @router.on("DELETE", _STUDY, "delete-study")
     def deleted(moment: Moment, ref: str) -> Reply:
-        found = find_study(moment, ref)
-        if found.status not in ("UNPUBLISHED", "SCHEDULED"):
+        study = find_study(moment, ref)
+        if study.status not in ("UNPUBLISHED", "SCHEDULED"):
             raise RefusedError("Only a study that was never published can be deleted.")
-        moment.session.execute(delete(Study).where(Study.id == found.id))
+        moment.session.execute(delete(Study).where(Study.id == study.id))
         return 200, {}
 
-    @door.on("POST", f"{_ONE}transition/", "publish-study")
+    @router.on("POST", f"{_STUDY}transition/", "publish-study")
     def move(moment: Moment, ref: str) -> Reply:
-        found, asked = find_study(moment, ref), given()
-        if asked.get("action") not in ACTIONS:
+        study, fields = find_study(moment, ref), read_json_object()
+        if fields.get("action") not in ACTIONS:
             raise RefusedError({"action": [f"One of: {', '.join(ACTIONS)}."]})
-        at = asked.get("publish_at")
-        transition(moment, found, asked["action"], datetime.fromisoformat(at) if at else None)
-        return 200, study(moment, found)
+        at = fields.get("publish_at")
+        transition(moment, study, fields["action"], datetime.fromisoformat(at) if at else None)
+        return 200, serialize_study(moment, study)
 
-    @door.on("GET", f"{_ONE}access-details-progress/", "get-study-access-details-progress")
+    @router.on("GET", f"{_STUDY}access-details-progress/", "get-study-access-details-progress")
     def progress(moment: Moment, ref: str) -> Reply:
-        return 200, _links_progress(moment, find_study(moment, ref))
+        return 200, _serialize_link_progress(moment, find_study(moment, ref))
 
 
-def add_costs(door: Door) -> None:
+def add_costs(router: ApiRouter) -> None:
     """Add the calls that return costs, recommended pay and the public key set."""
 
-    @door.on("GET", f"{_ONE}cost/", "get-study-cost", flat=True)
+    @router.on("GET", f"{_STUDY}cost/", "get-study-cost", flat=True)
     def cost(moment: Moment, ref: str) -> Reply:
-        found, currency = find_study(moment, ref), moment.account.currency
+        study, currency = find_study(moment, ref), moment.account.currency
         if request.args.get("is_projected", "").lower() in ("true", "1"):
-            rewards = projected(moment, found)
+            rewards = projected_cost(moment, study)
         else:
-            rewards = _spent(moment, found, ("reward", "partial", "screen_out"))
-        bonuses = _spent(moment, found, ("bonus",))
-        return 200, {"rewards": _cost(rewards, currency), "bonuses": _cost(bonuses, currency)}
+            rewards = _sum_payments(moment, study, ("reward", "partial", "screen_out"))
+        bonuses = _sum_payments(moment, study, ("bonus",))
+        return 200, {
+            "rewards": _serialize_cost(rewards, currency),
+            "bonuses": _serialize_cost(bonuses, currency),
+        }
 
-    @door.on("POST", f"{API}/study-cost-calculator/", "calculate-study-cost", flat=True)
+    @router.on("POST", f"{API}/study-cost-calculator/", "calculate-study-cost", flat=True)
     def calculated(moment: Moment) -> Reply:
-        asked = given()
+        fields = read_json_object()
         try:
-            reward, places = int(asked["reward"]), int(asked["total_available_places"])
+            reward, places = int(fields["reward"]), int(fields["total_available_places"])
         except (KeyError, TypeError, ValueError) as error:
             raise RefusedError({"reward": ["Reward and places are needed."]}) from error
         return 200, {"total_cost": cost_of(moment.account, reward).times(places).total}
 
-    @door.on("GET", f"{API}/reward-recommendations/", "calculate-reward-recommendations", flat=True)
+    @router.on(
+        "GET", f"{API}/reward-recommendations/", "calculate-reward-recommendations", flat=True
+    )
     def recommended(moment: Moment) -> Reply:
         account = moment.account
         if request.args.get("workspace_id") != account.workspace:
@@ -124,72 +129,72 @@ def add_costs(door: Door) -> None:
             }
         ]
 
-    @door.on("GET", "/.well-known/study/jwks.json", "get-study-jwks", open_=True)
+    @router.on("GET", "/.well-known/study/jwks.json", "get-study-jwks", open_=True)
     def keys(moment: Moment) -> Reply:
-        return 200, key_set(moment.account)
+        return 200, public_key_set(moment.account)
 
 
-def _project(moment: Moment, ref: str) -> str:
-    projects = {each.ref for each in moment.session.scalars(select(Project))}
+def _choose_project(moment: Moment, ref: str) -> str:
+    projects = {project.ref for project in moment.session.scalars(select(Project))}
     if ref and ref not in projects:
         raise RefusedError({"project": ["There is no such project."]})
     first = select(Project.ref).order_by(Project.id)
     return ref or str(moment.session.scalars(first).first())
 
 
-def _refuse_dangling(moment: Moment, fields: dict[str, Any]) -> None:
-    refuse_unknown(fields["filters"])
+def _check_references(moment: Moment, fields: dict[str, Any]) -> None:
+    check_filters(fields["filters"])
     for code in fields["completion_codes"]:
         for action in code["actions"]:
             if "participant_group" in action:
                 find_group(moment, action["participant_group"])
 
 
-def _listed(moment: Moment, wanted: Any) -> dict[str, Any]:  # noqa: ANN401 - SQLAlchemy's own
+def _list_studies(moment: Moment, query: Any) -> dict[str, Any]:  # noqa: ANN401 - SQLAlchemy's own
     state = request.args.get("state")
     if state:
-        wanted = wanted.where(Study.status == state)
-    found = moment.session.scalars(wanted.order_by(Study.id.desc()))
-    return page_of([study_short(moment, each) for each in found])
+        query = query.where(Study.status == state)
+    studies = moment.session.scalars(query.order_by(Study.id.desc()))
+    return paginate([serialize_study_summary(moment, study) for study in studies])
 
 
-def _change(moment: Moment, found: Study, asked: dict[str, Any]) -> None:
-    published = found.status not in ("UNPUBLISHED", "SCHEDULED")
-    fields = change_study(found.fields, asked, moment.account, published=published)
-    _refuse_dangling(moment, fields)
+def _change_study(moment: Moment, study: Study, changes: dict[str, Any]) -> None:
+    published = study.status not in ("UNPUBLISHED", "SCHEDULED")
+    fields = change_study(study.fields, changes, moment.account, published=published)
+    _check_references(moment, fields)
     places = fields["total_available_places"]
     if published:
-        fields["total_available_places"] = found.places
-    found.fields = fields
+        fields["total_available_places"] = study.places
+    study.fields = fields
     if published:
-        grow(moment, found, places)
-        settle(moment, found)
+        add_places(moment, study, places)
+        update_status(moment, study)
 
 
-def _spent(moment: Moment, found: Study, kinds: tuple[str, ...]) -> Cost:
+def _sum_payments(moment: Moment, study: Study, kinds: tuple[str, ...]) -> Cost:
     sums = (Payment.amount_minor, Payment.fee_minor, Payment.tax_minor)
     row = moment.session.execute(
-        select(*(func.coalesce(func.sum(each), 0) for each in sums))
+        select(*(func.coalesce(func.sum(column), 0) for column in sums))
         .join(Submission, Submission.id == Payment.submission_id)
-        .where(Submission.study_id == found.id, Payment.kind.in_(kinds))
+        .where(Submission.study_id == study.id, Payment.kind.in_(kinds))
     ).one()
     amount, fee, tax = map(int, row)
     return Cost(amount, fee, tax)
 
 
-def _cost(cost: Cost, currency: str) -> dict[str, Any]:
+def _serialize_cost(cost: Cost, currency: str) -> dict[str, Any]:
     parts = {"rewards": cost.amount, "fees": cost.fee, "tax": cost.tax}
     return {name: {"amount": part, "currency": currency} for name, part in parts.items()}
 
 
-def _links_progress(moment: Moment, found: Study) -> dict[str, Any]:
-    taken = dict(
+def _serialize_link_progress(moment: Moment, study: Study) -> dict[str, Any]:
+    taken_by_link = dict(
         moment.session.execute(
             select(Submission.link, func.count())
-            .where(Submission.study_id == found.id, Submission.status.in_(TAKING))
+            .where(Submission.study_id == study.id, Submission.status.in_(TAKING_STATUSES))
             .group_by(Submission.link)
         ).all()
     )
-    links = found.fields.get("access_details", [])
-    shares = [{**link, "allocated": taken.get(n, 0)} for n, link in enumerate(links)]
-    return {"id": found.ref, "progress": shares}
+    links = study.fields.get("access_details", [])
+    shares = [{**link, "allocated": taken_by_link.get(n, 0)} for n, link in enumerate(links)]
+    return {"id": study.ref, "progress": shares}

@@ -6,13 +6,18 @@ from typing import Any
 from flask import request
 from sqlalchemy import Select, select
 
-from marketplace.prolific.api.middleware import API, Door, Reply, begin_job, given
-from marketplace.prolific.api.serializers import page_of, submission, submission_short, time
+from marketplace.prolific.api.middleware import API, ApiRouter, Reply, create_job, read_json_object
+from marketplace.prolific.api.serializers import (
+    format_time,
+    paginate,
+    serialize_submission,
+    serialize_submission_summary,
+)
 from marketplace.prolific.api.studies import find_study
 from marketplace.prolific.errors import RefusedError, UnknownError
-from marketplace.prolific.money import NOTHING, Cost, cost_of, counts, refuse_overdraft
+from marketplace.prolific.money import NO_COST, Cost, cost_of, count_by_status, refuse_overdraft
 from marketplace.prolific.store import BonusSetup, Moment, Study, Submission
-from marketplace.prolific.submissions import ACTIONS, ask_to_return, find, transition
+from marketplace.prolific.submissions import ACTIONS, ask_to_return, find_submission, transition
 
 STATUSES = (
     *("ACTIVE", "APPROVED", "AWAITING REVIEW", "REJECTED", "RESERVED", "RETURNED", "TIMED-OUT"),
@@ -21,84 +26,95 @@ STATUSES = (
 _MOST_AT_ONCE = 1000
 
 
-def add_submissions(door: Door) -> None:
+def add_submissions(router: ApiRouter) -> None:
     """Add the calls that list, show and review submissions."""
 
-    @door.on("GET", f"{API}/submissions/", "get-submissions", flat=True)
+    @router.on("GET", f"{API}/submissions/", "get-submissions", flat=True)
     def listed(moment: Moment) -> Reply:
         study = find_study(moment, request.args.get("study", ""))
-        return 200, _listed(moment, select(Submission).where(Submission.study_id == study.id))
+        return 200, _list_submissions(
+            moment, select(Submission).where(Submission.study_id == study.id)
+        )
 
-    @door.on("GET", f"{API}/studies/<ref>/submissions/", "get-study-submissions", flat=True)
+    @router.on("GET", f"{API}/studies/<ref>/submissions/", "get-study-submissions", flat=True)
     def of_study(moment: Moment, ref: str) -> Reply:
         study = find_study(moment, ref)
-        return 200, _listed(moment, select(Submission).where(Submission.study_id == study.id))
+        return 200, _list_submissions(
+            moment, select(Submission).where(Submission.study_id == study.id)
+        )
 
-    @door.on(
+    @router.on(
         "GET", f"{API}/studies/<ref>/submissions/counts/", "count-study-submissions-by-status",
         flat=True,
     )  # fmt: skip
     def counted(moment: Moment, ref: str) -> Reply:
-        of = counts(moment.session, find_study(moment, ref))
+        counts = count_by_status(moment.session, find_study(moment, ref))
         return 200, {
-            **{status: of.get(status, 0) for status in STATUSES},
-            "TOTAL": sum(of.values()),
+            **{status: counts.get(status, 0) for status in STATUSES},
+            "TOTAL": sum(counts.values()),
         }
 
-    @door.on("GET", f"{API}/submissions/<ref>/", "get-submission")
+    @router.on("GET", f"{API}/submissions/<ref>/", "get-submission")
     def shown(moment: Moment, ref: str) -> Reply:
-        return 200, submission(moment, find(moment, ref))
+        return 200, serialize_submission(moment, find_submission(moment, ref))
 
-    @door.on("POST", f"{API}/submissions/<ref>/transition/", "transition-submission")
+    @router.on("POST", f"{API}/submissions/<ref>/transition/", "transition-submission")
     def move(moment: Moment, ref: str) -> Reply:
-        found, asked = find(moment, ref), given()
-        if asked.get("action") not in ACTIONS:
+        submission, fields = find_submission(moment, ref), read_json_object()
+        if fields.get("action") not in ACTIONS:
             raise RefusedError({"action": [f"One of: {', '.join(ACTIONS)}."]})
-        transition(moment, found, asked)
-        facts = submission(moment, found)
-        return 200, {name: facts[name] for name in _SHOWN}
+        transition(moment, submission, fields)
+        facts = serialize_submission(moment, submission)
+        return 200, {name: facts[name] for name in _TRANSITION_FIELDS}
 
-    @door.on("POST", f"{API}/submissions/<ref>/request-return/", "request-submission-return")
+    @router.on("POST", f"{API}/submissions/<ref>/request-return/", "request-submission-return")
     def return_wanted(moment: Moment, ref: str) -> Reply:
-        found, reasons = find(moment, ref), given().get("request_return_reasons")
+        submission, reasons = (
+            find_submission(moment, ref),
+            read_json_object().get("request_return_reasons"),
+        )
         if not isinstance(reasons, list) or not all(isinstance(r, str) and r for r in reasons):
             raise RefusedError({"request_return_reasons": ["A list of reasons is needed."]})
-        ask_to_return(moment, found, reasons)
-        return 200, {
-            "id": found.ref,
-            "status": found.status,
-            "participant": found.participant,
-            "return_requested": time(found.return_requested),
-        }
+        ask_to_return(moment, submission, reasons)
+        return 200, _serialize_return_request(submission)
 
-    @door.on("POST", f"{API}/submissions/bulk-approve/", "bulk-approve-submissions", flat=True)
+    @router.on("POST", f"{API}/submissions/bulk-approve/", "bulk-approve-submissions", flat=True)
     def approve_many(moment: Moment) -> Reply:
-        refs = _approvable(moment, given())
-        begin_job(moment, door, "bulk-approve-submissions", "approve", refs)
+        refs = _select_approvable(moment, read_json_object())
+        create_job(moment, router, "bulk-approve-submissions", "approve", refs)
         return 200, "The request to bulk approve has been made successfully."
 
 
-_SHOWN = (
+_TRANSITION_FIELDS = (
     *("id", "participant", "status", "study_id", "started_at", "completed_at", "entered_code"),
 )
 
 
-def _listed(moment: Moment, wanted: Select[Any]) -> dict[str, Any]:
+def _serialize_return_request(submission: Submission) -> dict[str, Any]:
+    return {
+        "id": submission.ref,
+        "status": submission.status,
+        "participant": submission.participant,
+        "return_requested": format_time(submission.return_requested),
+    }
+
+
+def _list_submissions(moment: Moment, query: Select[Any]) -> dict[str, Any]:
     status = request.args.get("status", "").upper().replace("_", " ")
     if status:
-        wanted = wanted.where(Submission.status == status)
+        query = query.where(Submission.status == status)
     backwards = request.args.get("ordering") == "-started_at"
     order = Submission.id.desc() if backwards else Submission.id
-    found = moment.session.scalars(wanted.order_by(order))
-    return page_of([submission_short(each) for each in found])
+    submissions = moment.session.scalars(query.order_by(order))
+    return paginate([serialize_submission_summary(submission) for submission in submissions])
 
 
-def _approvable(moment: Moment, asked: dict[str, Any]) -> list[str]:
-    if "submission_ids" in asked:
-        refs = [str(ref) for ref in asked["submission_ids"]]
+def _select_approvable(moment: Moment, fields: dict[str, Any]) -> list[str]:
+    if "submission_ids" in fields:
+        refs = [str(ref) for ref in fields["submission_ids"]]
     else:
-        study = find_study(moment, str(asked.get("study_id", "")))
-        people = [str(ref) for ref in asked.get("participant_ids", [])]
+        study = find_study(moment, str(fields.get("study_id", "")))
+        people = [str(ref) for ref in fields.get("participant_ids", [])]
         refs = list(
             moment.session.scalars(
                 select(Submission.ref).where(
@@ -108,8 +124,12 @@ def _approvable(moment: Moment, asked: dict[str, Any]) -> list[str]:
         )
     if not refs or len(refs) > _MOST_AT_ONCE:
         raise RefusedError({"submission_ids": [f"Between 1 and {_MOST_AT_ONCE} are needed."]})
-    found = [find(moment, ref) for ref in refs]
-    wrong = [each.ref for each in found if each.status not in ("AWAITING REVIEW", "APPROVED")]
+    submissions = [find_submission(moment, ref) for ref in refs]
+    wrong = [
+        submission.ref
+        for submission in submissions
+        if submission.status not in ("AWAITING REVIEW", "APPROVED")
+    ]
     if wrong:
         raise RefusedError({"submission_ids": [f"Not awaiting review: {', '.join(wrong)}."]})
     return refs
@@ -118,55 +138,55 @@ def _approvable(moment: Moment, asked: dict[str, Any]) -> list[str]:
 _MOST_MINOR = 100_000_00
 
 
-def add_bonuses(door: Door) -> None:
+def add_bonuses(router: ApiRouter) -> None:
     """Add the two calls: set up bonuses, and pay them."""
 
-    @door.on("POST", f"{API}/submissions/bonus-payments/", "create-bonus-payments")
+    @router.on("POST", f"{API}/submissions/bonus-payments/", "create-bonus-payments")
     def set_up(moment: Moment) -> Reply:
-        asked = given()
-        study = find_study(moment, str(asked.get("study_id", "")))
-        lines = _lines(moment, study, asked.get("csv_bonuses"))
-        made = BonusSetup(study=study.ref, lines=lines, created_at=moment.now)
-        moment.session.add(made)
+        fields = read_json_object()
+        study = find_study(moment, str(fields.get("study_id", "")))
+        lines = _parse_bonus_lines(moment, study, fields.get("csv_bonuses"))
+        setup = BonusSetup(study=study.ref, lines=lines, created_at=moment.now)
+        moment.session.add(setup)
         moment.session.flush()
-        return 201, _to_api(moment, made)
+        return 201, _serialize_setup(moment, setup)
 
-    @door.on("POST", f"{API}/bulk-bonus-payments/<ref>/pay/", "pay-bonus-payments")
+    @router.on("POST", f"{API}/bulk-bonus-payments/<ref>/pay/", "pay-bonus-payments")
     def pay(moment: Moment, ref: str) -> Reply:
-        made = moment.session.scalar(select(BonusSetup).where(BonusSetup.ref == ref))
-        if made is None:
+        setup = moment.session.scalar(select(BonusSetup).where(BonusSetup.ref == ref))
+        if setup is None:
             raise UnknownError("bulk bonus payment")
-        refuse_overdraft(moment, _cost(moment, made).total)
-        begin_job(moment, door, "pay-bonus-payments", "bonus", [ref])
+        refuse_overdraft(moment, _total_cost(moment, setup).total)
+        create_job(moment, router, "pay-bonus-payments", "bonus", [ref])
         return 202, "The bonuses will be paid in the following minutes."
 
 
-def _lines(moment: Moment, study: Study, text: object) -> list[tuple[int, int]]:
+def _parse_bonus_lines(moment: Moment, study: Study, text: object) -> list[tuple[int, int]]:
     if not isinstance(text, str) or not text.strip():
         raise RefusedError({"csv_bonuses": ["Lines of an identifier and an amount are needed."]})
-    found, wrong = [], []
+    bonuses, unknown_ids = [], []
     for line in text.strip().splitlines():
-        who, _, amount = line.partition(",")
-        submission = _submission(moment, study, who.strip())
+        id_, _, amount = line.partition(",")
+        submission = _find_study_submission(moment, study, id_.strip())
         if submission is None:
-            wrong.append(who.strip())
+            unknown_ids.append(id_.strip())
         else:
-            found.append((submission.id, _minor(amount.strip())))
-    if wrong:
-        raise RefusedError({"csv_bonuses": [f"Not in the study: {', '.join(wrong)}."]})
-    return found
+            bonuses.append((submission.id, _parse_minor_units(amount.strip())))
+    if unknown_ids:
+        raise RefusedError({"csv_bonuses": [f"Not in the study: {', '.join(unknown_ids)}."]})
+    return bonuses
 
 
-def _submission(moment: Moment, study: Study, who: str) -> Submission | None:
-    of = select(Submission).where(Submission.study_id == study.id)
-    found = moment.session.scalar(of.where(Submission.ref == who))
-    if found is not None:
-        return found
-    own = of.where(Submission.participant == who).order_by(Submission.id.desc())
-    return moment.session.scalars(own).first()
+def _find_study_submission(moment: Moment, study: Study, id_: str) -> Submission | None:
+    query = select(Submission).where(Submission.study_id == study.id)
+    submission = moment.session.scalar(query.where(Submission.ref == id_))
+    if submission is not None:
+        return submission
+    of_participant = query.where(Submission.participant == id_).order_by(Submission.id.desc())
+    return moment.session.scalars(of_participant).first()
 
 
-def _minor(amount: str) -> int:
+def _parse_minor_units(amount: str) -> int:
     try:
         minor = Decimal(amount) * 100
     except InvalidOperation as error:
@@ -176,15 +196,15 @@ def _minor(amount: str) -> int:
     return int(minor)
 
 
-def _cost(moment: Moment, made: BonusSetup) -> Cost:
-    return sum((cost_of(moment.account, amount) for _, amount in made.lines), NOTHING)
+def _total_cost(moment: Moment, setup: BonusSetup) -> Cost:
+    return sum((cost_of(moment.account, amount) for _, amount in setup.lines), NO_COST)
 
 
-def _to_api(moment: Moment, made: BonusSetup) -> dict[str, Any]:
-    cost = _cost(moment, made)
+def _serialize_setup(moment: Moment, setup: BonusSetup) -> dict[str, Any]:
+    cost = _total_cost(moment, setup)
     return {
-        "id": made.ref,
-        "study": made.study,
+        "id": setup.ref,
+        "study": setup.study,
         "amount": cost.amount,
         "fees": cost.fee,
         "vat": cost.tax,

@@ -4,19 +4,19 @@ from typing import Any
 
 from sqlalchemy import select
 
-from marketplace.prolific.api.middleware import API, Door, Reply, given
-from marketplace.prolific.api.serializers import page_of
+from marketplace.prolific.api.middleware import API, ApiRouter, Reply, read_json_object
+from marketplace.prolific.api.serializers import paginate
 from marketplace.prolific.errors import RefusedError, UnknownError
-from marketplace.prolific.money import balance
+from marketplace.prolific.money import compute_balance
 from marketplace.prolific.store import Moment, Project
 
 _WORKSPACE = f"{API}/workspaces/<ref>/"
 
 
-def add_workspaces(door: Door) -> None:
+def add_workspaces(router: ApiRouter) -> None:
     """Add the calls about the user, the workspace, the wallet and the projects."""
 
-    @door.on("GET", f"{API}/users/me/", "get-user")
+    @router.on("GET", f"{API}/users/me/", "get-user")
     def me(moment: Moment) -> Reply:
         account = moment.account
         return 200, {
@@ -25,19 +25,19 @@ def add_workspaces(door: Door) -> None:
             "currency_code": account.currency,
         }
 
-    @door.on("GET", f"{API}/workspaces/", "get-workspaces")
+    @router.on("GET", f"{API}/workspaces/", "get-workspaces")
     def workspaces(moment: Moment) -> Reply:
-        return 200, page_of([_workspace(moment)])
+        return 200, paginate([_serialize_workspace(moment)])
 
-    @door.on("GET", _WORKSPACE, "get-workspace")
+    @router.on("GET", _WORKSPACE, "get-workspace")
     def workspace(moment: Moment, ref: str) -> Reply:
-        _refuse_other(moment, ref)
-        return 200, _workspace(moment)
+        _check_workspace(moment, ref)
+        return 200, _serialize_workspace(moment)
 
-    @door.on("GET", f"{_WORKSPACE}balance/", "get-workspace-balance")
+    @router.on("GET", f"{_WORKSPACE}balance/", "get-workspace-balance")
     def wallet(moment: Moment, ref: str) -> Reply:
-        _refuse_other(moment, ref)
-        total, available = balance(moment)
+        _check_workspace(moment, ref)
+        total, available = compute_balance(moment)
         return 200, {
             "currency_code": moment.account.currency,
             "total_balance": total,
@@ -46,37 +46,37 @@ def add_workspaces(door: Door) -> None:
             "available_balance_breakdown": {},
         }
 
-    @door.on("GET", f"{_WORKSPACE}projects/", "get-projects")
+    @router.on("GET", f"{_WORKSPACE}projects/", "get-projects")
     def projects(moment: Moment, ref: str) -> Reply:
-        _refuse_other(moment, ref)
-        found = moment.session.scalars(select(Project).order_by(Project.id))
-        return 200, page_of([_project(moment, each) for each in found])
+        _check_workspace(moment, ref)
+        rows = moment.session.scalars(select(Project).order_by(Project.id))
+        return 200, paginate([_serialize_project(moment, row) for row in rows])
 
-    @door.on("POST", f"{_WORKSPACE}projects/", "create-project")
+    @router.on("POST", f"{_WORKSPACE}projects/", "create-project")
     def make_project(moment: Moment, ref: str) -> Reply:
-        _refuse_other(moment, ref)
-        title = given().get("title")
+        _check_workspace(moment, ref)
+        title = read_json_object().get("title")
         if not isinstance(title, str) or not title:
             raise RefusedError({"title": ["A title is needed."]})
-        made = Project(title=title)
-        moment.session.add(made)
+        new_project = Project(title=title)
+        moment.session.add(new_project)
         moment.session.flush()
-        return 201, {**_project(moment, made), "workspace": ref}
+        return 201, {**_serialize_project(moment, new_project), "workspace": ref}
 
-    @door.on("GET", f"{API}/projects/<ref>/", "get-project")
+    @router.on("GET", f"{API}/projects/<ref>/", "get-project")
     def project(moment: Moment, ref: str) -> Reply:
-        found = moment.session.scalar(select(Project).where(Project.ref == ref))
-        if found is None:
+        row = moment.session.scalar(select(Project).where(Project.ref == ref))
+        if row is None:
             raise UnknownError("project")
-        return 200, {**_project(moment, found), "workspace": moment.account.workspace}
+        return 200, {**_serialize_project(moment, row), "workspace": moment.account.workspace}
 
 
-def _refuse_other(moment: Moment, ref: str) -> None:
+def _check_workspace(moment: Moment, ref: str) -> None:
     if ref != moment.account.workspace:
         raise UnknownError("workspace")
 
 
-def _workspace(moment: Moment) -> dict[str, Any]:
+def _serialize_workspace(moment: Moment) -> dict[str, Any]:
     account = moment.account
     return {
         "id": account.workspace,
@@ -88,10 +88,10 @@ def _workspace(moment: Moment) -> dict[str, Any]:
     }
 
 
-def _project(moment: Moment, found: Project) -> dict[str, Any]:
+def _serialize_project(moment: Moment, project: Project) -> dict[str, Any]:
     return {
-        "id": found.ref,
-        "title": found.title,
+        "id": project.ref,
+        "title": project.title,
         "description": "",
         "owner": moment.account.owner,
         "type": "PRIVATE",

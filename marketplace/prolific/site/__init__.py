@@ -21,17 +21,17 @@ from flask import (
 )
 from sqlalchemy import func, select
 
-from marketplace.prolific.arrivals import study_address
+from marketplace.prolific.arrivals import build_study_url
 from marketplace.prolific.errors import ParticipantRefusedError
-from marketplace.prolific.money import taken
+from marketplace.prolific.money import count_taken_places
 from marketplace.prolific.participation import (
-    complete_own,
+    complete_submission,
     enter_code,
-    give_back_own,
+    find_own_submission,
     open_studies,
     open_study,
-    own_submission,
-    take,
+    return_submission,
+    take_place,
 )
 from marketplace.prolific.people import Message, Participant
 from marketplace.prolific.store import Moment, Payment, Store, Study, Submission, is_id, new_id
@@ -40,7 +40,7 @@ from marketplace.prolific.store import Moment, Payment, Store, Study, Submission
 _SHARED = Path(__file__).parents[2] / "static"
 
 
-def participant_site(store: Store, done: Callable[[], None]) -> Blueprint:
+def create_participant_site(store: Store, done: Callable[[], None]) -> Blueprint:
     """Return the blueprint of the participants' pages.
 
     Args:
@@ -48,7 +48,7 @@ def participant_site(store: Store, done: Callable[[], None]) -> Blueprint:
         done: Called after each change.
     """
     site = Blueprint("prolific_site", __name__, template_folder="templates")
-    add_page_manners(site)
+    add_page_handlers(site)
 
     @site.get("/site/pages.css")
     def style() -> Response:
@@ -59,7 +59,7 @@ def participant_site(store: Store, done: Callable[[], None]) -> Blueprint:
         done()
         return make_response(response)
 
-    add_signing_in(site, store)
+    add_sign_in_pages(site, store)
     add_submission_pages(site, store)
     add_own_page(site, store)
     return site
@@ -74,7 +74,7 @@ _OWN_PATH = re.compile(r"/(?![/\\])[\w/.?=&%~-]*")
 _DEVICES = ("desktop", "tablet", "mobile")
 
 
-def answer(template: str, facts: Mapping[str, Any], status: int = 200) -> Response:
+def render_facts(template: str, facts: Mapping[str, Any], status: int = 200) -> Response:
     """Return the facts as a page, or as JSON if a program asks for JSON."""
     if _asks_for_json():
         return make_response(jsonify(facts), status)
@@ -83,55 +83,57 @@ def answer(template: str, facts: Mapping[str, Any], status: int = 200) -> Respon
 
 
 def _asks_for_json() -> bool:
-    wanted = request.accept_mimetypes.best_match(["text/html", "application/json"])
-    return wanted == "application/json"
+    media_type = request.accept_mimetypes.best_match(["text/html", "application/json"])
+    return media_type == "application/json"
 
 
-def remember(participant: Participant) -> None:
+def sign_participant_in(participant: Participant) -> None:
     """Sign a participant in."""
     cookie[_COOKIE] = participant.ref
 
 
-def forget() -> None:
+def sign_participant_out() -> None:
     """Sign the participant out."""
     cookie.clear()
 
 
-def signed_in(moment: Moment) -> Participant:
+def require_participant(moment: Moment) -> Participant:
     """Return the signed-in participant.
 
     Raises:
         ParticipantRefusedError: No participant is signed in.
     """
     ref = str(cookie.get(_COOKIE, ""))
-    found = moment.session.scalar(select(Participant).where(Participant.ref == ref))
-    if found is None:
+    participant = moment.session.scalar(select(Participant).where(Participant.ref == ref))
+    if participant is None:
         raise ParticipantRefusedError("signed_out", "Please sign in first.", status=401)
-    return found
+    return participant
 
 
-def money(minor: int, currency: str) -> str:
+def format_money(minor: int, currency: str) -> str:
     """Return minor units in the format that participants see."""
     sign = {"GBP": "£", "USD": "$"}.get(currency, f"{currency} ")
     return f"{sign}{minor // 100}.{minor % 100:02}"
 
 
-def add_page_manners(site: Blueprint) -> None:
+def add_page_handlers(site: Blueprint) -> None:
     """Show refusals as pages, and set the headers of every page."""
-    site.register_error_handler(ParticipantRefusedError, _refused)
-    site.after_request(_with_headers)
-    site.add_app_template_filter(money, "minor_money")
+    site.register_error_handler(ParticipantRefusedError, _show_refusal)
+    site.after_request(_add_headers)
+    site.add_app_template_filter(format_money, "minor_money")
 
 
-def _refused(error: ParticipantRefusedError) -> Response:
+def _show_refusal(error: ParticipantRefusedError) -> Response:
     if error.code == "signed_out" and request.method == "GET" and not _asks_for_json():
         return make_response(
             redirect(url_for("prolific_site.sign_in", next=request.full_path), 303)
         )
-    return answer("refused.html", {"code": error.code, "problem": error.problem}, error.status)
+    return render_facts(
+        "refused.html", {"code": error.code, "problem": error.problem}, error.status
+    )
 
 
-def _with_headers(response: Response) -> Response:
+def _add_headers(response: Response) -> Response:
     response.headers["Content-Security-Policy"] = _POLICY
     response.headers["Referrer-Policy"] = "no-referrer"
     response.headers["X-Content-Type-Options"] = "nosniff"
@@ -139,14 +141,14 @@ def _with_headers(response: Response) -> Response:
     return response
 
 
-def add_signing_in(site: Blueprint, store: Store) -> None:
+def add_sign_in_pages(site: Blueprint, store: Store) -> None:
     """Add the sign-in and sign-out pages."""
 
     @site.get("/")
     def sign_in() -> Response:
-        wanted = request.args.get("next", "")
-        facts = {"next": wanted if _OWN_PATH.fullmatch(wanted) else "", "proposed": new_id()}
-        return answer("sign_in.html", facts)
+        next_url = request.args.get("next", "")
+        facts = {"next": next_url if _OWN_PATH.fullmatch(next_url) else "", "proposed": new_id()}
+        return render_facts("sign_in.html", facts)
 
     @site.post("/signin")
     def sign_in_now() -> Response:
@@ -158,18 +160,22 @@ def add_signing_in(site: Blueprint, store: Store) -> None:
                 "no_id", "A participant ID has 24 hexadecimal digits.", status=400
             )
         with store.moment() as moment:
-            found = moment.session.scalar(select(Participant).where(Participant.ref == ref))
-            found = found or Participant(ref=ref)
-            found.age, found.device, found.country = int(age), device, country[:2].upper()
-            moment.session.add(found)
-            remember(found)
-        wanted = form.get("next", "")
-        home = wanted if _OWN_PATH.fullmatch(wanted) else url_for("prolific_site.studies")
+            participant = moment.session.scalar(select(Participant).where(Participant.ref == ref))
+            participant = participant or Participant(ref=ref)
+            participant.age, participant.device, participant.country = (
+                int(age),
+                device,
+                country[:2].upper(),
+            )
+            moment.session.add(participant)
+            sign_participant_in(participant)
+        next_url = form.get("next", "")
+        home = next_url if _OWN_PATH.fullmatch(next_url) else url_for("prolific_site.studies")
         return make_response(redirect(home, 303))
 
     @site.post("/signout")
     def sign_out() -> Response:
-        forget()
+        sign_participant_out()
         return make_response(redirect(url_for("prolific_site.sign_in"), 303))
 
 
@@ -182,47 +188,57 @@ def add_submission_pages(site: Blueprint, store: Store) -> None:
     @site.get("/studies")
     def studies() -> Response:
         with store.moment() as moment:
-            found = open_studies(moment, signed_in(moment))
-            return answer("studies.html", {"studies": [_study(moment, each) for each in found]})
+            open_now = open_studies(moment, require_participant(moment))
+            return render_facts(
+                "studies.html", {"studies": [_study_facts(moment, study) for study in open_now]}
+            )
 
     @site.post("/studies/<ref>/take")
     def take_one(ref: str) -> Response:
         with store.moment() as moment:
-            made = take(moment, signed_in(moment), ref)
-            where = url_for("prolific_site.submission", ref=made.ref)
-        return make_response(redirect(where, 303))
+            new_submission = take_place(moment, require_participant(moment), ref)
+            submission_url = url_for("prolific_site.submission", ref=new_submission.ref)
+        return make_response(redirect(submission_url, 303))
 
     @site.get("/submissions/<ref>")
     def submission(ref: str) -> Response:
         with store.moment() as moment:
-            found = own_submission(moment, signed_in(moment), ref)
-            return answer("submission.html", {"submission": _submission(moment, found)})
+            own_submission = find_own_submission(moment, require_participant(moment), ref)
+            return render_facts(
+                "submission.html", {"submission": _submission_facts(moment, own_submission)}
+            )
 
     @site.post("/submissions/<ref>/open")
     def open_one(ref: str) -> Response:
         with store.moment() as moment:
-            found = own_submission(moment, signed_in(moment), ref)
-            open_study(moment, found)
-            where = study_address(moment, found)
-        return make_response(redirect(where, 303))
+            own_submission = find_own_submission(moment, require_participant(moment), ref)
+            open_study(moment, own_submission)
+            study_url = build_study_url(moment, own_submission)
+        return make_response(redirect(study_url, 303))
 
     @site.get("/submissions/complete")
     def complete_by_link() -> Response:
         with store.moment() as moment:
-            found = enter_code(moment, signed_in(moment), request.args.get("cc", ""))
-            return answer("submission.html", {"submission": _submission(moment, found)})
+            own_submission = enter_code(
+                moment, require_participant(moment), request.args.get("cc", "")
+            )
+            return render_facts(
+                "submission.html", {"submission": _submission_facts(moment, own_submission)}
+            )
 
     @site.post("/submissions/<ref>/complete")
     def complete_one(ref: str) -> Response:
         with store.moment() as moment:
-            found = own_submission(moment, signed_in(moment), ref)
-            complete_own(moment, found, request.form.get("code", "").strip())
-            return answer("submission.html", {"submission": _submission(moment, found)})
+            own_submission = find_own_submission(moment, require_participant(moment), ref)
+            complete_submission(moment, own_submission, request.form.get("code", "").strip())
+            return render_facts(
+                "submission.html", {"submission": _submission_facts(moment, own_submission)}
+            )
 
     @site.post("/submissions/<ref>/return")
     def return_one(ref: str) -> Response:
         with store.moment() as moment:
-            give_back_own(moment, own_submission(moment, signed_in(moment), ref))
+            return_submission(moment, find_own_submission(moment, require_participant(moment), ref))
         return make_response(redirect(url_for("prolific_site.history"), 303))
 
 
@@ -232,19 +248,22 @@ def add_own_page(site: Blueprint, store: Store) -> None:
     @site.get("/history")
     def history() -> Response:
         with store.moment() as moment:
-            participant = signed_in(moment)
-            own = (
+            participant = require_participant(moment)
+            query = (
                 select(Submission)
                 .where(Submission.participant == participant.ref)
                 .order_by(Submission.id.desc())
                 .limit(_SHOWN)
             )
-            found = [_submission(moment, each) for each in moment.session.scalars(own)]
-            facts = {"submissions": found, "messages": _messages(moment, participant)}
-            return answer("history.html", facts)
+            submissions = [
+                _submission_facts(moment, submission)
+                for submission in moment.session.scalars(query)
+            ]
+            facts = {"submissions": submissions, "messages": _list_messages(moment, participant)}
+            return render_facts("history.html", facts)
 
 
-def _study(moment: Moment, study: Study) -> dict[str, Any]:
+def _study_facts(moment: Moment, study: Study) -> dict[str, Any]:
     fields = study.fields
     return {
         "study_id": study.ref,
@@ -253,43 +272,43 @@ def _study(moment: Moment, study: Study) -> dict[str, Any]:
         "reward_minor": study.reward,
         "currency": moment.account.currency,
         "minutes": fields["estimated_completion_time"],
-        "places_left": study.places - taken(moment.session, study),
+        "places_left": study.places - count_taken_places(moment.session, study),
         "devices": fields["device_compatibility"],
     }
 
 
-def _submission(moment: Moment, found: Submission) -> dict[str, Any]:
+def _submission_facts(moment: Moment, submission: Submission) -> dict[str, Any]:
     moment.session.flush()
     paid = moment.session.execute(
         select(Payment.kind, func.sum(Payment.amount_minor))
-        .where(Payment.submission_id == found.id)
+        .where(Payment.submission_id == submission.id)
         .group_by(Payment.kind)
     )
     by_kind: dict[str, int] = dict(paid.all())
     bonus = by_kind.pop("bonus", 0)
     return {
-        "submission_id": found.ref,
-        "study_id": found.study.ref,
-        "name": found.study.fields["name"],
-        "status": found.status,
-        "working": found.status in ("RESERVED", "ACTIVE"),
-        "returnable": found.status in ("RESERVED", "ACTIVE", "AWAITING REVIEW"),
-        "return_requested": found.return_requested is not None,
-        "entered_code": found.entered_code,
+        "submission_id": submission.ref,
+        "study_id": submission.study.ref,
+        "name": submission.study.fields["name"],
+        "status": submission.status,
+        "working": submission.status in ("RESERVED", "ACTIVE"),
+        "returnable": submission.status in ("RESERVED", "ACTIVE", "AWAITING REVIEW"),
+        "return_requested": submission.return_requested is not None,
+        "entered_code": submission.entered_code,
         "currency": moment.account.currency,
         "paid_minor": sum(by_kind.values()),
         "bonus_minor": bonus,
     }
 
 
-def _messages(moment: Moment, participant: Participant) -> list[dict[str, str]]:
-    own = (
+def _list_messages(moment: Moment, participant: Participant) -> list[dict[str, str]]:
+    query = (
         select(Message)
         .where(Message.recipient == participant.ref)
         .order_by(Message.id.desc())
         .limit(_SHOWN)
     )
     return [
-        {"body": each.body, "sent_at": each.sent_at.isoformat()}
-        for each in moment.session.scalars(own)
+        {"body": message.body, "sent_at": message.sent_at.isoformat()}
+        for message in moment.session.scalars(query)
     ]

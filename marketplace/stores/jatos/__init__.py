@@ -14,30 +14,30 @@ from urllib.parse import urlencode
 from flask import Blueprint, Response, abort, jsonify, make_response, redirect, request
 from werkzeug.wrappers import Response as AnyResponse
 
-from marketplace.stores.host import Faults, after, before
+from marketplace.stores.host import Faults, answer_instead, answer_or_fail
 from marketplace.stores.jatos.data import ArchiveError, Jatos, Study, StudyRun, serve_channel
 
 
-class _Doors:
+class _Handlers:
     """The handlers of JATOS's routes.
 
     Args:
-        held: JATOS's data.
+        data: JATOS's data.
         faults: The planned failures.
         programs: The folder of JATOS's own jatos.js and the files that it loads; without it, a
             short replacement is served.
     """
 
-    def __init__(self, held: Jatos, faults: Faults, programs: Path | None) -> None:
-        self._held, self._faults, self._programs = held, faults, programs
+    def __init__(self, data: Jatos, faults: Faults, programs: Path | None) -> None:
+        self._held, self._faults, self._programs = data, faults, programs
 
     def _run_of(self, result: str) -> tuple[Study, StudyRun]:
         return self._held.run_of(result) or abort(404)
 
-    def bring_in(self) -> Response:
+    def import_archive(self) -> Response:
         """Import a study archive, and answer with the study link."""
         try:
-            code = self._held.bring_in(request.get_data())
+            code = self._held.import_archive(request.get_data())
         except (ArchiveError, zipfile.BadZipFile, KeyError, ValueError) as error:
             return Response(f"{error}\n", 400)
         return Response(f"{request.host_url}publix/{code}\n", 201)
@@ -72,13 +72,13 @@ class _Doors:
         """Show the study's page; each time starts a new component result."""
         study, run = self._run_of(result)
         kind = self._faults.next()
-        if (failed := before(kind)) is not None:
+        if (failed := answer_instead(kind)) is not None:
             return failed
         if run.finished:
             return Response("This study run is finished", 403)
         with self._held.lock:
             run.data.append("")
-        return after(kind, Response(study.assets[study.page], mimetype="text/html"))
+        return answer_or_fail(kind, Response(study.assets[study.page], mimetype="text/html"))
 
     def begin_data(self, result: str, component: str) -> Response:
         """Send the initial data that jatos.js requests."""
@@ -89,25 +89,25 @@ class _Doors:
             componentProperties={"reloadable": True},
             batchProperties={},
             componentList=[{"uuid": component}],
-            urlQueryParameters=run.said,
+            urlQueryParameters=run.arguments,
             studyCode="",
         )
 
     def take(self, result: str, component: str) -> Response:
         """Store results: append to the earlier ones, or replace them."""
         kind = self._faults.next()
-        if (failed := before(kind)) is not None:
+        if (failed := answer_instead(kind)) is not None:
             return failed
         study, run = self._run_of(result)
         if run.finished or not run.data:
             return Response("Impossible to put result data to component result", 403)
         with self._held.lock:
             sent = request.get_data(as_text=True)
-            whole = sent if request.method == "PUT" else run.data[-1] + sent
-            if len(whole.encode()) > study.largest_bytes:
+            results = sent if request.method == "PUT" else run.data[-1] + sent
+            if len(results.encode()) > study.largest_bytes:
                 return Response("Result data size exceeds allowed", 413)
-            run.data[-1] = whole
-        return after(kind, Response(""))
+            run.data[-1] = results
+        return answer_or_fail(kind, Response(""))
 
     def alive(self, result: str) -> Response:
         """Accept a heartbeat: the page of a run is still open."""
@@ -122,10 +122,10 @@ class _Doors:
     def end(self, result: str) -> Response:
         """End a run."""
         kind = self._faults.next()
-        if (failed := before(kind)) is not None:
+        if (failed := answer_instead(kind)) is not None:
             return failed
         self._run_of(result)[1].finished = True
-        return after(kind, Response(""))
+        return answer_or_fail(kind, Response(""))
 
     def channel(self, result: str) -> Response:
         """Open the batch channel (a web socket)."""
@@ -136,9 +136,11 @@ class _Doors:
     def program(self, result: str, component: str) -> Response:
         """Send jatos.js."""
         kind = self._faults.next()
-        own = self._programs or files("marketplace.stores.jatos")
-        text = (own / ("jatos.js" if self._programs else "program.js")).read_text("utf-8")
-        return before(kind) or after(kind, Response(text, mimetype="text/javascript"))
+        folder = self._programs or files("marketplace.stores.jatos")
+        text = (folder / ("jatos.js" if self._programs else "program.js")).read_text("utf-8")
+        return answer_instead(kind) or answer_or_fail(
+            kind, Response(text, mimetype="text/javascript")
+        )
 
     def library(self, result: str, component: str, file: str) -> Response:
         """Send a library that jatos.js loads."""
@@ -154,13 +156,15 @@ class _Doors:
         if file not in study.assets:
             abort(404)
         mimetype = mimetypes.guess_type(file)[0]
-        return before(kind) or after(kind, Response(study.assets[file], mimetype=mimetype))
+        return answer_instead(kind) or answer_or_fail(
+            kind, Response(study.assets[file], mimetype=mimetype)
+        )
 
 
 _RUN = "/publix/<result>"
 _COMPONENT = f"{_RUN}/<component>"
 _RULES = (
-    ("/jatos/archives", "bring_in", "POST"),
+    ("/jatos/archives", "import_archive", "POST"),
     ("/jatos/results/<code>", "results", "GET"),
     ("/publix/<code>", "begin", "GET"),
     (f"{_RUN}/heartbeat", "alive", "POST"),
@@ -176,13 +180,15 @@ _RULES = (
 )
 
 
-def jatos(faults: Faults, programs: Path | None = None) -> Blueprint:
+def create_jatos(faults: Faults, programs: Path | None = None) -> Blueprint:
     """Return the JATOS blueprint; ``programs`` is the folder of JATOS's own jatos.js, if served."""
-    pages, held = Blueprint("jatos", __name__), Jatos()
-    doors = _Doors(held, faults, programs)
-    pages.jatos = held  # type: ignore[attr-defined]
-    for rule, door, *methods in _RULES:
+    pages, data = Blueprint("jatos", __name__), Jatos()
+    handlers = _Handlers(data, faults, programs)
+    pages.jatos = data  # type: ignore[attr-defined]
+    for rule, handler, *methods in _RULES:
         # Werkzeug separates web socket rules from HTTP rules.
-        socket = door == "channel"
-        pages.add_url_rule(rule, view_func=getattr(doors, door), methods=methods, websocket=socket)
+        socket = handler == "channel"
+        pages.add_url_rule(
+            rule, view_func=getattr(handlers, handler), methods=methods, websocket=socket
+        )
     return pages

@@ -32,13 +32,13 @@ class StudyRun:
 
     Attributes:
         number: The run's number, from 1.
-        said: The query arguments of the link that started the run.
+        arguments: The query arguments of the link that started the run.
         data: The results of each start of the component.
         finished: Whether the run has ended.
     """
 
     number: int
-    said: dict[str, str] = field(default_factory=dict)
+    arguments: dict[str, str] = field(default_factory=dict)
     data: list[str] = field(default_factory=list)
     finished: bool = False
 
@@ -79,25 +79,25 @@ class Jatos:
         self.studies: dict[str, Study] = {}
         self.lock = threading.RLock()
 
-    def bring_in(self, archive: bytes) -> str:
+    def import_archive(self, archive: bytes) -> str:
         """Import a study archive, and return the code of its study link.
 
         Raises:
             ArchiveError: It does not contain exactly one .jas file of version 3 and one folder.
         """
-        with zipfile.ZipFile(io.BytesIO(archive)) as found:
-            named = [name for name in found.namelist() if name.endswith(".jas")]
-            folders = {name.split("/")[0] for name in found.namelist() if "/" in name}
-            if len(named) != 1 or "/" in named[0] or len(folders) != 1:
+        with zipfile.ZipFile(io.BytesIO(archive)) as files:
+            study_files = [name for name in files.namelist() if name.endswith(".jas")]
+            folders = {name.split("/")[0] for name in files.namelist() if "/" in name}
+            if len(study_files) != 1 or "/" in study_files[0] or len(folders) != 1:
                 raise ArchiveError("expected one .jas file and one folder")
-            about = json.loads(found.read(named[0]))
+            about = json.loads(files.read(study_files[0]))
             if int(about["version"]) != 3:
                 raise ArchiveError("unsupported study version")
             study, [top] = about["data"], folders
             [component] = study["componentList"]
             assets = {
-                name.removeprefix(f"{top}/"): found.read(name)
-                for name in found.namelist()
+                name.removeprefix(f"{top}/"): files.read(name)
+                for name in files.namelist()
                 if name.startswith(f"{top}/") and not name.endswith("/")
             }
         if component["htmlFilePath"] not in assets or not study["uuid"] or not study["title"]:
@@ -108,38 +108,38 @@ class Jatos:
 
     def run_of(self, result: str) -> tuple[Study, StudyRun] | None:
         """Return a run and its study."""
-        found = next((each for each in self.studies.values() if result in each.runs), None)
-        return (found, found.runs[result]) if found else None
+        study = next((each for each in self.studies.values() if result in each.runs), None)
+        return (study, study.runs[result]) if study else None
 
     def results(self, code: str) -> bytes:
         """Return the archive of a study's results, as JATOS exports it."""
-        study, made, number = self.studies[code], io.BytesIO(), 0
-        with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as archive:
+        study, buffer, number = self.studies[code], io.BytesIO(), 0
+        with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
             for run in study.runs.values():
                 for data in run.data:
                     number += 1
                     at = f"study_result_{run.number}/comp-result_{number}"
                     archive.writestr(f"{at}/data.txt", data)
             archive.writestr("metadata.json", json.dumps({"apiVersion": "1.0.1", "data": []}))
-        return made.getvalue()
+        return buffer.getvalue()
 
 
 _WEB_SOCKET = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
 
 
-def serve_channel(request: Request, held: Jatos, study: Study, faults: Faults) -> None:
+def serve_channel(request: Request, data: Jatos, study: Study, faults: Faults) -> None:
     """Open a batch channel, and answer on it until it is closed."""
-    connection = _accepted(request)
+    connection = _accept_socket(request)
 
     def say(message: dict[str, Any]) -> None:
         with suppress(OSError):
-            _send(connection, message)
+            _send_message(connection, message)
 
-    with held.lock:
+    with data.lock:
         study.listening.append(say)
         say({"action": "OPENED", "data": study.batch, "version": study.version})
     try:
-        for text in _heard(connection):
+        for text in _receive_messages(connection):
             message = json.loads(text)
             if message.get("heartbeat") == "ping":
                 say({"heartbeat": "pong"})
@@ -148,19 +148,19 @@ def serve_channel(request: Request, held: Jatos, study: Study, faults: Faults) -
                 if kind in ("refused_before", "lost_before"):
                     # The connection breaks, and the message on its way is lost.
                     return
-                answer = _patched(held, study, message)
+                answer = _apply_message(data, study, message)
                 if kind:
                     return
                 say(answer)
             else:
                 say({"action": "ERROR", "errorMsg": "Unknown action"})
     finally:
-        with held.lock:
+        with data.lock:
             study.listening.remove(say)
         connection.close()
 
 
-def _accepted(request: Request) -> Any:  # noqa: ANN401 - a socket
+def _accept_socket(request: Request) -> Any:  # noqa: ANN401 - a socket
     connection = request.environ.get("werkzeug.socket") or request.environ.get("gunicorn.socket")
     if connection is None or "Sec-WebSocket-Key" not in request.headers:
         abort(400)
@@ -173,21 +173,21 @@ def _accepted(request: Request) -> Any:  # noqa: ANN401 - a socket
     return connection
 
 
-def _patched(held: Jatos, study: Study, message: dict[str, Any]) -> dict[str, Any]:
+def _apply_message(data: Jatos, study: Study, message: dict[str, Any]) -> dict[str, Any]:
     """Apply a patch if it is based on the newest version; return the answer to its sender."""
-    with held.lock:
+    with data.lock:
         fits = message["version"] == study.version or not message.get("versioning", True)
         if fits:
             patches = message["patches"]
-            _apply(study, patches)
-            told = {"action": "SESSION", "patches": patches, "version": study.version}
-            for tell in study.listening:
-                tell(told)
+            _apply_patches(study, patches)
+            change = {"action": "SESSION", "patches": patches, "version": study.version}
+            for send_change in study.listening:
+                send_change(change)
         action = "SESSION_ACK" if fits else "SESSION_FAIL"
         return {"action": action, "id": message["id"], "version": study.version}
 
 
-def _apply(study: Study, patches: list[dict[str, Any]]) -> None:
+def _apply_patches(study: Study, patches: list[dict[str, Any]]) -> None:
     for patch in patches:
         name = patch["path"].removeprefix("/")
         if patch["op"] in ("add", "replace"):
@@ -197,7 +197,7 @@ def _apply(study: Study, patches: list[dict[str, Any]]) -> None:
     study.version += 1
 
 
-def _heard(connection: Any) -> Iterator[str]:  # noqa: ANN401
+def _receive_messages(connection: Any) -> Iterator[str]:  # noqa: ANN401
     """Yield the text messages of a web socket (RFC 6455) until it closes."""
     stream = connection.makefile("rb")
     while head := stream.read(2):
@@ -213,7 +213,7 @@ def _heard(connection: Any) -> Iterator[str]:  # noqa: ANN401
             yield bytes(byte ^ mask[at % 4] for at, byte in enumerate(body)).decode()
 
 
-def _send(connection: Any, message: dict[str, Any]) -> None:  # noqa: ANN401
+def _send_message(connection: Any, message: dict[str, Any]) -> None:  # noqa: ANN401
     body = json.dumps(message).encode()
     if len(body) < 126:
         size = bytes([len(body)])

@@ -7,7 +7,7 @@ import pytest
 
 from analysis.baseline.checklist import TITLES
 from analysis.compare import compare
-from analysis.options import ComparisonOptions
+from analysis.findings.finding import ComparisonOptions
 from experiment.errors import StudyError
 from experiment.studies.publication import About, Baseline, Publication, read_about
 from tests.analysis import small_run

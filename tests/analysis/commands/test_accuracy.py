@@ -10,7 +10,7 @@ from click.testing import CliRunner
 from analysis.commands.accuracy import accuracy, by_feature_figure
 from analysis.errors import AnalysisError
 from analysis.figures.drawing import FORMATS, PEOPLE
-from analysis.statistics.models import accuracies, grouped, over_models, with_perplexity
+from analysis.findings.models import accuracies, models_by_group, over_models, with_perplexity
 from analysis.tables.accuracy_table import Column, Table
 from experiment.tables.files import write_table
 from experiment.tables.schemas import ITEMS
@@ -74,7 +74,9 @@ def test_means_and_deviations_are_over_models():
 
 
 def test_groups_are_named_by_patterns():
-    found = grouped(["lstm_1", "lstm_2", "srn"], {"lstm": ["lstm*"], "two": ["srn", "lstm_1"]})
+    found = models_by_group(
+        ["lstm_1", "lstm_2", "srn"], {"lstm": ["lstm*"], "two": ["srn", "lstm_1"]}
+    )
     assert found == {"lstm": ["lstm_1", "lstm_2"], "two": ["lstm_1", "srn"]}
 
 

@@ -16,7 +16,7 @@ from experiment.tables.files import write_table
 from experiment.tables.schemas import ITEMS
 from lm.errors import LmError
 from lm.huggingface.load import load_hf
-from lm.identity import model_identity
+from lm.model_folder import model_identity
 from lm.registry import load_scorer
 from tests.analysis import small_run
 from tests.lm.toy_models import causal_folder, unigram_folder

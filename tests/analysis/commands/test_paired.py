@@ -11,7 +11,7 @@ from scipy.stats import binomtest, norm
 
 from analysis.commands.paired import paired_command
 from analysis.errors import AnalysisError
-from analysis.findings.paired_models import items_needed
+from analysis.findings.benchmark import items_needed
 from analysis.statistics.paired import models_against_models
 
 

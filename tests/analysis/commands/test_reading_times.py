@@ -8,7 +8,7 @@ from click.testing import CliRunner
 
 from analysis.commands.reading_times import join
 from analysis.errors import AnalysisError
-from lm.commands.surprisal import surprisal
+from lm.commands.scoring import surprisal
 from tests.lm.toy_models import TOY_MODELS
 
 SURPRISAL = (

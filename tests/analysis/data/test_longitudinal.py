@@ -11,7 +11,7 @@ from analysis.comparison import compare
 from analysis.data.join import judgments
 from analysis.data.longitudinal import longitudinal
 from analysis.errors import AnalysisError
-from analysis.options import ComparisonOptions
+from analysis.findings.finding import ComparisonOptions
 from tests.analysis.designed_studies import designed, mixed, within
 from tests.prerequisites import LME4
 

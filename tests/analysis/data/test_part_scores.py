@@ -14,7 +14,7 @@ from analysis.data.longitudinal import longitudinal
 from analysis.data.own_columns import items_of
 from analysis.data.part_scores import scores_of_parts
 from analysis.errors import AnalysisError
-from analysis.options import ComparisonOptions
+from analysis.findings.finding import ComparisonOptions
 from analysis.scores.metrics import with_metric
 from experiment.materials.read import materials_hash
 from experiment.tables.files import write_table

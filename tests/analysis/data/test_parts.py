@@ -12,7 +12,7 @@ from analysis.data.join import judgments
 from analysis.data.load import load_run, load_scores
 from analysis.data.longitudinal import longitudinal
 from analysis.errors import AnalysisError
-from analysis.options import ComparisonOptions
+from analysis.findings.finding import ComparisonOptions
 from tests.analysis import small_run
 from tests.analysis.data.test_longitudinal import codes, part
 from tests.analysis.designed_studies import yes_no

@@ -8,8 +8,7 @@ import pandas as pd
 from analysis.data.join import Joined
 from analysis.data.own_columns import PREFIX
 from analysis.data.participant_flow import flow
-from analysis.findings.finding import Context, Findings, Given
-from analysis.options import ComparisonOptions
+from analysis.findings.finding import ComparisonOptions, Context, FindingInputs, Findings
 from analysis.tables.provenance import Provenance
 from tests.analysis.rated_study import island_run
 
@@ -21,7 +20,7 @@ def given_of(
     *,
     conditions: Sequence[str] = ("a", "b"),
     readings: pd.DataFrame | None = None,
-) -> Given:
+) -> FindingInputs:
     """Return what findings are made from, for a study whose answers these are.
 
     Args:
@@ -41,7 +40,7 @@ def given_of(
         resamples=100, seed=1, code_version="v9",
     )  # fmt: skip
     data = Joined(judgments, {}, run.items)
-    return Given(run, [], [], data, ComparisonOptions(), Context(run.study, origin))
+    return FindingInputs(run, [], [], data, ComparisonOptions(), Context(run.study, origin))
 
 
 def frame_of(findings: Findings, name: str) -> pd.DataFrame:
@@ -49,7 +48,7 @@ def frame_of(findings: Findings, name: str) -> pd.DataFrame:
     return next(table.frame for table in findings.tables if table.name == name)
 
 
-def with_others(given: Given, others: pd.DataFrame) -> Given:
+def with_others(given: FindingInputs, others: pd.DataFrame) -> FindingInputs:
     """Return the same with answers to fillers and catch trials, whose items the run has too."""
     columns = ["item_id", "construction", "condition", "frame", "kind"]
     items = pd.concat([given.run.items, others[columns].drop_duplicates()], ignore_index=True)
@@ -57,6 +56,6 @@ def with_others(given: Given, others: pd.DataFrame) -> Given:
     return replace(given, data=data, run=replace(given.run, items=items))
 
 
-def with_options(given: Given, options: ComparisonOptions) -> Given:
+def with_options(given: FindingInputs, options: ComparisonOptions) -> FindingInputs:
     """Return the same with what a comparison was asked for."""
     return replace(given, options=options)

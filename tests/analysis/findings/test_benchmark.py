@@ -59,10 +59,10 @@ def test_an_item_of_a_suite_is_right_where_all_its_predictions_hold():
 def test_the_note_counts_in_the_singular_and_in_the_plural():
     one = results(1).query("paradigm == 'small'")
     assert benchmark_table(one, "phenomenon", "Pairs", ()).notes[0] == (
-        "1 item in 1 paradigm; a tie is wrong."
+        "1 item in 1 paradigm; ties count as wrong."
     )
     assert (
-        "7 items in 3 paradigms, which count alike"
+        "7 items in 3 paradigms, weighted equally"
         in (benchmark_table(results(), "phenomenon", "Pairs", ()).notes[0])
     )
 

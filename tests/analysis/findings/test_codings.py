@@ -11,9 +11,9 @@ import pytest
 import statsmodels.formula.api as smf
 
 from analysis.comparison import compare
-from analysis.findings.contrasts import fixed_columns, planned
+from analysis.findings.contrasts import fixed_columns, planned_contrasts
 from analysis.findings.design import Crossing
-from analysis.options import ComparisonOptions
+from analysis.findings.finding import ComparisonOptions
 from analysis.statistics.contrasts import contrasts
 from experiment.studies.analysis_plan import Analysis
 from experiment.studies.question import Question
@@ -63,7 +63,7 @@ def test_a_factor_of_three_levels_is_coded_as_patsy_codes_it(rows, coding):
     ],
 )
 def test_the_table_has_the_coding_s_contrasts_and_finds_what_was_planted(rows, coding, planted):
-    found = contrasts(rows, "rating", planned(CROSS, Analysis(coding=coding)))
+    found = contrasts(rows, "rating", planned_contrasts(CROSS, Analysis(coding=coding)))
     assert list(found["contrast"]) == list(planted)
     truth = np.array(list(planted.values()))
     assert ((found["low"] < truth) & (truth < found["high"])).all()

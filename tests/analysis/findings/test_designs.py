@@ -8,9 +8,9 @@ import pandas as pd
 import pytest
 
 from analysis.comparison import compare
-from analysis.findings.contrasts import planned
+from analysis.findings.contrasts import planned_contrasts
 from analysis.findings.design import Crossing
-from analysis.options import ComparisonOptions
+from analysis.findings.finding import ComparisonOptions
 from experiment.studies.analysis_plan import Analysis
 from tests.analysis.designed_studies import LEVELS, designed, mixed, within, yes_no
 from tests.analysis.rated_study import island_run
@@ -186,17 +186,17 @@ def test_what_the_study_declares_chooses_the_contrasts():
         {"a": ("a1", "a2"), "b": ("b1", "b2")},
         {f"{a}{b}": (f"a{a}", f"b{b}") for a in "12" for b in "12"},
     )
-    assert len(planned(cross)) == 5
-    assert len(planned(cross, Analysis(simple_effects=False))) == 3
-    assert len(planned(cross, Analysis(simple_effects=False, interactions=False))) == 2
-    treated = planned(cross, Analysis(coding="treatment"))
+    assert len(planned_contrasts(cross)) == 5
+    assert len(planned_contrasts(cross, Analysis(simple_effects=False))) == 3
+    assert len(planned_contrasts(cross, Analysis(simple_effects=False, interactions=False))) == 2
+    treated = planned_contrasts(cross, Analysis(coding="treatment"))
     assert treated["a: a1 - a2 at b1"] == {"11": 1.0, "21": -1.0}
 
 
 def test_a_three_way_interaction_is_the_difference_of_two_two_way_ones():
     cells = {a + b + c: (a, b, c) for a in "ab" for b in "cd" for c in "ef"}
     cross = Crossing({"x": ("a", "b"), "y": ("c", "d"), "z": ("e", "f")}, cells)
-    found = planned(cross)
+    found = planned_contrasts(cross)
     three = found["Interaction: (a: (c: e - f) - (d: e - f)) - (b: (c: e - f) - (d: e - f))"]
     assert three == {"".join(one): sign for one, sign in _signs().items()}
     assert set(found["x: a - b"].values()) == {0.25, -0.25}

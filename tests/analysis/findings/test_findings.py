@@ -11,7 +11,7 @@ from analysis.data.join import Joined
 from analysis.findings.differences import difference_findings
 from analysis.findings.finding import Context
 from analysis.findings.human_model_agreement import human_model_agreement
-from analysis.findings.mixed import mixed_findings
+from analysis.findings.mixed_model import mixed_findings
 from analysis.findings.people import people_findings
 from analysis.statistics.paired import models_against_models
 from analysis.tables.render import FORMATS
@@ -140,10 +140,10 @@ def test_the_mixed_model_says_why_it_was_left_out(context, monkeypatch):
     few = replace(data, judgments=data.judgments[nine])
     [reason] = mixed_findings(few, context).left_out
     assert reason.endswith("fewer than 10 participants or items are too few to estimate variances.")
-    monkeypatch.setattr("analysis.findings.mixed.MOST_ROWS", 100)
+    monkeypatch.setattr("analysis.findings.mixed_model.MOST_ROWS", 100)
     found = mixed_findings(data, context)
     n = len(data.judgments) + len(data.decisions["lstm"])
-    assert found.tables == () and f"the fit of {n:,} choices" in found.left_out[0]
+    assert found.tables == () and f"fitting {n:,} choices" in found.left_out[0]
     assert mixed_findings(data, context, "judge").left_out == ()
 
 
@@ -169,8 +169,7 @@ def test_a_model_that_ties_on_every_pair_is_no_judge_of_the_mixed_model(context)
     assert any("lstm" in term for term in terms) and not any("flat" in term for term in terms)
     assert set(found.statistics["mixed_model_one_scale"]["judge"]) == {"lstm"}
     assert found.left_out == (
-        "flat gave both versions of every item the same score: the mixed model has no choices of "
-        "it.",
+        "flat gave both versions of every item the same score: it is not part of the mixed model.",
     )
 
 

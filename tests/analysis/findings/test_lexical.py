@@ -5,7 +5,12 @@ from analysis.data.join import Joined, decisions, judgments
 from analysis.data.load import load_run, load_scores
 from analysis.errors import AnalysisError
 from analysis.findings.finding import Context
-from analysis.findings.lexical import choices, count_corpus_words, critical_words, lexical_findings
+from analysis.findings.lexical import (
+    count_corpus_words,
+    critical_words,
+    lexical_choices,
+    lexical_findings,
+)
 from analysis.tables.section import Section
 from experiment.materials.read import item_row
 from experiment.records import Item, Kind, Variant
@@ -29,7 +34,7 @@ ITEMS = [
 
 def of_item(item_id):
     """The choices of an item, as factor and value."""
-    found = choices(ITEMS)
+    found = lexical_choices(ITEMS)
     own = found.pair[found.item == found.item_ids.index(item_id)]
     return dict(found.pairs[pair] for pair in own)
 

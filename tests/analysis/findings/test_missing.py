@@ -7,7 +7,7 @@ import pytest
 
 from analysis.comparison import compare
 from analysis.data.load import ExportedRun
-from analysis.options import ComparisonOptions
+from analysis.findings.finding import ComparisonOptions
 from tests.analysis.designed_studies import LEVELS, designed, mixed, within
 from tests.analysis.rated_study import island_run
 

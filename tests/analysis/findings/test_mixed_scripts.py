@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from analysis.findings.mixed import write_scripts
-from analysis.statistics.mixed import fit
+from analysis.findings.mixed_model import write_scripts
+from analysis.statistics.mixed_model import fit
 from tests.analysis.known_choices import known_choices
 from tests.prerequisites import LME4
 

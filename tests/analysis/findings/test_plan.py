@@ -5,7 +5,7 @@ from pathlib import Path
 import pandas as pd
 
 from analysis.compare import compare
-from analysis.options import ComparisonOptions
+from analysis.findings.finding import ComparisonOptions
 from experiment.authoring.plan import frozen, lists_hash, to_json
 from experiment.studies.load import load_study
 from tests.analysis import small_run

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from analysis.comparison import compare
-from analysis.options import ComparisonOptions
+from analysis.findings.finding import ComparisonOptions
 from analysis.report.write import render_report
 from analysis.statistics.contrasts import contrasts, with_z_scores
 from analysis.tables.section import Section

@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 
 from analysis.data.readings import by_region, readings_of
-from analysis.findings.measures import READ, read_rightly
-from analysis.maze.accuracy import word_accuracy
+from analysis.findings.measures import READ, keep_right_words
+from analysis.maze.analysis import word_accuracy
 from analysis.statistics.contrasts import contrasts
 
 
@@ -73,7 +73,7 @@ def test_a_region_has_no_time_where_a_word_of_it_has_none():
     plan = SimpleNamespace(least_rt_ms=100.0, most_rt_ms=2000.0)
     run = SimpleNamespace(readings=read, study=SimpleNamespace(analysis=plan))
     trials = pd.DataFrame({"participant": "p", "position": [1, 2]})
-    regions = by_region(read_rightly(readings_of(run, trials).frame))
+    regions = by_region(keep_right_words(readings_of(run, trials).frame))
     assert regions[["position", "region", "rt_ms", "n_words", "text"]].values.tolist() == [
         [1, 2, 200, 1, "c"],
         [1, 3, 600, 2, "d e"],

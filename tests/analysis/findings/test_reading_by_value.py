@@ -8,7 +8,7 @@ import pytest
 from statsmodels.stats.multitest import multipletests
 
 from analysis.findings.measures import READING_EFFECTS
-from analysis.maze.accuracy import MAZE_ACCURACY
+from analysis.maze.analysis import MAZE_ACCURACY
 from tests.analysis.findings.hand_made_runs import frame_of, given_of
 
 PEOPLE, FRAMES = 12, 8

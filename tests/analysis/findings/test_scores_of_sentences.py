@@ -7,9 +7,9 @@ import pandas as pd
 import pytest
 
 from analysis.comparison import compare
-from analysis.options import ComparisonOptions
+from analysis.findings.finding import ComparisonOptions
 from analysis.report.write import lists_in_words, render_report
-from analysis.responses.rating import _of_models
+from analysis.responses.rating import _model_sentences
 from experiment.studies.design import Quota
 from tests.analysis import small_run
 from tests.analysis.designed_studies import mixed, yes_no
@@ -58,14 +58,14 @@ def test_scores_that_are_all_alike_have_no_interval_and_the_first_lines_say_so(
     assert sum(said in sentence for sentence in found.summary) == 1
     table = next(one for one in found.tables if one.name == f"{name}_model_effects")
     # Nothing is withheld for few answers: that would be another reason.
-    assert not any("No interval where there are fewer" in note for note in table.notes)
+    assert not any("No interval with fewer" in note for note in table.notes)
 
 
 @pytest.mark.parametrize(("n_items", "said"), [(1, 0), (2, 1)])
 def test_one_sentence_alone_is_not_said_to_have_the_same_score_as_others(n_items, said):
     row = {"construction": "a", "judge": "m", "measure": "mean", "n_scores": 1, "spearman": np.nan}
     found = {"ratings_and_models": pd.DataFrame([row | {"n_items": n_items}])}
-    assert len([*_of_models(found, {"a": "A"})]) == said
+    assert len([*_model_sentences(found, {"a": "A"})]) == said
 
 
 def test_frames_drawn_anew_that_change_nothing_are_no_interval(tmp_path):

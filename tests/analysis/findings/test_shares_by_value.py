@@ -8,13 +8,11 @@ import pandas as pd
 import pytest
 import statsmodels.api as sm
 
-from analysis.findings.fillers_and_catch import OTHER_RATED, OTHER_YES_NO
-from analysis.findings.late_answers import shares_late
+from analysis.findings.accuracy import option_findings
+from analysis.findings.finding import ComparisonOptions
 from analysis.findings.measures import CHOICE_EFFECTS
-from analysis.findings.option_shares import option_findings
-from analysis.findings.reading import QUESTIONS
+from analysis.findings.other_answers import OTHER_RATED, OTHER_YES_NO, QUESTIONS, shares_late
 from analysis.findings.surprisal import SURPRISAL_TIMES
-from analysis.options import ComparisonOptions
 from tests.analysis.findings.hand_made_runs import given_of, with_options, with_others
 
 PEOPLE, FRAMES = 12, 8

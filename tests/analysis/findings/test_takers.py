@@ -12,7 +12,7 @@ from analysis.comparison import compare
 from analysis.data.load import ExportedRun, load_run
 from analysis.data.takers import load_all_taken, load_taken
 from analysis.errors import AnalysisError
-from analysis.options import ComparisonOptions
+from analysis.findings.finding import ComparisonOptions
 from analysis.takers.export import write_sittings
 from analysis.takers.rows import Taker
 from analysis.takers.taking import take
@@ -119,7 +119,7 @@ def test_the_report_holds_the_tables_of_takers_and_says_how_many_were_looked_at(
     tables = {table.name: table for table in found.tables}
     names = ["taker_readings", "taker_conclusions", "taker_biases", "taker_consistency"]
     assert set(names) <= set(tables)
-    assert "12 intervals of each kind were looked at" in " ".join(tables["taker_conclusions"].notes)
+    assert "12 intervals of each kind were computed" in " ".join(tables["taker_conclusions"].notes)
 
 
 def test_a_figure_has_a_panel_for_each_model_and_marks_for_each_reading(found):

@@ -13,11 +13,10 @@ from analysis.data.kinds import targets_alone
 from analysis.data.load import ExportedRun, load_run
 from analysis.data.takers import Taken, load_all_taken
 from analysis.figures.drawing import Drawing
-from analysis.options import ComparisonOptions
-from analysis.responses.registry import analysis_of
+from analysis.findings.finding import ComparisonOptions
+from analysis.responses.base import analysis_of
 from analysis.result import Comparison
-from analysis.statistics.taker_effects import biases
-from analysis.statistics.takers import by_reading, consistency
+from analysis.statistics.takers import biases, compare_by_elicitation, consistency
 from analysis.tables.section import Section
 from tests.analysis.findings.test_takers import taken
 
@@ -89,7 +88,8 @@ def test_what_a_table_says_of_one_hangs_on_the_answers_of_that_one_alone(
     models = pd.concat([one.frame for one in takers], ignore_index=True)
     for other_people, other_models in ((swapped(people), models), (people, swapped(models))):
         readings = [
-            by_reading(*pair, 0.1) for pair in ((people, models), (other_people, other_models))
+            compare_by_elicitation(*pair, 0.1)
+            for pair in ((people, models), (other_people, other_models))
         ]
         leaning = [biases(*pair) for pair in ((models, people), (other_models, other_people))]
         alike = [consistency(*pair) for pair in ((models, people), (other_models, other_people))]

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from analysis.commands.maze import audit_, distractors
+from analysis.maze.command import audit_, distractors
 from analysis.maze.slots import read_sentences, slots_of
 from experiment.errors import ParallaxError
 from lm.commands import train

@@ -9,12 +9,13 @@ from scipy.integrate import quad
 from scipy.stats import norm
 
 from analysis.errors import AnalysisError
+from analysis.power import base
 from analysis.power import reading as reading_power
 from analysis.power import simulated_choices as power
 from analysis.power import simulated_scales as power_scale
 from analysis.power.reading import ReadDesign, Spread
 from analysis.power.simulated_choices import Assumptions, Design
-from analysis.power.simulated_scales import Planned, Scale, simulate_scale, summary_of_scale
+from analysis.power.simulated_scales import Planned, Scale, simulate_scale
 from analysis.statistics.clustered import clustered_intervals
 from analysis.statistics.contrasts import contrasts
 from experiment.design.lists import ListEntry
@@ -61,8 +62,8 @@ def test_items_like_somebody_elses_have_his_logits_within_what_lapses_allow():
     found = power.like_items(design, p_good, people, 2500.0)
     # Half of all lapses are right: no share lies within .005 of .05 and .95.
     shares = {names[0]: 0.055, names[1]: 0.945, names[2]: 0.8, names[3]: 0.3}
-    wanted = [log((s - 0.05) / (0.95 - s)) for s in shares.values()]
-    assert found.items == pytest.approx(wanted, abs=1e-6)
+    comparisons = [log((s - 0.05) / (0.95 - s)) for s in shares.values()]
+    assert found.items == pytest.approx(comparisons, abs=1e-6)
     assert found.median_rt_ms == 2500
     by_name = [
         np.mean([shares[one.item.item_id] for one in ENTRIES if one.item.construction == name])
@@ -76,25 +77,25 @@ def test_items_like_somebody_elses_have_his_logits_within_what_lapses_allow():
 
 def test_times_are_those_of_the_diffusion_model_relative_to_chance():
     logit = np.array([-3.0, 0.0, 1e-9, 0.01, 3.0])
-    wanted = [2 * np.tanh(1.5) / 3, 1, 1, 2 * np.tanh(0.005) / 0.01, 2 * np.tanh(1.5) / 3]
-    assert power.relative_decision_time(logit) == pytest.approx(wanted, rel=1e-9)
+    comparisons = [2 * np.tanh(1.5) / 3, 1, 1, 2 * np.tanh(0.005) / 0.01, 2 * np.tanh(1.5) / 3]
+    assert power.relative_decision_time(logit) == pytest.approx(comparisons, rel=1e-9)
     assert 2 * atanh(power.relative_decision_time(np.array([2.0]))[0]) == pytest.approx(2)
 
 
 def test_reaction_times_are_log_normal_around_their_medians_or_unknown():
     medians = np.array([900.0, 2000.0])
     rng, again = (np.random.default_rng(1) for _ in range(2))
-    found = power._times(medians, 3, rng)
-    wanted = medians * np.exp(power.RT_SPREAD * again.standard_normal((3, 2)))
-    assert np.array(found) == pytest.approx(wanted)
-    assert power._times(np.zeros(2), 3, rng) == [[None, None]] * 3
+    found = power._draw_times(medians, 3, rng)
+    comparisons = medians * np.exp(power.RT_SPREAD * again.standard_normal((3, 2)))
+    assert np.array(found) == pytest.approx(comparisons)
+    assert power._draw_times(np.zeros(2), 3, rng) == [[None, None]] * 3
 
 
 def test_a_simulated_session_has_positions_sides_and_choices_of_its_trials():
-    shown = power._shown(ENTRIES, 1, 0, 0)
+    shown = power._place_of(ENTRIES, 1, 0, 0)
     assert sorted(shown.positions) == [0, 1, 2, 3]
     right = np.array([True, False, True, False])
-    found = power._session(ENTRIES, right, [1.0, 2.0, 3.0, 4.0], shown)
+    found = power._session_judgments(ENTRIES, right, [1.0, 2.0, 3.0, 4.0], shown)
     for row, entry, was_right, at, side in zip(
         found, ENTRIES, right, shown.positions, shown.good_sides, strict=True
     ):
@@ -137,18 +138,18 @@ def test_items_of_a_construction_start_at_its_intercept():
     design = Design([], ["x", "y"], [np.array([2, 0]), np.array([1])],
                     [np.array([0, 1]), np.array([1])], ["p", "q", "r"])  # fmt: skip
     x, y = (power.intercept(one, people) for one in (0.9, 0.6))
-    assert power._bases(design, [0.9, 0.6], people).tolist() == [y, y, x]
+    assert power._item_intercepts(design, [0.9, 0.6], people).tolist() == [y, y, x]
 
 
 def drawn_rows(people: Assumptions, per_list: int, seed: int = 3) -> pd.DataFrame:
     design = power.design_of([ENTRIES * 25, ENTRIES * 25])
     shown = [
-        [power._shown(entries, 1, list_, place) for place in range(per_list)]
+        [power._place_of(entries, 1, list_, place) for place in range(per_list)]
         for list_, entries in enumerate(design.lists)
     ]
     rng = np.random.default_rng(seed)
     items = np.array([-1.0, 0.0, 1.0, 3.0])
-    return power._judgments(design, items, 0.0, people, [], shown, rng)
+    return power._simulate_judgments(design, items, 0.0, people, [], shown, rng)
 
 
 def test_judgments_are_right_as_often_as_logits_lapses_and_guessers_make_them():
@@ -172,7 +173,7 @@ def test_smaller_studies_are_the_first_participants_of_each_list():
     )
     kept = found.groupby(["simulation", "per_list"])["kept"].agg(["min", "max"])
     assert kept.to_numpy().tolist() == [[6, 6], [10, 10]] * 2
-    short = power.summary(found).set_index(["construction", "per_list"])
+    short = base.summary(found).set_index(["construction", "per_list"])
     own = found[(found["construction"] == power.OVERALL) & (found["per_list"] == 5)]
     row = short.loc[(power.OVERALL, 5)]
     assert row["half_width"] == own["half_width"].mean()
@@ -186,11 +187,12 @@ def test_times_are_longer_for_harder_items_and_the_studys_own_at_a_typical_one(m
         asked.append(medians)
         return [[None] * len(medians)] * n
 
-    monkeypatch.setattr(power, "_times", no_times)
+    monkeypatch.setattr(power, "_draw_times", no_times)
     design = power.design_of([ENTRIES])
-    shown = [[power._shown(ENTRIES, 1, 0, 0)]]
+    shown = [[power._place_of(ENTRIES, 1, 0, 0)]]
     items = np.array([0.5, 1.0, 4.0, 1.0])
-    power._judgments(design, items, 800.0, Assumptions(), [], shown, np.random.default_rng(1))
+    rng = np.random.default_rng(1)
+    power._simulate_judgments(design, items, 800.0, Assumptions(), [], shown, rng)
     of = [2 * np.tanh(one / 2) / one for one in items]
     assert asked[0] == pytest.approx([800 * one / of[1] for one in of])
 
@@ -206,9 +208,9 @@ def mean_point(eta: float, spread: float, points: int, lapse: float) -> float:
 def test_a_scales_mean_is_the_integral_of_its_bounds(points, eta):
     scale = Scale(points, Assumptions(0.8, 0.5, 0.1), 0.3)
     spread = sqrt(0.8**2 + 0.5**2 + 2 * 0.3**2)
-    wanted = mean_point(eta, spread, points, 0.1)
-    assert scale.mean(eta) == pytest.approx(wanted, rel=1e-6)
-    assert scale.place(wanted) == pytest.approx(eta, abs=1e-5)
+    comparisons = mean_point(eta, spread, points, 0.1)
+    assert scale.mean(eta) == pytest.approx(comparisons, rel=1e-6)
+    assert scale.place(comparisons) == pytest.approx(eta, abs=1e-5)
     assert scale.bounds.tolist() == [k - (points - 2) / 2 for k in range(points - 1)]
     # With lapses the ends of the scale are out of reach: .1 of (points + 1) / 2.
     lowest = 0.9 + 0.05 * (points + 1)
@@ -227,7 +229,7 @@ def test_points_have_the_spread_of_what_differs():
     def share_up(people: Assumptions, person, unit, effects=0.0, cell=None) -> np.ndarray:
         scale = Scale(2, people, effects)
         cell = one if cell is None else cell
-        return power_scale._points(np.full(n, 1.0), person, unit, cell, scale, rng) == 2
+        return power_scale._simulate_points(np.full(n, 1.0), person, unit, cell, scale, rng) == 2
 
     expected = {
         "people": (Assumptions(3, 0, 0, 0), two, one, 0.0, 3.0),
@@ -237,15 +239,15 @@ def test_points_have_the_spread_of_what_differs():
     }
     for name, (people, person, unit, effects, spread) in expected.items():
         found = share_up(people, person, unit, effects).mean()
-        wanted = averaged(lambda own: logistic(1 + own), spread) if spread else logistic(1)
-        assert found == pytest.approx(wanted, abs=4 * 0.5 / sqrt(n)), name
+        comparisons = averaged(lambda own: logistic(1 + own), spread) if spread else logistic(1)
+        assert found == pytest.approx(comparisons, abs=4 * 0.5 / sqrt(n)), name
     # A fifth of the answers, or everything that half of the people say, falls on any point.
     lapses = share_up(Assumptions(0, 0, 0.2, 0), two, two).mean()
     assert lapses == pytest.approx(0.1 + 0.8 * logistic(1), abs=4 * 0.5 / sqrt(n))
     guessing = share_up(Assumptions(0, 0, 0, 0.5), two, two).mean()
     assert guessing == pytest.approx(0.25 + 0.5 * logistic(1), abs=4 * 0.5 / sqrt(n))
     seven = Scale(7, Assumptions(0, 0, 1, 0), 0)
-    at_random = power_scale._points(np.zeros(n), two, two, one, seven, rng)
+    at_random = power_scale._simulate_points(np.zeros(n), two, two, one, seven, rng)
     shares = np.bincount(at_random, minlength=8)[1:] / n
     assert len(shares) == 7 and shares == pytest.approx(np.full(7, 1 / 7), abs=4 * 0.36 / sqrt(n))
 
@@ -257,8 +259,8 @@ def test_a_simulated_study_of_ratings_is_judged_by_its_contrasts():
     answers = pd.DataFrame(
         {"participant": person, "place": person // 2, "unit": frame, "cell": cell}
     ).assign(mean=np.where(cell == "a", 5.0, 4.0))
-    wanted = {"a - b": {"a": 1.0, "b": -1.0}}
-    planned = {"one": Planned(np.arange(len(person)), answers, wanted, {"a - b": 1.0})}
+    comparisons = {"a - b": {"a": 1.0, "b": -1.0}}
+    planned = {"one": Planned(np.arange(len(person)), answers, comparisons, {"a - b": 1.0})}
     scale = Scale(7, Assumptions(0.5, 0.3, 0.02, 0), 0.2)
     asked = []
 
@@ -276,12 +278,12 @@ def test_a_simulated_study_of_ratings_is_judged_by_its_contrasts():
     for row in found.to_dict("records"):
         own = (person // 2 < row["per_list"]) & (person != 3)
         rows = answers[own].assign(point=asked[row["simulation"]][own].astype(float))
-        [one] = contrasts(rows, "point", wanted).to_dict("records")
+        [one] = contrasts(rows, "point", comparisons).to_dict("records")
         assert row["estimate"] == pytest.approx(one["estimate"])
         assert row["half_width"] == pytest.approx((one["high"] - one["low"]) / 2)
         assert row["detected"] == (not one["low"] <= 0.5 <= one["high"])
         assert row["not_zero"] == (not one["low"] <= 0 <= one["high"])
-    short = summary_of_scale(found).set_index("per_list").loc[6]
+    short = base.summary(found).set_index("per_list").loc[6]
     own = found[found["per_list"] == 6]
     assert short["half_width"] == own["half_width"].mean()
     assert (short["power"], short["power_of_effect"]) == (
@@ -295,15 +297,15 @@ def test_a_contrasts_ends_are_held_against_both_sides_of_a_value():
     cell = np.where((person + frame) % 2, "a", "b")
     noise = np.random.default_rng(5).integers(0, 2, 200)
     rows = pd.DataFrame({"participant": person, "unit": frame, "cell": cell})
-    wanted = {"a - b": {"a": 1.0, "b": -1.0}}
+    comparisons = {"a - b": {"a": 1.0, "b": -1.0}}
     everything = np.ones(200, bool)
     for sign in (1, -1):
         points = 4 + sign * (cell == "a") * 2 + noise
         for truth, difference, detected in [
             (2 * sign, 0.0, False), (2 * sign, 1.0, True), (2 * sign, -1.0, True),
         ]:  # fmt: skip
-            one = Planned(np.arange(200), rows, wanted, {"a - b": truth})
-            row = power_scale._row(one, points, everything, difference).iloc[0]
+            one = Planned(np.arange(200), rows, comparisons, {"a - b": truth})
+            row = power_scale._result_rows(one, points, everything, difference).iloc[0]
             assert row["detected"] == detected
             assert row["not_zero"]
 
@@ -315,7 +317,7 @@ def read(spread: Spread, frames: int = 40, per_list: int = 30) -> pd.DataFrame:
         for which in range(2)
     ]  # fmt: skip
     design = ReadDesign("one", lists, {"a - b": {"a": 1.0, "b": -1.0}})
-    return reading_power._readings(design, spread, per_list, np.random.default_rng(7))
+    return reading_power._simulate_times(design, spread, per_list, np.random.default_rng(7))
 
 
 @pytest.mark.parametrize("part", ["participants", "their_effect", "frames", "frames_effect"])
@@ -360,9 +362,9 @@ def test_a_slowdown_is_held_against_the_interval_of_a_study_without_any():
     told = {}
     for number in range(6):
         rng = reading_power.numpy_generator(2, "reading power", "one", number)
-        rows = reading_power._readings(design, spread, 8, rng)
+        rows = reading_power._simulate_times(design, spread, 8, rng)
         for size in (5, 8):
-            [one] = contrasts(rows[rows["place"] < size], "log_rt", design.wanted).to_dict(
+            [one] = contrasts(rows[rows["place"] < size], "log_rt", design.comparisons).to_dict(
                 "records"
             )
             told[number, size] = one["low"], one["high"]

@@ -3,6 +3,7 @@ import pytest
 from click.testing import CliRunner
 
 from analysis.errors import AnalysisError
+from analysis.power.base import sizes_needed, summary
 from analysis.power.command import power
 from analysis.power.simulated_choices import (
     OVERALL,
@@ -11,10 +12,8 @@ from analysis.power.simulated_choices import (
     design_of,
     intercept,
     like_items,
-    needed,
     relative_decision_time,
     simulate,
-    summary,
 )
 from experiment.design.lists import ListEntry
 from experiment.materials.read import item_from_row
@@ -89,9 +88,9 @@ def test_the_fewest_participants_that_are_enough_are_found():
     found = summary(run(MANY, [0.8, 0.8], NOBODY_GUESSES, n=4))
     widths = found.set_index(["construction", "per_list"])["half_width"]
     limit = widths[OVERALL, 20]
-    enough = needed(found, lambda rows: rows["half_width"] <= limit).set_index("construction")
+    enough = sizes_needed(found, lambda rows: rows["half_width"] <= limit).set_index("construction")
     assert enough.loc[OVERALL, "per_list"] == 20
-    assert needed(found, lambda rows: rows["half_width"] < 0)["per_list"].isna().all()
+    assert sizes_needed(found, lambda rows: rows["half_width"] < 0)["per_list"].isna().all()
 
 
 def test_the_command_prints_the_answer_with_cost_and_writes_table_and_figure(tmp_path):
@@ -111,7 +110,7 @@ def test_the_command_prints_the_answer_with_cost_and_writes_table_and_figure(tmp
 
 def test_how_hard_items_are_is_said_once():
     done = CliRunner().invoke(power, ["minimal", "--like", "taken", "--accuracy", "0.9"])
-    assert "Give either --like or --accuracy: each says" in done.output
+    assert "Give either --like or --accuracy: both define" in done.output
 
 
 @pytest.mark.parametrize("sizes", ["ten", "0,5"])

@@ -8,8 +8,12 @@ import pytest
 from click.testing import CliRunner
 
 import parallax
-from analysis.power.reading import SELF_PACED, ReadDesign, Spread, simulate, summary
+from analysis.power.base import summary
+from analysis.power.reading import ReadDesign, Spread, simulate
+from experiment.responses.reading.reading import Read
 from tests.documentation.examples import ROOT
+
+SELF_PACED = Spread(*Read.log_rt_sds)
 
 CONTRAST = {"a - b": {"a": 1.0, "b": -1.0}}
 EXAMPLES = ROOT / "docs" / "examples"

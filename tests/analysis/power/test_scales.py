@@ -10,7 +10,7 @@ from click.testing import CliRunner
 from analysis.errors import AnalysisError
 from analysis.power.command import power
 from analysis.power.simulated_choices import Assumptions
-from analysis.power.simulated_scales import Scale, _points
+from analysis.power.simulated_scales import Scale, _simulate_points
 
 RATINGS = Path("tests/data/presentations/ratings")
 MEANS = "condition,version,mean\nshort,good,{}\nshort,bad,{}\nlong,good,{}\nlong,bad,{}\n"
@@ -21,7 +21,7 @@ def test_answers_average_to_the_mean_that_is_expected(points, mean):
     scale = Scale(points, Assumptions(0.8, 0.6, 0.05, 0), 0.4)
     rng, n = np.random.default_rng(1), 60_000
     own = np.arange(n)
-    drawn = _points(np.full(n, scale.place(mean)), own, own, own % 1, scale, rng)
+    drawn = _simulate_points(np.full(n, scale.place(mean)), own, own, own % 1, scale, rng)
     assert set(drawn) == set(range(1, points + 1))
     assert drawn.mean() == pytest.approx(mean, abs=4 * drawn.std() / np.sqrt(n))
 
@@ -103,11 +103,11 @@ def test_each_of_several_scales_is_planned_in_points_of_its_own(tmp_path):
     several = Path("docs/examples/scales")
     done = asked(several, "--scale", "plausibility", "--out", str(tmp_path / "power"))
     assert done.exit_code == 0, done.output
-    assert "Scale plausibility, as if it stood alone" in done.output
+    assert "Scale plausibility, planned by itself" in done.output
     assert "acceptability" not in done.output
     assert (tmp_path / "power" / "power.csv").exists()
     unknown = asked(several, "--scale", "plausible").output
     assert 'no scale "plausible". Expected one of: acceptability, plausibility' in unknown
-    assert "trials do not have them" in asked(RATINGS, "--scale", "plausibility").output
+    assert "but the study has only one" in asked(RATINGS, "--scale", "plausibility").output
     means = asked(several, "--means", "means.csv").output
-    assert "--means are of one scale; say which with --scale" in means
+    assert "--means holds the means of one scale; name it with --scale" in means

@@ -10,7 +10,7 @@ from analysis.data.join import judgments
 from analysis.data.load import load_scores
 from analysis.data.participant_flow import flow
 from analysis.errors import AnalysisError
-from analysis.options import ComparisonOptions
+from analysis.findings.finding import ComparisonOptions
 from analysis.readers.judgments import read_judgments
 from analysis.readers.sources import read_source
 from analysis.statistics.accuracy import people_accuracy

@@ -82,7 +82,10 @@ def test_yes_and_no_are_imported_and_compared(tmp_path):
     said = run(judgments, file, *given, "--out", tmp_path / "in")
     assert "yes was said to 50.0%" in said
     page = report(tmp_path)
-    assert "People said yes to 100% of what is acceptable and to 0% of what is not" in page
+    assert (
+        "People said yes to 100% of the acceptable sentences and to 0% of the unacceptable ones"
+        in page
+    )
 
 
 def test_sentences_that_stand_alone_need_no_version(tmp_path):

@@ -136,7 +136,7 @@ def test_a_figure_follows_the_table_that_it_draws(html):
 
 
 def test_a_note_of_several_tables_is_printed_once(html):
-    text = "no formula that we tried holds the true value"
+    text = "no formula that we tried covers the true value"
     assert html.count(text) == 1
 
 

@@ -52,7 +52,7 @@ from lm.rnn.folder import VOCABULARY, WEIGHTS, save_weights
 from lm.rnn.network import NetworkShape, build_network
 from lm.rnn.steps import DeduplicatedStep
 from lm.scorer import TokenScores
-from lm.scoring.checked_packing import CheckedPacking
+from lm.scoring.tree_packing import CheckedPacking
 from lm.sharding import scorer_of
 
 N_ITEMS = 400

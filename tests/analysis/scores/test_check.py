@@ -16,7 +16,7 @@ from experiment.tables.schemas import ITEMS
 from lm.ngram.table import NgramTable
 from lm.rnn.steps import DeduplicatedStep
 from lm.scorer import FastKernel
-from lm.scoring.checked_packing import CheckedPacking
+from lm.scoring.tree_packing import CheckedPacking
 from lm.sharding import scorer_of
 from tests.analysis import small_run
 from tests.analysis.scores import planted_scores

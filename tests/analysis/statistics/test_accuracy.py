@@ -6,12 +6,12 @@ from analysis.data.join import decisions, judgments
 from analysis.data.load import load_run, load_scores
 from analysis.statistics.accuracy import (
     accuracy_difference,
+    accuracy_interval,
     bootstrap_accuracy,
-    interval,
     model_accuracy,
     people_accuracy,
 )
-from analysis.statistics.resample import Interval, cells, crossed_bootstrap
+from analysis.statistics.resample import Interval, count_cells, crossed_bootstrap
 
 JUDGED = ["s-1", "s-2", "p-1", "p-2"]
 
@@ -76,12 +76,12 @@ def test_a_model_is_measured_on_the_judged_items_and_on_all(scores):
 
 def test_an_interval_is_wilsons_only_where_all_or_none_are_right():
     # All of n: n / (n + z^2) with z = 1.959964.
-    every = interval(np.nan, np.nan, 9, 9, 4)
+    every = accuracy_interval(np.nan, np.nan, 9, 9, 4)
     assert (every.low, every.high) == (pytest.approx(4 / (4 + 3.841459)), 1.0)
-    none = interval(np.nan, np.nan, 0, 9, 4)
+    none = accuracy_interval(np.nan, np.nan, 0, 9, 4)
     assert (none.low, none.high) == (pytest.approx(0), pytest.approx(3.841459 / (4 + 3.841459)))
     for right in (1, 8):
-        assert interval(0.2, 0.6, right, 9, 4) == Interval(0.2, 0.6, "clustered")
+        assert accuracy_interval(0.2, 0.6, right, 9, 4) == Interval(0.2, 0.6, "clustered")
 
 
 @pytest.mark.parametrize(("known", "clusters"), [(12, 6), (4, 4), (0, 6), (1, 1)])
@@ -134,7 +134,7 @@ def test_the_bootstraps_ends_are_the_middle_of_what_is_drawn():
     [found] = bootstrap_accuracy(rows, ["construction"], np.random.default_rng(2), 400).to_dict(
         "records"
     )
-    counted = cells(rows["chose_good"], person, item, np.zeros(48, int))
+    counted = count_cells(rows["chose_good"], person, item, np.zeros(48, int))
     drawn = crossed_bootstrap(counted, np.random.default_rng(2), 400)
     expected = np.nanquantile(drawn, [0.025, 0.975])
     assert [found["bootstrap_low"], found["bootstrap_high"]] == pytest.approx(expected)

@@ -5,11 +5,11 @@ import pytest
 from analysis.statistics.attraction import (
     attraction,
     attraction_by_configuration,
-    attraction_by_reading,
+    attraction_by_elicitation,
     configurations,
     feature_columns,
 )
-from analysis.statistics.takers import by_reading, conclusions
+from analysis.statistics.takers import compare_by_elicitation, conclusions
 
 ITEMS = pd.DataFrame(
     {
@@ -115,12 +115,12 @@ def test_attraction_holds_in_the_readings_in_which_it_was_planted():
         {"item_id": [f"i{n}" for n in range(60)], "construction": "across", "features": features}
     )
     taken = pd.concat([answers("sentence", 0.5, 1), answers("forced_choice", 0.9, 2)])
-    effects = attraction_by_reading(taken, configurations(items))
+    effects = attraction_by_elicitation(taken, configurations(items))
     assert effects.set_index("reading")["effect"].to_dict() == pytest.approx(
         {"sentence": 0.4, "forced_choice": 0.0}, abs=0.1
     )
     people = answers("people", 0.8, 3).astype({"chose_good": bool})
-    held = conclusions(by_reading(people, taken, 0.1), 0.5, effects)
+    held = conclusions(compare_by_elicitation(people, taken, 0.1), 0.5, effects)
     row = held[held["conclusion"].str.startswith("attraction")]
     assert row[["holds", "opposite", "n_readings", "readings"]].values.tolist() == [
         [1, 0, 2, "sentence"]
@@ -129,4 +129,4 @@ def test_attraction_holds_in_the_readings_in_which_it_was_planted():
 
 def test_items_without_features_of_one_kind_show_no_attraction():
     none = configurations(ITEMS.assign(features="main=singular"))
-    assert attraction_by_reading(answers("sentence", 0.5, 1), none).empty
+    assert attraction_by_elicitation(answers("sentence", 0.5, 1), none).empty

@@ -4,7 +4,7 @@ import pytest
 from scipy.stats import rankdata
 
 from analysis.statistics import ceiling
-from analysis.statistics.ceiling import _dealt, leave_one_out, spearman_brown, split_half
+from analysis.statistics.ceiling import _deal_halves, leave_one_out, spearman_brown, split_half
 
 
 def simulated(n_people=40, n_items=60, spread=0.3, known=True, seed=1):
@@ -30,7 +30,7 @@ def test_spearman_and_browns_formula_steps_up_to_the_whole_group():
 
 def test_half_of_each_stratum_goes_to_the_first_half():
     stratum = np.array([0, 1, 0, 1, 1, 0, 0, 1, 1])
-    dealt = _dealt(stratum, np.random.default_rng(1), 300)
+    dealt = _deal_halves(stratum, np.random.default_rng(1), 300)
     assert (dealt[:, stratum == 0].sum(axis=1) == 2).all()
     odd = dealt[:, stratum == 1].sum(axis=1)
     assert set(odd) == {2, 3}
@@ -105,7 +105,7 @@ def test_a_half_steps_up_by_how_much_noisier_it_is(half, factor, whole):
 def test_split_halves_by_hand(monkeypatch):
     """Two deals of five participants; one item is judged by one alone, and one in no half."""
     deals = np.array([[1.0, 0, 1, 0, 0], [0.0, 1, 0, 1, 1]])
-    monkeypatch.setattr(ceiling, "_dealt", lambda stratum, rng, size: deals)
+    monkeypatch.setattr(ceiling, "_deal_halves", lambda stratum, rng, size: deals)
     judged = np.array(
         [[1, 1, 1, 1, 0], [1, 1, 1, 1, 0], [1, 1, 1, 0, 1], [1, 1, 0, 1, 0], [1, 1, 1, 1, 0]]
     )
@@ -141,10 +141,10 @@ def test_split_halves_by_hand(monkeypatch):
 @pytest.mark.parametrize(("n", "known"), [(2, False), (3, True)])
 def test_three_items_have_a_correlation_of_halves(n, known):
     values = np.array([0.1, 0.9, 0.4])[:n], np.array([0.2, 0.3, 0.7])[:n]
-    found = ceiling._both(*values)
+    found = ceiling._correlate(*values)
     assert np.isfinite([found["pearson"], found["spearman"]]).tolist() == [known, known]
     for one, two in (values, values[::-1]):
-        assert np.isnan(list(ceiling._both(one, two * 0).values())).all()
+        assert np.isnan(list(ceiling._correlate(one, two * 0).values())).all()
 
 
 def test_the_others_of_an_item_are_one_fewer_than_its_judgments():

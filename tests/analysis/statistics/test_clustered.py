@@ -9,7 +9,7 @@ from analysis.statistics.clustered import (
     freedom_of_agreement,
     log_f,
     quantile,
-    two_way,
+    two_way_variance,
 )
 from analysis.statistics.resample import wilson_interval
 
@@ -120,12 +120,12 @@ def test_variances_of_groups_are_those_of_each_alone_in_any_unit():
     person, item, group = (each.ravel() for each in np.indices((12, 8, 3)))
     influence = np.random.default_rng(1).normal(size=(12, 8, 3)) + np.arange(12)[:, None, None]
     influence = (influence - influence.mean(axis=(0, 1))).ravel()
-    together = two_way(influence, person, item, group)
-    small = two_way(influence * 1e-9, person, item, group).total
+    together = two_way_variance(influence, person, item, group)
+    small = two_way_variance(influence * 1e-9, person, item, group).total
     assert small * 1e18 == pytest.approx(together.total)
     for number in range(3):
         own = group == number
-        alone = two_way(influence[own], person[own], item[own], zeros(own.sum()))
+        alone = two_way_variance(influence[own], person[own], item[own], zeros(own.sum()))
         assert together.total[number] == pytest.approx(alone.total[0])
         assert together.freedom[number] == pytest.approx(alone.freedom[0])
 

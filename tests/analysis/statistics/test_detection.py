@@ -8,8 +8,8 @@ import pandas as pd
 import pytest
 from scipy.stats import norm
 
-from analysis.statistics.clustered import clustered_intervals, quantile, two_way
-from analysis.statistics.detection import area, detection, yes_rates
+from analysis.statistics.clustered import clustered_intervals, quantile, two_way_variance
+from analysis.statistics.detection import area_under_curve, detection, yes_rates
 
 Z = NormalDist().inv_cdf
 
@@ -105,8 +105,8 @@ def test_the_area_is_the_share_of_pairs_in_which_the_acceptable_one_is_higher():
         1.0 if high > low else 0.5 if high == low else 0.0
         for high, low in product(values[signal], values[~signal])
     ]
-    assert area(values, signal) == pytest.approx(np.mean(pairs))
-    assert np.isnan(area(values, np.ones(30, bool)))
+    assert area_under_curve(values, signal) == pytest.approx(np.mean(pairs))
+    assert np.isnan(area_under_curve(values, np.ones(30, bool)))
 
 
 @pytest.mark.parametrize(
@@ -129,7 +129,7 @@ def test_the_ends_of_sensitivity_and_criterion_are_of_the_delta_method(people, f
         ("dprime", zs[0] - zs[1], moves[0] - moves[1]),
         ("criterion", -(zs[0] + zs[1]) / 2, -(moves[0] + moves[1]) / 2),
     ):
-        seen = two_way(move, *clusters)
+        seen = two_way_variance(move, *clusters)
         half = (quantile(seen.freedom) * np.sqrt(seen.total)).item() if printed else np.nan
         assert found[name] == pytest.approx(value)
         assert [found[f"{name}_low"], found[f"{name}_high"]] == pytest.approx(

@@ -8,15 +8,15 @@ from scipy.stats import t as student
 
 from analysis.statistics.clustered import (
     Variances,
-    combined,
-    corrected,
-    jackknifed,
-    several_way,
+    combine_variances,
+    correct_for_clusters,
+    jackknife_variance,
+    several_way_variance,
     share_ends,
-    two_way,
+    two_way_variance,
     wilson,
 )
-from analysis.statistics.variance_parts import crossed, freedom_by_parts
+from analysis.statistics.variance_parts import crossed_variance, freedom_by_parts
 
 
 def one(*values: float) -> list[np.ndarray]:
@@ -125,35 +125,35 @@ def test_degrees_of_freedom_by_parts(parts, freedoms, expected):
     ],
 )
 def test_a_crossed_variance_is_the_moments_or_a_share_of_the_greater_way(parts, whole, total):
-    found, freedom = crossed(one(*parts), one(13, 20, 293), whole)
+    found, freedom = crossed_variance(one(*parts), one(13, 20, 293), whole)
     assert found[0] == pytest.approx(total)
     each = parts[0] ** 2 / 13 + parts[1] ** 2 / 20 + parts[2] ** 2 / 293
     assert freedom[0] == pytest.approx(min(max(total**2 / each, 13), 293))
 
 
 def test_of_three_clusters_a_crossed_variance_may_fall_to_nothing():
-    total, _ = crossed(one(6.0, 5.0, 20.0), one(2, 20, 62))
+    total, _ = crossed_variance(one(6.0, 5.0, 20.0), one(2, 20, 62))
     assert total[0] == 0
 
 
 @pytest.mark.parametrize(("n", "expected"), [(1, 0.0), (2, 10.0), (5, 6.25)])
 def test_a_sum_of_squares_is_corrected_for_its_mean(n, expected):
-    assert corrected(*one(5.0, n))[0] == expected
+    assert correct_for_clusters(*one(5.0, n))[0] == expected
 
 
 def test_a_variance_that_falls_too_low_is_that_of_the_greater_or_of_the_lesser_way():
-    assert combined(*one(3.0, 4.0, 5.0))[0] == 4
-    assert combined(*one(3.0, 4.0, 1.0))[0] == 6
-    assert combined(*one(3.0, 4.0, 5.0), least=np.minimum)[0] == 3
+    assert combine_variances(*one(3.0, 4.0, 5.0))[0] == 4
+    assert combine_variances(*one(3.0, 4.0, 1.0))[0] == 6
+    assert combine_variances(*one(3.0, 4.0, 5.0), least=np.minimum)[0] == 3
 
 
 def test_a_jackknife_by_hand():
     # (m - 1) / m times the squares about the mean: 2/3 x 2, 1/2 x 8, 5/6 x 0.
     people, items, cells = np.array([1.0, 2, 3]), np.array([1.0, 5]), np.zeros(6)
-    assert jackknifed(people, items, cells) == pytest.approx((4 / 3 + 4, 1))
-    assert jackknifed(people, items[:1], cells) == pytest.approx((4 / 3, 2))
-    assert jackknifed(items[:1], people, cells) == pytest.approx((4 / 3, 2))
-    assert jackknifed(people[:1], items[:1], cells) == (0, 0)
+    assert jackknife_variance(people, items, cells) == pytest.approx((4 / 3 + 4, 1))
+    assert jackknife_variance(people, items[:1], cells) == pytest.approx((4 / 3, 2))
+    assert jackknife_variance(items[:1], people, cells) == pytest.approx((4 / 3, 2))
+    assert jackknife_variance(people[:1], items[:1], cells) == (0, 0)
 
 
 def test_a_variance_of_three_ways_by_hand():
@@ -170,15 +170,15 @@ def test_a_variance_of_three_ways_by_hand():
     a, b, c = ways
     single = part(a), part(b), part(c)
     total = sum(single) - part(a, b) - part(a, c) - part(b, c) + part(a, b, c)
-    assert several_way(influence, ways) == pytest.approx((max(total, *single), 1))
-    assert several_way(influence, [a]) == pytest.approx((part(a), 2))
-    assert several_way(influence * 1e-9, [a])[0] * 1e18 == pytest.approx(part(a))
+    assert several_way_variance(influence, ways) == pytest.approx((max(total, *single), 1))
+    assert several_way_variance(influence, [a]) == pytest.approx((part(a), 2))
+    assert several_way_variance(influence * 1e-9, [a])[0] * 1e18 == pytest.approx(part(a))
     # One cluster alone does not count; all alike, independent answers do.
-    assert several_way(influence, [np.zeros(6, int)])[1] == 0
-    assert several_way(influence, [a, np.zeros(6, int)])[1] == 2
-    assert several_way(np.array([1.0, -1, 2, -2]), [np.array([0, 0, 1, 1])]) == pytest.approx(
-        (4 / 3 * 10, 1)
-    )
+    assert several_way_variance(influence, [np.zeros(6, int)])[1] == 0
+    assert several_way_variance(influence, [a, np.zeros(6, int)])[1] == 2
+    assert several_way_variance(
+        np.array([1.0, -1, 2, -2]), [np.array([0, 0, 1, 1])]
+    ) == pytest.approx((4 / 3 * 10, 1))
 
 
 def test_a_variance_that_may_fall_low_has_the_freedom_of_the_fewer_clusters():
@@ -187,15 +187,17 @@ def test_a_variance_that_may_fall_low_has_the_freedom_of_the_fewer_clusters():
     for ways, expected in (
         ((person, item), 3), ((item, person), 3), ((person, person * 0), 6), ((item * 0, item), 3),
     ):  # fmt: skip
-        assert two_way(influence, *ways, group, least=np.minimum).freedom.tolist() == [expected]
+        assert two_way_variance(influence, *ways, group, least=np.minimum).freedom.tolist() == [
+            expected
+        ]
     two, few = item < 2, (item < 2).sum()
     for ways in ((person[two], item[two]), (item[two], person[two])):
-        found = two_way(influence[two], *ways, group[:few], least=np.minimum)
+        found = two_way_variance(influence[two], *ways, group[:few], least=np.minimum)
         assert found.freedom.tolist() == [1]
 
 
 def test_where_participants_and_items_are_all_alike_it_is_that_of_independent_answers():
     influence = np.array([1.0, -1, -1, 1])
     person, item = (each.ravel() for each in np.indices((2, 2)))
-    found = two_way(influence, person, item, np.zeros(4, int))
+    found = two_way_variance(influence, person, item, np.zeros(4, int))
     assert found.total.tolist() == pytest.approx([4 / 3 * 4])

@@ -19,7 +19,7 @@ from analysis import statistics
 MODELS = {"fit"}
 # What the mixed model and the ratings are made of: a mask, terms, effects, one number an item; and
 # what is said below a table.
-PARTS = {"bounded_rows", "effects", "usual", "item_differences", "reasons"}
+PARTS = {"bounded_rows", "row_effects", "default_terms", "item_differences", "withheld_notes"}
 # It draws which pairs of participants it looks at, and resamples nothing.
 DRAWS_PAIRS = {"error_consistency"}
 # It draws studies, each by its own number, so that processes may share them out.

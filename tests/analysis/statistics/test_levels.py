@@ -5,8 +5,13 @@ import pandas as pd
 import pytest
 from scipy.stats import t as student
 
-from analysis.statistics.clustered import clustered_intervals, jackknifed, two_way, wilson
-from analysis.statistics.paired import adjusted
+from analysis.statistics.clustered import (
+    clustered_intervals,
+    jackknife_variance,
+    two_way_variance,
+    wilson,
+)
+from analysis.statistics.paired import with_adjusted_p
 from analysis.statistics.resample import percentile_interval, wilson_interval
 
 
@@ -22,13 +27,13 @@ def test_a_share_s_interval_is_wilson_s_at_95_percent():
 
 
 def test_holm_s_adjusted_values_never_fall_where_the_values_rise():
-    found = adjusted(pd.DataFrame({"p": [0.9, 0.022, np.nan, 0.01, 0.02]}))
+    found = with_adjusted_p(pd.DataFrame({"p": [0.9, 0.022, np.nan, 0.01, 0.02]}))
     expected = [0.9, 0.06, np.nan, 0.04, 0.06]
     assert found["p_holm"].tolist() == pytest.approx(expected, nan_ok=True)
 
 
 def test_holm_s_adjusted_values_end_at_one():
-    assert adjusted(pd.DataFrame({"p": [0.6, 0.7]}))["p_holm"].tolist() == [1, 1]
+    assert with_adjusted_p(pd.DataFrame({"p": [0.6, 0.7]}))["p_holm"].tolist() == [1, 1]
 
 
 @pytest.mark.parametrize(("n_people", "n_items"), [(3, 5), (5, 3), (1, 4), (4, 1)])
@@ -39,16 +44,16 @@ def test_degrees_of_freedom_are_those_of_what_varies(n_people, n_items):
     fewest = min(n - 1 for n in (n_people, n_items) if n > 1)
     for values, levels, place in ((of_people, n_people, person), (of_items, n_items, item)):
         if levels > 1:
-            found = two_way((values - values.mean())[place], person, item, one).freedom[0]
+            found = two_way_variance((values - values.mean())[place], person, item, one).freedom[0]
             # The other levels vary by chance alone where they are more, and add their own.
             assert found == levels - 1 if levels == fewest + 1 else fewest <= found <= levels - 1
-    of_nothing = two_way(drawn.normal(size=len(one)), person, item, one).freedom[0]
+    of_nothing = two_way_variance(drawn.normal(size=len(one)), person, item, one).freedom[0]
     assert fewest <= of_nothing <= len(one) - 1
 
 
 def test_a_jackknife_takes_the_fewer_clusters_less_one():
     changes = (np.arange(float(n)) for n in (3, 5, 15))
-    assert jackknifed(*changes)[1] == 2
+    assert jackknife_variance(*changes)[1] == 2
 
 
 def test_the_printed_interval_of_an_accuracy_takes_them_at_95_percent():
@@ -57,7 +62,7 @@ def test_the_printed_interval_of_an_accuracy_takes_them_at_95_percent():
     correct = (np.random.default_rng(3).random(400) < 1 / (1 + np.exp(-easy))).astype(float)
     group = np.zeros(400, dtype=int)
     found = clustered_intervals(correct, person, item, group)
-    freedom = two_way((correct - correct.mean()) / 400, person, item, group).freedom
+    freedom = two_way_variance((correct - correct.mean()) / 400, person, item, group).freedom
     low, high = wilson(found.accuracy, found.n_effective, student.ppf(0.975, freedom))
     assert (found.low[0], found.high[0]) == pytest.approx((low[0], high[0]))
 

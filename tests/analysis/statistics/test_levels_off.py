@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from analysis.statistics.clustered import several_way
+from analysis.statistics.clustered import several_way_variance
 from analysis.statistics.contrasts import contrasts
 from analysis.statistics.variance_parts import contrast_variance
 from tests.analysis.statistics.dense_variance import dense, dense_with_levels
@@ -92,7 +92,7 @@ def test_intervals_are_no_wider_than_needed_where_only_levels_differ():
         value, cell, person, frame = square(rng)
         weight = weights(cell, [1.0, -1.0])
         centred = value - np.array([value[cell == one].mean() for one in (0, 1)])[cell]
-        new, old = contrast_variance(value, weight, cell, (person, frame))[0], several_way(
+        new, old = contrast_variance(value, weight, cell, (person, frame))[0], several_way_variance(
             weight * centred, [person, frame]
         )[0]  # fmt: skip
         widths.append((new, old))

@@ -6,9 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from analysis.statistics.held_out import delta_loglik, slope
 from analysis.statistics.laplace import RandomTerm
 from analysis.statistics.linear_mixed import LinearMixedModel, fit_linear, fit_linear_by_rule
+from analysis.statistics.reading_regression import delta_loglik, slope
 from tests import prerequisites
 
 

@@ -5,7 +5,7 @@ import statsmodels.api as sm
 from scipy.special import expit
 
 from analysis.errors import AnalysisError
-from analysis.statistics.mixed import Effects, _by_gpboost, fit, readable
+from analysis.statistics.mixed_model import Effects, _by_gpboost, fit, readable
 from tests.analysis.known_choices import EFFECTS, SD_ITEM, SD_PARTICIPANT, known_choices
 
 INTERCEPTS = "construction + construction:judge + (1 | participant) + (1 | item)"

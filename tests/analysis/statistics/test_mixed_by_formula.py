@@ -10,9 +10,10 @@ from scipy.special import expit, logit
 from scipy.stats import norm
 
 from analysis.errors import AnalysisError
-from analysis.statistics import mixed, one_scale
-from analysis.statistics.penalised import covariance, mode, random_columns
-from analysis.statistics.random_effects import Effects
+from analysis.statistics import mixed_model as mixed
+from analysis.statistics import one_scale
+from analysis.statistics.mixed_model import penalised_covariance, penalised_mode, random_columns
+from analysis.statistics.mixed_model_rows import Effects
 
 
 def problem(seed: int = 1) -> SimpleNamespace:
@@ -43,7 +44,7 @@ def test_the_mode_is_where_the_penalised_likelihood_is_highest(scale):
     one = problem()
     offset = one.offset * scale
     z = random_columns(one.levels, one.values)
-    found, logits = mode(one.x, z, one.y, offset, one.penalised)
+    found, logits = penalised_mode(one.x, z, one.y, offset, one.penalised)
 
     def minus_log(at: np.ndarray) -> float:
         eta = offset + one.x @ at[:3] + one.dense @ at[3:]
@@ -60,7 +61,7 @@ def test_from_far_away_the_mode_is_reached_by_steps_that_are_not_too_long():
     x, y = np.ones((40, 1)), np.repeat([1.0, 0.0], [30, 10])
     z = random_columns([np.zeros(40, np.intp)], np.zeros((40, 1)))
     for offset in (9.0, -12.0):
-        found, logits = mode(x, z, y, np.full(40, offset), np.array([False]))
+        found, logits = penalised_mode(x, z, y, np.full(40, offset), np.array([False]))
         assert found[0] == pytest.approx(np.log(3) - offset, abs=1e-5)
         assert logits == pytest.approx(np.full(40, np.log(3)), abs=1e-5)
 
@@ -73,7 +74,7 @@ def test_the_covariance_is_the_inverse_of_the_whole_curvature():
     columns = np.hstack([one.x, one.dense])
     whole = columns.T @ weight @ columns + np.diag([*prior, *np.ones(9)])
     z = random_columns(one.levels, one.values)
-    found = covariance(one.x, z, logits, prior)
+    found = penalised_covariance(one.x, z, logits, prior)
     assert found == pytest.approx(np.linalg.inv(whole)[:3, :3], rel=1e-8)
 
 
@@ -84,7 +85,7 @@ def fitted_by_hand() -> tuple[mixed._Fitted, pd.DataFrame]:
         loadings=np.eye(1),
         penalised=np.array([False, True]),
     )
-    return own, mixed._described(own, ["Intercept", "judge[T.m]"])
+    return own, mixed._coefficient_table(own, ["Intercept", "judge[T.m]"])
 
 
 def test_coefficients_have_walds_intervals_and_two_sided_p():
@@ -103,13 +104,13 @@ def test_random_effects_are_described_by_their_covariance():
     loadings = np.array(
         [[2.0, 0, 0, 0], [-0.6, 0.8, 0, 0], [0, 0, 0.049, 0], [0, 0, 0.5, 0.07]]
     )  # fmt: skip
-    found = mixed._random_described(varying, loadings)
+    found = mixed._random_effect_table(varying, loadings)
     assert found["sd"].tolist() == pytest.approx([2, 1, 0.049, np.hypot(0.5, 0.07)])
     wanted = [np.nan, -0.6, np.nan, 0.5 / np.hypot(0.5, 0.07)]
     assert found["correlation"].tolist() == pytest.approx(wanted, nan_ok=True)
     # A variance of next to nothing; a correlation of .9903.
     assert found["singular"].tolist() == [False, False, True, True]
-    none = mixed._random_described(varying, np.zeros((4, 4)))
+    none = mixed._random_effect_table(varying, np.zeros((4, 4)))
     assert none["correlation"].tolist() == pytest.approx([np.nan, 0, np.nan, 0], nan_ok=True)
     assert none["singular"].all()
 
@@ -118,14 +119,20 @@ def test_columns_separate_where_the_last_term_of_all_its_choices_is_right_or_wro
     x = np.array([[1, 0, 0], [1, 0, 0], [1, 1, 0], [1, 1, 0], [1, 1, 1], [1, 0, 1]], float)
 
     def separated(*y: float) -> list[bool]:
-        return mixed._separated(x, np.array(y)).tolist()
+        return mixed._separated_columns(x, np.array(y)).tolist()
 
     assert separated(1, 0, 1, 1, 0, 1) == [False, True, False]
     assert separated(1, 0, 0, 1, 0, 0) == [False, False, True]
     assert separated(1, 1, 0, 0, 1, 1) == [True, True, True]
-    assert mixed._separated(x[:5], np.array([1.0, 0, 1, 0, 1])).tolist() == [False, False, True]
+    assert mixed._separated_columns(x[:5], np.array([1.0, 0, 1, 0, 1])).tolist() == [
+        False,
+        False,
+        True,
+    ]
     none_of_the_last = x[:4]
-    assert mixed._separated(none_of_the_last, np.array([1.0, 0, 1, 0])).tolist() == [False] * 3
+    assert (
+        mixed._separated_columns(none_of_the_last, np.array([1.0, 0, 1, 0])).tolist() == [False] * 3
+    )
 
 
 def test_bounded_choices_that_cannot_tell_two_terms_apart_are_refused():
@@ -133,7 +140,7 @@ def test_bounded_choices_that_cannot_tell_two_terms_apart_are_refused():
     rows = pd.DataFrame({"chose_good": [0.0, 1, 0, 1, 1, 1]})
     varying = Effects(("person",), (np.arange(6) % 2,), np.ones((6, 1)))
     with pytest.raises(AnalysisError, match="cannot estimate the remaining terms"):
-        mixed._fitted(rows, design, varying, np.arange(6) < 4)
+        mixed._fit_in_steps(rows, design, varying, np.arange(6) < 4)
 
 
 def test_shares_on_one_scale_are_integrals_and_their_errors_the_delta_methods():

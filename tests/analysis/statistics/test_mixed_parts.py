@@ -9,9 +9,16 @@ import pytest
 from analysis.errors import AnalysisError
 from analysis.statistics import crossed
 from analysis.statistics.laplace import RandomTerm as Crossed
-from analysis.statistics.mixed_rows import bounded_rows, choices, design_levels
-from analysis.statistics.mixed_rows import with_varying_reference as with_reference
-from analysis.statistics.random_effects import RandomTerm, effects, parse, usual
+from analysis.statistics.mixed_model_rows import (
+    RandomTerm,
+    bounded_rows,
+    choice_rows,
+    default_terms,
+    design_levels,
+    parse_formula,
+    row_effects,
+)
+from analysis.statistics.mixed_model_rows import with_varying_reference as with_reference
 
 
 def rows_of(*cells: tuple[str, str, list[int]]) -> pd.DataFrame:
@@ -52,13 +59,13 @@ def test_choices_keep_models_to_the_judged_items_and_a_factor_to_people():
     )  # fmt: skip
     model = pd.DataFrame({"item_id": ["2", "3"], "construction": "x", "condition": "c",
                           "correct": [True, True]})  # fmt: skip
-    rows = choices(judged, {"m": model}, ["own_group"])
+    rows = choice_rows(judged, {"m": model}, ["own_group"])
     assert rows["item_id"].tolist() == ["1", "2", "2"]
     assert rows["construction"].tolist() == ["x"] * 3 and rows["condition"].tolist() == ["c"] * 3
     assert rows["own_size"].tolist() == [3, 4, 4] and rows["frame"].tolist() == [7, 8, 8]
     assert rows["own_group"].isna().tolist() == [False, False, True]
     assert rows["session"].notna().tolist() == [True, True, False]
-    assert "session" not in choices(judged.drop(columns="session"), {})
+    assert "session" not in choice_rows(judged.drop(columns="session"), {})
 
 
 def test_slopes_of_nothing_are_left_out_and_intercepts_stay():
@@ -110,7 +117,7 @@ def people_rows(participants: int, items: int, constructions: int = 2) -> pd.Dat
 
 
 def groups(rows: pd.DataFrame) -> list[str]:
-    return [term.group for term in usual(rows)]
+    return [term.group for term in default_terms(rows)]
 
 
 def test_what_usually_varies_is_what_the_design_repeats():
@@ -126,7 +133,9 @@ def test_what_usually_varies_is_what_the_design_repeats():
 
 def test_levels_of_two_columns_are_their_combinations():
     rows = people_rows(3, 4).assign(judge=["people"] * 10 + ["m"] * 2)
-    found = effects(rows, [RandomTerm("1", "participant:construction"), RandomTerm("1", "item_id")])
+    found = row_effects(
+        rows, [RandomTerm("1", "participant:construction"), RandomTerm("1", "item_id")]
+    )
     pairs = rows["participant"].astype(str) + rows["construction"].astype(str)
     assert found.groups[0].tolist() == pd.factorize(pairs)[0].tolist()
     assert found.groups[1].tolist() == [0, 1, 2, 3] * 3
@@ -135,10 +144,10 @@ def test_levels_of_two_columns_are_their_combinations():
 
 
 def test_formulas_are_written_as_lme4_does():
-    terms = parse("a + (0 + 1 | item) + (1 | p) + (x || p)")[1]
+    terms = parse_formula("a + (0 + 1 | item) + (1 | p) + (x || p)")[1]
     assert [str(one) for one in terms] == ["(0 + 1 | item_id)", "(1 | p)", "(x || p)"]
     assert [one.correlated for one in terms] == [True, False, False]
-    assert parse("+ (1 | item)") == ("1", (RandomTerm("1", "item_id"),))
+    assert parse_formula("+ (1 | item)") == ("1", (RandomTerm("1", "item_id"),))
     rows = people_rows(3, 4).assign(x=1.0)
     with pytest.raises(AnalysisError, match="cannot be used"):
-        effects(rows, [RandomTerm("1 + nothing", "item_id")])
+        row_effects(rows, [RandomTerm("1 + nothing", "item_id")])

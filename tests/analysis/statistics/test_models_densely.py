@@ -13,10 +13,9 @@ from scipy.stats import t as student
 
 from analysis.statistics import crossed
 from analysis.statistics.crossed import optimum
-from analysis.statistics.held_out import delta_loglik, delta_smooth, slope
 from analysis.statistics.laplace import Laplace, Parameters, RandomTerm
 from analysis.statistics.linear_mixed import _Profiled, _random, fit_linear, fit_linear_by_rule
-from analysis.statistics.smooth import fit_smooth
+from analysis.statistics.reading_regression import delta_loglik, delta_smooth, fit_smooth, slope
 
 PEOPLE, FRAMES = 6, 4
 PERSON, FRAME = (each.ravel() for each in np.indices((PEOPLE, FRAMES)))

@@ -3,7 +3,7 @@ import pandas as pd
 import pytest
 from scipy.special import logit
 
-from analysis.statistics.mixed import fit
+from analysis.statistics.mixed_model import fit
 from analysis.statistics.one_scale import on_one_scale
 from tests.analysis.known_choices import equally_accurate, known_choices
 

@@ -4,8 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from analysis.statistics.accuracy import people_accuracy
-from analysis.statistics.overlapping import overlapping_accuracy
+from analysis.statistics.accuracy import overlapping_accuracy, people_accuracy
 
 SAME = ["accuracy", "low", "high", "n_judgments", "n_items"]
 

@@ -3,7 +3,7 @@ import pandas as pd
 
 from analysis.data.join import decisions, judgments
 from analysis.data.load import load_run, load_scores
-from analysis.statistics.preferences import preferences, with_model_scores
+from analysis.statistics.agreement import preferences, with_model_scores
 
 
 def test_people_are_counted_item_by_item(export):

@@ -4,8 +4,8 @@ import pandas as pd
 import pytest
 
 from analysis.statistics.accuracy import people_accuracy
+from analysis.statistics.agreement import preferences, with_model_scores
 from analysis.statistics.correlation import correlation_rows
-from analysis.statistics.preferences import preferences, with_model_scores
 from tests import published_data
 
 TABLE = published_data.COLORLESS_GREEN / "italian" / "best_model_mturk.tab"

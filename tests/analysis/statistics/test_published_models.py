@@ -7,8 +7,7 @@ from click.testing import CliRunner
 from analysis.commands.accuracy import accuracy
 from analysis.commands.import_judgments import judgments as import_judgments
 from analysis.data.load import load_scores
-from analysis.findings.models import decisions_with_features
-from analysis.statistics.models import accuracies, over_models
+from analysis.findings.models import accuracies, decisions_with_features, over_models
 from experiment.materials.read import item_row, read_items
 from tests import published_data
 

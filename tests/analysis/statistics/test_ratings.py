@@ -6,7 +6,7 @@ import pytest
 from scipy.stats import pearsonr, rankdata, t
 
 from analysis.statistics.ratings import (
-    correlated,
+    correlate_items,
     item_differences,
     mean_ratings,
     rating_differences,
@@ -106,7 +106,7 @@ def test_how_people_and_a_model_go_together():
     rng = np.random.default_rng(1)
     people = rng.normal(size=40)
     model = people + rng.normal(size=40)
-    found = correlated(people, model, np.random.default_rng(2), 500)
+    found = correlate_items(people, model, np.random.default_rng(2), 500)
     ranks = pearsonr(rankdata(people), rankdata(model)).statistic
     assert found["pearson"] == pytest.approx(pearsonr(people, model).statistic)
     assert found["spearman"] == pytest.approx(ranks)
@@ -126,7 +126,7 @@ def test_how_people_and_a_model_go_together():
 
 def test_the_interval_of_a_correlation_is_of_items_drawn_anew():
     people, model = np.array([1.0, 1, 2, 3, 5]), np.array([2.0, 1, 2, 4, 3])
-    found = correlated(people, model, np.random.default_rng(2), 300)
+    found = correlate_items(people, model, np.random.default_rng(2), 300)
     drawn = []
     for rows in np.random.default_rng(2).integers(0, 5, (300, 5)):
         ranks = [rankdata(one[rows]) for one in (people, model)]
@@ -138,9 +138,11 @@ def test_the_interval_of_a_correlation_is_of_items_drawn_anew():
 
 
 def test_three_items_correlate_and_a_model_that_never_varies_does_not():
-    found = correlated(np.array([1.0, 2, 4]), np.array([3.0, 1, 2]), np.random.default_rng(1), 20)
+    found = correlate_items(
+        np.array([1.0, 2, 4]), np.array([3.0, 1, 2]), np.random.default_rng(1), 20
+    )
     assert found["spearman"] == pytest.approx(-0.5)
-    flat = correlated(np.array([1.0, 2, 4]), np.ones(3), np.random.default_rng(1), 20)
+    flat = correlate_items(np.array([1.0, 2, 4]), np.ones(3), np.random.default_rng(1), 20)
     assert np.isnan(flat["spearman"]) and flat["agreement"] == 1
 
 
@@ -163,7 +165,9 @@ def test_good_and_other_versions_of_unequal_number_have_means_of_their_own(ratin
 
 @pytest.mark.parametrize("people", [np.array([]), np.array([1.0, 2.0]), np.ones(5)])
 def test_too_few_items_or_no_variance_has_no_correlation(people):
-    found = correlated(people, np.arange(len(people), dtype=float), np.random.default_rng(1), 10)
+    found = correlate_items(
+        people, np.arange(len(people), dtype=float), np.random.default_rng(1), 10
+    )
     assert np.isnan(found["spearman"]) and np.isnan(found["pearson"])
     assert found["n_items"] == len(people)
 

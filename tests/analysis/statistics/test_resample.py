@@ -3,9 +3,9 @@ import pytest
 
 from analysis.statistics.resample import (
     block_sizes,
-    cells,
+    count_cells,
     crossed_bootstrap,
-    draws,
+    draw_counts,
     numpy_generator,
     percentile_interval,
     wilson_interval,
@@ -15,20 +15,22 @@ ONE_GROUP = np.zeros(6, dtype=np.intp)
 
 
 def test_judgments_are_counted_by_participant_and_item():
-    counted = cells([1, 0, 1, 1], ["a", "a", "b", "b"], ["x", "y", "x", "x"], np.zeros(4, np.intp))
+    counted = count_cells(
+        [1, 0, 1, 1], ["a", "a", "b", "b"], ["x", "y", "x", "x"], np.zeros(4, np.intp)
+    )
     assert counted.judged.toarray().tolist() == [[1, 1], [2, 0]]
     assert counted.right.toarray().tolist() == [[1, 0], [2, 0]]
 
 
 def test_an_item_in_two_groups_is_two_columns():
-    counted = cells([1, 0], ["a", "a"], ["x", "x"], np.array([1, 0]))
+    counted = count_cells([1, 0], ["a", "a"], ["x", "x"], np.array([1, 0]))
     assert counted.judged.toarray().tolist() == [[1, 1]]
     assert counted.right.toarray().tolist() == [[0, 1]]
     assert counted.starts.tolist() == [0, 1]
 
 
 def test_groups_begin_where_their_first_items_stand():
-    counted = cells([1, 0, 1, 0], ["a"] * 4, ["x", "y", "y", "z"], np.array([0, 0, 1, 1]))
+    counted = count_cells([1, 0, 1, 0], ["a"] * 4, ["x", "y", "y", "z"], np.array([0, 0, 1, 1]))
     assert counted.judged.toarray().tolist() == [[1, 1, 1, 1]]
     assert counted.starts.tolist() == [0, 2]
 
@@ -37,9 +39,9 @@ def test_a_resample_weighs_each_judgment_by_its_participant_and_its_item():
     rng = np.random.default_rng(3)
     correct = [1, 0, 1, 1, 0, 1]
     participant, item = [0, 0, 1, 1, 2, 2], [0, 1, 1, 2, 0, 2]
-    found = crossed_bootstrap(cells(correct, participant, item, ONE_GROUP), rng, 50)[:, 0]
+    found = crossed_bootstrap(count_cells(correct, participant, item, ONE_GROUP), rng, 50)[:, 0]
     again = np.random.default_rng(3)
-    people, items = draws(again, 3, 50), draws(again, 3, 50)
+    people, items = draw_counts(again, 3, 50), draw_counts(again, 3, 50)
     for draw in range(50):
         weights = [people[draw][p] * items[draw][i] for p, i in zip(participant, item, strict=True)]
         if sum(weights):
@@ -49,7 +51,7 @@ def test_a_resample_weighs_each_judgment_by_its_participant_and_its_item():
 
 
 def test_the_same_seed_gives_the_same_resamples():
-    counted = cells([1, 0, 1, 1, 0, 1], [0, 0, 1, 1, 2, 2], [0, 1, 1, 2, 0, 2], ONE_GROUP)
+    counted = count_cells([1, 0, 1, 1, 0, 1], [0, 0, 1, 1, 2, 2], [0, 1, 1, 2, 0, 2], ONE_GROUP)
     first, second = (
         crossed_bootstrap(counted, numpy_generator(1, "bootstrap"), 20) for _ in range(2)
     )
@@ -59,7 +61,7 @@ def test_the_same_seed_gives_the_same_resamples():
 def test_groups_share_the_drawn_participants():
     # Each participant judges one item of each group and is always right or always wrong.
     correct, people = [1, 1, 0, 0], [0, 0, 1, 1]
-    counted = cells(correct, people, ["x", "y", "x", "y"], np.array([0, 1, 0, 1]))
+    counted = count_cells(correct, people, ["x", "y", "x", "y"], np.array([0, 1, 0, 1]))
     draws = crossed_bootstrap(counted, np.random.default_rng(1), 100)
     assert np.array_equal(draws[:, 0], draws[:, 1])
     assert len(np.unique(draws[:, 0])) > 1
@@ -67,8 +69,8 @@ def test_groups_share_the_drawn_participants():
 
 def test_one_participant_still_varies_by_item_and_one_item_by_participant():
     judgments = [1, 1, 0, 1, 0, 1]
-    one_person = cells(judgments, ["a"] * 6, range(6), ONE_GROUP)
-    one_item = cells(judgments, range(6), ["x"] * 6, ONE_GROUP)
+    one_person = count_cells(judgments, ["a"] * 6, range(6), ONE_GROUP)
+    one_item = count_cells(judgments, range(6), ["x"] * 6, ONE_GROUP)
     for counted in (one_person, one_item):
         interval = percentile_interval(
             crossed_bootstrap(counted, np.random.default_rng(1), 2000)[:, 0]
@@ -104,7 +106,7 @@ def test_the_interval_covers_the_true_accuracy_about_as_often_as_it_says():
             0.75 + rng.uniform(-0.12, 0.12, 40)[people] + rng.uniform(-0.12, 0.12, 20)[items]
         )
         correct = rng.random(800) < probability
-        counted = cells(correct, people, items, np.zeros(800, np.intp))
+        counted = count_cells(correct, people, items, np.zeros(800, np.intp))
         interval = percentile_interval(crossed_bootstrap(counted, rng, 300)[:, 0])
         covered += interval.low <= 0.75 <= interval.high
     assert 0.90 <= covered / simulations <= 1.0
@@ -114,10 +116,10 @@ def test_where_items_count_alike_each_drawn_items_own_accuracy_is_averaged():
     """An item nobody drawn has judged does not count."""
     correct = np.array([1.0, 0, 1, 1, 0, 1, 1])
     participant, item = np.array([0, 0, 1, 1, 2, 2, 2]), np.array([0, 1, 1, 2, 0, 2, 2])
-    counted = cells(correct, participant, item, np.zeros(7, np.intp))
+    counted = count_cells(correct, participant, item, np.zeros(7, np.intp))
     found = crossed_bootstrap(counted, np.random.default_rng(3), 300, "items")[:, 0]
     again = np.random.default_rng(3)
-    people, items = draws(again, 3, 300), draws(again, 3, 300)
+    people, items = draw_counts(again, 3, 300), draw_counts(again, 3, 300)
     for draw in range(300):
         shares, weights = [], []
         for one in range(3):

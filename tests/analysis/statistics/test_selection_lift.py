@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from analysis.statistics.selection_lift import printed_accuracy, true_accuracy
+from analysis.findings.selection import printed_accuracy, true_accuracy
 
 
 def test_one_error_of_ten_lifts_ninety_percent_to_almost_ninety_five():

@@ -6,8 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from analysis.statistics.held_out import delta_loglik, delta_smooth
-from analysis.statistics.smooth import basis, fit_smooth
+from analysis.statistics.reading_regression import basis, delta_loglik, delta_smooth, fit_smooth
 from tests.prerequisites import MGCV
 
 _R = """library(mgcv)

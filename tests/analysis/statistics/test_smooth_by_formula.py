@@ -5,7 +5,7 @@ import pytest
 from scipy.interpolate import CubicSpline
 from scipy.optimize import minimize_scalar
 
-from analysis.statistics.smooth import basis, fit_smooth
+from analysis.statistics.reading_regression import basis, fit_smooth
 
 
 def columns(x: np.ndarray, knots: np.ndarray) -> np.ndarray:

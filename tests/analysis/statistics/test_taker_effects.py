@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from analysis.statistics.taker_effects import biases, history_effects, leaning
+from analysis.statistics.takers import biases, first_place_shares, history_effects
 from benchmarks.takers import SETTINGS, answers, coverage
 
 N_ITEMS, N_SESSIONS = 24, 10
@@ -69,7 +69,7 @@ def test_what_the_design_deals_out_evenly_does_not_widen_the_interval(orders):
 
 
 def test_a_group_without_answers_gives_no_row():
-    assert leaning(NOBODY).empty
+    assert first_place_shares(NOBODY).empty
 
 
 def test_a_context_is_paired_with_the_very_trial_without_it():

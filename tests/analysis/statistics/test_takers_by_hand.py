@@ -7,9 +7,15 @@ import pandas as pd
 import pytest
 from scipy.stats import t as student
 
-from analysis.statistics.paired import adjusted, people_against_models
-from analysis.statistics.taker_effects import biases, history_effects, leaning
-from analysis.statistics.takers import by_reading, conclusions, consistency
+from analysis.statistics.paired import people_against_models, with_adjusted_p
+from analysis.statistics.takers import (
+    biases,
+    compare_by_elicitation,
+    conclusions,
+    consistency,
+    first_place_shares,
+    history_effects,
+)
 
 KEYS = {"model": "m", "reading": "choice", "context": "zero_shot", "labels": "letters"}
 
@@ -101,7 +107,7 @@ def test_a_share_of_first_places_is_a_mean_of_sides_with_clusters():
         "one side": places(3, 0.3)[lambda rows: ~rows["good_first"]],
     }
     together = pd.concat([own.assign(labels=name) for name, own in groups.items()])
-    found = leaning(together).set_index("labels")
+    found = first_place_shares(together).set_index("labels")
     for name, own in groups.items():
         row = found.loc[name]
         assert tuple(row[["estimate", "low", "high"]]) == pytest.approx(leans(own)), name
@@ -114,7 +120,7 @@ def test_where_nothing_varies_each_sides_fewer_clusters_were_asked_once(always):
     # On one side five people saw two frames, on the other twelve frames.
     rows = rows[rows["good_first"] | (rows["frame"] < 2)]
     rows = rows.assign(first=True if always == "first" else rows["good_first"])
-    row = leaning(rows).iloc[0]
+    row = first_place_shares(rows).iloc[0]
     z = 1.959964
     of_good, of_other = (wilson(1.0, 5, z), wilson(1.0, 2, z))
     if always == "good":
@@ -125,7 +131,7 @@ def test_where_nothing_varies_each_sides_fewer_clusters_were_asked_once(always):
     above = sqrt((of_good[1] - 1) ** 2 + (of_other[1] - other) ** 2) / 2
     assert row["estimate"] == share
     assert (row["low"], row["high"]) == pytest.approx((share - below, share + above), abs=1e-6)
-    one = leaning(rows[rows["good_first"]]).iloc[0]
+    one = first_place_shares(rows[rows["good_first"]]).iloc[0]
     assert (one["low"], one["high"]) == pytest.approx(tuple(of_good), abs=1e-6)
 
 
@@ -196,7 +202,7 @@ def test_people_minus_a_model_in_each_reading_are_corrected_together():
 
     good, poor = answers("one", 0.7, 40), answers("two", 0.4, 30)
     none = good.assign(reading="none", chose_good=np.nan)
-    found = by_reading(people, pd.concat([good, poor, none]), 0.1)
+    found = compare_by_elicitation(people, pd.concat([good, poor, none]), 0.1)
     assert found["reading"].tolist() == ["one", "one", "two", "two"]
     for reading, own, items in (("one", good, 40), ("two", poor, 30)):
         means = own.groupby("item_id", sort=False)["chose_good"].mean().rename("correct")
@@ -209,7 +215,7 @@ def test_people_minus_a_model_in_each_reading_are_corrected_together():
         assert rows["unread"].tolist() == [1 / (4 * items)] * 2
         assert rows["n_sittings"].tolist() == [4, 4]
         assert (rows["model_low"] < rows["accuracy"]).all()
-    holm = adjusted(found.drop(columns=["p_holm", "p_fdr"]))["p_holm"]
+    holm = with_adjusted_p(found.drop(columns=["p_holm", "p_fdr"]))["p_holm"]
     assert found["p_holm"].tolist() == pytest.approx(holm.tolist())
 
 

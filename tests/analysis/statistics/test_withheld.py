@@ -9,7 +9,7 @@ from analysis.statistics.accuracy import accuracy_difference
 from analysis.statistics.contrasts import contrasts
 from analysis.statistics.paired import people_against_models
 from analysis.statistics.ratings import rating_differences
-from analysis.statistics.withheld import REASON, SHARE, reasons
+from analysis.statistics.withheld import REASON, SHARE, withheld_notes
 from tests.analysis.known_choices import crossed, decided
 
 ITEMS = 120
@@ -76,12 +76,12 @@ def test_ratings_of_unknown_people_have_the_floor_of_frames(frames: int, few: bo
 @pytest.mark.parametrize(("number", "said"), [(SHARE - 1, [REASON]), (SHARE, [])])
 def test_the_note_below_accuracies_says_why_few_judgments_have_no_interval(number, said):
     row = {"people": 0.9, "people_low": np.nan, "n_judgments": number}
-    assert reasons(pd.DataFrame([row]), ["people"]) == said
+    assert withheld_notes(pd.DataFrame([row]), ["people"]) == said
 
 
 def test_frames_without_a_count_of_people_give_no_reason():
     row = {"people": 0.9, "people_low": np.nan, "n_judgments": SHARE, "n_frames": 1}
-    assert reasons(pd.DataFrame([row]), ["people"]) == []
+    assert withheld_notes(pd.DataFrame([row]), ["people"]) == []
 
 
 def test_the_note_below_the_table_says_why_one_person_has_no_interval():
@@ -89,13 +89,15 @@ def test_the_note_below_the_table_says_why_one_person_has_no_interval():
     one, unknown = judged(1), judged(1).assign(participant=None)
     rows = people_against_models(one, models, ["construction"])
     named = rows.rename(columns={"low": "difference_low", "high": "difference_high"})
-    assert reasons(named[named["construction"] == ""], ["difference"]) == [REASON]
+    assert withheld_notes(named[named["construction"] == ""], ["difference"]) == [REASON]
     rows = people_against_models(unknown, models, ["construction"])
     assert rows["n_participants"].eq(0).all() and rows["low"].notna().all()
 
 
 def test_what_too_few_answers_or_units_tell_is_withheld():
-    low, high = withheld.ends([0.1, 0.2, 0.3], [0.7, 0.8, 0.9], [59, 60, 61], withheld.SHARE)
+    low, high = withheld.withhold_ends(
+        [0.1, 0.2, 0.3], [0.7, 0.8, 0.9], [59, 60, 61], withheld.SHARE
+    )
     assert low.tolist() == pytest.approx([np.nan, 0.2, 0.3], nan_ok=True)
     assert high.tolist() == pytest.approx([np.nan, 0.8, 0.9], nan_ok=True)
     few = withheld.too_few_units([0, 1, 4, 5, 5, 0], [5, 5, 5, 5, 4, 4])

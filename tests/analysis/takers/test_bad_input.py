@@ -13,9 +13,9 @@ import pytest
 
 from experiment.studies.load import find_study
 from lm.answering.answerer import Tier
+from lm.answering.stand_in import ServedModel, StandIn
 from lm.huggingface import load
 from lm.registry import load_scorer
-from lm.serving.server import ServedModel, StandIn
 from parallax import main
 from tests.lm.toy_models import causal_folder, ngram_folder, save_hf, tiny_gpt2, word_tokenizer
 

@@ -12,8 +12,8 @@ from analysis.takers.run import Request, run_take
 from experiment.studies.load import find_study
 from experiment.takers.prompt import Context
 from lm.answering.answerer import Tier
+from lm.answering.messages import POINT, content, tokens_at_most
 from lm.errors import LmError
-from lm.servers.images import POINT, content, tokens_at_most
 from tests.analysis.takers.test_server import NOW, OWN, model, rows, serving
 
 __all__ = ["model"]

@@ -18,12 +18,12 @@ from benchmarks.takers_http import differing, network
 from experiment.errors import ParallaxError
 from experiment.takers.prompt import Context
 from lm.answering.answerer import Question, Tier
+from lm.answering.client import Client
+from lm.answering.server import ServerAnswerer
+from lm.answering.spec import ServerModel, Terms, parse_server
+from lm.answering.stand_in import THOUGHT, Fault, ServedModel, StandIn
 from lm.errors import LmError
 from lm.registry import load_scorer
-from lm.servers.answerer import ServerAnswerer
-from lm.servers.client import Client
-from lm.servers.spec import ServerModel, Terms, parse_server
-from lm.serving.server import THOUGHT, Fault, ServedModel, StandIn
 from tests.lm.toy_models import ngram_folder
 
 NOW = datetime(2026, 11, 24, 9, tzinfo=UTC)

@@ -14,7 +14,7 @@ from analysis.comparison import compare
 from analysis.data.load import load_run
 from analysis.data.takers import read_manifest
 from analysis.errors import AnalysisError
-from analysis.options import ComparisonOptions
+from analysis.findings.finding import ComparisonOptions
 from analysis.takers.plan import Factors
 from analysis.takers.run import Request, run_take
 from analysis.takers.taking import take

@@ -11,8 +11,8 @@ from tokenizers.processors import TemplateProcessing
 from transformers import PreTrainedTokenizerFast
 
 from lm.answering.answerer import Question
-from lm.answering.chat import ChatAnswerer
 from lm.errors import LmError
+from lm.huggingface.chat import ChatAnswerer
 from lm.huggingface.load import load_hf
 from tests.lm.toy_models import tiny_gpt2
 

@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from lm.answering.answerer import LocalAnswerer, Question, Reply, Tier
-from lm.answering.store import reply_store
+from lm.answering.answerer import LocalAnswerer, Question, Reply, Tier, reply_store
 from lm.errors import LmError
 from lm.registry import load_scorer
 from tests.lm.toy_models import causal_folder

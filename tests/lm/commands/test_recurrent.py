@@ -12,9 +12,8 @@ from click.testing import CliRunner, Result
 from safetensors.torch import load_file
 from torch.distributed.run import main as launch
 
-from lm.commands.request import explained_memory
 from lm.commands.tag import tag
-from lm.commands.train import train
+from lm.commands.train import explained_memory, train
 from lm.errors import LmError
 from lm.registry import load_scorer
 from tests.lm.training.small_training import write_corpus

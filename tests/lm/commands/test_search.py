@@ -9,7 +9,7 @@ from click.testing import CliRunner
 
 from lm.commands.search import search
 from lm.errors import LmError
-from lm.training.search import read_grid
+from lm.training.settings import read_grid
 from tests.lm.training.small_training import write_corpus
 
 SPEC = """

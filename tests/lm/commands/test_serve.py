@@ -3,8 +3,8 @@
 import pytest
 
 from lm.answering.answerer import Tier
+from lm.answering.stand_in import Fault
 from lm.commands.serve import serve
-from lm.serving.server import Fault
 
 
 @pytest.mark.parametrize("tier", ["text", "next", "samples"])

@@ -12,7 +12,7 @@ from transformers import modeling_utils
 from lm import weights
 from lm.errors import LmError
 from lm.huggingface import load
-from lm.huggingface.rows import Row, kept, windows
+from lm.huggingface.encoding import Row, kept, windows
 from lm.huggingface.scorer import HfScorer
 from lm.registry import load_scorer
 from lm.weights import Dtype, Weights, bytes_needed, n_weights, refuse_too_large

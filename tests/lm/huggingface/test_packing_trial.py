@@ -36,8 +36,7 @@ from transformers import (
 from lm.errors import LmError
 from lm.huggingface.encoding import TextEncoder
 from lm.huggingface.scorer import HfScorer
-from lm.scoring.checked_packing import CheckedPacking
-from lm.scoring.tree_packing import NODES_AT_A_TIME, TreePacking
+from lm.scoring.tree_packing import NODES_AT_A_TIME, CheckedPacking, TreePacking
 from tests.lm.toy_models import WORDS, tiny_gpt2, word_tokenizer
 
 N_WORDS = len(WORDS) + 1

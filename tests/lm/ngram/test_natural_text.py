@@ -11,8 +11,7 @@ from lm.corpora.vocab import vocabulary_by_frequency
 from lm.ngram.arpa import write_arpa
 from lm.ngram.counts import count_ngrams
 from lm.ngram.estimate import estimate
-from lm.ngram.kenlm_queries import KenlmScorer
-from lm.ngram.model import NgramScorer
+from lm.ngram.model import KenlmScorer, NgramScorer
 from tests import published_data
 from tests.prerequisites import KENLM
 

@@ -12,14 +12,14 @@ import torch
 from lm.errors import LmError
 from lm.registry import load_scorer
 from lm.scorer import FastKernel
-from lm.scoring.fast_kernel import measure_kernel
+from lm.scoring.kernels import measure_kernel
 from tests.lm.toy_models import TOY_MODELS
 
 ROOT = Path(__file__).parents[3]
 MEASURE = """
 import json, torch
 from dataclasses import asdict
-from lm.scoring.fast_kernel import measure_kernel
+from lm.scoring.kernels import measure_kernel
 kernel = measure_kernel(torch.randn(800, 64, generator=torch.Generator().manual_seed(1)))
 print(json.dumps(asdict(kernel) | {"faster": kernel.is_faster, "refusal": kernel.refusal}))
 """

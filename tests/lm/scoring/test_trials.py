@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 import torch
 
-from lm.scoring import checked_packing, fast_kernel
-from lm.scoring.checked_packing import WORST_NATS, CheckedPacking
+from lm.scoring import kernels, tree_packing
+from lm.scoring.tree_packing import WORST_NATS, CheckedPacking
 from lm.scoring.trie import Trie, build_tries
 
 
@@ -48,7 +48,7 @@ def checked(off: float = 0.0) -> tuple[CheckedPacking, list[list[int]]]:
 )
 def test_texts_of_a_trial_are_spread_evenly(sizes, n_tokens, expected):
     packed = [(place, np.zeros(size)) for place, size in enumerate(sizes)]
-    assert [place for place, _ in checked_packing._spread(packed, n_tokens)] == expected
+    assert [place for place, _ in tree_packing._spread(packed, n_tokens)] == expected
 
 
 def test_a_trial_reads_the_longest_text_and_twice_the_tokens_of_the_trie():
@@ -100,15 +100,15 @@ def test_of_tries_that_are_no_chains_the_largest_is_tried_too(monkeypatch: pytes
     one, _ = checked()
     [wide] = build_tries([[0, end] for end in range(6)], 99)
     [deep] = build_tries([list(range(5))], 99)
-    monkeypatch.setattr(checked_packing, "tries_of", lambda strings: iter([wide, deep]))
+    monkeypatch.setattr(tree_packing, "tries_of", lambda strings: iter([wide, deep]))
     one._try([[0, 1], [0, 2], [0, 3], [0, 4], [0, 5], [0, 6]])
     assert one._packing.given == [7, 5]
 
 
 def test_a_speed_is_the_time_of_float32_over_the_other(monkeypatch: pytest.MonkeyPatch):
     seconds = iter((6.0, 2.0, 3.0))
-    monkeypatch.setattr(fast_kernel, "_seconds", lambda run: next(seconds))
-    found = fast_kernel.measure_kernel(torch.randn(20, 8))
+    monkeypatch.setattr(kernels, "_seconds", lambda run: next(seconds))
+    found = kernels.measure_kernel(torch.randn(20, 8))
     assert (found.speedup, found.explicit_speedup) == (3.0, 2.0)
 
 
@@ -122,15 +122,15 @@ def test_a_kernel_rounds_where_its_products_differ(rounds: bool, monkeypatch: py
         def __call__(self, rows: torch.Tensor) -> torch.Tensor:
             return rows * self.factor
 
-    monkeypatch.setattr(fast_kernel, "PackedLinear", Product)
-    assert fast_kernel.measure_kernel(torch.randn(20, 8)).rounds is rounds
+    monkeypatch.setattr(kernels, "PackedLinear", Product)
+    assert kernels.measure_kernel(torch.randn(20, 8)).rounds is rounds
 
 
 def test_a_time_is_the_least_of_five_after_a_first(monkeypatch: pytest.MonkeyPatch):
     ends = np.cumsum([0, 1, 0, 30, 0, 50, 0, 40, 0, 70, 0, 90]) / 10
     clock, runs = iter(ends.tolist()), []
-    monkeypatch.setattr(fast_kernel.time, "perf_counter", lambda: next(clock))
-    assert fast_kernel._seconds(lambda: runs.append(1)) == pytest.approx(3.0)
+    monkeypatch.setattr(kernels.time, "perf_counter", lambda: next(clock))
+    assert kernels._seconds(lambda: runs.append(1)) == pytest.approx(3.0)
     assert len(runs) == 6
     assert next(clock, None) is None
 
@@ -139,7 +139,7 @@ def test_the_kernel_that_ran_last_is_named_and_the_output_is_put_back(capfd):
     line = "onednn_verbose,v1,primitive,exec,cpu,matmul,{},undef,src\n"
     for names in (["one"], ["brg:avx2", "brg:avx512"]):
         text = "".join(map(line.format, names)).encode()
-        assert fast_kernel._kernel_name(lambda own=text: os.write(1, own)) == names[-1]
-    assert fast_kernel._kernel_name(lambda: None) == "a kernel without a name"
+        assert kernels._kernel_name(lambda own=text: os.write(1, own)) == names[-1]
+    assert kernels._kernel_name(lambda: None) == "a kernel without a name"
     os.write(1, b"after")
     assert capfd.readouterr() == ("after", "")

@@ -7,7 +7,7 @@ import pytest
 
 from marketplace.mturk.qualifications import APPROVED_COUNT, MASTERS
 from marketplace.mturk.question import QuestionError, read_question
-from marketplace.mturk.wire import _plain
+from marketplace.mturk.wire import _to_timestamp
 from tests.marketplace.mturk.market import DAY_S, JSON, question, refusal
 from tests.marketplace.mturk.test_wire import SIGNED, TARGET, send
 
@@ -189,7 +189,7 @@ def test_a_program_is_told_what_its_call_lacks(open_market):
         "Amazon Mechanical Turk is temporarily unable to process your request."
     )
     with pytest.raises(TypeError, match="has no place in an answer"):
-        json.dumps({"x": {1}}, default=_plain)
+        json.dumps({"x": {1}}, default=_to_timestamp)
 
 
 def test_an_operator_is_told_which_fault_cannot_be_made(market):

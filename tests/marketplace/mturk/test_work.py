@@ -6,10 +6,10 @@ import pytest
 from sqlalchemy import select
 
 from marketplace.mturk.control import MturkFaultPlan
-from marketplace.mturk.money import amount, bonus_fee_cents, cents, reward_fee_cents
+from marketplace.mturk.money import bonus_fee_cents, format_amount, parse_cents, reward_fee_cents
 from marketplace.mturk.qualifications import MASTERS
 from marketplace.mturk.tables import Payment
-from marketplace.mturk.workers import Profile, accept, keep_profile, submit
+from marketplace.mturk.workers import Profile, accept_hit, save_profile, submit_assignment
 from tests.marketplace.mturk.market import DAY_S, refusal
 from webapp.recruiters.mturk.settings import fee_cents
 from webapp.recruiters.platform import Audience
@@ -38,9 +38,11 @@ def test_pages_and_statuses_of_more_than_a_hundred_assignments(market):
     hit = market.hit(105, Reward="0.01")
     with market.store.moment() as (session, now):
         for number in range(105):
-            worker = keep_profile(session, Profile(worker_id=f"A{number}"))
-            taken = accept(session, worker, hit["HITGroupId"], now, MturkFaultPlan())
-            submit(session, [("assignmentId", taken.assignment_id), ("receipt", "r")], now)
+            worker = save_profile(session, Profile(worker_id=f"A{number}"))
+            taken = accept_hit(session, worker, hit["HITGroupId"], now, MturkFaultPlan())
+            submit_assignment(
+                session, [("assignmentId", taken.assignment_id), ("receipt", "r")], now
+            )
     assert statuses(market, hit, PaginationConfig={"PageSize": 100}) == ["Submitted"] * 105
     one = market.mturk.list_assignments_for_hit(HITId=hit["HITId"], MaxResults=1)["Assignments"][0]
     market.mturk.approve_assignment(AssignmentId=one["AssignmentId"])
@@ -212,8 +214,13 @@ def test_a_bonus_pays_the_plain_fee():
 
 def test_amounts_are_read_and_written_to_the_cent():
     for text, worth in (("1", 100), ("0.5", 50), ("2.", 200), ("0.07", 7), ("0", 0)):
-        assert cents(text) == worth
-    assert [amount(worth) for worth in (100, 7, 123456, 0)] == ["1.00", "0.07", "1234.56", "0.00"]
+        assert parse_cents(text) == worth
+    assert [format_amount(worth) for worth in (100, 7, 123456, 0)] == [
+        "1.00",
+        "0.07",
+        "1234.56",
+        "0.00",
+    ]
 
 
 def test_every_payment_is_on_record(market, reviewed):

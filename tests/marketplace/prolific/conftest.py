@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 from marketplace.prolific import create_prolific
-from marketplace.serving import in_thread
+from marketplace.serving import serve_in_thread
 from tests.marketplace.prolific.stand_in import Clock, StandIn
 
 HERE = "http://127.0.0.1"
@@ -49,5 +49,5 @@ def stand_in(open_stand_in) -> StandIn:
 @pytest.fixture
 def served(stand_in: StandIn) -> Iterator[StandIn]:
     """The stand-in behind a real socket, for connections that break."""
-    with in_thread(stand_in.app) as url:
+    with serve_in_thread(stand_in.app) as url:
         yield StandIn(url, stand_in.app, stand_in.clock)

@@ -9,8 +9,8 @@ import pytest
 from flask import Flask, request
 
 from marketplace.prolific.api.middleware import API
-from marketplace.prolific.webhooks import signature
-from marketplace.serving import in_thread
+from marketplace.prolific.webhooks import sign_event
+from marketplace.serving import serve_in_thread
 from tests.marketplace.prolific import document
 from tests.marketplace.prolific.stand_in import LINK, OURS, draft
 from tests.published_data import require
@@ -170,7 +170,7 @@ class Receiver:
 @pytest.fixture(scope="module")
 def hook():
     receiver = Receiver()
-    with in_thread(receiver.app) as url:
+    with serve_in_thread(receiver.app) as url:
         yield receiver, f"{url}/hook"
 
 
@@ -195,7 +195,7 @@ def test_events_are_signed_and_told_in_order(stand_in, receiver):
     assert receiver.received() == ["ACTIVE", "AWAITING REVIEW"]
     for headers, body in receiver.heard:
         stamp = headers["X-Prolific-Request-Timestamp"]
-        assert headers["X-Prolific-Request-Signature"] == signature(receiver.secret, stamp, body)
+        assert headers["X-Prolific-Request-Signature"] == sign_event(receiver.secret, stamp, body)
     assert len({headers["X-Event-Id"] for headers, _ in receiver.heard}) == 2
 
 
@@ -235,7 +235,7 @@ def test_a_new_secret_replaces_the_old_one(stand_in, receiver):
     stand_in.control("webhooks")
     headers, body = receiver.heard[0]
     stamp = headers["X-Prolific-Request-Timestamp"]
-    assert headers["X-Prolific-Request-Signature"] != signature(receiver.secret, stamp, body)
+    assert headers["X-Prolific-Request-Signature"] != sign_event(receiver.secret, stamp, body)
 
 
 def test_a_restart_forgets_nothing(open_stand_in, stand_in):

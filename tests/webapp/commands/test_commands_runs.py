@@ -11,7 +11,7 @@ from experiment.errors import UnknownNameError
 from experiment.studies.load import BUILT_IN
 from experiment.tables.files import read_table
 from experiment.tables.schemas import RESPONSES
-from marketplace.serving import in_thread
+from marketplace.serving import serve_in_thread
 from webapp import create_app
 from webapp.commands.runs import close, open_
 from webapp.errors import RunError, WebappError
@@ -121,7 +121,7 @@ def test_simulated_participants_are_refused_where_people_answer(shell):
 def test_visits_that_fail_are_reported_and_fail_the_command(shell, launched, tmp_path):
     elsewhere = create_app(tmp_path / "elsewhere")
     with (
-        in_thread(elsewhere) as url,
+        serve_in_thread(elsewhere) as url,
         pytest.raises(RunError, match=r"2 did not finish: number 1: .*answered with 404"),
     ):
         shell("simulate", launched, "--participants", "2", "--url", url)

@@ -19,7 +19,7 @@ from urllib.parse import urlsplit
 import pytest
 from sqlalchemy import text
 
-from marketplace.serving import in_thread
+from marketplace.serving import serve_in_thread
 from tests.documentation.web_servers import make_certificate
 from webapp import create_app
 from webapp.core.clock import utc_now
@@ -180,7 +180,7 @@ def test_a_log_that_names_somebody_is_found(at, instance, visitor):
 def answering(instance: Path) -> Iterator[str]:
     """An app of the instance that answers at the address."""
     app = create_app(instance)
-    with in_thread(app) as url:
+    with serve_in_thread(app) as url:
         yield url
     app.extensions["parallax"].engine.dispose()
 

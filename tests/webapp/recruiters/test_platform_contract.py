@@ -20,7 +20,7 @@ from experiment.payment.payment import Caps, PaymentError, PaymentKind
 from experiment.studies.load import BUILT_IN, load_study
 from experiment.studies.study import Study
 from marketplace.mturk import create_marketplace
-from marketplace.serving import in_thread
+from marketplace.serving import serve_in_thread
 from tests.patience import PATIENCE_S
 from tests.webapp.recruiters.late_platform import (
     CATEGORY,
@@ -191,7 +191,7 @@ def study_of(kind: str, folder) -> Study:
 @pytest.fixture
 def marketplace(tmp_path, clock) -> Iterator[str]:
     app = create_marketplace(tmp_path / "marketplace", now=clock)
-    with in_thread(app) as url:
+    with serve_in_thread(app) as url:
         yield url
     app.extensions["marketplace"].engine.dispose()
 

@@ -14,7 +14,7 @@ from analysis import comparison
 from analysis.data.load import ExportedRun, load_run
 from analysis.data.tasks import of_task, parts
 from analysis.errors import AnalysisError
-from analysis.options import ComparisonOptions
+from analysis.findings.finding import ComparisonOptions
 from analysis.statistics.withheld import CONTRAST, MEAN
 from experiment.studies.load import load_study
 from tests.analysis.small_run import compared, write_scores
@@ -153,7 +153,9 @@ def test_yes_and_no_are_stored_exported_and_reported(folder, study):
     assert models.loc[("", "people", ""), "area"] == 1.0
     assert models.loc[("", "5-gram", "sum"), "spearman"] > 0.8
     assert found.by_construction.empty
-    assert found.summary[0].startswith("People said yes to 100% of what is acceptable and to 0%")
+    assert found.summary[0].startswith(
+        "People said yes to 100% of the acceptable sentences and to 0%"
+    )
 
 
 @pytest.mark.parametrize("study", [SCALES], indirect=True, ids=["scales"])

@@ -3,7 +3,7 @@
 import pytest
 
 from marketplace.mturk import create_marketplace
-from marketplace.serving import in_thread
+from marketplace.serving import serve_in_thread
 from tests.webapp.recruiters.balance_told import *  # noqa: F403 - fixtures
 from tests.webapp.recruiters.balance_told import add, tell
 from webapp.notifications.notices import Cause
@@ -17,7 +17,7 @@ COSTS_CENTS = 192  # of the run's eight places, with the fee
 def endpoint(tmp_path):
     """A marketplace where the requester has just enough to publish."""
     app = create_marketplace(tmp_path / "marketplace", balance_cents=COSTS_CENTS)
-    with in_thread(app) as url:
+    with serve_in_thread(app) as url:
         yield url
     app.extensions["marketplace"].engine.dispose()
 

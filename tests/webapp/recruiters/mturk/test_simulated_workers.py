@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from experiment.studies.load import load_study
-from marketplace.serving import in_thread
+from marketplace.serving import serve_in_thread
 from webapp.core.clock import utc_now
 from webapp.database.engine import reading
 from webapp.database.models import Run
@@ -35,7 +35,7 @@ def send(app, sessions, platform, run, instance: Path):
     """Return a function that sends simulated workers and gives their problems."""
 
     def take_part(participants: int, *, published: bool = True) -> list[str]:
-        with in_thread(app) as url:
+        with serve_in_thread(app) as url:
             if published:
                 link = f"{url}/run/{run.ref}"
                 offered = draft(sessions, platform, run.ref, link, utc_now())

@@ -11,7 +11,7 @@ from jwt.algorithms import RSAAlgorithm
 
 from experiment.panels.panel import Panel
 from experiment.studies.load import load_study
-from marketplace.serving import in_thread
+from marketplace.serving import serve_in_thread
 from tests.experiment.panels.test_panel import OWN_PANEL
 from webapp.core.clock import utc_now
 from webapp.errors import RequestError
@@ -82,7 +82,7 @@ def signed(key: object, kid: str | None, algorithm: str, **changes: object) -> s
 def panel(app):
     panel, server = Panelist(), Flask("keys")
     server.add_url_rule("/keys", view_func=panel.keys)
-    with in_thread(server) as url, app.test_request_context():
+    with serve_in_thread(server) as url, app.test_request_context():
         panel.address = f"{url}/keys"
         yield panel
 

@@ -9,7 +9,7 @@ from sqlalchemy import func, select
 from experiment.studies.files import study_files
 from experiment.studies.load import frozen_study
 from marketplace.panels import create_panels
-from marketplace.serving import in_thread
+from marketplace.serving import serve_in_thread
 from tests.experiment.panels.test_panel import OWN
 from tests.patience import PATIENCE_S
 from tests.webapp.conftest import start_run
@@ -35,7 +35,7 @@ VALUES = {
 
 @pytest.fixture(scope="module")
 def site():
-    with in_thread(create_panels()) as url:
+    with serve_in_thread(create_panels()) as url:
         yield url
 
 
@@ -95,10 +95,10 @@ class Installation:
 
 @pytest.fixture(params=NAMES)
 def there(request, tmp_path, site, study):
-    with in_thread(create_panels()) as own_site:
+    with serve_in_thread(create_panels()) as own_site:
         installation = Installation(tmp_path / "i", own_site, request.param)
         installation.launch(study)
-        with in_thread(installation.app) as url:
+        with serve_in_thread(installation.app) as url:
             installation.list_study(url)
             yield installation, url
         installation.services.engine.dispose()

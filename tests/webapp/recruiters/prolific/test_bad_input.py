@@ -8,7 +8,7 @@ import pytest
 from sqlalchemy import func, select
 
 from marketplace.prolific.api.studies import find_study
-from marketplace.prolific.webhooks import signature as hook_signature
+from marketplace.prolific.webhooks import sign_event as hook_signature
 from webapp.database.engine import reading
 from webapp.database.models import Assignment, Hit, OutgoingReport
 

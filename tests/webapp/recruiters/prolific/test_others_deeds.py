@@ -5,7 +5,7 @@ import json
 import pytest
 
 from marketplace.prolific.api.studies import find_study
-from marketplace.prolific.webhooks import signature as hook_signature
+from marketplace.prolific.webhooks import sign_event as hook_signature
 from tests.marketplace.prolific.stand_in import REASON
 from webapp import create_app
 from webapp.recruiters.prolific.settings import ProlificSettings
@@ -109,9 +109,9 @@ def test_a_part_of_the_reward_that_a_colleague_paid_is_never_called_clean(
 ):
     submission = lab.hand_in(lab.publish())
     with stand_in.app.extensions["prolific"].moment() as moment:
-        from marketplace.prolific.submissions import find
+        from marketplace.prolific.submissions import find_submission
 
-        find(moment, submission).status = "PARTIALLY APPROVED"
+        find_submission(moment, submission).status = "PARTIALLY APPROVED"
     assert ("paid_in_part", False) in problems()
     assert problems("--fix") == [("paid_in_part", False)]
 

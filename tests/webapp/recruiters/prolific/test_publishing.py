@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from marketplace.prolific.webhooks import signature as hook_signature
+from marketplace.prolific.webhooks import sign_event as hook_signature
 from tests.webapp.recruiters.prolific.conftest import SCREENING
 from webapp.recruiters.platform import PlatformError
 from webapp.recruiters.prolific.opening import open_prolific

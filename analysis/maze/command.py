@@ -1,0 +1,203 @@
+"""``parallax maze``: make and check the distractors of a Maze."""
+
+import csv
+import math
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, get_args
+
+import click
+from tqdm import tqdm
+
+from analysis.errors import AnalysisError
+from analysis.maze.distractors import (
+    Bounds,
+    Use,
+    Vocabulary,
+    audit_distractors,
+    choose_distractors,
+    write_judging,
+)
+from analysis.maze.slots import Sentence, format_distractors, read_sentences, slots_of
+from experiment.materials.formats.raw import RawTable
+from experiment.tables.atomic_write import atomic_write
+from lm.registry import Device, load_scorer
+from lm.scorer import Scorer
+
+_PATH = click.Path(path_type=Path)
+_DIVIDERS = {".csv": ",", ".tsv": "\t"}
+_SHOWN = 20
+_USUAL = Bounds()
+
+
+def _bounds(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options for the distractors' bounds to a command."""
+    for option in (
+        click.option("--second", help="A model that proposes nothing and has to agree."),
+        click.option(
+            "--frequencies",
+            type=_PATH,
+            required=True,
+            help="The words to draw from: word, and count, zipf or log_frequency.",
+        ),
+        click.option("--threshold", "threshold_bits", default=_USUAL.threshold_bits,
+                     show_default=True, help="The least surprisal, in bits."),
+        click.option("--margin", "margin_bits", default=_USUAL.margin_bits, show_default=True,
+                     help="By how many bits it exceeds that of the right word."),
+        click.option("--length", default=_USUAL.length, show_default=True,
+                     help="By how many letters it may differ from the right word."),
+        click.option("--frequency", default=_USUAL.frequency, show_default=True,
+                     help="By how much its log-frequency may differ."),
+        click.option("--column", "named", multiple=True, metavar="OURS=HEADER",
+                     help="Our column's header in TABLE, such as sentence=Stimulus."),
+        click.option("--device", type=click.Choice(get_args(Device)), default="auto",
+                     show_default=True),
+    ):  # fmt: skip
+        command = option(command)
+    return command
+
+
+@click.command()
+@click.argument("table", type=_PATH)
+@click.argument("model")
+@click.option("--out", type=_PATH, required=True, help="The table to write (.csv or .tsv).")
+@click.option("--candidates", default=_USUAL.candidates, show_default=True,
+              type=click.IntRange(1), help="How many words are tried for each.")  # fmt: skip
+@click.option("--seed", default=_USUAL.seed, show_default=True)
+@_bounds
+def distractors(
+    table: Path,
+    model: str,
+    out: Path,
+    second: str | None,
+    frequencies: Path,
+    named: tuple[str, ...],
+    device: Device,
+    **bounds: Any,  # noqa: ANN401 (click types them by the options above)
+) -> None:
+    """Write TABLE with a distractor for every word of its sentences, chosen by MODEL.
+
+    The same word gets the same distractor in all conditions of an item. Beside OUT a table
+    OUT.audit.tsv says of every word what was found. Correct OUT by hand as you like, and check it
+    again with `parallax maze audit`.
+    """
+    _refuse_other(out)
+    raw, sentences = read_sentences(table, _headers(named))
+    slots, words = slots_of(sentences), Vocabulary(frequencies)
+    limits = Bounds(**bounds)
+    scorers = [load_scorer(name, device) for name in (model, second) if name]
+    chosen = choose_distractors(
+        slots,
+        scorers,
+        words,
+        limits,
+        lambda slots_left: tqdm(slots_left, "Choosing", unit=" words", disable=None),
+    )
+    of_sentence: dict[int, dict[int, str]] = {}
+    for slot, word in chosen.items():
+        for sentence, position in slot.uses:
+            of_sentence.setdefault(id(sentence), {})[position] = word
+    texts = {
+        (s.row, s.column): format_distractors(s, of_sentence.get(id(s), {})) for s in sentences
+    }
+    _write(raw, texts, out)
+    split = {key: text.split() for key, text in texts.items()}
+    uses = audit_distractors(sentences, split, slots, scorers, words, limits)
+    _report(uses, scorers, out.with_name(f"{out.stem}.audit.tsv"))
+    judging = out.with_name(f"{out.stem}.judging.tsv")
+    number = write_judging(uses, limits.seed, judging)
+    click.echo(f"{judging}: {number} pairs for a person to judge, and their key beside it")
+    click.echo(f"{out}: {len(chosen):,} distractors for {len(uses):,} words")
+
+
+@click.command(name="audit")
+@click.argument("table", type=_PATH)
+@click.argument("model")
+@click.option("--out", type=_PATH, required=True, help="The table of what was found (.tsv).")
+@_bounds
+def audit_(
+    table: Path,
+    model: str,
+    out: Path,
+    second: str | None,
+    frequencies: Path,
+    named: tuple[str, ...],
+    device: Device,
+    **bounds: Any,  # noqa: ANN401 (click types them by the options above)
+) -> None:
+    """Check every promise about the distractors of TABLE, under MODEL.
+
+    They may come from `parallax maze distractors`, from A-maze, or from a person.
+    """
+    raw, sentences = read_sentences(table, _headers(named))
+    scorers = [load_scorer(name, device) for name in (model, second) if name]
+    distractors_of = {(s.row, s.column): _read_distractors(raw, s) for s in sentences}
+    slots, words = slots_of(sentences), Vocabulary(frequencies)
+    uses = audit_distractors(sentences, distractors_of, slots, scorers, words,
+                 Bounds(**bounds))  # fmt: skip
+    _report(uses, scorers, out)
+    click.echo(f"{out}: {len(uses):,} words")
+
+
+def _headers(named: Sequence[str]) -> dict[str, str]:
+    if wrong := [pair for pair in named if "=" not in pair]:
+        raise AnalysisError(f'"{wrong[0]}" names no header', expected="--column sentence=HEADER")
+    return {ours: header for ours, _, header in (pair.partition("=") for pair in named)}
+
+
+def _refuse_other(out: Path) -> None:
+    if out.suffix not in _DIVIDERS:
+        raise AnalysisError(
+            "the table's format is not known", where=str(out), expected=".csv, .tsv"
+        )
+
+
+def _read_distractors(raw: RawTable, sentence: Sentence) -> list[str]:
+    words = raw.rows[sentence.row].values.get(sentence.column, "").split()
+    if len(words) != len(sentence.words):
+        raise AnalysisError(
+            f"there are {len(words)} distractors for {len(sentence.words)} words: "
+            f'"{" ".join(sentence.words)}"',
+            where=sentence.place,
+            expected=f'one distractor for each word in the column "{sentence.column}"',
+        )
+    return words
+
+
+def _write(raw: RawTable, texts: Mapping[tuple[int, str], str], out: Path) -> None:
+    added = list(dict.fromkeys(column for _, column in texts))
+    columns = [*(name for name in raw.columns if name not in added), *added]
+    with atomic_write(out) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, delimiter=_DIVIDERS[out.suffix], lineterminator="\n")
+        writer.writerow(columns)
+        for number, row in enumerate(raw.rows):
+            row_texts = {column: texts[number, column] for column in added}
+            writer.writerow([(row.values | row_texts)[name] for name in columns])
+
+
+def _report(uses: Sequence[Use], scorers: Sequence[Scorer], out: Path) -> None:
+    names = [scorer.name for scorer in scorers]
+    with atomic_write(out) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, delimiter="\t", lineterminator="\n")
+        writer.writerow(
+            ["place", "frame", "position", "word", "distractor"]
+            + [f"{what}_bits {name}" for name in names for what in ("distractor", "right")]
+            + ["unmet"]
+        )
+        for use in uses:
+            pairs = zip(use.distractor_bits, use.right_bits, strict=True)
+            numbers = ["" if math.isnan(x) else f"{x:.2f}" for pair in pairs for x in pair]
+            word = use.sentence.words[use.position]
+            writer.writerow(
+                [use.sentence.place, use.sentence.frame, use.position + 1, word, use.distractor,
+                 *numbers, "; ".join(use.unmet)]
+            )  # fmt: skip
+    lacking = [use for use in uses if use.unmet]
+    click.echo(f"{len(uses) - len(lacking):,} of {len(uses):,} words keep every promise.")
+    for use in lacking[:_SHOWN]:
+        click.echo(
+            f'  {use.sentence.place}: "{use.sentence.words[use.position]}" beside '
+            f'"{use.distractor}": {"; ".join(use.unmet)}'
+        )
+    if len(lacking) > _SHOWN:
+        click.echo(f"  and {len(lacking) - _SHOWN:,} more: {out}")

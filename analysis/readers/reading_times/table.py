@@ -1,0 +1,116 @@
+"""The common table of all readers of reading times."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
+
+from analysis.errors import AnalysisError
+from experiment.errors import why_unread
+from experiment.plugins import offered_in
+
+# ``parallax lm reading-times`` uses the first five names.
+COLUMNS = (
+    "participant",
+    "text_id",
+    "position",
+    "text",
+    "rt_ms",
+    "condition",
+    "distractor",
+    "correct",
+    "question_correct",
+)
+_KEYS = ["participant", "text_id", "position"]
+_SHOWN = 3
+
+
+@dataclass(frozen=True, slots=True)
+class ImportedTimes:
+    """Reading times read from files.
+
+    Attributes:
+        frame: ``COLUMNS``, one row per participant and word or region; position counts from 1, and
+            correct is whether a Maze's word was chosen rightly. Values that a format lacks are
+            missing.
+        notes: Left-out data, with reasons, in sentences.
+    """
+
+    frame: pd.DataFrame
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class TimesFormat:
+    """A format of reading times; modules here define one as ``FORMAT``, or a tuple of several.
+
+    Attributes:
+        names: The names on the command line.
+        documentation: The format's row in docs/reading.md.
+        read: Reads the files, and those of the texts, into the table.
+    """
+
+    names: tuple[str, ...]
+    documentation: str
+    read: Callable[[Sequence[Path], Sequence[Path]], ImportedTimes]
+
+
+def times_formats() -> dict[str, TimesFormat]:
+    """Return all formats, by name."""
+    formats = offered_in("analysis.readers.reading_times", "FORMAT", TimesFormat)
+    return {name: times_format for times_format in formats for name in times_format.names}
+
+
+def check_times(
+    rows: Sequence[dict[str, object]], notes: Sequence[str], where: Path
+) -> ImportedTimes:
+    """Return rows as a checked table.
+
+    Args:
+        rows: Rows, each with some of ``COLUMNS``.
+        notes: The left-out data.
+        where: The file, for messages.
+
+    Raises:
+        AnalysisError: There are no rows, or a row occurs twice.
+    """
+    if not rows:
+        raise AnalysisError(
+            "the file holds no reading times",
+            where=str(where),
+            expected="rows of the format that was named",
+            remedy="`parallax reading import --help` lists the formats",
+        )
+    frame = pd.DataFrame(rows).reindex(columns=list(COLUMNS))
+    twice = frame[frame.duplicated(_KEYS)]
+    if len(twice):
+        repeated = twice.iloc[0]
+        raise AnalysisError(
+            f"{len(twice):,} times are repeated; the first: participant {repeated['participant']}, "
+            f"text {repeated['text_id']}, position {repeated['position']}",
+            where=str(where),
+            expected="one time for each participant, text and position",
+        )
+    return ImportedTimes(frame, tuple(notes))
+
+
+def parse_time(text: str, where: Path, line: int) -> float:
+    """Parse a time in milliseconds.
+
+    Raises:
+        AnalysisError: The text is not a number.
+    """
+    try:
+        return float(text)
+    except ValueError as error:
+        raise AnalysisError(
+            f'the time "{text}" is no number',
+            where=f"{where}, line {line}",
+            expected="milliseconds",
+        ) from error
+
+
+def unreadable_file(file: Path, error: Exception) -> AnalysisError:
+    """Return the error for an unreadable file."""
+    return AnalysisError(f"the times cannot be read: {why_unread(error)}", where=str(file))

@@ -1,0 +1,188 @@
+"""``parallax lm perplexity`` and ``parallax lm surprisal``: how well a model predicts texts."""
+
+import csv
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import get_args
+
+import click
+from more_itertools import chunked
+from tqdm import tqdm
+
+from lm.commands.train import shown
+from lm.corpora.text import read_sentences
+from lm.corpora.vocab import END
+from lm.errors import LmError, why_unread
+from lm.model_folder import atomic_write
+from lm.registry import Device, load_scorer
+from lm.scorer import Scorer
+from lm.surprisal import NATS_PER_BIT, PLL, Piece, choose_pll, surprisals
+
+_SENTENCES_AT_A_TIME = 2048
+
+
+@dataclass(frozen=True, slots=True)
+class Perplexity:
+    """A model's prediction of a text; each sentence, its end included, is scored separately.
+
+    Attributes:
+        logprob_nats: The sum of the counted tokens' log-probabilities.
+        n_tokens: The number of counted tokens, ends of sentences included.
+        n_unknown: The number of unknown tokens, counted or not.
+        n_sentences: The number of sentences.
+        with_unknown: Whether unknown tokens are counted. Gulordava et al. (2018) exclude them.
+    """
+
+    logprob_nats: float
+    n_tokens: int
+    n_unknown: int
+    n_sentences: int
+    with_unknown: bool
+
+    @property
+    def value(self) -> float:
+        """exp(-logprob / tokens)."""
+        return math.exp(-self.logprob_nats / self.n_tokens)
+
+
+def measure_perplexity(
+    scorer: Scorer, sentences: Iterable[Sequence[str]], with_unknown: bool = False
+) -> Perplexity:
+    """Return a model's perplexity on a text.
+
+    In either case, unknown words are part of later words' contexts, as ``<unk>``.
+
+    Raises:
+        LmError: There is no token to count.
+    """
+    logprobs: list[float] = []
+    n_all = n_unknown = n_sentences = 0
+    for batch in chunked(sentences, _SENTENCES_AT_A_TIME):
+        for scores in scorer.score([("", f"{' '.join(tokens)} {END}") for tokens in batch]):
+            counted = scores.logprobs_nats[slice(None) if with_unknown else ~scores.unknown]
+            logprobs.append(float(counted.sum()))
+            n_all += len(scores.tokens)
+            n_unknown += int(scores.unknown.sum())
+        n_sentences += len(batch)
+    n_tokens = n_all if with_unknown else n_all - n_unknown
+    if not n_tokens:
+        raise LmError(
+            "the text has no token to count: it is empty, or every word is unknown. Give "
+            "another text."
+        )
+    return Perplexity(math.fsum(logprobs), n_tokens, n_unknown, n_sentences, with_unknown)
+
+
+@click.command()
+@click.argument("model")
+@click.argument("text", type=click.Path(path_type=Path))
+@click.option("--with-unknown", is_flag=True, help="Count unknown words too.")
+def perplexity(model: str, text: Path, with_unknown: bool) -> None:
+    """Print the perplexity of TEXT under MODEL.
+
+    TEXT holds one tokenised sentence per line.
+
+    Words the model does not know are left out, as Gulordava et al. (2018) do.
+    """
+    scorer = load_scorer(model)
+    found = measure_perplexity(scorer, shown(read_sentences(text), "Scoring"), with_unknown)
+    treated = "counted" if with_unknown else "left out"
+    click.echo(
+        f"{scorer.name}: perplexity {found.value:.2f} on {text.name}: {found.n_tokens:,} tokens "
+        f"with the ends of {found.n_sentences:,} sentences; {found.n_unknown:,} unknown words "
+        f"{treated}; every sentence by itself"
+    )
+
+
+_TEXTS_AT_A_TIME = 4_096
+_UNITS = {"bits": NATS_PER_BIT, "nats": 1.0}
+_TABLES = {".csv": ",", ".tsv": "\t"}
+_ID_COLUMNS = ("text_id", "item_id", "id")
+_PATH = click.Path(path_type=Path)
+
+
+@click.command()
+@click.argument("model")
+@click.argument("texts", type=_PATH)
+@click.option("--out", type=_PATH, required=True, help="The table to write (.csv or .tsv).")
+@click.option("--unit", type=click.Choice(list(_UNITS)), default="bits", show_default=True)
+@click.option(
+    "--divider", help="The divider of regions.  [default: white space, which divides words]"
+)
+@click.option("--no-spaces", is_flag=True, help="Pieces are written without spaces between them.")
+@click.option("--uncorrected", is_flag=True, help="Sum tokens without the correction for spaces.")
+@click.option("--pll", type=click.Choice(get_args(PLL)), help="Masked models: what is hidden.")
+@click.option("--device", type=click.Choice(get_args(Device)), default="auto", show_default=True)
+def surprisal(
+    model: str,
+    texts: Path,
+    out: Path,
+    unit: str,
+    divider: str | None,
+    no_spaces: bool,
+    uncorrected: bool,
+    pll: str | None,
+    device: Device,
+) -> None:
+    """Write the surprisal of every word of TEXTS under MODEL.
+
+    TEXTS is a file with one text per line, or a table (.csv, .tsv) with the columns text_id (or
+    item_id) and text.
+    """
+    if out.suffix not in _TABLES:
+        raise LmError(f"{out} is not the name of a table. Give a name that ends in .csv or .tsv.")
+    scorer = load_scorer(model, device)
+    if pll is not None:
+        choose_pll(scorer, pll)
+    rows = list(_read(texts))
+    shown = tqdm(rows, desc="Scoring", unit=" texts", disable=None)
+    n_pieces = 0
+    with atomic_write(out) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, delimiter=_TABLES[out.suffix], lineterminator="\n")
+        columns = ("text_id", "position", "text", f"surprisal_{unit}", "n_tokens", "n_unknown")
+        writer.writerow([*columns, "corrected"])
+        for batch in chunked(shown, _TEXTS_AT_A_TIME):
+            pieces = [_divided(text, divider) for _, text in batch]
+            found = surprisals(scorer, pieces, spaces=not no_spaces, correct=not uncorrected)
+            for (name, _), own in zip(batch, found, strict=True):
+                writer.writerows(_lines(name, own, _UNITS[unit]))
+                n_pieces += len(own)
+    click.echo(f"{out}: {n_pieces:,} pieces of {len(rows):,} texts by {scorer.name}, in {unit}")
+
+
+def _read(path: Path) -> Iterator[tuple[str, str]]:
+    """Yield each text's id and the text; lines are identified by their number."""
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            if path.suffix not in _TABLES:
+                lines = (line.strip() for line in file)
+                yield from ((str(n), line) for n, line in enumerate(lines, start=1) if line)
+                return
+            table = csv.DictReader(file, delimiter=_TABLES[path.suffix])
+            names = table.fieldnames or ()
+            column = next((name for name in _ID_COLUMNS if name in names), None)
+            if column is None or "text" not in names:
+                raise LmError(
+                    f"{path} has the columns {', '.join(names) or '(none)'}. Expected text and one "
+                    f"of {', '.join(_ID_COLUMNS)}."
+                )
+            yield from ((row[column] or "", row["text"] or "") for row in table)
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise LmError(
+            f"cannot read the texts {path} ({why_unread(error, path)}). Give a file in UTF-8."
+        ) from error
+
+
+def _divided(text: str, divider: str | None) -> Sequence[str]:
+    if divider is None:
+        return text.split()
+    return [" ".join(piece.split()) for piece in text.split(divider)]
+
+
+def _lines(name: str, pieces: Sequence[Piece], nats: float) -> Iterator[list[object]]:
+    for position, piece in enumerate(pieces, start=1):
+        value = f"{piece.surprisal_nats / nats:.6f}"
+        numbers = (value, piece.n_tokens, piece.n_unknown, str(piece.corrected).lower())
+        yield [name, position, piece.text, *numbers]

@@ -1,1 +1,0 @@
-"""Models behind servers with an OpenAI-compatible API."""

@@ -1,0 +1,30 @@
+"""Thoughts are found wherever a server puts them, and tokens that nobody tells are not made up."""
+
+import pytest
+
+from lm.answering.messages import Thought, thought_of, together
+
+
+def answer(message: dict[str, object], details: dict[str, int] | None = None) -> dict[str, object]:
+    return {"choices": [{"message": message}], "usage": {"completion_tokens_details": details}}
+
+
+@pytest.mark.parametrize(
+    ("given", "found"),
+    [
+        (answer({"content": "A"}), Thought("", 0)),
+        (answer({"content": "A"}, {"reasoning_tokens": 7}), Thought("", 7)),
+        (answer({"content": "A", "reasoning_content": "hm"}), Thought("hm", None)),
+        (answer({"content": "A", "reasoning": "hm"}, {"reasoning_tokens": 1}), Thought("hm", 1)),
+        (answer({"content": "<think>\nhm\n</think>\nA"}), Thought("hm", None)),
+        (answer({"content": "<think>never ends"}), Thought("never ends", None)),
+        ({}, Thought("", 0)),
+    ],
+)
+def test_a_thought_is_found(given: dict[str, object], found: Thought):
+    assert thought_of(given) == found
+
+
+def test_hidden_tokens_are_added_where_all_are_known():
+    assert together([Thought("", 3), Thought("a", 4)]) == 7
+    assert together([Thought("", 3), Thought("a", None)]) is None
