@@ -63,7 +63,7 @@ def _run_findings(findings: Sequence[Finding], inputs: FindingInputs) -> list[Fi
     slow = [finding for finding in findings if finding.slow]
     worth_it = _WORTH_A_PROCESS <= len(inputs.run.responses) <= MOST_RESPONSES
     with in_second_process(
-        lambda: [finding.run(inputs) for finding in slow], room=bool(slow) and worth_it
+        lambda: [finding.run(inputs) for finding in slow], enough_memory=bool(slow) and worth_it
     ) as slow_results:
         results = {finding.name: finding.run(inputs) for finding in findings if not finding.slow}
         results |= dict(zip([finding.name for finding in slow], slow_results(), strict=True))
@@ -162,7 +162,7 @@ def _refuse_model_options(options: ComparisonOptions) -> None:
 
 @contextmanager
 def in_second_process(
-    work: Callable[[], Result], *, room: bool = True
+    work: Callable[[], Result], *, enough_memory: bool = True
 ) -> Iterator[Callable[[], Result]]:
     """Start work on data in this process; the yielded function waits for its result or error.
 
@@ -171,11 +171,11 @@ def in_second_process(
 
     Args:
         work: Called once; its result and errors must be picklable.
-        room: Whether memory suffices for both processes, and the work is worth a fork.
+        enough_memory: Whether memory suffices for both processes, and the work is worth a fork.
     """
     # If the libraries of both processes used every core, they would block each other.
     with threadpool_limits(1):
-        if not room or sys.platform != "linux":
+        if not enough_memory or sys.platform != "linux":
             yield work
             return
         # A forked process gets the initializer's arguments without pickling.

@@ -45,7 +45,7 @@ from experiment.payment.payment import PaymentState
 from experiment.studies.load import load_study
 from webapp.database.engine import reading
 from webapp.database.models import Hit, OutgoingReport, Payment, Run
-from webapp.jobs.reports import send_reports
+from webapp.jobs.platforms import send_reports
 from webapp.payments.compensate import compensation, unsubmitted
 from webapp.payments.ledger import Entry, is_claimed
 from webapp.payments.non_idempotent_bonuses import settle_by_hand

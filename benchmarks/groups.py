@@ -19,7 +19,7 @@ from collections import Counter
 from pathlib import Path
 
 sys.path.append(str(Path(__file__).parents[1]))
-from tests.webapp.projects.groups import ROLES, Groups
+from tests.webapp.users.groups import ROLES, Groups
 
 _KINDS = ("own yes", "own no", "other yes", "other no", "in common")
 _ROW = "{:<14} {:>12} {:>8} {:>15} {:>8} {:>10}"

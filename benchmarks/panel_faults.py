@@ -42,7 +42,7 @@ from webapp import create_app
 from webapp.database.engine import reading
 from webapp.database.models import OutgoingReport, Participant, Place
 from webapp.errors import WebappError
-from webapp.jobs.reports import send_reports
+from webapp.jobs.platforms import send_reports
 from webapp.recruitment.reports import ReportState
 from webapp.services import EXTENSION, Services
 from webapp.sessions.leave import ending_of

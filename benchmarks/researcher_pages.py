@@ -35,7 +35,7 @@ from webapp import create_app
 from webapp.database.engine import Sessions, reading
 from webapp.database.models import Run, RunSummary
 from webapp.database.row_counts import recount, start_counting, stop_counting
-from webapp.jobs.summaries import summarise
+from webapp.jobs.housekeeping import summarise
 from webapp.researcher.participants import SORTS
 from webapp.runs.blinding import unblind
 from webapp.runs.charts import charts_of

@@ -26,9 +26,9 @@ from webapp import create_app
 from webapp.core.clock import utc_now
 from webapp.database.models import Assignment, Hit, Recruitment, Run
 from webapp.gate.gate import ledger_begun, ledger_reconciled, ledger_written
-from webapp.jobs.summaries import summarise
-from webapp.long_jobs.records import MADE, Jobs, JobState
-from webapp.long_jobs.work import do_job
+from webapp.jobs.housekeeping import summarise
+from webapp.jobs.long_job_queue import do_job
+from webapp.jobs.long_jobs import MADE, Jobs, JobState
 from webapp.payments import run_payments
 from webapp.researcher import recruitment
 from webapp.runs.blinding import unblind

@@ -28,7 +28,7 @@ from webapp import create_app
 from webapp.core.clock import utc_now
 from webapp.database.models import Run
 from webapp.gate.gate import ledger_begun, ledger_reconciled, ledger_written
-from webapp.jobs.summaries import summarise
+from webapp.jobs.housekeeping import summarise
 from webapp.runs.blinding import unblind
 from webapp.runs.launch import launch
 from webapp.runs.runs import study_as_launched

@@ -45,7 +45,7 @@ from webapp import create_app
 from webapp.core import clock
 from webapp.core.clock import utc_now
 from webapp.gate import paying_copy
-from webapp.jobs.reports import send_reports
+from webapp.jobs.platforms import send_reports
 from webapp.recruiters.registry import open_platform
 from webapp.recruitment.publish import draft, publish
 from webapp.runs.launch import launch

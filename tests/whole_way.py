@@ -15,12 +15,12 @@ from experiment.studies.load import load_study
 from experiment.studies.study import Study
 from webapp import create_app
 from webapp.database.engine import reading
+from webapp.recruiters.simulated_crowd import simulate
+from webapp.recruiters.simulated_plan import plan
 from webapp.runs.exclude import exclude
 from webapp.runs.export import export
 from webapp.runs.launch import launch
 from webapp.runs.runs import study_as_launched
-from webapp.simulation.crowd import simulate
-from webapp.simulation.plan import plan
 
 
 def written(path: Path, rows: Sequence[Mapping[str, object]]) -> Path:

@@ -89,7 +89,7 @@ def suite_results(predictions: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
 
 
 def benchmark_table(
-    results: pd.DataFrame, by: str, what: str, origin: Sequence[str], notes: Sequence[str] = ()
+    results: pd.DataFrame, by: str, measured: str, origin: Sequence[str], notes: Sequence[str] = ()
 ) -> Table:
     """Return accuracies in per cent: a row for each model and a column for each group.
 
@@ -100,7 +100,7 @@ def benchmark_table(
     Args:
         results: Results of ``pair_results`` or ``suite_results``.
         by: The name of the grouping.
-        what: A description of the share that an accuracy measures.
+        measured: A description of the share that an accuracy measures.
         origin: The origin of the numbers, in sentences.
         notes: More sentences to print below the table.
     """
@@ -120,7 +120,7 @@ def benchmark_table(
     return Table(
         name=f"benchmark_by_{by}",
         title=f"Accuracy by {by}",
-        caption=f"{what}, in per cent.",
+        caption=f"{measured}, in per cent.",
         frame=frame.assign(group=""),
         columns=(Column("label", "", "text"), *columns),
         notes=(*_notes(results), *notes),

@@ -34,7 +34,7 @@ class Crossing:
     cells: Mapping[str, tuple[str, ...]]
 
     @property
-    def declared(self) -> bool:
+    def has_factors(self) -> bool:
         """Whether the study declares factors, not only a list of conditions."""
         return bool(set(self.factors) - {CONDITION, VERSION})
 
@@ -44,7 +44,7 @@ class Crossing:
         filled = set(self.cells.values())
         return [levels for levels in product(*self.factors.values()) if levels not in filled]
 
-    def judged(self) -> Self:
+    def without_empty_levels(self) -> Self:
         """Return the crossing without levels that lack answers, and without one-level factors."""
         present_levels = {
             name: tuple(level for level in levels if level in {values[place] for values in
@@ -108,7 +108,7 @@ def crossed_designs(
         answers, cross = cross_conditions(
             answers, items[of_items == name], inputs.run.study, between=between
         )
-        cross = cross.judged()
+        cross = cross.without_empty_levels()
         if len(cross.cells) > 1:
             yield str(name), answers, cross
 
@@ -246,10 +246,14 @@ def _missing_conditions(inputs: FindingInputs, titles: Mapping[str, str]) -> Ite
     items, answers = inputs.run.items, inputs.data.judgments
     targets = items.loc[items["kind"].astype(str) == Kind.TARGET, [*CELL]].astype(str)
     have = set(answers[[*CELL]].drop_duplicates().astype(str).itertuples(index=False, name=None))
-    judged_ones = {own for own, _ in have}
+    judged_constructions = {construction for construction, _ in have}
     for name, rows in targets.drop_duplicates().groupby("construction", sort=False):
-        absent = [own for own in rows["condition"] if (str(name), own) not in have]
-        if absent and str(name) in judged_ones:
+        absent = [
+            construction
+            for construction in rows["condition"]
+            if (str(name), construction) not in have
+        ]
+        if absent and str(name) in judged_constructions:
             yield f"{titles.get(str(name), name)}: no judgments are left in {_in_short(absent)}."
 
 

@@ -65,11 +65,14 @@ def random_term(unit: str, values: pd.Series, effects: pd.DataFrame) -> RandomTe
     the group are the same: the later one is left out.
     """
     level = codes(values)[0]
-    places = [np.flatnonzero(level == one) for one in range(min(int(level.max()) + 1, _LOOKED_AT))]
+    n_levels = min(int(level.max()) + 1, _LOOKED_AT)
+    rows_of_level = [np.flatnonzero(level == number) for number in range(n_levels)]
     columns, names = np.ones((len(level), 1)), ["1"]
     for name in effects:
         tried = np.column_stack([columns, effects[name].to_numpy()])
-        is_estimable = [np.linalg.matrix_rank(tried[one]) == tried.shape[1] for one in places]
+        is_estimable = [
+            np.linalg.matrix_rank(tried[rows]) == tried.shape[1] for rows in rows_of_level
+        ]
         if np.mean(is_estimable) > _MOST:
             columns, names = tried, [*names, str(name)]
     return RandomTerm(unit, level, tuple(names), columns, correlated=len(names) <= MOST_CORRELATED)
@@ -111,7 +114,7 @@ def _run(inputs: FindingInputs, answers: _Answers) -> Findings:
     left_out = []
     titles = titles_of(inputs.run.study)
     for name, rows, cross in crossed_designs(inputs):
-        if not answers.always and not cross.declared:
+        if not answers.always and not cross.has_factors:
             continue
         if reason := _reason_not_to_fit(rows, cross, answers.value):
             left_out.append(
@@ -122,9 +125,9 @@ def _run(inputs: FindingInputs, answers: _Answers) -> Findings:
     if not fitted:
         return Findings(left_out=tuple(left_out))
     coefficients = pd.concat(
-        [one.model.coefficients.assign(construction=name) for name, one in fitted.items()]
+        [fit.model.coefficients.assign(construction=name) for name, fit in fitted.items()]
     )
-    random = pd.concat([one.model.random.assign(construction=name) for name, one in fitted.items()])
+    random = pd.concat([fit.model.random.assign(construction=name) for name, fit in fitted.items()])
     table = _table(answers, coefficients, fitted, inputs.context)
     statistics = {
         answers.key: coefficients.reset_index(drop=True),

@@ -107,10 +107,15 @@ class Measure(ABC):
     ) -> Figure:
         """Return the figure of the cells, a panel for each construction."""
         titles = titles_of(inputs.context.study)
-        titled = [(titles.get(one.construction, one.construction), one) for one in compared]
+        titled = [
+            (titles.get(design.construction, design.construction), design) for design in compared
+        ]
         return cells_figure(
-            {title: cells[cells["construction"] == one.construction] for title, one in titled},
-            {title: lines_and_points(one.cross)[1] for title, one in titled},
+            {
+                title: cells[cells["construction"] == design.construction]
+                for title, design in titled
+            },
+            {title: lines_and_points(design.cross)[1] for title, design in titled},
             simulated=inputs.context.origin.simulated,
             measured=self.figure[-1],
         )

@@ -31,15 +31,15 @@ def flow_figure(flow: Flow, *, simulated: bool) -> Figure:
         flow: The numbers at each step.
         simulated: Whether the figure must state that participants were simulated.
     """
-    kept = _steps(flow)
+    steps = _steps(flow)
     with mpl.rc_context(STYLE):
-        figure = new_figure(COLUMN_INCHES, _STEP_INCHES * len(kept) + 0.25)
+        figure = new_figure(COLUMN_INCHES, _STEP_INCHES * len(steps) + 0.25)
         axes = figure.add_subplot()
         axes.set_axis_off()
         axes.set_xlim(0, 1)
-        axes.set_ylim(len(kept) - 0.5, -0.5)
-        for place, (text, lost) in enumerate(kept):
-            last = place == len(kept) - 1
+        axes.set_ylim(len(steps) - 0.5, -0.5)
+        for place, (text, lost) in enumerate(steps):
+            last = place == len(steps) - 1
             _box(axes, 0.3, place, text, PEOPLE if last else TEXT)
             if not last:
                 _arrow(axes, (0.3, place + 0.27), (0.3, place + 0.73))

@@ -57,7 +57,7 @@ class Choices(Measure):
 
     def is_compared(self, rows: pd.DataFrame, cross: Crossing) -> bool:
         """Return whether factors are declared and participants are known."""
-        return cross.declared and not rows["participant"].isna().all()
+        return cross.has_factors and not rows["participant"].isna().all()
 
     def cells(self, answers: pd.DataFrame, compared: Sequence[Design]) -> pd.DataFrame:
         """Return participants' accuracy in each cell."""

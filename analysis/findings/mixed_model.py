@@ -242,7 +242,7 @@ def write_scripts(folder: Path, rows: pd.DataFrame, model: MixedModel) -> list[P
     """
     varying = model.varying
     columns = _own_columns(varying)
-    table = rows[[one for one in rows if one in _COLUMNS or str(one) in model.formula]]
+    table = rows[[column for column in rows if column in _COLUMNS or str(column) in model.formula]]
     table = table.assign(**{name: varying.values[:, place] for place, name in columns.items()})
     table.to_csv(folder / CHOICES, index=False)
     formula = " +\n    ".join([f"chose_good ~ {_fixed(model, rows)}", *_random(varying, columns)])
@@ -258,10 +258,10 @@ def _fixed(model: MixedModel, rows: pd.DataFrame) -> str:
     constant = {name for name in _FACTORS if rows[name].nunique() == 1}
     terms: list[str] = []
     for term in model.formula.split(" + (")[0].split(" + "):
-        factors = [one for one in re.split("([:*])", term) if one.strip() not in constant]
-        left = "".join(factors).strip(":* ")
-        if left and left not in terms:
-            terms.append(left)
+        factors = [factor for factor in re.split("([:*])", term) if factor.strip() not in constant]
+        term_left = "".join(factors).strip(":* ")
+        if term_left and term_left not in terms:
+            terms.append(term_left)
     return " + ".join(terms) or "1"
 
 
@@ -272,7 +272,10 @@ def _own_columns(varying: Effects) -> dict[int, str]:
         values = varying.values[:, place]
         if (values == 1).all():
             continue
-        same = next((one for one in names if np.array_equal(varying.values[:, one], values)), None)
+        same = next(
+            (earlier for earlier in names if np.array_equal(varying.values[:, earlier], values)),
+            None,
+        )
         if same is not None:
             names[place] = names[same]
         else:
@@ -295,7 +298,7 @@ def _read(rows: pd.DataFrame) -> Iterator[str]:
     yield f'choices <- read.csv("{CHOICES}", colClasses = c(participant = "character", item_id = "character"))'  # noqa: E501
     for name in _FACTORS:
         levels = design_levels(rows[name])
-        quoted = ", ".join('"' + one.replace('"', r"\"") + '"' for one in levels)
+        quoted = ", ".join('"' + level.replace('"', r"\"") + '"' for level in levels)
         yield f"choices${name} <- factor(choices${name}, levels = c({quoted}))"
 
 

@@ -118,18 +118,20 @@ def multiverse_findings(run: ExportedRun, data: Joined, context: Context) -> Fin
     frame, columns = _labels(context.study, list(data.decisions)), [Column("label", "", "text")]
     for universe in chosen:
         verdicts = _verdicts(sessions, universe.rules)
-        kept, key = frozenset(verdicts.loc[verdicts["kept"], "participant"]), universe.name
-        n_kept = len(kept)
-        if not kept:
+        kept_people, key = frozenset(verdicts.loc[verdicts["kept"], "participant"]), universe.name
+        n_kept = len(kept_people)
+        if not kept_people:
             continue
-        if kept not in by_kept:
-            kept_judgments = everyone[everyone["participant"].isin(kept)].reset_index(drop=True)
+        if kept_people not in by_kept:
+            kept_judgments = everyone[everyone["participant"].isin(kept_people)].reset_index(
+                drop=True
+            )
             targets = are_targets(kept_judgments, run.items)
             kept_judgments = (
                 kept_judgments[targets].reset_index(drop=True) if targets.any() else kept_judgments
             )
-            by_kept[kept] = _main_results(kept_judgments, on_seen)
-        values = by_kept[kept]
+            by_kept[kept_people] = _main_results(kept_judgments, on_seen)
+        values = by_kept[kept_people]
         renamed = {"value": key, "low": f"{key}_low", "high": f"{key}_high"}
         universe_values = values.rename(columns=renamed)
         frame = frame.merge(universe_values, "left", on="number").assign(

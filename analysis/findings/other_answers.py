@@ -30,7 +30,7 @@ _COUNTS = (
 def _run(inputs: FindingInputs, of: str) -> Findings:
     if inputs.data.others.empty:
         return Findings()
-    task = _ASKED[of]
+    task = _TASKS[of]
     counts = task.count(with_kinds(inputs.data.others, inputs.run.items))
     titles = titles_of(inputs.run.study)
     labels = counts["construction"].astype(str).map(lambda name: titles.get(name, name))
@@ -69,7 +69,7 @@ def _yes(answers: pd.DataFrame) -> pd.DataFrame:
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class _Task:
     measured: str
     title: str
     column: str
@@ -77,14 +77,13 @@ class _Asked:
     count: Callable[[pd.DataFrame], pd.DataFrame]
 
 
-_ASKED = {
-    "choice": _Asked("Accuracy", "Accuracy", "accuracy", Section.PEOPLE, _choices),
-    "rating": _Asked("Mean rating", "Mean", "mean", Section.RATINGS, _ratings),
-    "yes_no": _Asked("Share of yes", "Yes", "yes", Section.ANSWERS, _yes),
+_TASKS = {
+    "choice": _Task("Accuracy", "Accuracy", "accuracy", Section.PEOPLE, _choices),
+    "rating": _Task("Mean rating", "Mean", "mean", Section.RATINGS, _ratings),
+    "yes_no": _Task("Share of yes", "Yes", "yes", Section.ANSWERS, _yes),
 }
 OTHER_KINDS, OTHER_RATED, OTHER_YES_NO = (
-    Finding(f"other_kinds_{of}", asked.section, partial(_run, of=of))
-    for of, asked in _ASKED.items()
+    Finding(f"other_kinds_{of}", task.section, partial(_run, of=of)) for of, task in _TASKS.items()
 )
 
 
@@ -154,11 +153,13 @@ LATE_ANSWERS = Finding("late_answers", Section.ANSWERS, _run_late)
 
 
 def _run_questions(inputs: FindingInputs) -> Findings:
-    together = pd.concat([inputs.data.judgments, inputs.data.others], ignore_index=True)
-    answered = together[together["chose_good"].notna()]
-    if answered.empty:
+    trials = pd.concat([inputs.data.judgments, inputs.data.others], ignore_index=True)
+    with_answer = trials[trials["chose_good"].notna()]
+    if with_answer.empty:
         return Findings()
-    rows = answered.astype({"construction": str}).assign(right=answered["chose_good"].astype(float))
+    rows = with_answer.astype({"construction": str}).assign(
+        right=with_answer["chose_good"].astype(float)
+    )
     shares = clustered_shares(rows, "right", ["construction"], "item_id").drop(columns="n_true")
     names = {"n": "n_answers"} | {f"share{end}": f"accuracy{end}" for end in ("", "_low", "_high")}
     n_items = rows.groupby("construction", sort=False)["item_id"].nunique().to_numpy()

@@ -33,11 +33,11 @@ def _run(inputs: FindingInputs) -> Findings:
     rows = [
         {
             "label": name,
-            "planned": _shorten(before),
-            "done": _shorten(after),
+            "planned": _shorten(planned_value),
+            "done": _shorten(done_value),
             "deviation": deviation,
         }
-        for name, before, after, deviation in _plan_lines(plan, inputs)
+        for name, planned_value, done_value, deviation in _plan_lines(plan, inputs)
     ]
     n = sum(row["deviation"] != "-" for row in rows)
     table = inputs.context.table(
@@ -79,8 +79,13 @@ def _plan_lines(plan: Plan, inputs: FindingInputs) -> Iterator[tuple[str, object
         else None,
         "questionnaire": [entry.model_dump(mode="json") for entry in study.questionnaire],
     }
-    for name, after in done.items():
-        yield name, values.get(name), after, "-" if values.get(name) == after else "changed"
+    for name, done_value in done.items():
+        yield (
+            name,
+            values.get(name),
+            done_value,
+            "-" if values.get(name) == done_value else "changed",
+        )
     planned, finished = values["n_participants"], flow.finished
     short = "" if finished is None else f"{finished - planned:+d}"
     yield "n_participants", planned, finished, "-" if finished == planned else f"{short} finished"
@@ -93,10 +98,15 @@ def _plan_lines(plan: Plan, inputs: FindingInputs) -> Iterator[tuple[str, object
         else "changed",
     )  # fmt: skip
     comparisons = study.analysis.model_dump(mode="json")
-    for name, before in values["comparisons"].items():
+    for name, planned_value in values["comparisons"].items():
         if name != "margin":
-            same = comparisons[name] == before
-            yield f"comparisons.{name}", before, comparisons[name], "-" if same else "changed"
+            same = comparisons[name] == planned_value
+            yield (
+                f"comparisons.{name}",
+                planned_value,
+                comparisons[name],
+                "-" if same else "changed",
+            )
     formula = inputs.options.formula
     yield "mixed model's formula", None, formula, "not planned" if formula else "-"
 

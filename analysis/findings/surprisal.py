@@ -18,6 +18,7 @@ from analysis.findings.finding import Finding, FindingInputs, Findings, Need
 from analysis.findings.measures import keep_right_words
 from analysis.statistics.reading_regression import (
     KNOTS,
+    Slope,
     Smooth,
     delta_loglik,
     delta_smooth,
@@ -135,11 +136,7 @@ def _surprisal_effect(joined: pd.DataFrame) -> Mapping[str, float]:
     base = with_intercept(joined, BASE)
     person, unit = (codes(joined[name].astype(str))[0] for name in ("participant", "unit"))
     effect = slope(y, np.column_stack([base, joined[VALUE]]), [person, unit])
-    words = joined.groupby(KEYS, sort=True).agg(
-        log_rt=("log_rt", "mean"),
-        unit=("unit", "first"),
-        **{name: (name, "first") for name in (*BASE[:2], VALUE, f"prev1_{VALUE}")},
-    ).reset_index()  # fmt: skip
+    words = _words(joined)
     surprisals = words[[VALUE, f"prev1_{VALUE}"]].to_numpy(dtype=float)
     gained = delta_loglik(
         words["log_rt"].to_numpy(dtype=float), with_intercept(words, BASE), surprisals,
@@ -150,11 +147,24 @@ def _surprisal_effect(joined: pd.DataFrame) -> Mapping[str, float]:
     }  # fmt: skip
     return {
         **{name: 100 * float(np.expm1(value)) for name, value in percent.items()},
+        **_gain_columns(gained, words),
+        "n_readings": float(len(joined)),
+    }
+
+
+def _words(joined: pd.DataFrame) -> pd.DataFrame:
+    """Return one row per word: its mean log time over participants, predictors and unit."""
+    firsts = {name: (name, "first") for name in (*BASE[:2], VALUE, f"prev1_{VALUE}", "unit")}
+    return joined.groupby(KEYS, sort=True).agg(log_rt=("log_rt", "mean"), **firsts).reset_index()
+
+
+def _gain_columns(gained: Slope, words: pd.DataFrame) -> dict[str, float]:
+    """Return a held-out gain in nats per word, and the number of words, by the table's columns."""
+    return {
         "delta_loglik": gained.estimate,
         "delta_low": gained.low,
         "delta_high": gained.high,
         "n_words": float(len(words)),
-        "n_readings": float(len(joined)),
     }
 
 
@@ -189,16 +199,7 @@ def _run_shape(inputs: FindingInputs) -> Findings:
         y, linear = words["log_rt"].to_numpy(float), with_intercept(words, _LINEAR)
         smooth = fit_smooth(y, linear, x)
         gained = delta_smooth(y, linear, x, unit)
-        rows.append(
-            {
-                "model": model,
-                "edf": smooth.edf,
-                "delta_loglik": gained.estimate,
-                "delta_low": gained.low,
-                "delta_high": gained.high,
-                "n_words": float(len(words)),
-            }
-        )
+        rows.append({"model": model, "edf": smooth.edf, **_gain_columns(gained, words)})
         curves.append(_curve(model, smooth, x))
     if not rows:
         return Findings(left_out=tuple(left_out))
@@ -232,11 +233,6 @@ def _run_shape(inputs: FindingInputs) -> Findings:
     )
     statistics = {"surprisal_shape": table, "surprisal_curves": drawn}
     return Findings((report_table,), statistics, tuple(left_out), drawings=(drawing,))
-
-
-def _words(joined: pd.DataFrame) -> pd.DataFrame:
-    firsts = {name: (name, "first") for name in (*BASE[:2], VALUE, f"prev1_{VALUE}", "unit")}
-    return joined.groupby(KEYS, sort=True).agg(log_rt=("log_rt", "mean"), **firsts).reset_index()
 
 
 def _curve(model: str, smooth: Smooth, x: Floats) -> pd.DataFrame:

@@ -48,7 +48,7 @@ class Vocabulary:
         """Return a word's log-frequency; for an unknown word, that of the rarest word."""
         return self._frequency.get(word, self._floor)
 
-    def matched(
+    def match(
         self, words: list[str], length: int, frequency: float, rng: random.Random, most: int
     ) -> list[str]:
         """Return candidates in random order that match the words' length and frequency.
@@ -148,7 +148,7 @@ def choose_distractors(
         words_taken = used[slot.frame]
         rng = generator(bounds.seed, "maze distractors", slot.frame, *map(str, slot.key))
         words = [word for word in slot.words if word] or ["the"]
-        matching = vocabulary.matched(
+        matching = vocabulary.match(
             words, bounds.length, bounds.frequency, rng, bounds.candidates + len(words_taken)
         )
         candidates = [word for word in matching if word not in words_taken][: bounds.candidates]

@@ -118,7 +118,7 @@ def _power_of_scale(study: Study, built: BuiltLists, options: PowerOptions) -> O
     lines = power.assign(construction=power["construction"] + ": " + power["contrast"])
     return Outcome(
         _table(study, power, options, difference, unit),
-        list(_sentences(study, power, difference, unit, known=options.means is not None)),
+        list(_sentences(study, power, difference, unit, has_means=options.means is not None)),
         power_figure(lines, difference=difference, wanted_width=width,
                      single="each difference and interaction"),
     )  # fmt: skip
@@ -164,11 +164,11 @@ def _table(
 
 
 def _sentences(
-    study: Study, power: pd.DataFrame, difference: float, unit: str, *, known: bool
+    study: Study, power: pd.DataFrame, difference: float, unit: str, *, has_means: bool
 ) -> Iterator[str]:
-    """Yield the participants needed for each comparison; ``known``: its effect is expected."""
+    """Yield the participants needed for each comparison; ``has_means``: effects are expected."""
     goals = [("power", f"a difference of {difference:g} {unit}")]
-    if known:
+    if has_means:
         goals.append(("power_of_effect", "the effect that is expected"))
     for (construction, contrast), rows in power.groupby(["construction", "contrast"], sort=False):
         for column, goal in goals:

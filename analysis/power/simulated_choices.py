@@ -145,8 +145,8 @@ def like_items(
             remedy="Take more sessions: as many as the study has lists cover every item",
         )
     # Clip probabilities of 0 and 1, which have no logit and are unrealistic.
-    known = [p_good[item_id] for item_id in design.item_ids]
-    share = np.clip(known, people.lapse / 2 + _EDGE, 1 - _EDGE)
+    probabilities = [p_good[item_id] for item_id in design.item_ids]
+    share = np.clip(probabilities, people.lapse / 2 + _EDGE, 1 - _EDGE)
     share = np.minimum(share, 1 - people.lapse / 2 - _EDGE)
     by_participant = replace(people, sd_items=0.0)
     distinct, place = np.unique(share, return_inverse=True)

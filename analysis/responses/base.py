@@ -96,9 +96,9 @@ def findings_of(response: ResponseAnalysis, inputs: FindingInputs) -> list[Findi
     """Return the findings of a run whose required inputs are available, in the report's order."""
     names = {finding.name for finding in response.findings}
     optional = (cast(Finding, _OPTIONAL.load(name)) for name in _OPTIONAL)
-    others = [finding for finding in (*SHARED, *optional) if finding.name not in names]
+    shared = [finding for finding in (*SHARED, *optional) if finding.name not in names]
     return [
         finding
-        for finding in (*response.findings, *others)
+        for finding in (*response.findings, *shared)
         if all(need.is_met(inputs) for need in finding.needs)
     ]

@@ -133,11 +133,13 @@ def attraction(
     return pd.concat(effects, ignore_index=True)
 
 
-def attraction_by_elicitation(taken: pd.DataFrame, configured: pd.DataFrame) -> pd.DataFrame:
+def attraction_by_elicitation(
+    model_answers: pd.DataFrame, configured: pd.DataFrame
+) -> pd.DataFrame:
     """Return the drop in a model participant's accuracy that a mismatch causes, by reading.
 
     Args:
-        taken: Model participants' answers, as in ``Taken.frame``.
+        model_answers: Model participants' answers, as in ``Taken.frame``.
         configured: One row per item, from ``configurations``.
 
     Returns:
@@ -145,7 +147,7 @@ def attraction_by_elicitation(taken: pd.DataFrame, configured: pd.DataFrame) -> 
     """
     if configured.empty:
         return pd.DataFrame()
-    valid = taken[taken["chose_good"].notna()]
+    valid = model_answers[model_answers["chose_good"].notna()]
     valid = valid.assign(participant=valid["session"].astype(str))
     frames = []
     for (model, reading), answers in valid.groupby(["model", "reading"], sort=False):

@@ -177,7 +177,7 @@ class Laplace:
         u = self._u
         log_determinant = 2 * float(np.sum(np.log(np.diag(mode.factor[0]))))
         value = mode.value - log_determinant / 2
-        slopes = self._slopes(at, mode, u)
+        slopes = self._gradient(at, mode, u)
         return -value, -slopes
 
     def _mode(self, at: Floats) -> _Mode:
@@ -195,28 +195,28 @@ class Laplace:
             fixed=self.x @ at[self.layout.fixed],
         )
         u = self._u if np.isfinite(self._u).all() else np.zeros(self._n_effects)
-        mode = self._at(u, point)
+        mode = self._evaluate(u, point)
         for _ in range(_NEWTON_STEPS):
-            step = cho_solve(mode.factor, self._gathered(values, mode.slope) - u)
-            u, mode, moved = self._stepped(u, step, mode, point)
+            step = cho_solve(mode.factor, self._gather(values, mode.slope) - u)
+            u, mode, moved = self._step(u, step, mode, point)
             if moved < _CONVERGED:
                 break
         self._u = u
         return mode
 
-    def _stepped(
+    def _step(
         self, u: Floats, step: Floats, current: _Mode, point: _Point
     ) -> tuple[Floats, _Mode, float]:
         """Return the effects after a step, halved until the objective does not decrease."""
         size = 1.0
         while True:
             tried = u + size * step
-            candidate = self._at(tried, point)
+            candidate = self._evaluate(tried, point)
             if candidate.value >= current.value - _CONVERGED or size < _SMALLEST_STEP:
                 return tried, candidate, size * float(np.max(np.abs(step)))
             size /= 2
 
-    def _at(self, u: Floats, point: _Point) -> _Mode:
+    def _evaluate(self, u: Floats, point: _Point) -> _Mode:
         eta = point.fixed + (point.values * u[self._columns]).sum(axis=1)
         upper, lower = point.above - eta, point.below - eta
         above, below = expit(upper), expit(lower)
@@ -236,26 +236,26 @@ class Laplace:
         information[np.diag_indices(size)] += 1
         return information
 
-    def _gathered(self, values: Floats, per_answer: Floats) -> Floats:
+    def _gather(self, values: Floats, per_answer: Floats) -> Floats:
         """Return ``(ZL)' x`` for one value per answer."""
         weights = values * per_answer[:, None]
         return np.bincount(self._columns.ravel(), weights.ravel(), self._n_effects).astype(float)
 
-    def _slopes(self, at: Floats, mode: _Mode, u: Floats) -> Floats:
+    def _gradient(self, at: Floats, mode: _Mode, u: Floats) -> Floats:
         """Return the derivatives of the approximation by each parameter."""
         cuts = self.layout.thresholds(at)
-        above, below = self._around(cuts, mode.eta)
+        above, below = self._point_probabilities(cuts, mode.eta)
         f_above, f_below = above * (1 - above), below * (1 - below)
         bend = -(f_above * (1 - 2 * above) + f_below * (1 - 2 * below))
         inverse = _inverse(mode.factor)
-        reached = self._reached(mode.values, inverse)
+        reached = self._inverse_at_rows(mode.values, inverse)
         leverage = (reached * mode.values).sum(axis=1)
-        by_cuts = self._by_cuts(cuts, mode, leverage, bend, inverse)
+        by_cuts = self._cut_gradient(cuts, mode, leverage, bend, inverse)
         direct, explicit, forced, trace = [], [], [], []
         for fixed in self.x.T:
             direct.append(fixed)
             explicit.append(float(mode.slope @ fixed))
-            forced.append(-self._gathered(mode.values, mode.weight * fixed))
+            forced.append(-self._gather(mode.values, mode.weight * fixed))
             trace.append(0.0)
         for number, row, column in self.layout.entries:
             place = self._offsets[number] + column
@@ -266,19 +266,19 @@ class Laplace:
             push = np.bincount(self._columns[:, place], value * mode.slope, self._n_effects).astype(
                 float
             )
-            forced.append(push - self._gathered(mode.values, mode.weight * moved))
+            forced.append(push - self._gather(mode.values, mode.weight * moved))
             trace.append(2 * float(np.sum(mode.weight * reached[:, place] * value)))
         change = inverse @ np.column_stack(forced)
         eta = np.column_stack(direct) + np.einsum("ia,iak->ik", mode.values, change[self._columns])
         by_others = np.array(explicit) - ((leverage * bend) @ eta + np.array(trace)) / 2
         return np.concatenate([self.layout.cut_slopes(at).T @ by_cuts, by_others])
 
-    def _around(self, cuts: Floats, eta: Floats) -> tuple[Floats, Floats]:
+    def _point_probabilities(self, cuts: Floats, eta: Floats) -> tuple[Floats, Floats]:
         """Return the probabilities of a point up to the answer's, and of a point below it."""
         ends = np.concatenate([[-np.inf], cuts, [np.inf]])
         return expit(ends[self.answer + 1] - eta), expit(ends[self.answer] - eta)
 
-    def _reached(self, values: Floats, inverse: Floats) -> Floats:
+    def _inverse_at_rows(self, values: Floats, inverse: Floats) -> Floats:
         """Return ``Z L inverse(H)`` at each answer's own columns."""
         reached = np.zeros_like(values)
         for place in range(values.shape[1]):
@@ -286,12 +286,12 @@ class Laplace:
             reached[:, place] = (values * block).sum(axis=1)
         return reached
 
-    def _by_cuts(
+    def _cut_gradient(
         self, cuts: Floats, mode: _Mode, leverage: Floats, bend: Floats, inverse: Floats
     ) -> Floats:
         """Return the derivatives by the cuts themselves."""
         ends = np.concatenate([[-np.inf], cuts, [np.inf]])
-        above, below = self._around(cuts, mode.eta)
+        above, below = self._point_probabilities(cuts, mode.eta)
         with np.errstate(over="ignore"):
             far = 1 / np.expm1(np.maximum(ends[self.answer + 1] - ends[self.answer], 1e-12))
         slopes = []
@@ -300,7 +300,7 @@ class Laplace:
             explicit = np.where(at_top, 1 - above + far, 0.0) - np.where(at_foot, below + far, 0.0)
             share = np.where(at_top, above, np.where(at_foot, below, 0.0))
             density = share * (1 - share)
-            pushed = inverse @ self._gathered(mode.values, density)
+            pushed = inverse @ self._gather(mode.values, density)
             eta = (mode.values * pushed[self._columns]).sum(axis=1)
             weight = density * (1 - 2 * share) + bend * eta
             slopes.append(float(explicit.sum()) - float(leverage @ weight) / 2)

@@ -61,7 +61,7 @@ class Smooth:
         half = norm.ppf((1 + LEVEL) / 2) * sd
         return middle, middle - half, middle + half
 
-    def predicted(self, linear: Floats, x: Floats) -> Floats:
+    def predict(self, linear: Floats, x: Floats) -> Floats:
         """Return the expected values for rows with these linear and smooth predictors."""
         return np.hstack([linear, basis(x, self.knots) @ self.centring]) @ self.beta
 
@@ -245,7 +245,7 @@ def delta_smooth(y: Floats, linear: Floats, x: Floats, unit: Codes) -> Slope:
 
     def gain(out: Kept) -> Floats:
         smooth = fit_smooth(y[~out], linear[~out], x[~out])
-        residual = y[out] - smooth.predicted(linear[out], x[out])
+        residual = y[out] - smooth.predict(linear[out], x[out])
         bent = -0.5 * (np.log(2 * np.pi * smooth.variance) + residual**2 / smooth.variance)
         gains: Floats = bent - _loglik(y[~out], straight[~out], y[out], straight[out])
         return gains

@@ -1,4 +1,7 @@
-"""Dependence of model participants' results on elicitation, option order, labels and context."""
+"""Dependence of model participants' results on elicitation, option order, labels and context.
+
+Options and columns call an elicitation, the way of asking a model, a reading (docs/takers.md).
+"""
 
 from collections.abc import Iterator, Mapping
 from itertools import combinations
@@ -21,7 +24,7 @@ _WHO = ["model", "reading"]
 
 
 def compare_by_elicitation(
-    judgments: pd.DataFrame, taken: pd.DataFrame, margin: float
+    judgments: pd.DataFrame, model_answers: pd.DataFrame, margin: float
 ) -> pd.DataFrame:
     """Return participants' minus the model's accuracy by reading, on items answered by both.
 
@@ -30,7 +33,7 @@ def compare_by_elicitation(
 
     Args:
         judgments: Human participants' judgments.
-        taken: Model participants' answers, as in ``Taken.frame``.
+        model_answers: Model participants' answers, as in ``Taken.frame``.
         margin: Smaller differences count as no difference.
 
     Returns:
@@ -40,7 +43,7 @@ def compare_by_elicitation(
         (judged items left out because the model answered none of their trials).
     """
     frames = []
-    for (model, reading), answers in taken.groupby(_WHO, sort=False):
+    for (model, reading), answers in model_answers.groupby(_WHO, sort=False):
         read = answers[answers["chose_good"].notna()]
         if read.empty:
             continue
@@ -152,14 +155,14 @@ def _conclusion(
     }
 
 
-def consistency(taken: pd.DataFrame, judgments: pd.DataFrame) -> pd.DataFrame:
+def consistency(model_answers: pd.DataFrame, judgments: pd.DataFrame) -> pd.DataFrame:
     """Return the agreement of a model's answers to an item, compared with that of participants.
 
     Returns:
         judge, reading, between (orders, labels, sessions, readings; human participants: people),
         agreement (the share of equal pairs of answers), n_pairs.
     """
-    read = taken[taken["chose_good"].notna()]
+    read = model_answers[model_answers["chose_good"].notna()]
     same: Mapping[str, list[str]] = {
         "orders": ["context", "labels", "session", "item_id"],
         "labels": ["context", "order", "session", "item_id"],
@@ -203,7 +206,7 @@ _COLUMNS = ["model", "reading", "context", "difference", "low", "high", "p", "n_
 _BY = ["model", "reading", "context", "labels"]
 
 
-def history_effects(taken: pd.DataFrame) -> pd.DataFrame:
+def history_effects(model_answers: pd.DataFrame) -> pd.DataFrame:
     """Return each context's accuracy minus that of ``zero_shot``, on the same trials.
 
     Trials are paired by session, labels, order and item. The interval is Student's
@@ -216,7 +219,7 @@ def history_effects(taken: pd.DataFrame) -> pd.DataFrame:
         n_items.
     """
     effects = []
-    read = taken[taken["chose_good"].notna()]
+    read = model_answers[model_answers["chose_good"].notna()]
     for (model, reading), answers in read.groupby(["model", "reading"], sort=False):
         zero_shot = answers[answers["context"] == _ZERO_SHOT]
         for context, rows in answers.groupby("context", sort=False):
@@ -264,7 +267,7 @@ def _interval_of_equal_changes(paired_answers: pd.DataFrame) -> dict[str, float]
     return {name: float(row[name]) for name in ("difference", "low", "high", "p")}
 
 
-def biases(taken: pd.DataFrame, judgments: pd.DataFrame) -> pd.DataFrame:
+def biases(model_answers: pd.DataFrame, judgments: pd.DataFrame) -> pd.DataFrame:
     """Return the rate of choosing the first of two places, compared with participants' side bias.
 
     For prompts, the place is that in the prompt; for other readings and human participants, that on
@@ -276,7 +279,9 @@ def biases(taken: pd.DataFrame, judgments: pd.DataFrame) -> pd.DataFrame:
         judge, reading, context, labels, estimate, low, high (95%, see ``first_place_shares``), n:
         for each set of labels and for all; people in the last row.
     """
-    pairs = taken[taken["chosen_side"].isin(PAIR) & taken["good_side"].isin(PAIR)]
+    pairs = model_answers[
+        model_answers["chosen_side"].isin(PAIR) & model_answers["good_side"].isin(PAIR)
+    ]
     swapped = pairs["order"] == "swapped"
     rows = pairs.assign(
         first=(pairs["chosen_side"] == Side.FIRST) != swapped,

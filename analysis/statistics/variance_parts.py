@@ -185,10 +185,12 @@ def crossed_variance(
     """
     people, frames, alone = parts
     share = np.maximum(1 - _BELOW / (np.minimum(*freedoms[:2]) + 1), 0.0)
-    least = [part * (1.0 if own else share) for part, own in zip(parts, whole, strict=False)]
+    least = [
+        part * (1.0 if is_whole else share) for part, is_whole in zip(parts, whole, strict=False)
+    ]
     total: Floats = np.maximum(people + frames - alone, np.maximum(*least))
     with np.errstate(divide="ignore", invalid="ignore"):
-        terms = sum(part**2 / own for part, own in zip(parts, freedoms, strict=True))
+        terms = sum(part**2 / freedom for part, freedom in zip(parts, freedoms, strict=True))
     return total, _satterthwaite(total, np.asarray(terms), freedoms)
 
 

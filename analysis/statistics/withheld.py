@@ -41,8 +41,11 @@ def withhold_ends(
         fewest: The minimum number of answers for an interval.
     """
     enough = np.asarray(answers) >= fewest
-    kept: tuple[Floats, Floats] = (np.where(enough, low, np.nan), np.where(enough, high, np.nan))
-    return kept
+    shown_ends: tuple[Floats, Floats] = (
+        np.where(enough, low, np.nan),
+        np.where(enough, high, np.nan),
+    )
+    return shown_ends
 
 
 def too_few_units(participants: ArrayLike, frames: ArrayLike) -> NDArray[np.bool_]:

@@ -30,14 +30,13 @@ from benchmarks.blind.world import NOW, PROJECT, World
 from webapp.core.urls import RESEARCHER_PATH
 from webapp.database.engine import reading
 from webapp.database.models import Notice, Notification
-from webapp.notifications.notices import Cause, Way, write_notices
-from webapp.projects.rights import Scope
-from webapp.projects.tokens import make_token
+from webapp.jobs.notices import Cause, Way, write_notices
 from webapp.researcher import run_page
 from webapp.researcher.access import COOKIE
 from webapp.server.private_port import collect_registry
-from webapp.users.roles import Role
+from webapp.users.roles import Role, Scope
 from webapp.users.sign_in import form_token, open_session
+from webapp.users.tokens import make_token
 from webapp.users.users import add_user
 
 # What a command writes of its own time, place and files; what the stand-in makes up as an id.

@@ -14,13 +14,13 @@ from flask import Flask
 from marketplace.prolific import create_prolific
 from marketplace.prolific.store import EXTENSION as STORE
 from marketplace.serving import serve_in_thread
-from webapp.jobs.reports import send_reports
+from webapp.jobs.platforms import send_reports
 from webapp.recruiters.prolific.opening import open_prolific
 from webapp.recruiters.prolific.participant import ParticipantSession
 from webapp.recruiters.prolific.settings import ProlificSettings
+from webapp.recruiters.simulated_crowd import Visitor
 from webapp.recruitment.poll import poll
 from webapp.recruitment.publish import draft, publish
-from webapp.simulation.crowd import Visitor
 
 _BALANCE_MINOR = 10**7
 

@@ -22,17 +22,17 @@ from webapp.database.engine import Sessions, reading
 from webapp.database.models import Participant, Response, Run
 from webapp.gate import paying_copy
 from webapp.gate.installation import Installation
-from webapp.long_jobs.records import MADE, Job, Jobs, JobState, Step
-from webapp.projects.projects import add_project
+from webapp.jobs.long_jobs import MADE, Job, Jobs, JobState, Step
 from webapp.recruiters.settings import load_settings
+from webapp.recruiters.simulated_crowd import simulate
+from webapp.recruiters.simulated_plan import plan
+from webapp.recruiters.simulated_session import SimulatedSession
 from webapp.researcher.reports import make_report_link
 from webapp.runs.blinding import unblind
 from webapp.runs.exclude import exclude
 from webapp.runs.launch import launch
 from webapp.runs.runs import study_as_launched
-from webapp.simulation.crowd import simulate
-from webapp.simulation.plan import plan
-from webapp.simulation.visit import SimulatedSession
+from webapp.users.projects import add_project
 
 # When and where a line was written: numbers that may be anybody's time by chance.
 _OF_THE_LOG = frozenset(

@@ -18,9 +18,9 @@ from marketplace.panels.records import derive_ids
 from marketplace.panels.site import COOKIE
 from webapp.recruiters.panel.demonstration import listing
 from webapp.recruiters.panel.recruiter import PanelSettings
+from webapp.recruiters.simulated_session import Page
 from webapp.runs.launch import launch
 from webapp.services import Services
-from webapp.simulation.visit import Page
 
 CODE = "C0DE-WHEN-DONE"
 _SCREENING = """

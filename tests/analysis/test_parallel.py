@@ -17,7 +17,7 @@ def test_the_result_comes_back_from_another_process() -> None:
 
 
 def test_without_room_the_work_is_done_in_this_process() -> None:
-    with in_second_process(os.getpid, room=False) as result:
+    with in_second_process(os.getpid, enough_memory=False) as result:
         assert result() == os.getpid()
 
 

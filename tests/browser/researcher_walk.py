@@ -12,8 +12,7 @@ from flask import Flask
 from playwright.sync_api import Page, expect
 
 from tests.webapp.researcher.authenticator import code_of
-from webapp.long_jobs.outdated import note_people
-from webapp.long_jobs.records import MADE, Jobs, JobState, Step
+from webapp.jobs.long_jobs import MADE, Jobs, JobState, Step, note_people
 from webapp.services import EXTENSION
 
 # A file of items that somebody made with a spreadsheet.

@@ -31,7 +31,7 @@ from tests.browser.researcher_steps import (
     send_programs,
     upload,
 )
-from webapp.jobs.reports import send_reports
+from webapp.jobs.platforms import send_reports
 
 # Whoever clicks before a trial takes answers is not heard.
 AT_ONCE = "[trial]\nlockout_ms = 0"

@@ -14,7 +14,7 @@ import yaml
 
 from tests.prerequisites import PROMTOOL
 from webapp import create_app
-from webapp.doctor.findings import Finding, Level, metrics_text
+from webapp.commands.doctor.findings import Finding, Level, metrics_text
 
 RULES = Path(__file__).parents[2] / "docs" / "deploy" / "alerts.yml"
 DOCS = Path(__file__).parents[2] / "docs"

@@ -29,11 +29,8 @@ from tests.webapp.conftest import Visitor
 from webapp.core.clock import utc_now
 from webapp.core.subprocesses import Done
 from webapp.database.models import FailedSignIn, Notification, Participant, Run, User
-from webapp.long_jobs.records import MADE, Job, Jobs, JobState
-from webapp.notifications.notices import Cause, Way
-from webapp.projects.members import invite
-from webapp.projects.projects import named_project
-from webapp.projects.rights import ProjectRole
+from webapp.jobs.long_jobs import MADE, Job, Jobs, JobState
+from webapp.jobs.notices import Cause, Way
 from webapp.recruiters.registry import RECRUITERS
 from webapp.researcher.reports import make_report_link
 from webapp.researcher.study_folders import copied, digest_of_text, uploads_of
@@ -41,8 +38,10 @@ from webapp.runs.blinding import unblind
 from webapp.runs.launch import launch
 from webapp.runs.links import make_links
 from webapp.runs.notes import write
+from webapp.users.members import invite
 from webapp.users.passwords import hash_password
-from webapp.users.roles import Role
+from webapp.users.projects import named_project
+from webapp.users.roles import ProjectRole, Role
 from webapp.users.sign_in import form_token, open_session, signed_in
 from webapp.users.users import add_user, new_password_link
 

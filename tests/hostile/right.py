@@ -4,7 +4,7 @@ from experiment.participation import Ending
 from experiment.studies.files import study_files
 from experiment.studies.load import frozen_study
 from experiment.studies.study import Study
-from webapp.notifications.notices import Cause
+from webapp.jobs.notices import Cause
 
 PASSWORD = "a long password"
 STUDY, REPORT, JOB = "mine (0a0b0c0d)", "0123456789abcdef", "fedcba9876543210"

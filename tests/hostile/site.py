@@ -15,14 +15,13 @@ from webapp.core.clock import utc_now
 from webapp.core.subprocesses import Done
 from webapp.core.urls import RESEARCHER_PATH
 from webapp.database.engine import Sessions
-from webapp.projects.projects import add_project
-from webapp.projects.rights import Scope
-from webapp.projects.tokens import make_token
 from webapp.researcher import installation, run_page
 from webapp.researcher.access import COOKIE
 from webapp.runs.launch import launch
-from webapp.users.roles import Role
+from webapp.users.projects import add_project
+from webapp.users.roles import Role, Scope
 from webapp.users.sign_in import form_token, open_session
+from webapp.users.tokens import make_token
 from webapp.users.users import add_user
 
 PROJECT = "a-project"

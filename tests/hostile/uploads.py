@@ -19,7 +19,7 @@ from tests.hostile.archives import archives, packed, study_files, study_with
 from tests.hostile.site import Site
 from webapp.core.clock import utc_now
 from webapp.database.models import Run
-from webapp.long_jobs.work import do_job
+from webapp.jobs.long_job_queue import do_job
 from webapp.researcher.access import COOKIE
 from webapp.researcher.reports import Jobs
 from webapp.researcher.study_folders import digest_of_text, uploads_of

@@ -16,7 +16,7 @@ from webapp.core.settings import Settings
 from webapp.database.backup import encryption, postgresql, sqlite
 from webapp.database.backup.bucket import Bucket
 from webapp.database.locks import FileLock
-from webapp.notifications import delivery
+from webapp.jobs import delivery
 from webapp.recruiters import registry
 from webapp.server import server_control
 

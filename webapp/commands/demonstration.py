@@ -22,10 +22,10 @@ from webapp.database.engine import reading
 from webapp.recruiters.demonstration import Demonstration
 from webapp.recruiters.registry import load_recruiter, recruiter_classes
 from webapp.recruiters.settings import load_settings
+from webapp.recruiters.simulated_crowd import Visitor
+from webapp.recruiters.simulated_plan import plan
 from webapp.runs.runs import named_run, study_as_launched
 from webapp.server.server_control import running
-from webapp.simulation.crowd import Visitor
-from webapp.simulation.plan import plan
 
 # Runs one of Parallax's commands and returns its result.
 Command = Callable[..., object]

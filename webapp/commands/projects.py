@@ -12,12 +12,12 @@ from webapp.core.clock import utc_now
 from webapp.database.engine import reading
 from webapp.database.models import Project
 from webapp.payments.debts import owed_in_project
-from webapp.projects import limits as use
-from webapp.projects import projects as flow
-from webapp.projects.members import invite as invite_
-from webapp.projects.members import members as members_of
-from webapp.projects.members import set_member
-from webapp.projects.rights import ProjectRole
+from webapp.users import limits as use
+from webapp.users import projects as flow
+from webapp.users.members import invite as invite_
+from webapp.users.members import members as members_of
+from webapp.users.members import set_member
+from webapp.users.roles import ProjectRole
 from webapp.users.users import named_user
 
 _ROLES = click.Choice([str(role) for role in ProjectRole])

@@ -28,7 +28,7 @@ from webapp.core.tokens import Tokens
 from webapp.database.engine import reading
 from webapp.database.models import Participant, Run
 from webapp.gate.panel_call_counter import is_held
-from webapp.jobs.reports import hold_what_may_be_told, send_reports
+from webapp.jobs.platforms import hold_what_may_be_told, send_reports
 from webapp.opening import open_installation
 from webapp.payments.compensation_request import (
     by_bonus,

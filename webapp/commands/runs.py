@@ -18,8 +18,10 @@ from webapp.database.models import Run
 from webapp.database.retry import in_transaction
 from webapp.errors import RunError
 from webapp.payments.debts import debts_in_words, debts_of
+from webapp.recruiters import simulated_crowd as crowd
 from webapp.recruiters.registry import RECRUITERS, load_recruiter
 from webapp.recruiters.settings import load_settings
+from webapp.recruiters.simulated_plan import plan
 from webapp.recruiters.terms import set_aside
 from webapp.runs import exclude as exclude_flow
 from webapp.runs import export as export_flow
@@ -28,8 +30,6 @@ from webapp.runs.blinding import refuse_blind, unblind_by_two
 from webapp.runs.launch import grow, refuse_unanswerable
 from webapp.runs.runs import close_run, named_run, open_run, progress, study_as_launched
 from webapp.server import server_control as server
-from webapp.simulation import crowd
-from webapp.simulation.plan import plan
 
 _SHOWN_PROBLEMS = 5
 

@@ -11,8 +11,8 @@ from webapp.core.instance import open_instance
 from webapp.core.logging import write_logs
 from webapp.core.metrics import METRICS
 from webapp.errors import WebappError
-from webapp.jobs.queue import PERIODIC, Embedded, consume, do, open_queue
-from webapp.long_jobs.work import leaving, open_long_queue
+from webapp.jobs.long_job_queue import leaving, open_long_queue
+from webapp.jobs.periodic_queue import PERIODIC, Embedded, consume, do, open_queue
 from webapp.recruiters.settings import load_settings, shown_settings
 from webapp.server import server_control as server
 from webapp.server.waiting import wait_for_app

@@ -13,13 +13,13 @@ from webapp.core.clock import utc_now
 from webapp.core.instance import open_instance
 from webapp.database.engine import reading
 from webapp.errors import WebappError
-from webapp.projects.tokens import revoke, tokens_of
 from webapp.recruiters.settings import load_settings
 from webapp.users import users as accounts
 from webapp.users.passwords import hash_password
 from webapp.users.roles import Role
 from webapp.users.second_factor import remove
 from webapp.users.sign_in import sign_everybody_out, sign_out_everywhere
+from webapp.users.tokens import revoke, tokens_of
 from webapp.users.users import PASSWORD_LINK_PATH, new_password_link
 
 _ROLES = click.Choice([str(role) for role in Role])

@@ -1,1 +1,4 @@
-"""The periodic jobs of an installation, and their queue."""
+"""Work outside requests: periodic jobs, long jobs that a researcher starts, and notices.
+
+A notice tells a researcher about a run, by mail or webhook; it holds nothing about a participant.
+"""

@@ -22,7 +22,7 @@ from webapp.recruiters.terms import AT_THE_DOOR, Terms
 
 if TYPE_CHECKING:
     from webapp.recruiters.demonstration import Demonstration
-    from webapp.simulation.crowd import Visitor
+    from webapp.recruiters.simulated_crowd import Visitor
 
 
 class NoSettings(BaseModel):
@@ -105,7 +105,7 @@ class Recruiter:
     def visitor(self) -> "Visitor":
         """Return the factory of simulated participants, who arrive as real participants would."""
         # Imported here because simulation needs packages that a server does not.
-        from webapp.simulation.visit import SimulatedSession
+        from webapp.recruiters.simulated_session import SimulatedSession
 
         return SimulatedSession
 

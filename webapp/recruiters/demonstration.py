@@ -10,7 +10,7 @@ import click
 import httpx
 
 if TYPE_CHECKING:
-    from webapp.simulation.crowd import Visitor
+    from webapp.recruiters.simulated_crowd import Visitor
 
 # The stand-in's id of the study, the completion code for everybody, and the token that grants
 # credit.

@@ -17,7 +17,7 @@ from webapp.recruiters.endings import Departure, Exit
 
 if TYPE_CHECKING:
     from webapp.recruiters.demonstration import Demonstration
-    from webapp.simulation.crowd import Visitor
+    from webapp.recruiters.simulated_crowd import Visitor
 
 
 class DirectSettings(BaseModel):
@@ -50,7 +50,7 @@ class DirectRecruiter(Recruiter):
 
     def visitor(self) -> "Visitor":
         """Return the factory of simulated participants, who use a link or a stand-in."""
-        from webapp.simulation.visit import StandInSession
+        from webapp.recruiters.simulated_session import StandInSession
 
         if not self._settings.stand_in:
             return super().visitor()

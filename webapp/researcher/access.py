@@ -19,11 +19,10 @@ from webapp.core.urls import RESEARCHER_PATH
 from webapp.database.engine import reading
 from webapp.database.models import Project, Run, SignIn, User
 from webapp.errors import RequestError
-from webapp.projects.projects import rights_in
-from webapp.projects.rights import Right, lowest_in_common
 from webapp.researcher.template_globals import template_globals
 from webapp.services import current_services
-from webapp.users.roles import Role
+from webapp.users.projects import rights_in
+from webapp.users.roles import Right, Role, lowest_in_common
 from webapp.users.second_factor import Needed, factor_of
 from webapp.users.sign_in import form_token, note_in_use, signed_in
 

@@ -20,15 +20,15 @@ from webapp.errors import RequestError
 from webapp.payments.accounts import accounts
 from webapp.payments.ledger import payments_of
 from webapp.payments.reconciliation.statement import statements
-from webapp.projects.projects import runs_seen_by
-from webapp.projects.rights import NEEDED_BY, Scope
-from webapp.projects.tokens import note_use, user_of_token
 from webapp.researcher.access import refuse_outside
 from webapp.researcher.runs import decide, run_archive
 from webapp.runs.blinding import evidence_shown
 from webapp.runs.runs import Progress, progress
 from webapp.services import current_services
 from webapp.sessions.lookup import find_run
+from webapp.users.projects import runs_seen_by
+from webapp.users.roles import NEEDED_BY, Scope
+from webapp.users.tokens import note_use, user_of_token
 
 api = Blueprint("api", __name__)
 View = TypeVar("View", bound=Callable[..., Any])

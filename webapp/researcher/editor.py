@@ -12,7 +12,6 @@ from experiment.untrusted import read_toml
 from webapp.core.subprocesses import parallax
 from webapp.database.locks import exclusive
 from webapp.participant.trial_page import as_html
-from webapp.projects.rights import Right
 from webapp.researcher.access import allowed, present_project
 from webapp.researcher.study_folders import (
     StaleTextError,
@@ -28,6 +27,7 @@ from webapp.researcher.study_folders import (
     texts_of,
 )
 from webapp.services import current_services
+from webapp.users.roles import Right
 
 editor_pages = Blueprint("editor", __name__)
 

@@ -13,7 +13,6 @@ from experiment.studies.study import Study
 from webapp.database.engine import reading
 from webapp.database.models import Run
 from webapp.errors import RequestError
-from webapp.projects.rights import Right
 from webapp.researcher.access import allowed
 from webapp.runs.blinding import is_blind
 from webapp.runs.people import AnsweredTrial, Record, record_of
@@ -21,6 +20,7 @@ from webapp.runs.stored_answers import arrangement_of, given_of
 from webapp.services import current_services
 from webapp.sessions.lookup import find_run
 from webapp.sessions.session_payload import shown_trial
+from webapp.users.roles import Right
 
 film_pages = Blueprint("film", __name__)
 

@@ -11,7 +11,7 @@ from experiment.tables.files import safe_csv
 from webapp.core.subprocesses import parallax
 from webapp.database.engine import reading
 from webapp.errors import RequestError
-from webapp.long_jobs.records import OVER, Step
+from webapp.jobs.long_jobs import OVER, Step
 from webapp.recruiters.settings import shown_settings
 from webapp.researcher.access import allowed, current_user
 from webapp.researcher.reports import jobs_here, queue_of_jobs

@@ -10,8 +10,6 @@ from experiment.authoring.show import SHOWN_BELOW
 from experiment.studies.load import built_in_studies
 from webapp.core.subprocesses import parallax
 from webapp.errors import RequestError
-from webapp.projects.projects import ProjectError
-from webapp.projects.rights import Right
 from webapp.recruiters.registry import RECRUITERS
 from webapp.researcher.access import allowed, current_user
 from webapp.researcher.study_folders import (
@@ -28,6 +26,8 @@ from webapp.researcher.study_folders import (
 )
 from webapp.services import current_services
 from webapp.users.audit_log import record_act
+from webapp.users.projects import ProjectError
+from webapp.users.roles import Right
 
 launch_pages = Blueprint("launch", __name__)
 

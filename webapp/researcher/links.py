@@ -12,7 +12,6 @@ from webapp.database.engine import reading
 from webapp.database.models import Run
 from webapp.database.retry import in_transaction
 from webapp.errors import RunError
-from webapp.projects.rights import Right
 from webapp.researcher.access import allowed, current_user
 from webapp.researcher.paging import page_asked_for, whole_number
 from webapp.runs.links import (
@@ -29,6 +28,7 @@ from webapp.services import current_services
 from webapp.sessions.leave import ending_of
 from webapp.sessions.lookup import CODE, MULTI, SINGLE, find_run
 from webapp.users.audit_log import record_act
+from webapp.users.roles import Right
 
 link_pages = Blueprint("links", __name__)
 _KINDS = {

@@ -28,13 +28,13 @@ from webapp.payments.reconciliation.snapshot import Snapshot, take_snapshot
 from webapp.payments.reconciliation.statement import in_agreement, statements
 from webapp.payments.rewards import all_rewards, rejection_of, rewards_of, stated_reason
 from webapp.payments.run_payments import Proposal, RunPayments, open_run_payments
-from webapp.projects.rights import Right
 from webapp.recruitment.publish import recruitment_of
 from webapp.researcher.access import allowed, current_user
 from webapp.researcher.paging import page_asked_for, whole_number
 from webapp.runs.people_table import ON_A_PAGE
 from webapp.services import current_services
 from webapp.sessions.lookup import find_run
+from webapp.users.roles import Right
 
 money_pages = Blueprint("money", __name__)
 

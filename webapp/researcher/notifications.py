@@ -10,8 +10,8 @@ from sqlalchemy.orm import Session
 from webapp.database.engine import reading
 from webapp.database.models import Notice, Notification, User
 from webapp.errors import RequestError
-from webapp.notifications.delivery import DeliveryError, checked_mail, checked_url
-from webapp.notifications.notices import CAUSE_LABELS, Cause, Way, causes_of
+from webapp.jobs.delivery import DeliveryError, checked_mail, checked_url
+from webapp.jobs.notices import CAUSE_LABELS, Cause, Way, causes_of
 from webapp.researcher.access import allowed, current_user
 from webapp.researcher.paging import whole_number
 from webapp.services import current_services

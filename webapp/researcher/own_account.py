@@ -12,15 +12,13 @@ from sqlalchemy.orm import Session
 from webapp.database.engine import reading
 from webapp.database.models import SecondFactor, User
 from webapp.errors import RequestError, WebappError
-from webapp.projects.projects import ProjectError, named_project, projects_of
-from webapp.projects.rights import Scope
-from webapp.projects.tokens import MOST_DAYS, make_token, revoke, tokens_of
 from webapp.researcher.access import COOKIE, allowed, current_user, without_cookie
 from webapp.researcher.paging import whole_number
 from webapp.researcher.sign_in import is_own_password, with_code_counted
 from webapp.services import current_services
 from webapp.users.passwords import SHORTEST_PASSWORD, hash_password
-from webapp.users.roles import Role
+from webapp.users.projects import ProjectError, named_project, projects_of
+from webapp.users.roles import Role, Scope
 from webapp.users.second_factor import (
     Needed,
     address_of,
@@ -32,6 +30,7 @@ from webapp.users.second_factor import (
     take_code,
     unused_codes,
 )
+from webapp.users.tokens import MOST_DAYS, make_token, revoke, tokens_of
 from webapp.users.users import set_password, use_password_link, user_of_password_link
 
 token_pages = Blueprint("tokens", __name__)

@@ -28,7 +28,6 @@ from webapp.privacy.amendments import (
     release,
     restrict,
 )
-from webapp.projects.rights import Right
 from webapp.researcher.access import allowed, current_user
 from webapp.researcher.paging import page_asked_for, whole_number
 from webapp.runs.blinding import is_blind
@@ -42,6 +41,7 @@ from webapp.services import current_services
 from webapp.sessions.lookup import find_run
 from webapp.sessions.session_payload import ShownTrial, shown_trial
 from webapp.users.audit_log import record_act
+from webapp.users.roles import Right
 
 participant_pages = Blueprint("participants", __name__)
 

@@ -7,13 +7,13 @@ from flask.typing import ResponseReturnValue
 from werkzeug.wrappers import Response
 
 from webapp.errors import RequestError
-from webapp.long_jobs.records import MADE, OVER, Job, JobState, Step
-from webapp.projects.rights import Right
+from webapp.jobs.long_jobs import MADE, OVER, Job, JobState, Step
 from webapp.researcher.access import allowed, current_user, present_project
 from webapp.researcher.paging import whole_number
 from webapp.researcher.reports import jobs_here, made_report, queue_of_jobs, refuse_too_many
 from webapp.researcher.study_folders import launchable_studies, log_act, project_name, zipped
 from webapp.services import current_services
+from webapp.users.roles import Right
 
 power_pages = Blueprint("power", __name__)
 _MOST_PEOPLE, _MOST_SIMULATIONS, _MOST_NUMBERS = 200, 1_000, 6

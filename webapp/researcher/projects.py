@@ -15,8 +15,12 @@ from webapp.database.models import Project, User
 from webapp.database.retry import in_transaction
 from webapp.errors import RequestError
 from webapp.payments.debts import owed_in_project
-from webapp.projects import limits
-from webapp.projects.members import (
+from webapp.researcher.access import allowed, current_user
+from webapp.researcher.paging import whole_number
+from webapp.researcher.study_folders import uploaded_bytes, uploads_of
+from webapp.services import current_services
+from webapp.users import limits
+from webapp.users.members import (
     accept,
     invite,
     invited_to,
@@ -25,7 +29,8 @@ from webapp.projects.members import (
     set_member,
     take_invitation_back,
 )
-from webapp.projects.projects import (
+from webapp.users.passwords import SHORTEST_PASSWORD, hash_password
+from webapp.users.projects import (
     LIMITS,
     ProjectError,
     add_project,
@@ -35,13 +40,7 @@ from webapp.projects.projects import (
     projects_of,
     set_limits,
 )
-from webapp.projects.rights import ProjectRole, Right
-from webapp.researcher.access import allowed, current_user
-from webapp.researcher.paging import whole_number
-from webapp.researcher.study_folders import uploaded_bytes, uploads_of
-from webapp.services import current_services
-from webapp.users.passwords import SHORTEST_PASSWORD, hash_password
-from webapp.users.roles import Role
+from webapp.users.roles import ProjectRole, Right, Role
 from webapp.users.users import add_user
 
 project_pages = Blueprint("projects", __name__)

@@ -13,7 +13,6 @@ from experiment.payment.cost import refuse_out_of_bounds
 from webapp.database.engine import reading
 from webapp.database.models import Run
 from webapp.errors import RequestError
-from webapp.projects.rights import Right
 from webapp.recruiters.capabilities import Messages
 from webapp.recruiters.platform import Platform
 from webapp.recruiters.registry import open_platform
@@ -37,6 +36,7 @@ from webapp.runs.launch import refuse_unanswerable
 from webapp.services import current_services
 from webapp.sessions.lookup import find_run
 from webapp.users.audit_log import record_act
+from webapp.users.roles import Right
 
 recruitment_pages = Blueprint("recruitment", __name__)
 _MOST_HOURS = 24 * 365

@@ -14,21 +14,20 @@ from werkzeug.wrappers import Response
 
 from webapp.database.engine import reading
 from webapp.errors import RequestError, RunError
-from webapp.long_jobs.records import EXPORTED, OVER, JobState, Step
-from webapp.projects.rights import Right
+from webapp.jobs.long_jobs import EXPORTED, OVER, JobState, Step
 from webapp.researcher.access import allowed, current_user
 from webapp.researcher.run_page import run_page
 from webapp.runs.blinding import refuse_blind
 from webapp.services import current_services
 from webapp.sessions.lookup import find_run
+from webapp.users.roles import Right
 
 if TYPE_CHECKING:
-    from webapp.long_jobs.work import LongQueue
+    from webapp.jobs.long_job_queue import LongQueue
 from flask import g, send_file
 
 from webapp.http.security_headers import PAGE_OF_ITS_OWN
-from webapp.long_jobs.outdated import stands
-from webapp.long_jobs.records import MADE, Job, Jobs
+from webapp.jobs.long_jobs import MADE, Job, Jobs, stands
 from webapp.researcher.study_folders import zipped
 from webapp.runs.blinding import is_blind
 from webapp.users.audit_log import record_act
@@ -166,7 +165,7 @@ def queue_of_jobs() -> "LongQueue":
     """Return the queue of long jobs."""
     # Imported late: the queue's library imports PostgreSQL's driver. Under gevent, that import must
     # follow the worker's patching, or one waiting request would block all others.
-    from webapp.long_jobs.work import open_long_queue
+    from webapp.jobs.long_job_queue import open_long_queue
 
     extensions = current_app.extensions
     if _QUEUE not in extensions:

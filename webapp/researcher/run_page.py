@@ -20,8 +20,6 @@ from webapp.database.engine import reading
 from webapp.database.models import Run
 from webapp.errors import RequestError
 from webapp.privacy.retention import erase_at, is_due
-from webapp.projects.projects import name_of_project
-from webapp.projects.rights import Right
 from webapp.recruiters.base import PayingRecruiter
 from webapp.researcher.access import allowed, may_still_see
 from webapp.researcher.template_globals import number
@@ -34,6 +32,8 @@ from webapp.runs.second_person import asked_acts
 from webapp.services import current_services
 from webapp.sessions.consent_texts import consent_texts
 from webapp.sessions.lookup import find_run
+from webapp.users.projects import name_of_project
+from webapp.users.roles import Right
 
 live_pages = Blueprint("live", __name__)
 # Within the one process that serves researchers.

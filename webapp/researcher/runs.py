@@ -13,10 +13,8 @@ from webapp.database.engine import reading
 from webapp.database.models import Run
 from webapp.database.retry import in_transaction
 from webapp.errors import RequestError, RunError, WebappError
-from webapp.long_jobs.records import Step
+from webapp.jobs.long_jobs import Step
 from webapp.payments.debts import debts_in_words, debts_of
-from webapp.projects.projects import ProjectError, projects_of, runs_seen_by
-from webapp.projects.rights import Right
 from webapp.researcher.access import allowed, current_user
 from webapp.researcher.paging import page_asked_for, whole_number
 from webapp.researcher.reports import jobs_here, note_of_report, queue_of_jobs, refuse_too_many
@@ -31,7 +29,8 @@ from webapp.runs.runs import close_run, open_run, progress, titles_of
 from webapp.services import current_services
 from webapp.sessions.lookup import find_run
 from webapp.users.audit_log import record_act
-from webapp.users.roles import Role
+from webapp.users.projects import ProjectError, projects_of, runs_seen_by
+from webapp.users.roles import Right, Role
 
 _DIGITS = 9
 run_pages = Blueprint("runs", __name__)

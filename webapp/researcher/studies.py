@@ -19,7 +19,6 @@ from experiment.studies.load import built_in_studies
 from webapp.core.subprocesses import parallax
 from webapp.database.locks import exclusive
 from webapp.errors import RequestError
-from webapp.projects.rights import Right
 from webapp.researcher.access import allowed, present_project
 from webapp.researcher.study_folders import (
     LARGEST_ZIP_BYTES,
@@ -36,6 +35,7 @@ from webapp.researcher.study_folders import (
     zipped,
 )
 from webapp.services import current_services
+from webapp.users.roles import Right
 
 study_pages = Blueprint("studies", __name__)
 

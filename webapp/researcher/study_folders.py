@@ -22,10 +22,10 @@ from experiment.studies.study import STUDY_FILE
 from webapp.database.engine import reading
 from webapp.database.models import Project
 from webapp.errors import RequestError
-from webapp.projects.limits import job_of, refuse_upload
 from webapp.researcher.access import current_user, present_project
 from webapp.services import current_services
 from webapp.users.audit_log import record_act
+from webapp.users.limits import job_of, refuse_upload
 
 
 def instance_folder() -> Path:

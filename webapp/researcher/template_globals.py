@@ -7,11 +7,10 @@ from experiment.exclusion.rules import reason
 from webapp.database.engine import reading
 from webapp.database.models import Payment, Run, User, Verdict
 from webapp.gate.gate import blockers
-from webapp.projects.rights import Right
 from webapp.runs.blinding import evidence_shown, is_blind
 from webapp.runs.runs import titles_of
 from webapp.services import current_services
-from webapp.users.roles import Role
+from webapp.users.roles import Right, Role
 
 
 def _warnings_of_gate() -> list[tuple[str, str, str]]:

@@ -15,11 +15,11 @@ from experiment.studies.study import Study
 from webapp.core.tokens import new_reference
 from webapp.database.models import Place, Run, RunItem, StudyFile
 from webapp.errors import RunError
-from webapp.projects.limits import refuse_another_run
-from webapp.projects.projects import open_project
 from webapp.recruiters.registry import recruiter_class
 from webapp.recruiters.terms import refuse_unknown_terms
 from webapp.runs.runs import refuse_without_server
+from webapp.users.limits import refuse_another_run
+from webapp.users.projects import open_project
 
 
 def refuse_unanswerable(study: Study) -> None:

@@ -31,7 +31,7 @@ from webapp.database.models import (
 )
 from webapp.database.row_counts import EXCLUDED, KEPT, PLACES, TAKEN, excluded_by, participants_in
 from webapp.errors import RunError
-from webapp.projects.limits import held, refuse_another_run
+from webapp.users.limits import held, refuse_another_run
 
 # Equivalent to "is not null", but written as a bound so that SQLite uses the small index.
 _IS_RESTRICTED = Participant.restricted_at > datetime(1, 1, 1, tzinfo=UTC)

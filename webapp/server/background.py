@@ -8,8 +8,8 @@ from flask import Flask
 
 from webapp.core.metrics import METRICS
 from webapp.http.health import STOPPING
-from webapp.jobs.queue import Embedded, open_queue
-from webapp.long_jobs.work import leaving, open_long_queue
+from webapp.jobs.long_job_queue import leaving, open_long_queue
+from webapp.jobs.periodic_queue import Embedded, open_queue
 from webapp.services import EXTENSION, Services
 
 _JOBS = "parallax_jobs"

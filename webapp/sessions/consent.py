@@ -17,7 +17,6 @@ from webapp.database.models import Link, Participant, Run
 from webapp.errors import RequestError
 from webapp.gate.gate import refuse
 from webapp.gate.installation import Operation
-from webapp.projects.limits import refuse_another_participant
 from webapp.sessions.assign import FreePlace, has_free_place, next_place, take
 from webapp.sessions.consent_texts import agreed_text_id
 from webapp.sessions.lease import any_expired, release_expired
@@ -29,6 +28,7 @@ from webapp.sessions.newcomer import (
     may_still_agree,
 )
 from webapp.sessions.waitlist import Sender, place_beside, who_holds_all
+from webapp.users.limits import refuse_another_participant
 
 
 class Decision(StrEnum):

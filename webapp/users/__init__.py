@@ -1,4 +1,4 @@
-"""Researchers' accounts, roles and sessions, and the audit log of their acts.
+"""Accounts of researchers and their sessions, the audit log, and projects with their members.
 
 Transaction contract: functions that take a session leave the commit to the caller; functions that
 take ``Sessions`` commit themselves.

@@ -63,7 +63,7 @@ def test_yes_and_no_have_the_differences_and_the_interaction_of_their_shares(run
     assert rows.loc[label, "estimate"] == pytest.approx(none - island)
     assert rows.loc[label, "estimate_low"] < none - island < rows.loc[label, "estimate_high"]
     [said] = [one for one in found["yes_no"].summary if label in one]
-    assert ("no difference" in said) == (rows.loc[label, "p_holm"] >= 0.05)
+    assert ("no significant difference" in said) == (rows.loc[label, "p_holm"] >= 0.05)
     assert "yes_no_design" in {one.name for one in found["yes_no"].drawings}
 
 
@@ -83,7 +83,7 @@ def test_the_first_lines_tell_the_interaction_as_the_table_has_it(found):
     row = table(found["mixed"], "design_effects").set_index("label").loc[INTERACTION]
     [said] = [one for one in found["mixed"].summary if INTERACTION in one]
     assert f"{100 * row['estimate']:+.1f}".replace("-", "\N{MINUS SIGN}") in said
-    assert ("no difference" in said) == (row["p_holm"] >= 0.05)
+    assert ("no significant difference" in said) == (row["p_holm"] >= 0.05)
     assert "design" in {one.name for one in found["mixed"].drawings}
 
 

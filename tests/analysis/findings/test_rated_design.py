@@ -66,7 +66,7 @@ def test_the_first_sentence_tells_the_interaction_that_the_table_has(found):
     first = found.summary[0].replace("\N{MINUS SIGN}", "-")
     assert f"{row['points']:+.2f} points" in first
     assert f"{row['points_low']:+.2f} to {row['points_high']:+.2f}" in first
-    assert ("; a difference after correction" in first) is (row["p_holm"] < 0.05)
+    assert ("; a significant difference after correction" in first) is (row["p_holm"] < 0.05)
 
 
 def test_a_models_scores_meet_the_ratings_item_by_item_and_condition_by_condition(found):

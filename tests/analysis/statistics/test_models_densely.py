@@ -272,7 +272,7 @@ def test_what_a_smooth_tells_beyond_a_line_is_told_by_the_other_folds():
         beta, *_ = np.linalg.lstsq(straight[~out], y[~out], rcond=None)
         left = y[~out] - straight[~out] @ beta
         line = norm.logpdf(y[out], straight[out] @ beta, sqrt(left @ left / (len(left) - 3)))
-        curve = norm.logpdf(y[out], bent.predicted(base[out], x[out]), sqrt(bent.variance))
+        curve = norm.logpdf(y[out], bent.predict(base[out], x[out]), sqrt(bent.variance))
         gained[out] = curve - line
     found = delta_smooth(y, base, x, unit)
     assert found.estimate == pytest.approx(gained.mean())

@@ -100,7 +100,7 @@ def test_a_smooth_is_the_mixed_model_of_its_bends(n, n_knots):
     assert 1.5 < own.edf < n_knots - 1
     assert own.beta[:2] == pytest.approx(wanted["linear"], rel=1e-4)
     assert np.stack(own.curve(at)) == pytest.approx(wanted["curve"], rel=1e-4, abs=1e-5)
-    assert own.predicted(linear, x) == pytest.approx(wanted["fitted"], rel=1e-4)
+    assert own.predict(linear, x) == pytest.approx(wanted["fitted"], rel=1e-4)
 
 
 def test_the_spline_is_scipys_natural_one_and_a_line_beyond_its_ends():

@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 from tests.patience import PATIENCE_S
-from webapp.doctor.checks import CHECKS
+from webapp.commands.doctor import CHECKS
 from webapp.errors import WebappError
 from webapp.server import server_control as server
 

@@ -3,7 +3,7 @@
 import pytest
 
 from webapp.errors import WebappError
-from webapp.jobs import queue
+from webapp.jobs import periodic_queue as queue
 
 
 @pytest.fixture(autouse=True)

@@ -10,11 +10,11 @@ from tests.webapp.payments.conftest import (  # noqa: F401 - fixtures
     worked,
 )
 from webapp import create_app
+from webapp.commands.doctor import CHECKS as DOCTORS_CHECKS
+from webapp.commands.doctor.findings import Installation, Level
 from webapp.core.clock import utc_now
 from webapp.database.engine import reading
 from webapp.database.models import Participant, Payment
-from webapp.doctor.checks import CHECKS as DOCTORS_CHECKS
-from webapp.doctor.findings import Installation, Level
 from webapp.gate import gate
 from webapp.gate.gate import GateError, blockers
 from webapp.gate.installation import Blocker, Operation

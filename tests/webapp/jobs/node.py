@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 from webapp import create_app
-from webapp.jobs.queue import PeriodicJob, consume, open_queue
+from webapp.jobs.periodic_queue import PeriodicJob, consume, open_queue
 from webapp.services import Services
 
 

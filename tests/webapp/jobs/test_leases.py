@@ -4,7 +4,7 @@ from sqlalchemy import func, select
 
 from webapp.database.engine import reading
 from webapp.database.models import Place
-from webapp.jobs.leases import release_leases
+from webapp.jobs.housekeeping import release_leases
 
 
 def held(sessions) -> int:

@@ -14,7 +14,7 @@ from huey import Huey
 from tests.patience import PATIENCE_S
 from webapp.core.metrics import Metrics
 from webapp.database.locks import exclusive
-from webapp.jobs.queue import PERIODIC, PeriodicJob, do, open_queue
+from webapp.jobs.periodic_queue import PERIODIC, PeriodicJob, do, open_queue
 
 NODE = Path(__file__).with_name("node.py")
 ROOT = Path(__file__).parents[3]

@@ -13,7 +13,7 @@ from webapp.core.settings import Settings
 from webapp.database.engine import reading
 from webapp.database.models import Participant
 from webapp.errors import WebappError
-from webapp.jobs.reports import send_reports
+from webapp.jobs.platforms import send_reports
 from webapp.recruitment.reports import ReportState, send_again
 
 pytestmark = pytest.mark.one_database

@@ -9,7 +9,7 @@ from tests.webapp.restoring import copied
 from webapp.database.engine import reading
 from webapp.database.models import Participant
 from webapp.gate.gate import blockers
-from webapp.jobs.reports import send_reports
+from webapp.jobs.platforms import send_reports
 
 pytestmark = pytest.mark.one_database
 ONCE = "[panel.endings.completed.report]\nrepeatable = false"

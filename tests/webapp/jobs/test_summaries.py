@@ -7,8 +7,8 @@ from sqlalchemy import select
 
 from webapp.database.models import RunSummary, SessionSummary
 from webapp.errors import WebappError
-from webapp.jobs import summaries
-from webapp.jobs.summaries import due, summarise_runs
+from webapp.jobs import housekeeping
+from webapp.jobs.housekeeping import due, summarise_runs
 from webapp.services import EXTENSION
 
 
@@ -38,6 +38,6 @@ def test_a_run_that_takes_long_waits_twenty_times_as_long(services, run, start, 
 
 def test_what_went_wrong_is_told(services, run, start, monkeypatch):
     start(run).answer_all()
-    monkeypatch.setattr(summaries, "due", lambda _: ["nosuchrun"])
+    monkeypatch.setattr(housekeeping, "due", lambda _: ["nosuchrun"])
     with pytest.raises(WebappError, match=r"run nosuchrun: .*there is no run"):
         summarise_runs(services)

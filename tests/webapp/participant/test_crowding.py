@@ -12,7 +12,7 @@ from webapp.core.addresses import Addresses
 from webapp.core.settings import Settings
 from webapp.database.engine import reading
 from webapp.database.models import ArrivalAddress, Participant, Place, Run, Verdict
-from webapp.jobs.leases import delete_addresses, give_places_to_workers, release_leases
+from webapp.jobs.housekeeping import delete_addresses, give_places_to_workers, release_leases
 
 pytestmark = pytest.mark.one_database
 

@@ -14,7 +14,7 @@ from tests.webapp.researcher.conftest import (  # noqa: F401 - fixtures
 from webapp.database.engine import reading
 from webapp.database.models import Participant, Payment, Project, Recruitment, Run
 from webapp.payments.debts import debts_in_words, debts_of
-from webapp.projects.projects import LIMITS
+from webapp.users.projects import LIMITS
 from webapp.users.roles import Role
 
 

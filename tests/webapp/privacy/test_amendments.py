@@ -28,7 +28,7 @@ from webapp.database.models import (
 )
 from webapp.erasures.file import read_record, record_file
 from webapp.errors import WebappError
-from webapp.jobs.leases import erase_due_identities
+from webapp.jobs.housekeeping import erase_due_identities
 from webapp.runs.exclude import exclude
 from webapp.runs.export import export
 from webapp.runs.integrity import certificates

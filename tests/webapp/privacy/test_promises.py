@@ -14,7 +14,7 @@ from webapp import create_app
 from webapp.database.engine import reading
 from webapp.database.models import Answer, Participant, Run, StudyFile
 from webapp.erasures.file import Deed, read_record
-from webapp.jobs.queue import PERIODIC
+from webapp.jobs.periodic_queue import PERIODIC
 from webapp.runs.runs import close_run
 
 PROMISE = b'\n[privacy]\nkeep_identifying_days = 3\nidentifying_questions = ["native_language"]\n'

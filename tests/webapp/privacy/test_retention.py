@@ -12,6 +12,8 @@ from tests.webapp.researcher.conftest import (  # noqa: F401
     password_hash,
     researcher,
 )
+from webapp.commands.doctor import CHECKS
+from webapp.commands.doctor.findings import Installation, Level
 from webapp.core.tokens import Tokens
 from webapp.database.engine import reading
 from webapp.database.models import (
@@ -25,9 +27,7 @@ from webapp.database.models import (
     Run,
     StudyFile,
 )
-from webapp.doctor.checks import CHECKS
-from webapp.doctor.findings import Installation, Level
-from webapp.jobs.leases import erase_due_identities
+from webapp.jobs.housekeeping import erase_due_identities
 from webapp.payments.reconciliation.reconcile import discrepancies
 from webapp.payments.reconciliation.snapshot import take_snapshot
 from webapp.recruitment.poll import poll

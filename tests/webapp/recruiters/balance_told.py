@@ -1,8 +1,8 @@
 """What tests of a platform's low balance share: who asked to be told, and an hour's work."""
 
-from tests.webapp.notifications.test_notices import add, here, services, told  # noqa: F401
+from tests.webapp.jobs.test_notices import add, here, services, told  # noqa: F401
 from tests.webapp.researcher.conftest import *  # noqa: F403 - the fixtures of signed-in people
-from webapp.jobs.notifications import look_at_balances, tell_researchers
+from webapp.jobs.housekeeping import look_at_balances, tell_researchers
 from webapp.services import Services
 
 

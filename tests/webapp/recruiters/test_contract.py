@@ -31,8 +31,8 @@ from webapp.recruiters.base import PayingRecruiter, Recruiter
 from webapp.recruiters.endings import Departure
 from webapp.recruiters.registry import RECRUITERS, load_recruiter, open_platform, recruiter_class
 from webapp.recruiters.settings import load_settings
+from webapp.recruiters.simulated_crowd import Visitor
 from webapp.runs.launch import launch
-from webapp.simulation.crowd import Visitor
 
 GUEST = """
 from pydantic import BaseModel

@@ -33,6 +33,7 @@ from webapp.recruiters.prolific.client import ProlificClient
 from webapp.recruiters.prolific.participant import ParticipantSession
 from webapp.recruiters.prolific.settings import ProlificSettings
 from webapp.recruiters.prolific.workspace import Workspace, subscribe
+from webapp.recruiters.simulated_session import SimulatedSession, StandInSession
 from webapp.recruitment.publish import published
 from webapp.runs.launch import refuse_unanswerable
 from webapp.server.researcher_worker import read_piece
@@ -40,7 +41,6 @@ from webapp.serverless.replay import Replay
 from webapp.sessions import consent_texts
 from webapp.sessions.consent import run_is_closed
 from webapp.sessions.lookup import find_participant
-from webapp.simulation.visit import SimulatedSession, StandInSession
 
 LONG_AGO = datetime(2015, 1, 1, tzinfo=UTC)
 NOBODY_THERE = Some(scalar=lambda *_: None, execute=lambda *_: Some(first=lambda: None))

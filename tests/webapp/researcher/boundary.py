@@ -14,14 +14,13 @@ from tests.webapp.conftest import LAUNCHED
 from tests.webapp.done_once import DoneOnce
 from webapp.core.urls import RESEARCHER_PATH
 from webapp.database.engine import Sessions
-from webapp.projects.members import set_member
-from webapp.projects.projects import add_project, named_project
-from webapp.projects.rights import NEEDED_BY, RIGHTS_OF, ProjectRole, Right, Scope
-from webapp.projects.tokens import make_token
 from webapp.researcher.access import COOKIE, needed_of
 from webapp.runs.launch import launch
-from webapp.users.roles import Role
+from webapp.users.members import set_member
+from webapp.users.projects import add_project, named_project
+from webapp.users.roles import NEEDED_BY, RIGHTS_OF, ProjectRole, Right, Role, Scope
 from webapp.users.sign_in import form_token, open_session
+from webapp.users.tokens import make_token
 from webapp.users.users import add_user, named_user
 
 # Roles of the installation without any membership, roles in the project, and others.

@@ -4,9 +4,8 @@ import pytest
 
 from tests.webapp.researcher.boundary import without_commands
 from webapp.core.urls import RESEARCHER_PATH
-from webapp.projects.rights import Right, lowest_in_common
 from webapp.researcher.access import needed_of
-from webapp.users.roles import Role
+from webapp.users.roles import Right, Role, lowest_in_common
 
 # What each route needs. "nobody" may be seen by whoever comes.
 ROUTES = {

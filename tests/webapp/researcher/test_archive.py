@@ -2,7 +2,7 @@
 
 import pytest
 
-from webapp.long_jobs.records import Jobs
+from webapp.jobs.long_jobs import Jobs
 from webapp.users.roles import Role
 
 pytestmark = pytest.mark.one_database

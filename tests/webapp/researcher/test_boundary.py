@@ -15,7 +15,7 @@ from tests.webapp.researcher.boundary import (
     rules,
     token_name,
 )
-from webapp.projects.rights import Right, Scope
+from webapp.users.roles import Right, Scope
 
 pytestmark = pytest.mark.one_database
 # Signing out ends the walk, so it comes last, and each time after signing in anew.

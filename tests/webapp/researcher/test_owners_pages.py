@@ -6,8 +6,8 @@ import pytest
 from sqlalchemy import select
 
 from webapp.database.models import User
-from webapp.long_jobs.records import Jobs, JobState
-from webapp.long_jobs.work import do_job
+from webapp.jobs.long_job_queue import do_job
+from webapp.jobs.long_jobs import Jobs, JobState
 from webapp.users.roles import Role
 
 pytestmark = pytest.mark.one_database

@@ -13,7 +13,7 @@ from experiment.studies.load import load_study
 from tests.experiment.responses.studies import PRESENTATIONS
 from webapp.database.models import Device, Participant, Response
 from webapp.errors import RequestError
-from webapp.jobs.summaries import summarise
+from webapp.jobs.housekeeping import summarise
 from webapp.researcher import run_page
 from webapp.researcher.participants import SORTS
 from webapp.runs.blinding import unblind

@@ -17,12 +17,11 @@ from webapp.core.settings import Settings
 from webapp.database.engine import reading
 from webapp.database.models import AuditEntry, User
 from webapp.errors import RequestError
-from webapp.projects.members import invite, invited_to
-from webapp.projects.projects import add_project
-from webapp.projects.rights import ProjectRole, Scope
-from webapp.projects.tokens import make_token
 from webapp.users.audit_log import first_broken, record_act
-from webapp.users.roles import Role
+from webapp.users.members import invite, invited_to
+from webapp.users.projects import add_project
+from webapp.users.roles import ProjectRole, Role, Scope
+from webapp.users.tokens import make_token
 from webapp.users.users import named_user, new_password_link, set_role
 
 pytestmark = pytest.mark.one_database

@@ -2,8 +2,7 @@
 
 import pytest
 
-from webapp.long_jobs.outdated import remove_outdated_reports
-from webapp.long_jobs.records import Jobs, JobState
+from webapp.jobs.long_jobs import Jobs, JobState, remove_outdated_reports
 from webapp.users.roles import Role
 
 pytestmark = pytest.mark.one_database

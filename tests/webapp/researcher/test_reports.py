@@ -6,8 +6,7 @@ import pytest
 from sqlalchemy import delete, select
 
 from webapp.database.models import Answer, Participant, Unblinding
-from webapp.long_jobs.outdated import note_people, remove_outdated_reports, stands
-from webapp.long_jobs.records import Jobs, JobState, Step
+from webapp.jobs.long_jobs import Jobs, JobState, Step, note_people, remove_outdated_reports, stands
 from webapp.privacy.amendments import apply_corrections, release, restrict
 from webapp.runs.blinding import unblind
 from webapp.sessions.withdraw import Wish, withdraw

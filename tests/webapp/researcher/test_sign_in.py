@@ -12,7 +12,7 @@ from tests.webapp.once import SERVERS_HASHER
 from webapp.database.engine import reading
 from webapp.database.models import FailedSignIn, User
 from webapp.errors import RequestError
-from webapp.jobs.leases import delete_addresses
+from webapp.jobs.housekeeping import delete_addresses
 from webapp.users import passwords, sign_in
 from webapp.users.roles import Role
 from webapp.users.sign_in import IDLE_LIMIT, LONGEST_SESSION

@@ -7,8 +7,8 @@ from sqlalchemy import select
 
 from tests.webapp.conftest import LAUNCHED
 from webapp.database.models import Participant, RunSummary
-from webapp.jobs import summaries
-from webapp.jobs.summaries import due, summarise
+from webapp.jobs import housekeeping
+from webapp.jobs.housekeeping import due, summarise
 from webapp.privacy.amendments import restrict
 from webapp.runs.blinding import unblind
 from webapp.runs.charts import charts_seen
@@ -104,13 +104,13 @@ def test_nothing_of_whom_no_use_is_allowed_is_drawn(two_drawn, run, sessions, cl
 def test_what_was_drawn_while_somebody_erased_is_not_kept(
     two_drawn, run, sessions, clock, monkeypatch
 ):
-    kept = summaries.charts_of
+    kept = housekeeping.charts_of
 
     def meanwhile(*arguments):
         made = kept(*arguments)
         two_drawn(lambda session, who, record: restrict(session, who, clock(), record))
         return made
 
-    monkeypatch.setattr(summaries, "charts_of", meanwhile)
+    monkeypatch.setattr(housekeeping, "charts_of", meanwhile)
     summarise(sessions, run.ref, study_as_launched, clock())
     assert drawn(sessions, run) == {}

@@ -8,7 +8,7 @@ from sqlalchemy import event, insert, select, update
 from tests.webapp.conftest import LAUNCHED
 from webapp.database.models import Event, Participant, Response, SessionSummary, Trial
 from webapp.database.models import RunItem as Item
-from webapp.jobs.summaries import summarise
+from webapp.jobs.housekeeping import summarise
 from webapp.runs.people_table import BY_SUMMARY, ON_A_PAGE, Wanted, people_table
 from webapp.runs.runs import study_as_launched
 from webapp.sessions.withdraw import erase_given

@@ -15,7 +15,7 @@ from webapp import create_app
 from webapp.core.clock import utc_now
 from webapp.database.models import Participant
 from webapp.errors import RunError
-from webapp.jobs.leases import release_leases
+from webapp.jobs.housekeeping import release_leases
 from webapp.services import services_of
 from webapp.users.passwords import hash_password
 from webapp.users.roles import Role

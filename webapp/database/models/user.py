@@ -156,7 +156,7 @@ class Membership(Base):
     id: Mapped[int] = mapped_column(primary_key=True)
     project_id: Mapped[int] = mapped_column(ForeignKey("project.id"))
     user_id: Mapped[int] = mapped_column(ForeignKey("account.id"), index=True)
-    role: Mapped[str]  # webapp.projects.rights.ProjectRole
+    role: Mapped[str]  # webapp.users.roles.ProjectRole
     made_at: Mapped[datetime] = mapped_column(UtcDateTime)
 
 
@@ -237,9 +237,9 @@ class Notification(Base):
 
     id: Mapped[int] = mapped_column(primary_key=True)
     user_id: Mapped[int] = mapped_column(ForeignKey("account.id"), index=True)
-    way: Mapped[str]  # webapp.notifications.notices.Way
+    way: Mapped[str]  # webapp.jobs.notices.Way
     address: Mapped[str] = mapped_column(SealedText)  # a webhook's URL is a secret
-    causes: Mapped[str]  # webapp.notifications.notices.Cause, joined by spaces
+    causes: Mapped[str]  # webapp.jobs.notices.Cause, joined by spaces
     quiet_minutes: Mapped[int]  # minutes without an answer while participants work
     made_at: Mapped[datetime] = mapped_column(UtcDateTime)
 

@@ -17,7 +17,7 @@ from webapp.recruiters.terms import Terms
 
 if TYPE_CHECKING:
     from webapp.recruiters.demonstration import Demonstration
-    from webapp.simulation.crowd import Visitor
+    from webapp.recruiters.simulated_crowd import Visitor
 
 _PREVIEW = "ASSIGNMENT_ID_NOT_AVAILABLE"
 _ID = re.compile(r"[A-Z0-9]{1,64}", re.ASCII)

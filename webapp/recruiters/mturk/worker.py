@@ -4,7 +4,7 @@ from urllib.parse import urlsplit
 
 from experiment.studies.study import Study
 from webapp.recruiters.demonstration import Demonstration, Stage, bonus_for_the_first
-from webapp.simulation.visit import SiteSession
+from webapp.recruiters.simulated_session import SiteSession
 
 
 def _steps(stage: Stage) -> None:

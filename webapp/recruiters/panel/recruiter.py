@@ -33,7 +33,7 @@ from webapp.recruiters.terms import AT_THE_DOOR, Terms
 
 if TYPE_CHECKING:
     from webapp.recruiters.demonstration import Demonstration
-    from webapp.simulation.crowd import Visitor
+    from webapp.recruiters.simulated_crowd import Visitor
 
 
 class PanelSettings(BaseModel):
@@ -268,7 +268,7 @@ class PanelRecruiter(Recruiter):
         Raises:
             WebappError: The settings name no stand-in.
         """
-        from webapp.simulation.visit import StandInSession
+        from webapp.recruiters.simulated_session import StandInSession
 
         if not self._settings.stand_in:
             raise WebappError(

@@ -9,7 +9,7 @@ import click
 from experiment.studies.question import ScreeningQuestion
 from webapp.core.clock import utc_now
 from webapp.recruiters.demonstration import Demonstration, Stage, bonus_for_the_first
-from webapp.simulation.visit import SiteSession
+from webapp.recruiters.simulated_session import SiteSession
 
 _REJECTED = (
     "Simulated: this work is rejected to show how a rejection is made, with a category and a reason"

@@ -24,7 +24,7 @@ from webapp.recruiters.terms import Terms
 
 if TYPE_CHECKING:
     from webapp.recruiters.demonstration import Demonstration
-    from webapp.simulation.crowd import Visitor
+    from webapp.recruiters.simulated_crowd import Visitor
 
 # New submissions may appear with a delay, so "not found" is cached for this time only.
 _NOT_THERE_FOR = timedelta(minutes=1)

@@ -6,7 +6,7 @@ from marketplace.mturk import create_marketplace
 from marketplace.serving import serve_in_thread
 from tests.webapp.recruiters.balance_told import *  # noqa: F403 - fixtures
 from tests.webapp.recruiters.balance_told import add, tell
-from webapp.notifications.notices import Cause
+from webapp.jobs.notices import Cause
 from webapp.recruiters.mturk import client as mturk_client
 
 pytestmark = pytest.mark.one_database

@@ -11,12 +11,12 @@ from webapp.database.engine import reading
 from webapp.database.models import Run
 from webapp.recruiters.registry import load_recruiter
 from webapp.recruiters.settings import load_settings
+from webapp.recruiters.simulated_crowd import simulate
+from webapp.recruiters.simulated_plan import plan
 from webapp.recruitment.poll import poll
 from webapp.recruitment.publish import draft, publish
 from webapp.runs.launch import launch
 from webapp.runs.runs import study_as_launched
-from webapp.simulation.crowd import simulate
-from webapp.simulation.plan import plan
 
 pytestmark = pytest.mark.one_database
 

@@ -17,13 +17,13 @@ from webapp import create_app
 from webapp.core.clock import utc_now
 from webapp.database.engine import reading
 from webapp.database.models import OutgoingReport, Participant, Place
-from webapp.jobs.reports import send_reports
+from webapp.jobs.platforms import send_reports
 from webapp.recruiters.demonstration import Listing
 from webapp.recruiters.panel.demonstration import listing
+from webapp.recruiters.simulated_plan import plan
+from webapp.recruiters.simulated_session import SimulatedSessionError, StandInSession
 from webapp.runs.links import make_links
 from webapp.services import EXTENSION, Services
-from webapp.simulation.plan import plan
-from webapp.simulation.visit import SimulatedSessionError, StandInSession
 
 pytestmark = [pytest.mark.one_database]
 KEY, CODE = "101", "DONE101"

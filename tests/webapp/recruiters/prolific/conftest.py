@@ -24,7 +24,7 @@ from tests.marketplace.prolific.stand_in import Person, StandIn
 from tests.webapp.done_once import DoneOnce
 from webapp.database.engine import Sessions, reading
 from webapp.database.models import OutgoingReport, Participant, Payment, Run
-from webapp.jobs.reports import send_reports
+from webapp.jobs.platforms import send_reports
 from webapp.recruiters.prolific import opening
 from webapp.recruiters.prolific.client import ProlificClient
 from webapp.recruiters.prolific.settings import ProlificSettings

@@ -4,7 +4,7 @@ import pytest
 
 from tests.webapp.recruiters.balance_told import *  # noqa: F403 - fixtures
 from tests.webapp.recruiters.balance_told import add, tell
-from webapp.notifications.notices import Cause
+from webapp.jobs.notices import Cause
 from webapp.recruiters.prolific import opening
 from webapp.recruitment.publish import recruitment_of
 

@@ -1,0 +1,119 @@
+"""``parallax doctor``: the checks of an installation, in the order of the report."""
+
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from pathlib import Path
+
+import click
+from sqlalchemy.exc import SQLAlchemyError
+
+from webapp.commands.doctor import machine, services, web
+from webapp.commands.doctor.findings import Finding, Installation, Level, json_text, metrics_text
+from webapp.commands.doctor.machine import network_time, owners, writes
+from webapp.commands.doctor.services import connections, retention
+from webapp.commands.doctor.web import certificate
+from webapp.commands.options import with_instance
+from webapp.core.clock import utc_now
+from webapp.core.instance import open_instance
+from webapp.core.keys import read_keys
+from webapp.core.sealing import Sealer
+from webapp.database.engine import usable_database
+from webapp.database.models.identity import unlock
+from webapp.database.remedies import remedy_for
+from webapp.database.schema import revisions, stored_revision
+from webapp.errors import WebappError
+from webapp.gate.gate import attach, blockers
+from webapp.gate.installation import Installation as GateInstallation
+from webapp.recruiters.settings import load_settings
+
+
+def gate(at: Installation) -> Iterator[Finding]:
+    """Run every check of the gate; each check that blocks an operation is a fault."""
+    if at.engine is None or stored_revision(at.engine) != revisions()[-1]:
+        yield Finding("gate", Level.GOOD, "not checked: the database cannot be used yet")
+        return
+    attach(at.engine, GateInstallation(at.folder, at.settings))
+    clean = True
+    with at.engine.connect().execution_options(reading=True) as connection:
+        for name, blocker in blockers(connection):
+            clean = False
+            acts = ", ".join(sorted(blocker.forbids))
+            say = f"{name}: {blocker.says}. Until this is mended, the server does not {acts}"
+            yield Finding("gate", Level.FAULT, say, blocker.remedy)
+    if clean:
+        yield Finding("gate", Level.GOOD, "nothing forbids to admit, pay, publish or export")
+
+
+Check = Callable[[Installation], Iterator[Finding]]
+CHECKS: Mapping[str, Check] = {
+    "database": services.database,
+    "owners": owners,
+    "writes": writes,
+    "connections": connections,
+    "gate": gate,
+    "key": machine.key,
+    "files": machine.files,
+    "disk": machine.disk,
+    "open_files": machine.open_files,
+    "clock": services.clock,
+    "network_time": network_time,
+    "backup": services.backup,
+    "jobs": services.jobs,
+    "ready": web.ready,
+    "retention": retention,
+    "hosts": web.hosts,
+    "web": web.web,
+    "certificate": certificate,
+    "log": machine.log,
+}
+
+
+def look_over(at: Installation) -> Iterator[Finding]:
+    """Yield the findings of every check.
+
+    A check that fails is a fault, and the others still run.
+    """
+    for name, check in CHECKS.items():
+        try:
+            yield from check(at)
+        except (SQLAlchemyError, OSError, WebappError) as error:
+            reason = str(getattr(error, "orig", None) or error).partition("\n")[0]
+            say = f"it could not be checked: {reason}"
+            yield Finding(name, Level.FAULT, say, remedy_for(reason))
+
+
+@click.command()
+@click.option("--metrics", is_flag=True, help="Print metrics for Prometheus instead of text.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of text.")
+@with_instance
+def doctor(metrics: bool, as_json: bool, instance: Path) -> None:
+    """Check the installation and say what to repair.
+
+    One line for each finding, with what mends it; exit status 1 if one is a fault (0 always with
+    --metrics and --json).
+    """
+    folder = open_instance(instance)
+    settings = load_settings(folder)
+    engine, trouble = None, ""
+    try:
+        with usable_database(settings.database_url) as engine:
+            stored_revision(engine)
+            with suppress(WebappError):  # the key's check reports it
+                unlock(engine, Sealer(read_keys(folder, settings.secret_key_file)))
+    except WebappError as error:
+        engine, trouble = None, str(error)
+    at = Installation(folder, settings, engine, trouble, utc_now)
+    findings = []
+    for finding in look_over(at):
+        findings.append(finding)
+        if not (metrics or as_json):
+            click.echo(finding)  # printed immediately: a check may wait long for an answer
+    if engine is not None:
+        engine.dispose()
+    if metrics:
+        click.echo(metrics_text(findings), nl=False)
+    elif as_json:
+        click.echo(json_text(findings))
+    elif any(finding.level is Level.FAULT for finding in findings):
+        sys.exit(1)

@@ -1,1 +1,0 @@
-"""Checks of an installation: each reports its findings and their remedies."""

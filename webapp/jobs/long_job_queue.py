@@ -1,0 +1,149 @@
+"""Long jobs: their queue, and executing a job with each command in a separate process."""
+
+import csv
+import os
+import subprocess
+import tempfile
+import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from huey import Huey
+
+from experiment.tables.schemas import RESPONSES
+from webapp.core.subprocesses import command_of, environment_of, shown_failure
+from webapp.jobs.long_jobs import EXPORTED, Job, Jobs, JobState, note_people
+from webapp.jobs.queue_store import open_store
+from webapp.services import Services
+
+# Participants' pages have priority, on all processors.
+_NICE = 10
+_LOOK_EVERY_S = 1.0
+# Set when this process is about to end: running commands are then ended too.
+leaving = threading.Event()
+_NAME = "parallax_long"
+
+
+@dataclass(frozen=True, slots=True)
+class LongQueue:
+    """The queue of long jobs.
+
+    Attributes:
+        huey: The queue for a consumer, which executes one job at a time.
+        put: Queues a job, by its id.
+    """
+
+    huey: Huey
+    put: Callable[[str], object]
+
+
+def do_job(instance: Path, job_id: str, now: Callable[[], datetime]) -> JobState:
+    """Execute a job and store its outcome; a job that is not waiting is left unchanged.
+
+    Args:
+        instance: The instance folder.
+        job_id: The job's id.
+        now: Returns the time.
+    """
+    jobs = Jobs(instance)
+    try:
+        job = jobs.job(job_id)
+    except KeyError:
+        return JobState.CANCELLED
+    if job.state is not JobState.WAITING:
+        return job.state
+    noted = False
+    for number, step in enumerate(job.steps):
+        if jobs.is_cancelled(job_id):
+            return _ended(jobs, job, JobState.CANCELLED)
+        alive = now().isoformat()
+        jobs.changed(job_id, state=JobState.WORKING, at_step=number, alive_at=alive)
+        folder = str(jobs.folder(job_id))
+        arguments = [argument.replace("{folder}", folder) for argument in step.arguments]
+        state, text = _step(instance, jobs, job_id, arguments, now)
+        if state is not JobState.DONE:
+            return _ended(jobs, job, state, shown_failure(instance, text) if text else "")
+        noted = noted or _note_people(jobs, job_id)
+    return _ended(jobs, job, JobState.DONE)
+
+
+def _ended(jobs: Jobs, job: Job, state: JobState, text: str = "") -> JobState:
+    try:
+        jobs.changed(job.id, state=state, text=text)
+        jobs.tidy(job.id)
+    except (KeyError, FileNotFoundError):
+        # It was removed meanwhile; its command may have written files after that.
+        jobs.remove(job.id)
+        return JobState.CANCELLED
+    return state
+
+
+def _note_people(jobs: Jobs, job_id: str) -> bool:
+    """Store the participants of an exported run, and return whether a step exported one.
+
+    Participants may have arrived since the job was requested, and a report must be removed if they
+    withdraw their data.
+    """
+    exported = jobs.folder(job_id) / EXPORTED / f"{RESPONSES.name}.csv"
+    if not exported.is_file():
+        return False
+    with exported.open(encoding="utf-8", newline="") as file:
+        jobs.note_people(job_id, {row["participant"] for row in csv.DictReader(file)})
+    return True
+
+
+def _step(
+    instance: Path, jobs: Jobs, job_id: str, arguments: list[str], now: Callable[[], datetime]
+) -> tuple[JobState, str]:
+    with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as printed:
+        process = subprocess.Popen(
+            command_of(*arguments),
+            env=os.environ | environment_of(instance),
+            stdin=subprocess.DEVNULL,
+            stdout=printed,
+            stderr=subprocess.STDOUT,
+        )
+        _stand_back(process.pid)
+        said_at = time.monotonic()
+        while True:
+            try:
+                process.wait(_LOOK_EVERY_S)
+                break
+            except subprocess.TimeoutExpired:
+                if leaving.is_set() or jobs.is_cancelled(job_id):
+                    process.kill()
+                    process.wait()
+                    why = "The server was stopped. Start it again." if leaving.is_set() else ""
+                    return (JobState.FAILED if why else JobState.CANCELLED), why
+                if time.monotonic() - said_at > 30:
+                    said_at = time.monotonic()
+                    jobs.changed(job_id, alive_at=now().isoformat())
+        if process.returncode == 0:
+            return JobState.DONE, ""
+        printed.seek(0)
+        return JobState.FAILED, printed.read()[-4000:]
+
+
+def _stand_back(pid: int) -> None:
+    with suppress(AttributeError, OSError):  # another system, or the process has ended
+        os.setpriority(os.PRIO_PROCESS, pid, _NICE)
+
+
+def open_long_queue(services: Services, folder: Path) -> LongQueue:
+    """Return the queue of an installation's long jobs.
+
+    Args:
+        services: The installation.
+        folder: Its instance folder.
+    """
+    queue = open_store(_NAME, services.engine, folder)
+
+    def long_job(job_id: str) -> None:
+        note_people(services, job_id)
+        do_job(folder, job_id, services.now)
+
+    return LongQueue(queue, queue.task()(long_job))

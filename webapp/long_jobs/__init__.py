@@ -1,1 +1,0 @@
-"""Long jobs that a researcher starts on a page; each worker process executes one at a time."""

@@ -1,1 +1,0 @@
-"""Projects: the owners of runs, members' rights, and limits of use."""

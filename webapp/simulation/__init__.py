@@ -1,1 +1,0 @@
-"""Simulated participants: programs that use the public pages over HTTP."""

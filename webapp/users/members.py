@@ -1,0 +1,216 @@
+"""The members of a project, and invitations to it; a project keeps at least one manager."""
+
+import hashlib
+import secrets
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+
+from sqlalchemy import delete, func, select, update
+from sqlalchemy.orm import Session
+
+from webapp.database.models import ApiToken, AskedAct, Invitation, Membership, Project, Run, User
+from webapp.errors import RequestError
+from webapp.users.audit_log import record_act
+from webapp.users.projects import ProjectError
+from webapp.users.roles import ProjectRole
+
+NOBODY = "none"  # the role of a user who is not a member
+
+
+def members(session: Session, project: Project) -> Sequence[tuple[User, ProjectRole]]:
+    """Return a project's members and their roles, by name."""
+    rows = session.execute(
+        select(User, Membership.role)
+        .join(Membership, Membership.user_id == User.id)
+        .where(Membership.project_id == project.id)
+        .order_by(User.name)
+    )
+    return [(user, ProjectRole(role)) for user, role in rows]
+
+
+def set_member(
+    session: Session,
+    project: Project,
+    user: User,
+    role: ProjectRole | None,
+    *,
+    by: str,
+    now: datetime,
+    seen: str | None = None,
+) -> None:
+    """Add a member, change their role, or remove them.
+
+    Args:
+        session: An open session that writes, and holds the project's lock.
+        project: The project.
+        user: The user.
+        role: The new role; None to remove the member.
+        by: The user who makes the change, for the audit log.
+        now: The time.
+        seen: The role that ``by`` saw when deciding; None if no role was shown.
+
+    Raises:
+        ProjectError: The role was changed meanwhile, no manager would be left, or the user to
+            remove is not a member.
+    """
+    of_user = Membership.project_id == project.id, Membership.user_id == user.id
+    membership = session.scalar(select(Membership).where(*of_user))
+    before = NOBODY if membership is None else membership.role
+    if seen is not None and seen != before:
+        raise _changed_meanwhile(project, user, seen, before)
+    after = NOBODY if role is None else str(role)
+    if before == after:
+        if role is None:
+            raise ProjectError(
+                f'"{user.name}" is no member',
+                where=f"project {project.name}",
+                remedy=f"See who is: parallax projects members {project.name}",
+            )
+        return
+    if before == ProjectRole.MANAGER:
+        _refuse_without_manager(session, project, user)
+    if membership is None:
+        session.add(Membership(project_id=project.id, user_id=user.id, role=after, made_at=now))
+    elif role is None:
+        session.delete(membership)
+    else:
+        membership.role = after
+    session.flush()
+    _end_powers(session, project, user, now, removed=role is None)
+    entry = {"project": project.name, "user": user.name}
+    act = (
+        "member removed"
+        if role is None
+        else "member added"
+        if membership is None
+        else "member changed"
+    )
+    record_act(
+        session, by, act, now, before={**entry, "role": before}, after={**entry, "role": after}
+    )
+
+
+def _changed_meanwhile(project: Project, user: User, seen: str, now: str) -> ProjectError:
+    return ProjectError(
+        f'nothing was changed: the role of "{user.name}" was {seen} on the page that you sent,'
+        f" and is {now} now; somebody changed it meanwhile",
+        where=f"project {project.name}",
+        remedy="Look at the members again, and repeat the change if it is still wanted",
+    )
+
+
+def _end_powers(
+    session: Session, project: Project, user: User, now: datetime, *, removed: bool
+) -> None:
+    """Remove the requests and, of a removed member, the tokens that an earlier role allowed."""
+    runs = select(Run.id).where(Run.project_id == project.id)
+    session.execute(delete(AskedAct).where(AskedAct.who == user.name, AskedAct.run_id.in_(runs)))
+    if removed:
+        theirs = ApiToken.user_id == user.id, ApiToken.project_id == project.id
+        session.execute(
+            update(ApiToken).where(*theirs, ApiToken.revoked_at.is_(None)).values(revoked_at=now)
+        )
+
+
+def _refuse_without_manager(session: Session, project: Project, user: User) -> None:
+    others = session.scalar(
+        select(func.count())
+        .select_from(Membership)
+        .join(User, User.id == Membership.user_id)
+        .where(Membership.project_id == project.id, Membership.role == ProjectRole.MANAGER)
+        .where(User.disabled_at.is_(None), User.id != user.id)
+    )
+    if not others:
+        raise ProjectError(
+            f'"{user.name}" is the only manager left',
+            where=f"project {project.name}",
+            expected="at least one manager who can sign in",
+            remedy="First make another member a manager",
+        )
+
+
+INVITATION_VALID_FOR = timedelta(days=7)
+
+
+def invite(session: Session, project: Project, role: ProjectRole, *, by: str, now: datetime) -> str:
+    """Return the code of a new invitation; it is shown once and cannot be read again."""
+    code = secrets.token_urlsafe(32)
+    session.add(
+        Invitation(
+            project_id=project.id, role=role, code_hash=_digest(code), made_by=by, made_at=now
+        )
+    )
+    session.flush()
+    after = {"project": project.name, "role": str(role)}
+    record_act(session, by, "invitation made", now, after=after)
+    return code
+
+
+def open_invitations(session: Session, project: Project, now: datetime) -> Sequence[Invitation]:
+    """Return the unused invitations, the latest first."""
+    return session.scalars(
+        select(Invitation)
+        .where(Invitation.project_id == project.id, Invitation.used_at.is_(None))
+        .where(Invitation.made_at > now - INVITATION_VALID_FOR)
+        .order_by(Invitation.id.desc())
+    ).all()
+
+
+def take_invitation_back(
+    session: Session, project: Project, number: int, *, by: str, now: datetime
+) -> None:
+    """Revoke an unused invitation; a used or unknown one is left unchanged."""
+    named = Invitation.id == number, Invitation.project_id == project.id
+    invitation = session.scalar(select(Invitation).where(*named, Invitation.used_at.is_(None)))
+    if invitation is not None:
+        invitation.used_at = now
+        after = {"project": project.name, "role": invitation.role}
+        record_act(session, by, "invitation taken back", now, after=after)
+
+
+def invited_to(session: Session, code: str, now: datetime) -> tuple[Project, Invitation]:
+    """Return the project and invitation of a code, locked against another use.
+
+    Raises:
+        RequestError: The code is invalid, used, revoked or expired.
+    """
+    row = session.execute(
+        select(Project, Invitation)
+        .join(Invitation, Invitation.project_id == Project.id)
+        .where(Invitation.code_hash == _digest(code), Invitation.used_at.is_(None))
+        .where(Invitation.made_at > now - INVITATION_VALID_FOR, Project.ended_at.is_(None))
+        .with_for_update()
+    ).first()
+    if row is None:
+        raise RequestError(
+            "This code invites to nothing: it was mistyped, used, taken back, or is older than "
+            f"{INVITATION_VALID_FOR.days} days. Ask the person who invited you for a new one.",
+            status=404,
+            code="no_invitation",
+        )
+    project, invitation = row
+    return project, invitation
+
+
+def accept(session: Session, code: str, user: User, now: datetime) -> Project:
+    """Make a user a member by an invitation code, which is then used up.
+
+    Raises:
+        RequestError: The code is not valid, or the user is a member already.
+    """
+    project, invitation = invited_to(session, code, now)
+    of_user = Membership.project_id == project.id, Membership.user_id == user.id
+    if session.scalar(select(Membership.id).where(*of_user)) is not None:
+        raise RequestError(
+            f"You are a member of {project.name} already. Somebody else can still use the code.",
+            status=409,
+            code="member_already",
+        )
+    invitation.used_at = now
+    who = f"{user.name} (invited by {invitation.made_by})"
+    set_member(session, project, user, ProjectRole(invitation.role), by=who, now=now)
+    return project
+
+
+def _digest(code: str) -> str:
+    return hashlib.sha256(code.strip().encode("utf-8", "surrogatepass")).hexdigest()
