@@ -114,6 +114,10 @@ class Trial:
     points: int | None = None
 
 
+# The largest number of words or regions of a sentence that is read step by step.
+MOST_STEPS = 150
+
+
 @dataclass(frozen=True, slots=True)
 class Steps:
     """A browser's measurements of a trial that is read step by step, by word or by region.

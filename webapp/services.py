@@ -55,6 +55,8 @@ class Services:
         self.record = Record(instance, sealer_of(engine.dialect))
         self.addresses = Addresses(settings.trusted_proxies.split())
         self.refusals = Refusals()
+        # Texts and pages that are the same for everybody in a run, with the study that they are of.
+        self.rendered: dict[tuple[object, ...], tuple[Study, str]] = {}
         self.write_trial = WriteTrial(engine, instance)
         self._types: dict[int, ResponseType] = {}
         self.answers = Batcher[SentAnswer, int | None](

@@ -94,6 +94,11 @@ class ResponseType(Timed, ABC):
         """The types of a mixed session's tasks by task name; empty for all other types."""
         return {}
 
+    @property
+    def page_tasks(self) -> Mapping[str, Mapping[str, object]]:
+        """What the page knows of each task, by task name; empty unless the session is mixed."""
+        return {}
+
     def of_item(self, item: Item) -> "ResponseType":
         """Return the response type of an item's trials."""
         return self

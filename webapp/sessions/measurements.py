@@ -22,8 +22,7 @@ from pydantic import (
 )
 
 from experiment.participation import EventKind
-from experiment.records import Steps
-from experiment.responses.reading.division import MOST_STEPS
+from experiment.records import MOST_STEPS, Steps
 from experiment.responses.trace import MOMENT, MOST_CHARACTERS
 from webapp.database.models import Event
 

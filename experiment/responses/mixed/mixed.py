@@ -108,6 +108,18 @@ class Mixed(ResponseType):
         """The response type of each task, by task name."""
         return {name: task.type for name, task in self.tasks.items()}
 
+    @property
+    def page_tasks(self) -> dict[str, dict[str, object]]:
+        """The keys, the title and the deadline of each task, by task name."""
+        return {
+            name: {
+                "keys": list(task.chosen_by),
+                "title": task.title,
+                "deadline_ms": task.type.deadline_ms,
+            }
+            for name, task in self.tasks.items()
+        }
+
     def of_item(self, item: Item) -> ResponseType:
         """Return the response type of an item's task."""
         return self.tasks[self.task_of(item)].type

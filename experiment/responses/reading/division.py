@@ -8,12 +8,12 @@ from pydantic import BaseModel, Field
 
 from experiment.errors import StudyError
 from experiment.materials.formats.regions import BAR, SPACELESS
-from experiment.records import PAIR, Item, Side, Variant
+from experiment.records import MOST_STEPS, PAIR, Item, Side, Variant
 
 Unit = Literal["word", "region", "sentence"]
 # In scripts without spaces, a longer stretch of letters is more than one word.
 _LONGEST_WORD = 6
-FEWEST_STEPS, MOST_STEPS = 2, 150
+FEWEST_STEPS = 2
 
 
 @dataclass(frozen=True, slots=True)
