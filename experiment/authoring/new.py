@@ -107,15 +107,14 @@ def new_study(
             where=str(source),
             expected=f"at least as many items as conditions: {design.lists}",
         )
-    new_folder = NewStudy(
-        folder, materials, asking, design, _odd(materials, asking, design, source, language)
-    )
+    oddities = _odd(materials, asking, design, source, language)
+    new = NewStudy(folder, materials, asking, design, oddities)
     with atomic_folder(folder, ()) as temporary:
-        _write(new_folder, temporary, title or asking.title, language)
+        _write(new, temporary, title or asking.title, language)
         if errors := check_folder(str(temporary), _SEED).errors:
             # Errors in a derived study are errors in its items.
             raise placed(errors[0], str(source))
-    return new_folder
+    return new
 
 
 def _odd(
