@@ -22,7 +22,6 @@ from analysis import comparison
 from analysis.data.load import ExportedRun, Scores, load_all_scores, load_run, load_scores
 from analysis.data.longitudinal import longitudinal
 from analysis.data.part_scores import scores_of_parts
-from analysis.data.takers import load_all_taken
 from analysis.data.tasks import parts
 from analysis.data.word_predictors import read_surprisal
 from analysis.findings.finding import ComparisonOptions
@@ -197,6 +196,9 @@ def command(
     )
     people = _load_people(runs, codes, judgments, items, mapping)
     if takers:
+        # An installation may lack model participants.
+        from analysis.takers.answers import load_all_taken
+
         options = replace(options, takers=load_all_taken(takers, people))
     if judgments and not accept_low_accuracy:
         # An installation may lack the readers of other programs' data.

@@ -10,7 +10,6 @@ import pandas as pd
 
 from analysis.data.join import Joined
 from analysis.data.load import ExportedRun, Scores
-from analysis.data.takers import Taken
 from analysis.figures.drawing import Drawing
 from analysis.scores.metrics import FULL
 from analysis.statistics.accuracy import accuracies
@@ -135,6 +134,23 @@ def full_titles(rows: pd.DataFrame) -> "pd.Series[str]":
 
 CONSTRUCTION = ("construction",)
 CONDITION = ("construction", "condition")
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """One model participant's answers.
+
+    Attributes:
+        model: The model's name.
+        tier: How much the model revealed about its answers.
+        frame: One row per trial of each sitting: model, reading, context, labels, order, session,
+            position, item_id, construction, condition, frame, good_side, chosen_side, chose_good
+            (missing if no answer could be parsed), outcome, p_good.
+    """
+
+    model: str
+    tier: str
+    frame: pd.DataFrame
 
 
 @dataclass(frozen=True, slots=True)

@@ -106,8 +106,10 @@ def _template() -> Template:
 
 def _titles(study: Study) -> dict[str, str]:
     return {
-        one.name: f"{one.group}: {one.title}" if one.group else one.title
-        for one in study.constructions
+        construction.name: f"{construction.group}: {construction.title}"
+        if construction.group
+        else construction.title
+        for construction in study.constructions
     }
 
 
@@ -121,7 +123,7 @@ def _drawn_from(
     table: Table, comparison: Comparison, svgs: Mapping[str, str]
 ) -> Iterator[Table | Drawing]:
     name = table.name.replace("table", "figure")
-    yield from (one for one in comparison.drawings if one.name == name and name in svgs)
+    yield from (drawing for drawing in comparison.drawings if drawing.name == name and name in svgs)
 
 
 def sections(comparison: Comparison, svgs: Mapping[str, str]) -> list[PrintedSection]:
@@ -131,7 +133,7 @@ def sections(comparison: Comparison, svgs: Mapping[str, str]) -> list[PrintedSec
     for table in comparison.tables[1:]:
         drawn = list(_drawn_from(table, comparison, svgs))
         parts[table.section] += [table, *drawn]
-        placed |= {one.name for one in drawn}
+        placed |= {svg.name for svg in drawn}
     for drawing in comparison.drawings:
         if drawing.name in svgs and drawing.name not in placed:
             parts[drawing.section].append(drawing)
@@ -276,7 +278,7 @@ def _readme(comparison: Comparison, drawings: Sequence[Drawing]) -> str:
     ]
     if drawings:
         lines += ["", f"## Figures (`{FIGURES}/`, each as .svg, .pdf and .png)", ""]
-        lines += [f"- `{one.name}`: {one.title}." for one in drawings]
+        lines += [f"- `{drawing.name}`: {drawing.title}." for drawing in drawings]
     for name in comparison.folders:
         lines += ["", f"`{name}/` {_FOLDERS[name]}"]
     lines += ["", "In a paper, `.tex` needs the package booktabs and pdfLaTeX or newer."]

@@ -229,4 +229,6 @@ def _lines(study: Study, items: list[Item], rng: Random) -> Iterator[str]:
 
 def _prompted() -> list[Reading]:
     found = [load_reading(name) for name in READINGS.built_in]
-    return [one for one in found if one.prompted for _ in range(_TIMES.get(one.name, 3))]
+    return [
+        reading for reading in found if reading.prompted for _ in range(_TIMES.get(reading.name, 3))
+    ]
