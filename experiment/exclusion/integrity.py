@@ -154,9 +154,9 @@ class AgentLikelihood(IntegrityRule):
         if score is None:
             return None, "nothing was measured"
         most = sorted(certificate.signals, key=lambda signal: -signal[1])[:3]
-        named = ", ".join(f"{name} {nats:+.1f}" for name, nats in most if nats > 0)
+        signals = ", ".join(f"{name} {nats:+.1f}" for name, nats in most if nats > 0)
         return score <= self.max_likelihood, (
-            f"score {score:.3f}{f' ({named})' if named else ''}; at most"
+            f"score {score:.3f}{f' ({signals})' if signals else ''}; at most"
             f" {self.max_likelihood:g} allowed"
         )
 
@@ -207,5 +207,5 @@ def flags(certificate: Certificate) -> dict[str, str]:
 
     Flags exclude nobody; only rules that the study declares do.
     """
-    judged = {name: rule.assess(certificate) for name, rule in _BY_DEFAULT.items()}
-    return {name: evidence for name, (kept, evidence) in judged.items() if kept is False}
+    assessments = {name: rule.assess(certificate) for name, rule in _BY_DEFAULT.items()}
+    return {name: evidence for name, (kept, evidence) in assessments.items() if kept is False}

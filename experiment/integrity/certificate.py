@@ -40,19 +40,19 @@ def signals(session: ObservedSession) -> dict[str, bool]:
     return {name: speaks for name, speaks in by_name.items() if speaks is not None}
 
 
-def counted(session: ObservedSession, told: Mapping[str, bool]) -> dict[str, float]:
+def counted(session: ObservedSession, reported: Mapping[str, bool]) -> dict[str, float]:
     """Return the nats of the signals that count in a session's score.
 
     Args:
         session: The session.
-        told: For each signal that can be evaluated, whether it fires.
+        reported: For each signal that can be evaluated, whether it fires.
 
     Returns:
         The nats by name; 0 for a signal that does not fire.
     """
-    n, seen = len(session.answers), methods(session)
-    worth = {name: DIRECT.get(name) or weight(name, seen, n) for name in told}
-    return {name: nats * told[name] for name, nats in worth.items() if nats is not None}
+    n, input_methods = len(session.answers), methods(session)
+    worth = {name: DIRECT.get(name) or weight(name, input_methods, n) for name in reported}
+    return {name: nats * reported[name] for name, nats in worth.items() if nats is not None}
 
 
 def methods(session: ObservedSession) -> frozenset[str]:
@@ -115,17 +115,17 @@ def holds_ms(session: ObservedSession) -> list[float]:
 
 def crossings(session: ObservedSession) -> list[ObservedAnswer]:
     """Return the answers for which a mouse had to move from one option to another."""
-    return [answer for before, answer in by_mouse(session) if answer.side != before.side]
+    return [answer for previous, answer in by_mouse(session) if answer.side != previous.side]
 
 
 def by_mouse(session: ObservedSession) -> Iterator[tuple[ObservedAnswer, ObservedAnswer]]:
     """Yield pairs of consecutive mouse answers whose pointer path is known."""
     ordered = sorted(session.answers, key=lambda entry: entry.position)
-    for before, answer in pairwise(ordered):
-        by_mouse = before.input_method == answer.input_method == "pointer"
-        known = answer.pointer_moves is not None and answer.pointer_path_px is not None
-        if by_mouse and known:
-            yield before, answer
+    for previous, answer in pairwise(ordered):
+        by_mouse = previous.input_method == answer.input_method == "pointer"
+        has_pointer = answer.pointer_moves is not None and answer.pointer_path_px is not None
+        if by_mouse and has_pointer:
+            yield previous, answer
 
 
 def path_variation(session: ObservedSession) -> float | None:

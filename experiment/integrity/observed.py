@@ -177,12 +177,12 @@ def unexplained_ms(session: ObservedSession) -> list[float]:
 
 
 def _unexplained(session: ObservedSession, ordered: Sequence[ObservedAnswer]) -> Iterator[float]:
-    for before, answer in pairwise(ordered):
-        follows = answer.position == before.position + 1
+    for previous, answer in pairwise(ordered):
+        follows = answer.position == previous.position + 1
         alone = (answer.times_shown or 1) == 1 and not answer.was_hidden
         if not follows or not alone or answer.position in session.after_pauses:
             continue
-        pressed, pressed_before = _pressed_ms(answer), _pressed_ms(before)
+        pressed, pressed_before = _pressed_ms(answer), _pressed_ms(previous)
         if answer.rt_ms is not None and pressed is not None and pressed_before is not None:
             yield pressed - pressed_before - answer.rt_ms - session.gap_ms
 

@@ -165,8 +165,8 @@ class Timed(BaseModel):
         """
         if self.deadline_ms is None:
             return None
-        known = [ms for ms in (steps.rt_ms if steps else (rt_ms,)) if ms is not None]
-        return max(known) > self.deadline_ms if known else None
+        known_ms = [ms for ms in (steps.rt_ms if steps else (rt_ms,)) if ms is not None]
+        return max(known_ms) > self.deadline_ms if known_ms else None
 
     def with_lateness(
         self, row: dict[str, object], stored: Mapping[str, object]

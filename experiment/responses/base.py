@@ -139,11 +139,11 @@ class ResponseType(Timed, ABC):
         good_first = options[0] == Variant.GOOD
         return self.show(item, Side.FIRST if good_first else Side.SECOND, render)
 
-    def show_arranged(self, item: Item, shown: Arrangement, render: Render) -> Shown:
+    def show_arranged(self, item: Item, arrangement: Arrangement, render: Render) -> Shown:
         """Return the texts of a stored trial."""
-        if shown.options:
-            return self.show_options(item, shown.options, render)
-        return self.show(item, shown.good_side or Side.FIRST, render)
+        if arrangement.options:
+            return self.show_options(item, arrangement.options, render)
+        return self.show(item, arrangement.good_side or Side.FIRST, render)
 
     def screens(self, item: Item, render: Render) -> tuple[Shown, ...]:
         """Return every screen that an item can have with the good option first."""
@@ -219,26 +219,26 @@ class ResponseType(Timed, ABC):
         """
         return self.n_answers
 
-    def accepts(self, given: Given, options: str | None) -> bool:
+    def accepts(self, answer: Given, options: str | None) -> bool:
         """Return whether an answer is valid for a trial; called for every answer, so keep it cheap.
 
         Args:
-            given: The answer.
+            answer: The answer.
             options: The versions on the trial's screen, joined by spaces; None for a pair.
         """
-        plain = given.rating is None and given.steps is None
-        return plain and given.side in SIDES[: self.n_offered(options)]
+        has_side_only = answer.rating is None and answer.steps is None
+        return has_side_only and answer.side in SIDES[: self.n_offered(options)]
 
-    def judged(self, shown: Arrangement, given: Given) -> Judged:
+    def judged(self, arrangement: Arrangement, answer: Given) -> Judged:
         """Return the evaluation of an answer to a trial."""
         return Judged(
-            chose_good=given.side == shown.good_side,
-            chosen_side=given.side,
+            chose_good=answer.side == arrangement.good_side,
+            chosen_side=answer.side,
         )
 
-    def faultless(self, shown: Arrangement) -> Given:
+    def faultless(self, arrangement: Arrangement) -> Given:
         """Return the error-free answer to a trial."""
-        return Given(side=shown.good_side)
+        return Given(side=arrangement.good_side)
 
     # What the export contains.
 
@@ -259,20 +259,20 @@ class ResponseType(Timed, ABC):
         return self.with_lateness(done, row)
 
     def is_late(
-        self, shown: Arrangement, rt_ms: float | None, steps: Steps | None = None
+        self, arrangement: Arrangement, rt_ms: float | None, steps: Steps | None = None
     ) -> bool | None:
         """Return whether an answer came after the trial's deadline: see ``late``."""
         return self.late(rt_ms, steps)
 
     def step_rows(
-        self, item: Item, shown: Arrangement, given: Given
+        self, item: Item, arrangement: Arrangement, answer: Given
     ) -> Iterator[dict[str, object]]:
         """Yield an answer's rows of ``step_table``, without the columns that identify the trial.
 
         Args:
             item: The item that was read.
-            shown: The trial's arrangement on the screen.
-            given: The answer.
+            arrangement: The trial's arrangement on the screen.
+            answer: The answer.
         """
         yield from ()
 
@@ -282,7 +282,7 @@ class ResponseType(Timed, ABC):
         """Yield the faults that appear when items are compared, each with the item concerned."""
         yield from ()
 
-    def unbalanced(self, shown: Sequence[Arrangement]) -> Iterator[str]:
+    def unbalanced(self, arrangements: Sequence[Arrangement]) -> Iterator[str]:
         """Yield a session's imbalances that ``balance`` does not cover."""
         yield from ()
 
@@ -342,9 +342,9 @@ class ResponseType(Timed, ABC):
 
     # How an answer is described in words.
 
-    def said(self, shown: Arrangement, given: Given) -> str:
+    def said(self, arrangement: Arrangement, answer: Given) -> str:
         """Return an answer in a word or two, for the researcher's page about a participant."""
-        return str(given.side)
+        return str(answer.side)
 
     @property
     def example_note(self) -> str:

@@ -66,7 +66,7 @@ class Found:
 
 def read_materials(
     path: Path,
-    named: Mapping[str, str] | None = None,
+    named_headers: Mapping[str, str] | None = None,
     *,
     identical: bool = False,
     alone: bool = False,
@@ -77,7 +77,7 @@ def read_materials(
 
     Args:
         path: A table (.csv, .tsv, .tab, .txt, .xlsx, .jsonl), or a file of a published format.
-        named: Parallax column to the file's header, for headers that are not recognised;
+        named_headers: Parallax column to the file's header, for headers that are not recognised;
             ``condition`` to several headers joined by plus signs, if they make up the condition.
         identical: Whether a pair's two sentences may be identical.
         alone: Whether a row may be a single sentence without a counterpart, to be rated.
@@ -94,26 +94,41 @@ def read_materials(
         items = _found(read.drafts, path, published.name, read.notes)
         return replace(items, rendering=read.rendering)
     table = read_raw(path, language)
-    if not named and set(ITEMS.column_names) <= set(table.columns) and path.suffix != ".xlsx":
+    if (
+        not named_headers
+        and set(ITEMS.column_names) <= set(table.columns)
+        and path.suffix != ".xlsx"
+    ):
         return Found(tuple(read_items(path)), "a table of items", table.notes)
     columns = table.columns
     if regions is not False:
         table = from_region_columns(table)
     table = join_lists(order_options(table))
-    found = _from_table(table, named or {}, identical=identical, alone=alone, regions=regions)
+    materials = _from_table(
+        table, named_headers or {}, identical=identical, alone=alone, regions=regions
+    )
     # Columns of options, or of regions, were converted to the sentence columns.
     if made_of := [name for name in columns if name not in table.columns]:
-        ours = next(name for name in ("good", "sentence") if name in table.columns)
-        return replace(found, headers={**found.headers, ours: made_of})
-    return found
+        text_column = next(name for name in ("good", "sentence") if name in table.columns)
+        return replace(materials, headers={**materials.headers, text_column: made_of})
+    return materials
 
 
 def _from_table(
-    table: RawTable, named: Mapping[str, str], *, identical: bool, alone: bool, regions: bool | None
+    table: RawTable,
+    named_headers: Mapping[str, str],
+    *,
+    identical: bool,
+    alone: bool,
+    regions: bool | None,
 ) -> Found:
-    factors = named_factors(table, named)
-    own = {name: header for name, header in named.items() if not (factors and name == CONDITION)}
-    columns = find_columns(table, own)
+    factors = named_factors(table, named_headers)
+    other_headers = {
+        name: header
+        for name, header in named_headers.items()
+        if not (factors and name == CONDITION)
+    }
+    columns = find_columns(table, other_headers)
     crossed: tuple[str, ...] = ()
     # A table without sentences is refused unchanged.
     if {"good", "bad"} <= columns.keys() or "sentence" in columns:
@@ -129,7 +144,7 @@ def _from_table(
         (drafts, []) if regions is False else without_bars(drafts, everywhere=regions is None)
     )
     headers: dict[str, Header] = {**headers_read(columns)}
-    read_as = [f"{ours} from {header}" for ours, header in headers.items() if ours != header]
+    read_as = [f"{column} from {header}" for column, header in headers.items() if column != header]
     notes = [
         *table.notes,
         *([f"Read as: {', '.join(read_as)}."] if read_as else []),
@@ -145,12 +160,12 @@ def _from_table(
             where=str(table.path),
             expected="at least one row that is not practice",
         )
-    found = _found(items, table.path, format_, notes)
+    materials = _found(items, table.path, format_, notes)
     against = options_against(table, columns)
     against = against if len(against) > 1 else ()
     if crossed:
         headers[CONDITION] = [*factors]
-    return replace(found, against=against, practice=practice, headers=headers)
+    return replace(materials, against=against, practice=practice, headers=headers)
 
 
 def _kinds(table: RawTable, columns: Mapping[str, str]) -> Iterable[str]:

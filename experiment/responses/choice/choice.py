@@ -191,7 +191,9 @@ class OptionList(Options):
         """Return the texts of the options in this order."""
         texts = [item.version(name) for name in options]
         if self.whole_sentences or not item.context:
-            first, second, *more = (render(f"{item.context} {text}".strip()) for text in texts)
-            return Shown(first, second, more=tuple(more))
-        first, second, *more = texts
-        return Shown(first, second, without_added_stop(item.context, render), tuple(more))
+            first, second, *further_texts = (
+                render(f"{item.context} {text}".strip()) for text in texts
+            )
+            return Shown(first, second, more=tuple(further_texts))
+        first, second, *further_texts = texts
+        return Shown(first, second, without_added_stop(item.context, render), tuple(further_texts))

@@ -72,11 +72,11 @@ class Paced(Read):
         cls, items: Sequence[Item], against: Sequence[str], ends: tuple[str, str]
     ) -> tuple[dict[str, object], str]:
         """Return parameters for reading by region if every item names regions, else by word."""
-        named = all(
+        has_regions = all(
             dict(item.extra).get("regions") or dict(item.extra).get("good_regions")
             for item in items
         )
-        by = "region" if named else "word"
+        by = "region" if has_regions else "word"
         return {"by": by, "display": "moving"}, f"Each sentence is read {by} by {by}."
 
 
