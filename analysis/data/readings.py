@@ -1,15 +1,24 @@
 """Reading times of a run, by word or by region, with the columns of the judgments."""
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
 
 from analysis.data.load import ExportedRun
+from analysis.data.own_columns import items_of
+from experiment.errors import ParallaxError
+from experiment.records import Item, Kind
+from experiment.responses.reading.alignment import misaligned
+from experiment.responses.reading.reading import Read
+from experiment.responses.registry import response_of
 from experiment.studies.study import Study
+from experiment.tables.schemas import ITEMS
 
 _KEYS = ["participant", "position"]
 _REGION = [*_KEYS, "region"]
+RELATIVE = "relative_region"
 # The columns of words that a region does not have.
 _OF_WORD = ("step", "text", "rt_ms", "log_rt", "n_recorded")
 # The columns that a reading takes from its trial.
@@ -21,9 +30,10 @@ class Readings:
     """Reading times of the analysed trials.
 
     Attributes:
-        frame: One row per word or region read, with its trial's columns, ``rt_ms``,
-            ``log_rt`` and ``n_recorded``: how many words of its region were recorded in the
-            trial, including those whose times are left out.
+        frame: One row per word or region read, with its trial's columns, ``region`` (relative to
+            the critical one where items name it), ``rt_ms``, ``log_rt`` and ``n_recorded``: how
+            many words of its region were recorded in the trial, including those whose times are
+            left out.
         left_out: How many reading times are left out, and by which rule, in sentences.
     """
 
@@ -43,11 +53,54 @@ def readings_of(run: ExportedRun, judgments: pd.DataFrame) -> Readings:
     trials = trials.assign(participant=trials["participant"].astype(str))
     readings = run.readings.assign(participant=run.readings["participant"].astype(str))
     frame = readings.drop(columns=["judge"]).merge(trials, "inner", on=_KEYS, validate="m:1")
+    if RELATIVE in frame:
+        relative = frame[RELATIVE].astype("Int64")
+        frame = frame.assign(region=relative.fillna(frame["region"].astype("Int64")).astype(int))
     recorded = frame.groupby(_REGION, sort=False, observed=True)["step"].transform("size")
     frame = frame.assign(n_recorded=recorded)
     kept, left_out = _within(frame, run.study)
     times = kept["rt_ms"].to_numpy(dtype=float)
     return Readings(kept.assign(log_rt=np.log(times)).reset_index(drop=True), left_out)
+
+
+def comparable_readings(run: ExportedRun, judgments: pd.DataFrame) -> Readings:
+    """Return the readings of the constructions whose conditions correspond region by region.
+
+    ``parallax study check`` refuses others; runs of earlier versions may have some.
+    """
+    readings = readings_of(run, judgments)
+    present = set(readings.frame["construction"].astype(str).unique())
+    faults = {name: text for name, text in _misaligned(run) if name in present}
+    if not faults:
+        return readings
+    is_compared = ~readings.frame["construction"].astype(str).isin(list(faults))
+    return replace(
+        readings,
+        frame=readings.frame[is_compared].reset_index(drop=True),
+        left_out=(*readings.left_out, *faults.values()),
+    )
+
+
+def _misaligned(run: ExportedRun) -> Iterator[tuple[str, str]]:
+    """Yield the constructions whose conditions do not correspond, each with a sentence."""
+    by_type: dict[int, tuple[Read, list[Item]]] = {}
+    if not set(ITEMS.column_names) <= set(run.items):
+        return
+    try:
+        response = response_of(run.study, own_code=False)
+        for item in items_of(run.items):
+            type_ = response.of_item(item)
+            if isinstance(type_, Read) and item.kind is Kind.TARGET:
+                by_type.setdefault(id(type_), (type_, []))[1].append(item)
+        for type_, items in by_type.values():
+            for item, fault in misaligned(type_, items, type_.critical):
+                yield (
+                    item.construction,
+                    f"Reading times of {item.construction} are not compared: {fault.problem}.",
+                )
+    except (ParallaxError, ValueError):
+        # Another check reports items that cannot be read.
+        return
 
 
 def _within(frame: pd.DataFrame, study: Study) -> tuple[pd.DataFrame, tuple[str, ...]]:

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 
 from analysis.data.own_columns import PREFIX, items_of
+from analysis.data.readings import RELATIVE
 from analysis.findings.comparison_words import ALPHA, NAME, WORDS, statements
 from analysis.findings.design import crossed_designs
 from analysis.findings.differences import split_tied_models
@@ -185,6 +186,8 @@ def _contrast_estimator(
         in_cells = measure.in_cells(answers, rows, inputs.run.study)
         if measure is READ:
             in_cells = _in_regions(in_cells, comparison.declaration.regions)
+            if in_cells.empty:
+                continue
         parts.append(in_cells.assign(cell=f"{name}: " + in_cells["cell"].astype(str)))
         weights |= {f"{name}: {cell}": weight for cell, weight in of_cells.items()}
     if not parts:
@@ -202,17 +205,27 @@ def _contrast_estimator(
 
 
 def _in_regions(answers: pd.DataFrame, regions: Sequence[int]) -> pd.DataFrame:
-    """Return each trial's summed reading time, in the comparison's regions if it names any."""
-    if regions and "relative_region" in answers:
-        answers = answers[answers["relative_region"].isin(regions)]
+    """Return each trial's summed reading time in the comparison's regions.
+
+    Without regions: of the critical region if it is known, or else of the whole sentence.
+    """
+    has_critical = RELATIVE in answers and answers[RELATIVE].notna().any()
+    if regions or has_critical:
+        if not has_critical:
+            return answers.iloc[:0]
+        regions = regions or (0,)
+        answers = answers[answers[RELATIVE].isin(regions)]
     trial = ["participant", "position"]
-    others = [name for name in ("cell", "unit", "group", "also") if name in answers]
+    others = [name for name in ("cell", "unit", "group", "also", "construction") if name in answers]
+    # A sentence is complete if all regions that its version has in any trial are there.
+    text = [name for name in ("item_id", "version") if name in answers]
     sums = answers.groupby(trial, sort=False, observed=True).agg(
         rt_ms=("rt_ms", "sum"),
         n_regions=("region", "size"),
-        **{name: (name, "first") for name in others},
+        **{name: (name, "first") for name in (*others, *text)},
     )
-    wanted = len(regions) or sums["n_regions"].groupby(sums["cell"]).transform("max")
+    by_text = sums["n_regions"].groupby([sums[name].astype(str) for name in text or ["cell"]])
+    wanted = len(regions) or by_text.transform("max")
     sums = sums[sums["n_regions"] == wanted].reset_index()
     return sums.assign(log_rt=np.log(sums["rt_ms"].astype(float)))
 
@@ -231,9 +244,11 @@ def _slope_estimator(
     keys = ["participant", "position"]
     if measure is READ:
         answers = _in_regions(
-            answers.assign(cell="", unit=answers["frame"].astype(str)),
+            answers.assign(cell="", unit=answers["unit"].astype(str)),
             comparison.declaration.regions,
-        ).merge(rows[[*keys, "item_id"]], on=keys)
+        )
+        read = rows[keys].assign(participant=rows["participant"].astype(str))
+        answers = answers.merge(read, on=keys)
     else:
         answers = rows.assign(unit=rows["frame"].astype(str))
     x = pd.to_numeric(answers["item_id"].astype(str).map(numbers), errors="coerce")

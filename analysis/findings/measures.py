@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from analysis.data.readings import by_region, readings_of
+from analysis.data.readings import by_region, comparable_readings
 from analysis.figures.designs import regions_figure
 from analysis.findings.design import Crossing
 from analysis.findings.effects import (
@@ -249,7 +249,9 @@ class ReadingTimes(Measure):
 
     def answers(self, inputs: FindingInputs) -> pd.DataFrame:
         """Return the times of regions; in a Maze, only of words chosen rightly at once."""
-        return by_region(keep_right_words(readings_of(inputs.run, inputs.data.judgments).frame))
+        return by_region(
+            keep_right_words(comparable_readings(inputs.run, inputs.data.judgments).frame)
+        )
 
     def in_cells(self, answers: pd.DataFrame, rows: pd.DataFrame, study: Study) -> pd.DataFrame:
         """Return the times, in the cells of their trials."""
@@ -299,7 +301,7 @@ class ReadingTimes(Measure):
         if len(effects):
             tables.append(self._effects_table(effects, inputs))
             statistics[self.name] = effects
-        left_out = readings_of(inputs.run, inputs.data.judgments).left_out
+        left_out = comparable_readings(inputs.run, inputs.data.judgments).left_out
         return Findings(tuple(tables), statistics, left_out)
 
     def draw(

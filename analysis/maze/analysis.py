@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pandas as pd
 
-from analysis.data.readings import readings_of
+from analysis.data.readings import comparable_readings
 from analysis.findings.finding import Finding, FindingInputs, Findings, full_titles
 from analysis.responses.reading import SELF_PACED_ANALYSIS
 from analysis.statistics.accuracy import clustered_shares
@@ -27,7 +27,7 @@ def word_accuracy(words: pd.DataFrame) -> pd.DataFrame:
 
 
 def _run(inputs: FindingInputs) -> Findings:
-    shares = word_accuracy(readings_of(inputs.run, inputs.data.judgments).frame)
+    shares = word_accuracy(comparable_readings(inputs.run, inputs.data.judgments).frame)
     rows = inputs.context.by_construction(shares)
     titles = full_titles(rows)
     table = inputs.context.table(

@@ -62,6 +62,9 @@ def _alone(study: Study) -> bool:
 
 def comparisons(examined: Examined) -> Iterator[ParallaxError]:
     """Report comparisons that the items and the type of response cannot answer."""
+    if not examined.items:
+        # The check of the items reports why there are none.
+        return
     for number, error in comparison_mistakes(examined.study, examined.items):
         yield placed(error, examined.at("comparisons", number))
 

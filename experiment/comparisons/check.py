@@ -56,6 +56,11 @@ def _mistakes(
             "regions are given for a comparison that is not of reading times",
             expected='regions only with of = "log_rt"',
         )
+    if comparison.regions and not any(design.regions for design in chosen):
+        yield StudyError(
+            "regions are counted from the critical one, and the items name none",
+            expected='critical = "a column of the items" in [trial.parameters]',
+        )
     if comparison.one_sided and not comparison.predicted:
         yield StudyError(
             "the test is one-sided, but no direction is predicted",

@@ -5,6 +5,8 @@ from itertools import combinations
 from math import prod
 
 CONDITION = "condition"
+# Columns that say where a sentence is compared, and not what its condition is.
+_PLACES = {"critical", "critical_word", "critical_region"}
 Columns = Mapping[str, str]
 # The largest number of columns that are tried together: 2 to the power of it are combined.
 _MOST_COLUMNS = 12
@@ -47,6 +49,8 @@ def _constant_columns(
     for condition, columns in items:
         conditions.setdefault(condition)
         for name, value in columns.items():
+            if name.lower() in _PLACES:
+                continue
             if values.setdefault(name, {}).setdefault(condition, value) != value:
                 varying.add(name)
     constant = {

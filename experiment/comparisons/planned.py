@@ -22,6 +22,8 @@ from experiment.studies.analysis_plan import Comparison
 from experiment.studies.study import Study
 
 VERSION, EXPECTED, OTHER = "version", "expected", "other"
+# What a comparison's name adds about the region, relative to the critical one.
+_REGION_NAMES = {None: "", 0: ", critical region", 1: ", next region"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,12 +37,14 @@ class ConstructionDesign:
             of an item are shown alone, the factors of the conditions in the items' order, and the
             factors between participants.
         conditions: Each condition's level of the factors that define the conditions.
+        regions: The regions that are compared by default; empty if none is known.
     """
 
     construction: str
     measures: tuple[str, ...]
     factors: Mapping[str, tuple[str, ...]]
     conditions: Mapping[str, Mapping[str, str]]
+    regions: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +114,8 @@ def _construction_design(
         for condition in dict.fromkeys(item.condition for item in targets)
     }
     varying = {factor: levels for factor, levels in factors.items() if len(levels) > 1}
-    return ConstructionDesign(name, type_.measures, varying, conditions)
+    regions = tuple(type_.compared_regions(targets))
+    return ConstructionDesign(name, type_.measures, varying, conditions, regions)
 
 
 def _columns(item: Item) -> dict[str, str]:
@@ -178,13 +183,16 @@ def _implied(study: Study, designs: Sequence[ConstructionDesign]) -> Iterator[Pl
         ):
             has_contrast = True
             title = f"{titles.get(design.construction, design.construction)}: " if several else ""
-            yield _of_design(
-                f"{title}{implied.contrast.name(design.factors)}",
-                implied.contrast,
-                design.measures[0],
-                (design.construction,),
-                is_primary=implied.is_primary,
-            )
+            by_region = design.regions if design.measures[0] == "log_rt" else ()
+            for region in by_region or (None,):
+                yield _of_design(
+                    f"{title}{implied.contrast.name(design.factors)}{_REGION_NAMES[region]}",
+                    implied.contrast,
+                    design.measures[0],
+                    (design.construction,),
+                    is_primary=implied.is_primary,
+                    regions=() if region is None else (region,),
+                )
     judged = tuple(design.construction for design in designs if design.measures[0] == "accuracy")
     if judged:
         difference = JudgeDifference(PEOPLE, MODELS)
@@ -200,6 +208,7 @@ def _of_design(
     constructions: tuple[str, ...],
     *,
     is_primary: bool,
+    regions: tuple[int, ...] = (),
 ) -> PlannedComparison:
     declaration = Comparison.model_validate(
         {
@@ -207,6 +216,7 @@ def _of_design(
             "compare": compared.text,
             "of": measure,
             "constructions": constructions,
+            "regions": regions,
             "role": "primary" if is_primary else "exploratory",
         }
     )

@@ -282,6 +282,10 @@ class ResponseType(Timed, ABC):
         """Yield the faults that appear when items are compared, each with the item concerned."""
         yield from ()
 
+    def compared_regions(self, items: Sequence[Item]) -> tuple[int, ...]:
+        """Return the regions that the comparisons of a new study name, relative to the critical."""
+        return ()
+
     def unbalanced(self, arrangements: Sequence[Arrangement]) -> Iterator[str]:
         """Yield a session's imbalances that ``balance`` does not cover."""
         yield from ()

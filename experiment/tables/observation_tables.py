@@ -102,6 +102,13 @@ STEP_KEYS = (
     Column("region", "integer", "the region that the step belongs to, from 1"),
     Column("text", "string", "the word or region, as the item has it"),
 )
+RELATIVE_REGION = Column(
+    "relative_region",
+    "integer",
+    "the region's place relative to the critical one: 0 for the critical region, -1 for the one "
+    "before it; empty where the item names none",
+    optional=True,
+)
 STEP_TIMES = (
     Column(
         "rt_ms",

@@ -11,6 +11,7 @@ from experiment.materials.formats.regions import BAR, SPACELESS
 from experiment.records import MOST_STEPS, PAIR, Item, Side, Variant
 
 Unit = Literal["word", "region", "sentence"]
+Context = Literal["read", "whole"]
 # In scripts without spaces, a longer stretch of letters is more than one word.
 _LONGEST_WORD = 6
 FEWEST_STEPS = 2
@@ -29,9 +30,17 @@ class Step:
     region: int
 
 
-def sentence_of(item: Item, version: str) -> str:
-    """Return the whole sentence of a version, including the item's context."""
-    return f"{item.context} {item.version(version)}".strip()
+def sentence_of(item: Item, version: str, context: Context = "read") -> str:
+    """Return the words of a version that are read step by step.
+
+    Args:
+        item: The item.
+        version: The version.
+        context: ``read``: the item's context is part of the sentence; ``whole``: it is shown
+            before the sentence.
+    """
+    before = item.context if context == "read" else ""
+    return f"{before} {item.version(version)}".strip()
 
 
 def barred(item: Item, version: str) -> str:
@@ -41,13 +50,19 @@ def barred(item: Item, version: str) -> str:
     return with_bars or (columns.get("regions", "") if version == Variant.GOOD else "")
 
 
-def divided(item: Item, version: str, unit: Unit) -> tuple[Step, ...]:
+def divided(item: Item, version: str, unit: Unit, context: Context = "read") -> tuple[Step, ...]:
     """Return the steps in which a version of an item is read.
+
+    Args:
+        item: The item.
+        version: The version.
+        unit: The unit of a step.
+        context: Whether the item's context is read step by step as well (see ``sentence_of``).
 
     Raises:
         StudyError: The regions do not match the sentence, or the sentence has fewer than two steps.
     """
-    text, marked = sentence_of(item, version), barred(item, version)
+    text, marked = sentence_of(item, version, context), barred(item, version)
     if BAR in text:
         raise flaw(
             item,
@@ -58,6 +73,8 @@ def divided(item: Item, version: str, unit: Unit) -> tuple[Step, ...]:
     if unit == "sentence":
         return (Step(text, 1),)
     regions = [" ".join(part.split()) for part in marked.split(BAR)] if marked else []
+    if context == "whole" and _letters("".join(regions)) == _letters(item.context + text):
+        regions = regions[_n_context_regions(item, regions) :]
     if regions and (not all(regions) or _letters("".join(regions)) != _letters(text)):
         raise flaw(
             item,
@@ -80,6 +97,29 @@ def divided(item: Item, version: str, unit: Unit) -> tuple[Step, ...]:
             f"{FEWEST_STEPS} to {MOST_STEPS}, for it is read step by step",
         )
     return tuple(steps)
+
+
+def context_regions(item: Item, steps: Sequence[Step]) -> int:
+    """Return how many regions of a sentence that begins with the context belong to the context."""
+    texts: dict[int, str] = {}
+    for step in steps:
+        texts[step.region] = texts.get(step.region, "") + step.text
+    return _n_context_regions(item, list(texts.values()))
+
+
+def _n_context_regions(item: Item, regions: Sequence[str]) -> int:
+    wanted, letters = len(_letters(item.context)), 0
+    number = 0
+    while letters < wanted and number < len(regions):
+        letters += len(_letters(regions[number]))
+        number += 1
+    if letters != wanted:
+        raise flaw(
+            item,
+            f"the context ends within the region {_short(regions[number - 1])}",
+            f"a bar ({BAR}) after the context",
+        )
+    return number
 
 
 def _refuse_undivided(item: Item, version: str, steps: Sequence[Step]) -> None:

@@ -67,7 +67,7 @@ class Maze(Questioned, Read):
         Column("n_wrong", "integer", "how many words were chosen wrongly first", unit="word"),
         Column("is_finished", "boolean", "whether the sentence was read to its end"),
     )
-    step_table: ClassVar[TableSchema | None] = _WORDS
+    measured_steps: ClassVar[TableSchema] = _WORDS
     # Half a line, measured with the page's own style: the two words are shown side by side.
     letters_in_place: ClassVar[int | None] = 13
     log_rt_sds: ClassVar[tuple[float, ...]] = (0.17, 0.06, 0.10, 0.09, 0.29)
@@ -272,7 +272,8 @@ class Maze(Questioned, Read):
         cls, items: Sequence[Item], against: Sequence[str], ends: tuple[str, str]
     ) -> tuple[dict[str, object], str]:
         """Return parameters with which errors must be corrected."""
-        return {"on_error": "correct"}, "Each sentence is a Maze: word by word, errors corrected."
+        parameters = {"on_error": "correct", **cls.proposed_alignment(items)}
+        return parameters, "Each sentence is a Maze: word by word, errors corrected."
 
 
 def sides(n: int, rng: random.Random) -> str:

@@ -3,28 +3,31 @@
 import math
 import random
 from abc import abstractmethod
-from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import ClassVar
 
+from pydantic import Field
+
 from experiment.errors import StudyError
-from experiment.records import PAIR, SIDES, Item, Side, Steps, Variant
+from experiment.records import PAIR, SIDES, Item, Kind, Side, Steps, Variant
 from experiment.responses.base import Arrangement, Given, Judged, Known, Render, Shown
 from experiment.responses.one_version import OneVersion
+from experiment.responses.reading.alignment import CRITICAL_NAMES, Regions, misaligned, regions_of
 from experiment.responses.reading.division import (
+    Context,
     Question,
     Step,
     Unit,
     as_shown,
-    barred,
+    context_regions,
     divided,
-    flaw,
     question_of,
     sentence_of,
 )
 from experiment.responses.responders import Responder
-from experiment.tables.column import Column
+from experiment.tables.column import Column, TableSchema
+from experiment.tables.observation_tables import READINGS, RELATIVE_REGION
 from experiment.tables.schemas import MEASURED_COLUMNS
 
 ASKED = "question"
@@ -103,6 +106,25 @@ class Read(OneVersion):
     # between frames, of their effects, residual. Medians over three constructions of Witzel et al.
     # (2012) at the word that differs by condition.
     log_rt_sds: ClassVar[tuple[float, ...]] = (0.35, 0.08, 0.07, 0.03, 0.42)
+    # The columns of the table of steps, without the region relative to the critical one.
+    measured_steps: ClassVar[TableSchema] = READINGS
+
+    critical: str = Field(
+        default="",
+        description="the column of the items that names the critical word or region, by its number "
+        "in the sentence or by its text; regions are then compared relative to it",
+    )
+    context: Context = Field(
+        default="read",
+        description="whole: an item's context is shown as a whole, before its sentence or above "
+        "it; read: it is part of the sentence",
+    )
+
+    @property
+    def step_table(self) -> TableSchema:  # type: ignore[override]
+        """The table of steps, with the region relative to the critical one if it is named."""
+        table = self.measured_steps
+        return table.with_columns((RELATIVE_REGION,)) if self.critical else table
 
     # What the screen shows.
 
@@ -135,7 +157,19 @@ class Read(OneVersion):
         Raises:
             StudyError: The version cannot be divided.
         """
-        return divided(item, version, self.unit)
+        return divided(item, version, self.unit, self.context)
+
+    def regions(self, item: Item, version: str) -> Regions:
+        """Return the regions of a version, and which of them is critical.
+
+        Raises:
+            StudyError: The version cannot be divided, or its critical region is not found.
+        """
+        steps = self.steps(item, version)
+        if self.unit == "sentence":
+            return regions_of(item, version, steps, "", 0)
+        n_context = context_regions(item, steps) if self.critical and self.context == "read" else 0
+        return regions_of(item, version, steps, self.critical, n_context)
 
     def versions(self, item: Item) -> tuple[str, ...]:
         """Return the names of the item's versions that may be shown, the good one first.
@@ -146,7 +180,7 @@ class Read(OneVersion):
         self.question(item)
         versions = super().versions(item)
         for version in versions:
-            self.steps(item, version)
+            self.regions(item, version)
         return versions
 
     def arrangement(self, item: Item, options: tuple[str, ...]) -> Arrangement:
@@ -162,12 +196,15 @@ class Read(OneVersion):
     def show_options(self, item: Item, options: Sequence[str], render: Render) -> Shown:
         """Return the shown version, and the values that the page needs to show its steps."""
         version = options[0]
-        text = render(sentence_of(item, version))
+        text = render(sentence_of(item, version, self.context))
         steps = self.steps(item, version)
         texts = as_shown(item, steps, text)
         plan = options[1] if len(options) > 1 else self.plan(item, version)
-        question = self.question(item)
-        return Shown(text, besides=self.page(item, version, texts, plan) | _asked(question))
+        besides = self.page(item, version, texts, plan) | _asked(self.question(item))
+        if self.context == "read" or not item.context:
+            return Shown(text, besides=besides)
+        before = render(item.context)
+        return Shown(f"{before} {text}", besides=besides | {"context": before})
 
     @abstractmethod
     def page(self, item: Item, version: str, texts: Sequence[str], plan: str) -> dict[str, object]:
@@ -242,11 +279,13 @@ class Read(OneVersion):
         version, measured = arrangement.options[0], answer.steps
         if measured is None:
             return
+        regions = self.regions(item, version) if self.critical else None
         for index, step in enumerate(self.steps(item, version)[: len(measured.onset_ms)]):
             yield {
                 "step": index + 1,
                 "version": version,
                 "region": step.region,
+                **({RELATIVE_REGION.name: regions.relative(step.region)} if regions else {}),
                 "text": step.text,
                 "rt_ms": measured.rt_ms[index],
                 "onset_ms": measured.onset_ms[index],
@@ -264,29 +303,39 @@ class Read(OneVersion):
     # How items are checked.
 
     def flaws(self, items: Sequence[Item]) -> Iterator[tuple[Item, StudyError]]:
-        """Yield conditions of one frame whose regions do not align."""
-        frames = defaultdict[tuple[str, str], list[tuple[int, str, Item]]](list)
-        for item in items:
-            for version in super().versions(item):
-                if barred(item, version):
-                    regions = divided(item, version, "region")
-                    frames[item.template, item.frame or item.item_id].append(
-                        (len(regions), version, item)
-                    )
-        for counted in frames.values():
-            first = counted[0]
-            for number, version, item in counted[1:]:
-                if number != first[0]:
-                    yield (
-                        item,
-                        flaw(
-                            item,
-                            f"its {version} version has {number} regions, and "
-                            f'"{first[2].item_id}" of the same frame has {first[0]}',
-                            "as many regions in all conditions of a frame, for they are compared "
-                            "region by region",
-                        ),
-                    )
+        """Yield constructions whose conditions have regions that do not correspond."""
+        if self.critical and items and not any(self.critical in dict(i.extra) for i in items):
+            yield (
+                items[0],
+                StudyError(
+                    f'no item has the column "{self.critical}", which names the critical region',
+                    expected="critical = a column of the items: "
+                    + ", ".join(name for name, _ in items[0].extra),
+                ),
+            )
+            return
+        targets = [item for item in items if item.kind is Kind.TARGET]
+        yield from misaligned(self, targets, self.critical)
+
+    def compared_regions(self, items: Sequence[Item]) -> tuple[int, ...]:
+        """Return the critical region and the next one, if every item names a critical region."""
+        is_named = self.critical and all(
+            self.regions(item, Variant.GOOD).critical for item in items
+        )
+        return (0, 1) if is_named else ()
+
+    # How a table of items becomes a new study of this type.
+
+    @classmethod
+    def proposed_alignment(cls, items: Sequence[Item]) -> dict[str, object]:
+        """Return the parameters that a new study takes from the columns of its items."""
+        parameters: dict[str, object] = {}
+        names = [name for name, _ in items[0].extra if name.lower() in CRITICAL_NAMES]
+        if names:
+            parameters["critical"] = names[0]
+        if any(item.context for item in items):
+            parameters["context"] = "whole"
+        return parameters
 
     # How answers are simulated.
 

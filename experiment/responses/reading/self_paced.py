@@ -12,14 +12,11 @@ from experiment.responses.base import Known
 from experiment.responses.reading.division import Questioned, Unit
 from experiment.responses.reading.reading import Read
 from experiment.responses.responders import Responder
-from experiment.tables.column import TableSchema
-from experiment.tables.observation_tables import READINGS
 
 
 class Paced(Read):
     """Base class of the types in which a key press shows the next step."""
 
-    step_table: ClassVar[TableSchema | None] = READINGS
     typical_rt_ms: ClassVar[float] = 4000.0
     comments: ClassVar[Mapping[str, str]] = {
         "by": "what one press shows: word or region",
@@ -77,7 +74,8 @@ class Paced(Read):
             for item in items
         )
         by = "region" if has_regions else "word"
-        return {"by": by, "display": "moving"}, f"Each sentence is read {by} by {by}."
+        parameters = {"by": by, "display": "moving", **cls.proposed_alignment(items)}
+        return parameters, f"Each sentence is read {by} by {by}."
 
 
 class SelfPaced(Questioned, Paced):
