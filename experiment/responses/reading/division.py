@@ -39,8 +39,8 @@ def sentence_of(item: Item, version: str, context: Context = "read") -> str:
         context: ``read``: the item's context is part of the sentence; ``whole``: it is shown
             before the sentence.
     """
-    before = item.context if context == "read" else ""
-    return f"{before} {item.version(version)}".strip()
+    text = item.version(version)
+    return item.after_context(text) if context == "read" else text.strip()
 
 
 def barred(item: Item, version: str) -> str:

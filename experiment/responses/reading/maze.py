@@ -115,7 +115,7 @@ class Maze(Questioned, Read):
         if len(written) != len(words):
             raise flaw(
                 item,
-                _how_many(words, written, sentence_of(item, version)),
+                _how_many(words, written, sentence_of(item, version, self.context)),
                 f'one for each word in the column "{version}_distractors", divided by spaces; '
                 f"{NO_WORD} for the first",
                 "`parallax maze distractors` makes them",

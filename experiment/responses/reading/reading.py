@@ -10,7 +10,7 @@ from typing import ClassVar
 from pydantic import Field
 
 from experiment.errors import StudyError
-from experiment.records import PAIR, SIDES, Item, Kind, Side, Steps, Variant
+from experiment.records import PAIR, SIDES, Item, Kind, Side, Steps, Variant, join_context
 from experiment.responses.base import Arrangement, Given, Judged, Known, Render, Shown
 from experiment.responses.one_version import OneVersion
 from experiment.responses.reading.alignment import CRITICAL_NAMES, Regions, misaligned, regions_of
@@ -204,7 +204,7 @@ class Read(OneVersion):
         if self.context == "read" or not item.context:
             return Shown(text, besides=besides)
         before = render(item.context)
-        return Shown(f"{before} {text}", besides=besides | {"context": before})
+        return Shown(join_context(before, text), besides=besides | {"context": before})
 
     @abstractmethod
     def page(self, item: Item, version: str, texts: Sequence[str], plan: str) -> dict[str, object]:
