@@ -8,7 +8,7 @@
  * @typedef {import("../../../static/presses.js").Press} Press
  * @typedef {import("../../../static/onset.js").Onset} Onset
  *
- * @typedef {Trial & { steps: string[], distractors?: string[], right?: string, question?: string,
+ * @typedef {Trial & { steps: string[], context?: string, distractors?: string[], right?: string, question?: string,
  *   answers?: Record<string, string> }} Read
  */
 
@@ -31,7 +31,7 @@ export const offered = () => true;
 class Reader {
   /** @type {Read | undefined} The trial on the screen, until it is answered. */
   trial;
-  /** The step on the screen; -1 before the first press, the number of steps at the question. */
+  /** The step on the screen; -1 before the first one, -2 at the context, Infinity at the question. */
   at = -1;
   /** @type {number} When the first step was painted. */
   firstMs = NaN;
@@ -55,6 +55,7 @@ class Reader {
     this.presses = new tools.Presses(tools.place, tools.signal);
     this.deadline = new tools.Deadline(tools.place, tools.settings.deadline_ms);
     this.reader = this.find(".reader");
+    this.before = this.find(".before");
     this.asked = this.find(".asked");
     this.#listen();
   }
@@ -85,6 +86,8 @@ class Reader {
     this.#wasHidden = document.hidden;
     this.#lostFocus = false;
     for (const option of this.all("[data-side]")) option.classList.remove("chosen", "expected");
+    this.before.hidden = true;
+    this.before.replaceChildren();
     this.presses.forget();
     this.asked.hidden = true;
     this.reader.hidden = false;
@@ -359,6 +362,7 @@ class SelfPaced extends Reader {
   lay({ steps }) {
     const centred = this.reader.dataset.display === "centred";
     const window_ = this.find(".window");
+    window_.hidden = false;
     window_.replaceChildren();
     // Letters of the other direction among the words must not turn the line round.
     window_.dir = directionOf(steps.join(" "));
@@ -377,8 +381,21 @@ class SelfPaced extends Reader {
   }
 
   begin() {
+    const { context } = /** @type {Read} */ (this.trial);
     // The first press shows the first step, so that the reader is ready when it comes.
-    this.#paint();
+    if (!context) return this.#paint();
+    this.at = -2;
+    this.#showContext(true);
+    this.watch([shownText(this.before, context)], context);
+  }
+
+  /**
+   * Shows the context in the place of the sentence, or the sentence.
+   * @param {boolean} shown
+   */
+  #showContext(shown) {
+    this.before.hidden = !shown;
+    this.find(".window").hidden = shown;
   }
 
   /**
@@ -405,6 +422,7 @@ class SelfPaced extends Reader {
       this.keep(timed.ms, timed.onset);
     }
     this.at += 1;
+    if (this.at === -1) this.#showContext(false);
     if (this.at === trial.steps.length) return this.end(press, press.downMs);
     this.#paint();
   }
@@ -458,6 +476,9 @@ class Maze extends Reader {
   }
 
   lay() {
+    const { context = "" } = /** @type {Read} */ (this.trial);
+    this.before.hidden = !context;
+    if (context) shownText(this.before, context);
     this.#say(false);
     for (const option of this.#options()) option.querySelector(".sentence")?.replaceChildren();
   }
