@@ -110,3 +110,17 @@ def test_the_share_of_words_chosen_at_once_counts_the_wrong_ones():
     assert rows.loc[("a", 2), "accuracy"] == pytest.approx(95 / 96)
     assert rows.loc[("b", 1), "accuracy"] == 1
     assert (rows["n_words"] == 96).all()
+
+
+def test_regions_are_compared_relative_to_the_critical_one():
+    """Condition b has a word more before the critical region, which is region 3 there."""
+    judgments = answers()
+    times = readings(judgments)
+    in_b = times["item_id"].str.endswith("b")
+    times = times.assign(relative_region=times["region"] - 2)
+    times.loc[in_b, "region"] += 1
+    times.loc[in_b, "step"] += 1
+    rows = READING_EFFECTS.run(given_of(judgments, readings=times)).statistics["reading_effects"]
+    assert rows["region"].tolist() == [-1, 0]
+    # As in the test above: 400 ms are a fifth less than 500 ms.
+    assert rows.loc[rows["region"] == 0, "percent"].item() == pytest.approx(-20)
