@@ -43,6 +43,8 @@ class ResponseType(Timed, ABC):
     Attributes:
         name: The type's name in the registry, in study.toml and on the page.
         family: The name of its analysis, which several types may share.
+        measures: What comparisons of the answers can be about, the main measure first (see
+            ``experiment.studies.analysis_plan``).
         template: The page fragment for a trial, below ``webapp/participant/responses/``; in a
             package, ``"package:path"``.
         script: The script that reads an answer on the page, located likewise.
@@ -70,6 +72,7 @@ class ResponseType(Timed, ABC):
     model_config = ConfigDict(extra="forbid", frozen=True)
     name: ClassVar[str]
     family: ClassVar[str] = "choice"
+    measures: ClassVar[tuple[str, ...]] = ("accuracy",)
     template: ClassVar[str]
     script: ClassVar[str] = "choice/choice.js"
     columns: ClassVar[tuple[Column, ...]]

@@ -70,7 +70,7 @@ class SentencePair(ResponseType):
     def show(self, item: Item, good_side: Side, render: Render) -> Shown:
         """Return the two sentences as the participant reads them."""
         good, other = (
-            render(f"{item.context} {option}".strip()) for option in (item.good, item.alternative)
+            render(item.after_context(option)) for option in (item.good, item.alternative)
         )
         return Shown(*on_sides(good, other, good_side))
 
@@ -195,9 +195,7 @@ class OptionList(Options):
         """Return the texts of the options in this order."""
         texts = [item.version(name) for name in options]
         if self.whole_sentences or not item.context:
-            first, second, *further_texts = (
-                render(f"{item.context} {text}".strip()) for text in texts
-            )
+            first, second, *further_texts = (render(item.after_context(text)) for text in texts)
             return Shown(first, second, more=tuple(further_texts))
         first, second, *further_texts = texts
         return Shown(first, second, without_added_stop(item.context, render), tuple(further_texts))

@@ -38,6 +38,7 @@ class Scale(OneVersion):
     """Base class of the types that ask for a point of a scale with ``points`` points."""
 
     family: ClassVar[str] = "rating"
+    measures: ClassVar[tuple[str, ...]] = ("rating",)
     script: ClassVar[str] = "rating/rating.js"
     columns: ClassVar[tuple[Column, ...]] = RATING_COLUMNS
     gives: ClassVar[frozenset[Gives]] = RATED

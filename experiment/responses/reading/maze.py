@@ -60,6 +60,7 @@ class Maze(Questioned, Read):
 
     name: ClassVar[str] = "maze"
     family: ClassVar[str] = "maze"
+    measures: ClassVar[tuple[str, ...]] = ("log_rt", "accuracy")
     template: ClassVar[str] = "reading/maze.html"
     columns: ClassVar[tuple[Column, ...]] = (
         *READ_COLUMNS,

@@ -34,6 +34,7 @@ class ReadThenRate(Points, Paced):
 
     name: ClassVar[str] = "read_then_rate"
     family: ClassVar[str] = "read_then_rate"
+    measures: ClassVar[tuple[str, ...]] = ("rating", "log_rt")
     template: ClassVar[str] = "reading/read_then_rate.html"
     columns: ClassVar[tuple[Column, ...]] = (
         *(column for column in RATING_COLUMNS if column.name != "rt_ms"),
