@@ -30,6 +30,7 @@ from analysis.report.write import write_comparison, written_before
 from analysis.result import Comparison
 from analysis.scores.metrics import METRICS
 from analysis.tables.render import to_text
+from analysis.tables.section import Section
 from experiment.errors import ParallaxError
 from experiment.studies.publication import read_about
 from experiment.tables.atomic_write import refuse_overwrite
@@ -241,7 +242,10 @@ def _without_steps(options: ComparisonOptions) -> ComparisonOptions:
 
 
 def _print_summary(result: Comparison, out: Path) -> None:
-    click.echo(to_text(result.tables[0]))
+    of_comparisons = [table for table in result.tables if table.section is Section.COMPARISONS]
+    others = [table for table in result.tables if table.section is not Section.COMPARISONS]
+    for table in (*of_comparisons[:1], *others[:1]):
+        click.echo(to_text(table))
     for path in result.files:
         if path.suffix in (".html", ".svg") and not path.name.startswith("curves_"):
             click.echo(path)

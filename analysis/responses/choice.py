@@ -20,7 +20,6 @@ from analysis.findings.mixed_model import MIXED
 from analysis.findings.multiverse import MULTIVERSE
 from analysis.findings.other_answers import LATE_ANSWERS, OTHER_KINDS
 from analysis.findings.people import PEOPLE
-from analysis.findings.summary_sentences import effect_sentences
 from analysis.report.summary import summary
 from analysis.responses.base import ResponseAnalysis
 from analysis.tables.provenance import AskedFor
@@ -31,9 +30,7 @@ _OPTIONAL = Registry("finding", {"takers": "analysis.takers.finding:TAKERS"}, ca
 
 
 def _summary(inputs: FindingInputs, statistics: Mapping[str, pd.DataFrame]) -> list[str]:
-    texts = summary(inputs.by_construction, inputs.context.study, statistics, inputs.margin)
-    effects = statistics.get("design_effects")
-    return texts if effects is None else [*texts, *effect_sentences(effects, inputs.context)]
+    return summary(inputs.by_construction, inputs.context.study, statistics, inputs.margin)
 
 
 CHOICE = ResponseAnalysis(

@@ -179,6 +179,7 @@ MATERIAL_CHECKS: tuple[StudyCheck, ...] = (
     material_checks.humanness,
     material_checks.constructions,
     key_checks.named,
+    material_checks.comparisons,
     material_checks.readable,
     session_checks.widths,
     material_checks.lists,

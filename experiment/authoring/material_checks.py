@@ -6,6 +6,7 @@ from operator import attrgetter
 
 from experiment.authoring.examined import Examined
 from experiment.authoring.question_checks import sound_rules
+from experiment.comparisons.check import comparison_mistakes
 from experiment.design.audit.audit import audit
 from experiment.design.frames import index_materials
 from experiment.design.lists import BuiltLists, build_lists, source_name
@@ -57,6 +58,12 @@ def _alone(study: Study) -> bool:
     except ParallaxError:
         # The check of the response type reports this error.
         return False
+
+
+def comparisons(examined: Examined) -> Iterator[ParallaxError]:
+    """Report comparisons that the items and the type of response cannot answer."""
+    for number, error in comparison_mistakes(examined.study, examined.items):
+        yield placed(error, examined.at("comparisons", number))
 
 
 def constructions(examined: Examined) -> Iterator[ParallaxError]:

@@ -13,18 +13,20 @@ from experiment.authoring.lint.lint import faults, told
 from experiment.authoring.lint.materials import Materials
 from experiment.authoring.study_toml import (
     SCHEMA_FILE,
+    comparisons_toml,
     minutes,
     practice_toml,
     schema_text,
     study_toml,
 )
 from experiment.authoring.words import Asking, ask, is_tag
+from experiment.comparisons.planned import planned_comparisons
 from experiment.errors import MaterialsError, ParallaxError, StudyError, StudyNote, placed
 from experiment.materials.formats.read import Found, read_materials
-from experiment.materials.read import item_table
+from experiment.materials.read import item_table, load_items
 from experiment.records import Item
 from experiment.responses.registry import response_class
-from experiment.studies.load import BUILT_IN
+from experiment.studies.load import BUILT_IN, load_study
 from experiment.studies.study import STUDY_FILE
 from experiment.tables.atomic_write import atomic_folder
 from experiment.tables.files import write_table
@@ -178,6 +180,16 @@ def _write(new_folder: NewStudy, into: Path, title: str, language: str) -> None:
         text = practice_toml(materials.practice, columns=asking.response.step_table is not None)
         (into / PRACTICE_FILE).write_text(text, encoding="utf-8", newline="\n")
     _write_texts(into / "texts" / language, asking, design)
+    _write_comparisons(into)
+
+
+def _write_comparisons(folder: Path) -> None:
+    """Declare in a new study.toml the comparisons that the design implies."""
+    study = load_study(str(folder))
+    comparisons = planned_comparisons(study, list(load_items(study)))
+    path = folder / STUDY_FILE
+    text = path.read_text(encoding="utf-8") + comparisons_toml(comparisons)
+    path.write_text(text, encoding="utf-8", newline="\n")
 
 
 def study_name(folder: Path) -> str:

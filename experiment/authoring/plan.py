@@ -2,16 +2,21 @@
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from experiment.comparisons.planned import planned_comparisons
 from experiment.design.lists import BuiltLists
 from experiment.errors import StudyError, why_unread
+from experiment.materials.read import load_items
+from experiment.records import Item
 from experiment.studies.files import study_files
 from experiment.studies.study import PLAN_FILE, STUDY_FILE, Study
 
 PLAN_TEXT = "plan.md"
+# The declared comparisons; plans that were frozen before comparisons existed lack them.
+QUESTIONS = "questions"
 
 
 _VERSION = 1
@@ -71,8 +76,27 @@ def planned(study: Study, built: BuiltLists) -> dict[str, Any]:
         "questionnaire": [question.model_dump(mode="json") for question in study.questionnaire],
         "exclusion": [rule.model_dump(mode="json") for rule in study.exclusion],
         "comparisons": study.analysis.model_dump(mode="json"),
+        QUESTIONS: [
+            comparison.written_out
+            for comparison in planned_comparisons(study, _items(study, built))
+        ],
         "files": texts,
     }
+
+
+def _items(study: Study, built: BuiltLists) -> Sequence[Item]:
+    """Return the items whose order defines the order of factors and levels."""
+    if study.materials.items or study.analysis.factors:
+        return list(load_items(study))
+    return [entry.item for entries in built.lists for entry in entries]
+
+
+def planned_now(plan: Plan, study: Study, built: BuiltLists) -> dict[str, Any]:
+    """Return a study's present plan, with the values that a frozen plan's version knew."""
+    values = planned(study, built)
+    if QUESTIONS not in plan.values:
+        del values[QUESTIONS]
+    return values
 
 
 def lists_hash(rows: Iterable[tuple[int, str, str]]) -> str:
@@ -169,7 +193,7 @@ def refuse_silent_change(study: Study, built: BuiltLists) -> None:
     plan = read_plan(study)
     if plan is None:
         return
-    differing = changes(plan.values, planned(study, built))
+    differing = changes(plan.values, planned_now(plan, study, built))
     if differing:
         raise StudyError(
             f"the study was changed after its plan was frozen on {plan.frozen_on}: "

@@ -6,6 +6,7 @@ from functools import cache
 
 from experiment.authoring.derive import DesignPlan, catch_constructions
 from experiment.authoring.words import Asking, Words
+from experiment.comparisons.planned import PlannedComparison
 from experiment.materials.formats.columns import Header
 from experiment.materials.formats.pairs import Draft
 from experiment.materials.formats.read import Found
@@ -57,6 +58,21 @@ def study_toml(
     return _toml(line for part in parts for line in part)
 
 
+def comparisons_toml(comparisons: Iterable[PlannedComparison]) -> str:
+    """Return the text that declares the comparisons, to be added to a study.toml."""
+    lines = [
+        "# The questions of the study, which the report answers first: these follow from the",
+        "# design. Change them before the launch; docs/studies.md explains the notation.",
+    ]
+    written = [comparison.written_out for comparison in comparisons]
+    is_alone = len({str(keys["constructions"]) for keys in written}) == 1
+    for keys in written:
+        if is_alone:
+            del keys["constructions"]
+        lines += ["[[comparisons]]", *(f"{key} = {_quoted(keys[key])}" for key in keys), ""]
+    return _toml(lines[:-1])
+
+
 def practice_toml(drafts: Iterable[Draft], *, columns: bool = False) -> str:
     """Return the text of a file with these practice trials, in order.
 
@@ -86,7 +102,7 @@ def _toml(lines: Iterable[str]) -> str:
     return "\n".join(lines).replace("\x7f", r"\u007f") + "\n"
 
 
-def _quoted(text: Header) -> str:
+def _quoted(text: object) -> str:
     # TOML's basic strings have JSON's escapes, and its arrays have JSON's brackets.
     return json.dumps(text, ensure_ascii=False)
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -12,11 +13,13 @@ from experiment.authoring.key_checks import headers_in_words
 from experiment.authoring.new import PRACTICE_FILE, NewStudy, new_study
 from experiment.authoring.plan import (
     PLAN_TEXT,
+    QUESTIONS,
     Plan,
     amended,
     changes,
     frozen,
     planned,
+    planned_now,
     read_plan,
     to_json,
 )
@@ -251,11 +254,12 @@ def freeze(study: str, seed: int, amend: str) -> None:
     """
     loaded = load_study(study)
     built = require_sound(loaded, seed)
-    values, day = planned(loaded, built), f"{datetime.now(UTC):%Y-%m-%d}"
+    day = f"{datetime.now(UTC):%Y-%m-%d}"
     plan = read_plan(loaded)
+    values = planned(loaded, built)
     if plan is None:
         plan = frozen(values, day)
-    elif differing := changes(plan.values, values):
+    elif differing := changes(plan.values, planned_now(plan, loaded, built)):
         if not amend:
             raise StudyError(
                 f"the plan was frozen on {plan.frozen_on}, and differs: {', '.join(differing)}",
@@ -294,12 +298,23 @@ def _lines(plan: Plan, study: Study) -> Iterator[str]:
         yield "- Nobody: the study has no exclusion rule."
     yield from (f"- Screening: {entry['label']}" for entry in values["screening"])
     yield from ("", "## Comparisons", "")
+    yield from (_question(question) for question in values.get(QUESTIONS, ()))
+    yield from ("", "## Settings of the analysis", "")
     yield from (f"- {name}: {value}" for name, value in values["comparisons"].items())
     if plan.amendments:
         yield from ("", "## Amendments", "")
         for entry in plan.amendments:
             changed = ", ".join(entry["changes"]) or "nothing"
             yield f"- {entry['on']}: {entry['reason']} Changed: {changed}."
+
+
+def _question(question: Mapping[str, Any]) -> str:
+    """Return a comparison as a line: its role, what is compared of which measure, and the rest."""
+    shown = {"name", "compare", "of", "role"}
+    rest = [f"{name}: {value}" for name, value in question.items() if name not in shown and value]
+    more = f" ({'; '.join(rest)})" if rest else ""
+    compared = f"{question['compare']}, of {question['of']}{more}"
+    return f"- {question['role']}: {question['name']}: {compared}"
 
 
 def _settings(rule: Mapping[str, object]) -> str:

@@ -17,7 +17,7 @@ from pydantic import (
 
 from experiment.money import DEFAULT_CURRENCY, minor_units
 from experiment.panels.panel import Panel
-from experiment.studies.analysis_plan import Analysis
+from experiment.studies.analysis_plan import Analysis, Comparison
 from experiment.studies.design import Design, holds
 from experiment.studies.humanness import Humanness
 from experiment.studies.privacy import Oversight, Privacy, TakingPart
@@ -237,6 +237,9 @@ class Study(_Table):
     oversight: Oversight = Field(default=Oversight())
     humanness: Humanness | None = Field(
         default=None, description="which trials people and programs are known to answer differently"
+    )
+    comparisons: list[Comparison] = Field(
+        default=[], description="the questions of the study, declared before the data"
     )
     analysis: Analysis = Field(default=Analysis())
     publication: Publication = Field(default=Publication())

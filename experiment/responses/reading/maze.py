@@ -60,6 +60,7 @@ class Maze(Questioned, Read):
 
     name: ClassVar[str] = "maze"
     family: ClassVar[str] = "maze"
+    measures: ClassVar[tuple[str, ...]] = ("log_rt", "accuracy")
     template: ClassVar[str] = "reading/maze.html"
     columns: ClassVar[tuple[Column, ...]] = (
         *READ_COLUMNS,
@@ -198,6 +199,11 @@ class Maze(Questioned, Read):
         """Return whether the sentence was read to its end, without an error that ended it."""
         is_complete = len(steps.onset_ms) == len(plan)
         return is_complete and (self.on_error != "end" or not any(steps.wrong))
+
+    def wait_ms(self, steps: Steps) -> float:
+        """Return the time of the message after a wrong choice that ended the sentence, else 0."""
+        ended = self.on_error == "end" and any(steps.wrong)
+        return float(self.delay_ms) if ended else 0.0
 
     def steady(self, plan: str) -> Steps:
         """Return steps of 800 ms each, all chosen correctly."""

@@ -34,13 +34,14 @@ class ReadThenRate(Points, Paced):
 
     name: ClassVar[str] = "read_then_rate"
     family: ClassVar[str] = "read_then_rate"
+    measures: ClassVar[tuple[str, ...]] = ("rating", "log_rt")
     template: ClassVar[str] = "reading/read_then_rate.html"
     columns: ClassVar[tuple[Column, ...]] = (
         *(column for column in RATING_COLUMNS if column.name != "rt_ms"),
         *_TIMES,
     )
     trial_columns: ClassVar[tuple[Column, ...]] = (RATED_SIDE_COLUMN, PLAN)
-    gives: ClassVar[frozenset[Gives]] = frozenset({Gives.POINT})
+    gives: ClassVar[frozenset[Gives]] = frozenset({Gives.POINT, Gives.WHOLE_TIME})
     responder_method: ClassVar[str] = "rate"
     asked: ClassVar[str] = "rating"
     instructions: ClassVar[str] = "instructions_read_then_rate"

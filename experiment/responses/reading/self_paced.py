@@ -85,6 +85,7 @@ class SelfPaced(Questioned, Paced):
 
     name: ClassVar[str] = "self_paced"
     family: ClassVar[str] = "self_paced"
+    measures: ClassVar[tuple[str, ...]] = ("log_rt", "accuracy")
     template: ClassVar[str] = "reading/self_paced.html"
     asked: ClassVar[str] = "self_paced"
     instructions: ClassVar[str] = "instructions_self_paced"
