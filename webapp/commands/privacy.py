@@ -27,7 +27,7 @@ from webapp.database.retry import in_transaction
 from webapp.database.scrub import empty_log
 from webapp.erasures.record import Record
 from webapp.errors import RunError, WebappError
-from webapp.participant.data_notice import rights_notice, stored_data
+from webapp.participant.data_notice import device_notice, rights_notice, stored_data
 from webapp.payments.debts import Debt, debts_in_words, debts_of
 from webapp.privacy.amendments import correct as correct_answers
 from webapp.privacy.amendments import correctable, release, restrict
@@ -39,7 +39,11 @@ from webapp.users.audit_log import record_act
 
 @click.command("forget")
 @click.argument("who")
-@click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
+@click.option(
+    "--yes",
+    is_flag=True,
+    help="Do not ask for confirmation, except if they are still owed money.",
+)
 @click.option(
     "--although-unpaid",
     is_flag=True,
@@ -62,8 +66,8 @@ def forget_(who: str, yes: bool, although_unpaid: bool, instance: Path) -> None:
         unpaid = _unpaid(session, find_person(session, who))
     if unpaid:
         click.echo(f"{unpaid}. Somebody who is forgotten can no longer be paid.")
-        if not (yes or although_unpaid):
-            click.confirm("Forget them all the same?", abort=True)
+        if not although_unpaid:
+            click.confirm("Forget them all the same (as --although-unpaid says)?", abort=True)
     with sessions.begin() as session:
         person = find_person(session, who)
         if person.is_nobody:
@@ -224,7 +228,7 @@ def privacy(study: str, out: Path | None) -> None:
     """
     loaded = load_study(study)
     stored = stored_data(loaded, known_to_platform=bool(platform_of(loaded)))
-    drafts = privacy_drafts(loaded, [*stored, rights_notice()])
+    drafts = privacy_drafts(loaded, [*stored, device_notice(), rights_notice()])
     if out is None:
         for text in drafts.values():
             click.echo(text)
