@@ -6,9 +6,14 @@ from pathlib import Path
 import click
 
 from experiment.errors import ParallaxError
-from webapp.commands.database import opened, refuse_while_serving, scrub_and_tell, tell_erased
 from webapp.commands.erasure_record import copy_record, newest_record
-from webapp.commands.options import with_instance
+from webapp.commands.options import (
+    opened,
+    refuse_while_serving,
+    scrub_and_tell,
+    tell_erased,
+    with_instance,
+)
 from webapp.commands.paying_copy import NOT_EXCLUDED
 from webapp.core.clock import utc_now
 from webapp.core.instance import key_file, open_instance, write_once

@@ -9,8 +9,7 @@ from sqlalchemy import Engine
 from sqlalchemy.exc import SQLAlchemyError
 
 from experiment.errors import why_unread
-from webapp.commands.database import opened, refuse_while_serving, tell_erased
-from webapp.commands.options import with_instance
+from webapp.commands.options import opened, refuse_while_serving, tell_erased, with_instance
 from webapp.core.clock import utc_now
 from webapp.core.instance import open_instance
 from webapp.core.sealing import Sealer

@@ -16,8 +16,7 @@ from sqlalchemy.orm import Session
 from experiment.studies.load import load_study
 from experiment.studies.study import Study
 from experiment.tables.atomic_write import atomic_write
-from webapp.commands.database import scrub_and_tell
-from webapp.commands.options import open_sessions, with_instance
+from webapp.commands.options import open_sessions, scrub_and_tell, with_instance
 from webapp.core.clock import utc_now
 from webapp.core.instance import open_instance
 from webapp.database.engine import reading

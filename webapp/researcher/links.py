@@ -13,7 +13,7 @@ from webapp.database.models import Run
 from webapp.database.retry import in_transaction
 from webapp.errors import RunError
 from webapp.researcher.access import allowed, current_user
-from webapp.researcher.paging import page_asked_for, whole_number
+from webapp.researcher.template_globals import page_asked_for, whole_number
 from webapp.runs.links import (
     GivenLink,
     given_links,

@@ -13,7 +13,7 @@ from webapp.errors import RequestError
 from webapp.jobs.delivery import DeliveryError, checked_mail, checked_url
 from webapp.jobs.notices import CAUSE_LABELS, Cause, Way, causes_of
 from webapp.researcher.access import allowed, current_user
-from webapp.researcher.paging import whole_number
+from webapp.researcher.template_globals import whole_number
 from webapp.services import current_services
 from webapp.users.audit_log import record_act
 from webapp.users.roles import Role

@@ -9,9 +9,9 @@ from werkzeug.wrappers import Response
 from webapp.errors import RequestError
 from webapp.jobs.long_jobs import MADE, OVER, Job, JobState, Step
 from webapp.researcher.access import allowed, current_user, present_project
-from webapp.researcher.paging import whole_number
 from webapp.researcher.reports import jobs_here, made_report, queue_of_jobs, refuse_too_many
 from webapp.researcher.study_folders import launchable_studies, log_act, project_name, zipped
+from webapp.researcher.template_globals import whole_number
 from webapp.services import current_services
 from webapp.users.roles import Right
 
