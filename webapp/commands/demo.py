@@ -58,26 +58,28 @@ def demo(
     study with the same code is used again.
     """
     open_instance(instance)  # before anything is written there
-    made = instance / "studies" / _identity(name)
-    here = ("--instance", str(instance))
-    listen = ("serve", "--background", *(("--port", port) if port else ()), *here)
-    _make(made / "items.parquet", "materials", "write", name, "--out")
-    _make(made / "lists", "lists", "build", name, "--seed", _SEED, "--out")
+    study_folder = instance / "studies" / _identity(name)
+    instance_option = ("--instance", str(instance))
+    listen = ("serve", "--background", *(("--port", port) if port else ()), *instance_option)
+    _make(study_folder / "items.parquet", "materials", "write", name, "--out")
+    _make(study_folder / "lists", "lists", "build", name, "--seed", _SEED, "--out")
     suffix = "" if recruiter == _SIMULATOR else f"_{recruiter}"
-    export = made / f"export{suffix}"
+    export = study_folder / f"export{suffix}"
     report = f"report{'_of_models' * models}{'_of_takers' * takers}{suffix}"
     if not export.exists():
         if recruiter == _SIMULATOR:
-            _take_part(name, made, listen, here)
+            _take_part(name, study_folder, listen, instance_option)
         else:
-            take_part_at_stand_in(name, recruiter, made, _run, _SEED)
-    judges = [part for file in _scores(name, made, models) for part in ("--scores", str(file))]
+            take_part_at_stand_in(name, recruiter, study_folder, _run, _SEED)
+    judges = [
+        part for file in _scores(name, study_folder, models) for part in ("--scores", str(file))
+    ]
     if takers:
-        folders = take_sessions(name, made, export, _make)
+        folders = take_sessions(name, study_folder, export, _make)
         judges += [part for folder in folders for part in ("--takers", str(folder))]
-    _compare(export, made / report, judges)
+    _compare(export, study_folder / report, judges)
     if keep:
-        _open_door(name, made, listen, here)
+        _open_door(name, study_folder, listen, instance_option)
     else:
         click.echo("\nTo take part yourself: make study KEEP=1, then open the link it prints.")
     click.echo("To stop the server afterwards: make stop")
@@ -103,7 +105,7 @@ def _scores(name: str, made: Path, models: bool) -> list[Path]:
             f"parallax lm score MODEL {folder} --out scores.parquet"
         )
         return []
-    wanted: dict[str, tuple[str, ...]] = {**_NGRAM, **(_MORE if models else {})}
+    model_options: dict[str, tuple[str, ...]] = {**_NGRAM, **(_MORE if models else {})}
     if not text.exists():
         text = made / "text.txt"
         _make(text, "lm", "text", name, "--out")
@@ -111,11 +113,11 @@ def _scores(name: str, made: Path, models: bool) -> list[Path]:
             # Only a generated text has supertags.
             _make(made / "tags", "lm", "text", name, "--tagged", "--sentences", "5000",
                   "--seed", "2", "--out")  # fmt: skip
-            wanted["multitask"] = ("demo_multitask", "--tags", str(made / "tags"))
-    for model, how in wanted.items():
-        _make(made / "models" / model, "lm", "train", *how, "--data", str(text), "--out")
-    files = [made / "scores" / f"{model}.parquet" for model in wanted]
-    for model, file in zip(wanted, files, strict=True):
+            model_options["multitask"] = ("demo_multitask", "--tags", str(made / "tags"))
+    for model, options in model_options.items():
+        _make(made / "models" / model, "lm", "train", *options, "--data", str(text), "--out")
+    files = [made / "scores" / f"{model}.parquet" for model in model_options]
+    for model, file in zip(model_options, files, strict=True):
         _make(file, "lm", "score", f"{made}/models/{model}", name, "--out")
     return files
 

@@ -116,15 +116,15 @@ def newest_record(
     """
     sealer = sealer_of(engine.dialect)
     take_over_older_file(instance, sealer)
-    mine = record_file(instance)
+    own_record = record_file(instance)
     if given is not None and not given.exists():
         raise _absent(given)
-    copies = [path for path in (mine, record_beside(backup), given) if path and path.exists()]
+    copies = [path for path in (own_record, record_beside(backup), given) if path and path.exists()]
     if not copies and not although_missing:
         raise WebappError(
             "no record of erasures is found: people who withdrew or had their data erased after "
             "the backup would come back",
-            where=f"{mine} and {record_beside(backup)}",
+            where=f"{own_record} and {record_beside(backup)}",
             expected="the file `erasures` of the instance folder, or a copy that a backup made",
             remedy="Give the newest copy with --record FILE. If none exists any more, restore with "
             "--without-record",
@@ -136,7 +136,7 @@ def newest_record(
             refuse_foreign(path, sealer)
     added = _merge(instance, sealer, copies, [] if although_keys_lost else _present(engine))
     added_note = f" {added} of them were only in a copy or in the database."
-    return _says(read_record(mine)) + (added_note if added and mine in copies else "")
+    return _says(read_record(own_record)) + (added_note if added and own_record in copies else "")
 
 
 def _absent(file: Path) -> WebappError:

@@ -61,11 +61,11 @@ def integrity(run: str, everybody: bool, as_json: bool, instance: Path) -> None:
         ]
         click.echo(json.dumps(records, indent=2))
         return
-    shown = [
+    shown_sessions = [
         _row(ref, certificate, flags) for ref, certificate, flags in certified if flags or everybody
     ]
-    if shown:
-        click.echo(text_table(_HEADER, shown))
+    if shown_sessions:
+        click.echo(text_table(_HEADER, shown_sessions))
     n_flagged = sum(bool(flags) for *_, flags in certified)
     click.echo(f"{n_flagged} of {len(certified)} sessions with answers are flagged.")
     if found_run.simulated:

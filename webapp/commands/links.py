@@ -97,8 +97,8 @@ def make(
         stored_run = named_run(session, run)
         lists = lists_of(session, stored_run) if each_list else [list_]
         new = make_links(session, stored_run, kind, labels, lists, utc_now())
-        made = [GivenLink(link, address_of(link, stored_run, base)) for link in new]
-    _tell(made, rows, table, qr)
+        given_links = [GivenLink(link, address_of(link, stored_run, base)) for link in new]
+    _tell(given_links, rows, table, qr)
 
 
 @links.command()

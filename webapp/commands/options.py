@@ -104,11 +104,13 @@ def scrub_and_tell(instance: Path) -> bool:
         Whether it was possible everywhere.
     """
     with opened(instance) as engine:
-        where, remedy = _REMAINS[engine.dialect.name]
+        location, remedy = _REMAINS[engine.dialect.name]
         try:
-            why = scrub(engine)
+            reason = scrub(engine)
         except (OSError, sqlite3.Error) as error:
-            why = str(error)
-    if why:
-        click.echo(f"Erased data may remain in the database's {where} ({why}). {remedy}", err=True)
-    return not why
+            reason = str(error)
+    if reason:
+        click.echo(
+            f"Erased data may remain in the database's {location} ({reason}). {remedy}", err=True
+        )
+    return not reason

@@ -123,7 +123,7 @@ def static(
     The pages, lists, sides and orders are the server's own. Which sentence is good is not in the
     folder. `parallax import sessions` reads what the store kept.
     """
-    beside = report_beside(report, out, simulated=simulated) if report else None
+    report_copy = report_beside(report, out, simulated=simulated) if report else None
     loaded, recruits = load_study(study), load_recruiter(recruiter, load_settings(instance))
     recruits.check(loaded)
     store = store_of(kind, url=url, experiment=experiment, staging=staging, count=not no_counter)
@@ -140,13 +140,13 @@ def static(
     click.echo("Building and auditing the lists, drawing the sessions ...", err=True)
     n_sessions = sessions or loaded.design.n_places
     pages = Pages(create_app(instance), loaded, recruits, store.keeper, simulated)
-    built, ref = _written(pages, store, seed, n_sessions, out, beside, project)
+    built, ref = _written(pages, store, seed, n_sessions, out, report_copy, project)
     mark = built.mark
     click.echo(f"{out}: {n_sessions} sessions of {loaded.name} {loaded.study.version}.")
     click.echo(f"Run {ref}, folder {mark.folder}. Every check of the design passed.")
     click.echo(f"One participant loads at most {_loaded(built):,} bytes, compressed.")
     _tell_imbalance(loaded, seed, mark, dropout)
-    if beside is not None:
+    if report_copy is not None:
         click.echo(f"{out / REPORT} is the report, {out / 'index.html'} the study.")
     if unused := set_aside(recruits.terms, loaded):
         click.echo(f"The recruiter {recruiter} sets aside: {', '.join(unused)}.")
@@ -225,8 +225,8 @@ def sessions(paths: tuple[Path, ...], instance: Path) -> None:
     by_folder: dict[str, dict[str, list[Entry]]] = defaultdict(dict)
     for (folder, name), entries in gathered.sessions.items():
         by_folder[folder][name] = entries
-    opened = open_sessions(instance)
-    with opened() as session:
+    sessions_factory = open_sessions(instance)
+    with sessions_factory() as session:
         runs = {mark.folder: (run, mark) for run, mark in static_runs(session)}
         unknown = {folder: of for folder, of in by_folder.items() if folder not in runs}
         if not by_folder.keys() & runs.keys():
@@ -256,8 +256,8 @@ def _account(gathered: Gathered, unknown: dict[str, dict[str, list[Entry]]]) -> 
     lines = [f"{gathered.files} files: {n_entries} entries of {len(gathered.sessions)} sessions."]
     if gathered.repeated:
         lines.append(f"{gathered.repeated} entries came more than once, and count once.")
-    for name, why in list(gathered.unreadable.items())[:_SHOWN]:
-        lines.append(f"Left out, {name}: {why}.")
+    for name, reason in list(gathered.unreadable.items())[:_SHOWN]:
+        lines.append(f"Left out, {name}: {reason}.")
     if len(gathered.unreadable) > _SHOWN:
         lines.append(f"... and {len(gathered.unreadable) - _SHOWN} more files.")
     for name, number in gathered.strange.items():

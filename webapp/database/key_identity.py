@@ -87,8 +87,8 @@ def known_keys(connection: Connection) -> Fingerprints:
 @cache
 def _stamps(dialect: Dialect) -> Prepared:
     """Return the prepared statement for the fingerprints, one per database dialect."""
-    named = Stamp.name.startswith(_PREFIX)
-    return Prepared(select(Stamp.name, Stamp.value).where(named), dialect)
+    is_fingerprint = Stamp.name.startswith(_PREFIX)
+    return Prepared(select(Stamp.name, Stamp.value).where(is_fingerprint), dialect)
 
 
 def read_stamps(rows: Iterable[Sequence[str]]) -> Fingerprints:
@@ -110,9 +110,9 @@ def key_problems(known: Fingerprints, held: Fingerprints) -> Iterator[tuple[Purp
     for purpose in Purpose:
         ids = sorted(id_ for use, id_ in known if use is purpose)
         newest = max((id_ for use, id_ in held if use is purpose), default=-1)
-        other = [n for n in ids if (purpose, n) in held and (purpose, n) not in same]
-        if other:
-            yield purpose, f"key {other[0]} for {purpose} is not the key of this database"
+        other_ids = [n for n in ids if (purpose, n) in held and (purpose, n) not in same]
+        if other_ids:
+            yield purpose, f"key {other_ids[0]} for {purpose} is not the key of this database"
         elif ids and ids[-1] > newest:
             words = f"the keys file lacks key {ids[-1]} for {purpose}"
             yield purpose, f"{words}, with which this database was written"
@@ -128,15 +128,18 @@ def recognise(engine: Engine, keys: Keys) -> None:
     Raises:
         WebappError: The keys are not the database's.
     """
-    held = fingerprints(keys)
+    key_fingerprints = fingerprints(keys)
     with engine.connect().execution_options(reading=True) as connection:
-        known = known_keys(connection)
-        refuse_other_keys(known, None if known else _newest_name(connection), keys)
+        stored_fingerprints = known_keys(connection)
+        refuse_other_keys(
+            stored_fingerprints, None if stored_fingerprints else _newest_name(connection), keys
+        )
     newest = {
-        purpose: max((n for p, n in known if p is purpose), default=-1) for purpose in Purpose
+        purpose: max((n for p, n in stored_fingerprints if p is purpose), default=-1)
+        for purpose in Purpose
     }
     # An older key without a fingerprint was dropped on another machine.
-    new = {key: value for key, value in held.items() if key[1] > newest[key[0]]}
+    new = {key: value for key, value in key_fingerprints.items() if key[1] > newest[key[0]]}
     if not new:
         return
     rows = [{"name": _name(*key), "value": value} for key, value in new.items()]
@@ -255,8 +258,8 @@ def renew_digests(engine: Engine) -> None:
     """
     prefix = sealer_of(engine.dialect).digest_prefix
     with engine.connect().execution_options(reading=True) as connection:
-        others = _unlike(engine.dialect).find(connection, ours=f"{prefix}%")
-    made_with = {int(digest.partition(".")[0]) for (digest,) in others}
+        names_under_other_keys = _unlike(engine.dialect).find(connection, ours=f"{prefix}%")
+    made_with = {int(digest.partition(".")[0]) for (digest,) in names_under_other_keys}
     if not made_with:
         return
     if (newer := max(made_with)) > int(prefix.rstrip(".")):

@@ -40,13 +40,13 @@ def scrub(engine: Engine) -> str:
             another program is using the file.
     """
     if engine.dialect.name != "sqlite":
-        why = _rewritten(engine)
+        reason = _rewritten(engine)
     else:
         done = _written(engine, ["VACUUM", _EMPTY_LOG], _PATIENCE_MS)
-        why = "" if done else "another program kept reading the database"
-    if why:
-        _LOG.warning("erased data may remain in the database's files: %s", why)
-    return why
+        reason = "" if done else "another program kept reading the database"
+    if reason:
+        _LOG.warning("erased data may remain in the database's files: %s", reason)
+    return reason
 
 
 def empty_log(engine: Engine) -> bool:
@@ -89,14 +89,14 @@ def _rewritten(engine: Engine) -> str:
         connection.exec_driver_sql(_PATIENCE_FOR_TABLE)
         try:
             # Try every table, even if the previous one could not be rewritten.
-            kept = [name for name in names if not _table_rewritten(connection, name)]
+            unchanged_tables = [name for name in names if not _table_rewritten(connection, name)]
         finally:
             connection.exec_driver_sql("RESET lock_timeout")
     reasons = []
     if readers:
         reasons.append(f"a transaction that began before still sees it: {', '.join(readers)}")
-    if kept:
-        reasons.append(f"another program kept these tables open: {', '.join(kept)}")
+    if unchanged_tables:
+        reasons.append(f"another program kept these tables open: {', '.join(unchanged_tables)}")
     return "; ".join(reasons)
 
 
@@ -183,9 +183,9 @@ def who_sees_what_was_deleted(connection: Connection) -> list[str]:
     Returns:
         Descriptions of these transactions; usually none, and at once.
     """
-    now = connection.exec_driver_sql(_NEXT_TRANSACTION).scalar_one()
-    query = _WHO_SEES_OLDER.format(int(now))
+    next_transaction = connection.exec_driver_sql(_NEXT_TRANSACTION).scalar_one()
+    query = _WHO_SEES_OLDER.format(int(next_transaction))
     until = time.monotonic() + _PATIENCE_S
-    while (seen := [*connection.exec_driver_sql(query).scalars()]) and time.monotonic() < until:
+    while (readers := [*connection.exec_driver_sql(query).scalars()]) and time.monotonic() < until:
         time.sleep(_PAUSE_S)
-    return seen
+    return readers

@@ -40,5 +40,5 @@ def _made(name: str, engine: Engine, folder: Path) -> Huey:
 
 
 def _connect(engine: Engine) -> object:
-    arguments, named = engine.dialect.create_connect_args(engine.url)
-    return engine.dialect.loaded_dbapi.connect(*arguments, **named)
+    arguments, keywords = engine.dialect.create_connect_args(engine.url)
+    return engine.dialect.loaded_dbapi.connect(*arguments, **keywords)

@@ -109,8 +109,8 @@ def _known(session: Session, run: Run, study: Study, response: ResponseType) -> 
         # A list may show a target as a catch trial.
         item = replace(item_from_row(row.item), kind=Kind(row.kind))
         screens = response.screens(item, rendering)
-        known = Known(item, screens[0].first, accuracy(item.construction, item.condition))
-        by_texts |= {screen.texts: known for screen in screens}
+        known_item = Known(item, screens[0].first, accuracy(item.construction, item.condition))
+        by_texts |= {screen.texts: known_item for screen in screens}
     return by_texts
 
 

@@ -52,8 +52,8 @@ def add() -> ResponseReturnValue:
             remedy="An operator sets smtp_host, or give the address of a webhook",
         )
     with services.sessions.begin() as session:
-        mine = Notification.user_id == user.id
-        if (session.scalar(select(func.count()).where(mine)) or 0) >= _MOST:
+        is_own = Notification.user_id == user.id
+        if (session.scalar(select(func.count()).where(is_own)) or 0) >= _MOST:
             raise DeliveryError(f"you have {_MOST} addresses already", remedy="Remove one first")
         session.add(
             Notification(

@@ -72,8 +72,8 @@ def load(engine: Engine, file: Path, content: Content) -> None:
     Raises:
         BackupError: psql is not installed, or failed; then nothing has changed.
     """
-    ours = sorted({*Base.metadata.tables, *content.rows, _VERSION_TABLE})
-    drop = f"DROP TABLE IF EXISTS {', '.join(f'public.{name}' for name in ours)} CASCADE"
+    table_names = sorted({*Base.metadata.tables, *content.rows, _VERSION_TABLE})
+    drop = f"DROP TABLE IF EXISTS {', '.join(f'public.{name}' for name in table_names)} CASCADE"
     drop += "".join(f"; {statement}" for statement in DROP_FUNCTIONS)
     with _as_sql(file) as script:
         _run("psql", "--no-psqlrc", "--quiet", "--single-transaction", "--set=ON_ERROR_STOP=1",
