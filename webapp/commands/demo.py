@@ -79,7 +79,7 @@ def demo(
         judges += [part for folder in folders for part in ("--takers", str(folder))]
     _compare(export, study_folder / report, judges)
     if keep:
-        _open_door(name, study_folder, listen, instance_option)
+        _serve_link(name, study_folder, listen, instance_option)
     else:
         click.echo("\nTo take part yourself: make study KEEP=1, then open the link it prints.")
     click.echo("To stop the server afterwards: make stop")
@@ -149,7 +149,7 @@ def _run(*command: str) -> object:
     return commands.main(command, standalone_mode=False)
 
 
-def _launched(name: str, recruiter: str, made: Path, here: Sequence[str]) -> str:
+def _find_or_launch_run(name: str, recruiter: str, made: Path, here: Sequence[str]) -> str:
     """Return the reference of the run of that recruiter, launching the run if it does not exist."""
     note = made / f"{recruiter}_run"
     if not note.exists():
@@ -159,7 +159,7 @@ def _launched(name: str, recruiter: str, made: Path, here: Sequence[str]) -> str
 
 
 def _take_part(name: str, made: Path, listen: Sequence[str], here: Sequence[str]) -> None:
-    run = _launched(name, _SIMULATOR, made, here)
+    run = _find_or_launch_run(name, _SIMULATOR, made, here)
     serving = running(Path(here[-1])) is not None
     if not serving:
         _run(*listen)
@@ -172,10 +172,10 @@ def _take_part(name: str, made: Path, listen: Sequence[str], here: Sequence[str]
     _run("export", run, "--out", str(made / "export"), *here)
 
 
-def _open_door(name: str, made: Path, listen: Sequence[str], here: Sequence[str]) -> None:
+def _serve_link(name: str, made: Path, listen: Sequence[str], here: Sequence[str]) -> None:
     if running(Path(here[-1])) is None:
         _run(*listen)
-    server, run = running(Path(here[-1])), _launched(name, "direct", made, here)
+    server, run = running(Path(here[-1])), _find_or_launch_run(name, "direct", made, here)
     click.echo(f"\nTo try it yourself: {server and server.url}/run/{run}")
 
 

@@ -63,7 +63,7 @@ def take_part_at_stand_in(name: str, way: str, made: Path, run: Command, seed: s
     place.mkdir(parents=True)
     instance_option = ("--instance", str(place))
     with _stand_in(shown.stand_in, place / "stand_in", load_study(name).currency) as site:
-        study = _written(name, place, shown, site)
+        study = _write_changed_study(name, place, shown, site)
         (place / "parallax.toml").write_text(
             shown.settings.replace("{site}", site),
             encoding="utf-8",
@@ -136,7 +136,7 @@ def _stage(
     return _Stage(place, site, run_ref, link, places, server.url, command)
 
 
-def _written(name: str, place: Path, shown: Demonstration, site: str) -> Path | str:
+def _write_changed_study(name: str, place: Path, shown: Demonstration, site: str) -> Path | str:
     """Return the study to launch: the named one, or a copy with the demonstration's additions."""
     study = load_study(name)
     toml = (study.folder / "study.toml").read_text(encoding="utf-8")
@@ -148,11 +148,11 @@ def _written(name: str, place: Path, shown: Demonstration, site: str) -> Path | 
     path.write_text(
         shown.written(path.read_text(encoding="utf-8"), site), encoding="utf-8", newline="\n"
     )
-    click.echo(f"\nAdded to study.toml:\n{_added(toml, changed_toml)}")
+    click.echo(f"\nAdded to study.toml:\n{_added_lines(toml, changed_toml)}")
     return copy
 
 
-def _added(before: str, after: str) -> str:
+def _added_lines(before: str, after: str) -> str:
     lines_before = set(before.splitlines())
     return "\n".join(line for line in after.splitlines() if line and line not in lines_before)
 

@@ -73,10 +73,10 @@ def integrity(run: str, everybody: bool, as_json: bool, instance: Path) -> None:
     if study.humanness and blind:
         click.echo("The humanness block is told once the run is unblinded.")
     if of_block:
-        _tell_of_block(of_block, rates)
+        _warn_about_block(of_block, rates)
 
 
-def _tell_of_block(scores: Sequence[tuple[str, HumannessScore]], rates: Rates | None) -> None:
+def _warn_about_block(scores: Sequence[tuple[str, HumannessScore]], rates: Rates | None) -> None:
     """Print the answers to the humanness block, with the published rates if there are any."""
     header = ("participant", "passed", "of", "rated", "failed", "people", "programs", "nats")
     click.echo("\nThe humanness block:")

@@ -48,7 +48,9 @@ def rotate_(purpose: str, instance: Path) -> None:
     key_setting = (settings := load_settings(folder)).secret_key_file
     installation_keys(folder, settings)
     sealed = (
-        None if purpose == Purpose.SIGNING else _sealed_anew(folder, key_setting, Purpose(purpose))
+        None
+        if purpose == Purpose.SIGNING
+        else _seal_with_new_key(folder, key_setting, Purpose(purpose))
     )
     if sealed is None:
         rotate(folder, key_setting, Purpose(purpose))
@@ -64,7 +66,7 @@ def rotate_(purpose: str, instance: Path) -> None:
         )
 
 
-def _sealed_anew(folder: Path, key_setting: str, purpose: Purpose) -> int:
+def _seal_with_new_key(folder: Path, key_setting: str, purpose: Purpose) -> int:
     """Make a new key and re-encrypt all data of older keys with it, while no server runs."""
     refuse_while_serving(folder)
     with opened(folder) as engine, exclusive_access(engine):

@@ -148,7 +148,7 @@ def _refuse_living(holder: Holder | None, folder: Path) -> None:
     Raises:
         PayingCopyError: It is running.
     """
-    place = holder and (paying_copy.lives_in(holder) or _answering(holder))
+    place = holder and (paying_copy.lives_in(holder) or _url_of_living_copy(holder))
     if place:
         raise PayingCopyError(
             f"the copy that has the right to pay is alive: {place}",
@@ -158,7 +158,7 @@ def _refuse_living(holder: Holder | None, folder: Path) -> None:
         )
 
 
-def _answering(holder: Holder) -> str:
+def _url_of_living_copy(holder: Holder) -> str:
     """Return the address of the paying copy, if its server answers there."""
     if not holder.copy:
         return ""

@@ -261,7 +261,11 @@ def statement(runs: tuple[str, ...], out: Path | None, live: bool, instance: Pat
     Without RUN it states every run that was published on a paying platform. Each platform is read,
     and nothing is paid.
     """
-    lines = [line for run in runs or _published(instance) for line in _lines(instance, run, live)]
+    lines = [
+        line
+        for run in runs or _published_run_refs(instance)
+        for line in _lines(instance, run, live)
+    ]
     if out is not None:
         out.mkdir(parents=True, exist_ok=True)
         (out / "statement.csv").write_text(as_csv(lines), encoding="utf-8", newline="\n")
@@ -301,7 +305,7 @@ def statement(runs: tuple[str, ...], out: Path | None, live: bool, instance: Pat
     click.echo(ROUNDING)
 
 
-def _published(instance: Path) -> list[str]:
+def _published_run_refs(instance: Path) -> list[str]:
     runs = select(Run.ref).join(Recruitment, Recruitment.run_id == Run.id).order_by(Run.id)
     with reading(open_sessions(instance)) as session:
         return list(session.scalars(runs))

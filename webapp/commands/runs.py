@@ -78,11 +78,11 @@ def launch(
     click.echo("Every check of the design passed.")
     if unused := set_aside(recruits.terms, loaded):
         click.echo(f"The recruiter {recruiter} sets aside: {', '.join(unused)}.")
-    _tell_link(run, loaded, link)
+    _print_link(run, loaded, link)
     return run.ref
 
 
-def _tell_link(run: Run, study: Study, link: str) -> None:
+def _print_link(run: Run, study: Study, link: str) -> None:
     if run.simulated:
         click.echo(f"Simulated participants come to: {link}")
         return

@@ -140,7 +140,7 @@ def static(
     click.echo("Building and auditing the lists, drawing the sessions ...", err=True)
     n_sessions = sessions or loaded.design.n_places
     pages = Pages(create_app(instance), loaded, recruits, store.keeper, simulated)
-    built, ref = _written(pages, store, seed, n_sessions, out, report_copy, project)
+    built, ref = _write_study(pages, store, seed, n_sessions, out, report_copy, project)
     mark = built.mark
     click.echo(f"{out}: {n_sessions} sessions of {loaded.name} {loaded.study.version}.")
     click.echo(f"Run {ref}, folder {mark.folder}. Every check of the design passed.")
@@ -152,7 +152,7 @@ def static(
         click.echo(f"The recruiter {recruiter} sets aside: {', '.join(unused)}.")
 
 
-def _written(
+def _write_study(
     pages: Pages,
     store: Store,
     seed: int,
@@ -245,7 +245,7 @@ def sessions(paths: tuple[Path, ...], instance: Path) -> None:
             replay = Replay(session, run, study_as_launched(session, run), mark, note)
             ordered = sorted(by_folder[folder].items(), key=lambda item: (began(item[1]), item[0]))
             replayed = [replay.add(name, entries) for name, entries in ordered]
-            lines += _told(session, run, mark, replay, replayed)
+            lines += _print_import_report(session, run, mark, replay, replayed)
         session.commit()
     click.echo("\n".join(lines))
 
@@ -273,7 +273,7 @@ def _account(gathered: Gathered, unknown: dict[str, dict[str, list[Entry]]]) -> 
     return lines
 
 
-def _told(
+def _print_import_report(
     session: Session, run: Run, mark: StaticMark, replay: Replay, replayed: list[Replayed]
 ) -> list[str]:
     """Return the report on a run."""
@@ -286,15 +286,19 @@ def _told(
             lines.append(f"Session {each.session}: {each.missing} entries are not in the files.")
     drawn = Counter(each.number for each in replayed if each.number is not None)
     if again := sorted(number for number, times in drawn.items() if times > 1):
-        lines.append(f"{len(again)} sessions were given to several people: {_few(again)}.")
+        lines.append(
+            f"{len(again)} sessions were given to several people: {_abbreviated_numbers(again)}."
+        )
     gaps = [number for number in range(1, max(drawn, default=0)) if number not in drawn]
     if gaps and mark.assignment == "counter":
-        lines.append(f"{len(gaps)} numbers below the highest are of nobody here: {_few(gaps)}.")
+        lines.append(
+            f"{len(gaps)} numbers below the highest are of nobody here: {_abbreviated_numbers(gaps)}."
+        )
     by_chance = any(each.by == CHANCE for each in replayed)
     return [*lines, _imbalance(session, run, CHANCE if by_chance else COUNTER, replay)]
 
 
-def _few(numbers: Sequence[int]) -> str:
+def _abbreviated_numbers(numbers: Sequence[int]) -> str:
     return ", ".join(map(str, numbers[:_SHOWN])) + (" ..." if len(numbers) > _SHOWN else "")
 
 

@@ -102,9 +102,9 @@ def lacks(folder: Path) -> str:
         os.write(descriptor, b"\0" * _PAGE_BYTES)
         second_descriptor = os.open(name, os.O_RDWR | os.O_CLOEXEC)
         return (
-            _unless_excluding(descriptor, second_descriptor, _lock_whole, "of whole files (flock)")
-            or _unless_excluding(descriptor, second_descriptor, _lock_ranges, "of ranges (fcntl)")
-            or _unless_sharing(descriptor, second_descriptor)
+            _why_locks_fail(descriptor, second_descriptor, _lock_whole, "of whole files (flock)")
+            or _why_locks_fail(descriptor, second_descriptor, _lock_ranges, "of ranges (fcntl)")
+            or _why_memory_is_not_shared(descriptor, second_descriptor)
         )
     except OSError as error:
         # A full disk or too many open files is not the file system's fault.
@@ -130,7 +130,7 @@ def _lock_ranges(descriptor: int) -> None:
         fcntl.fcntl(descriptor, _SET_LOCK, _WHOLE_FILE)
 
 
-def _unless_excluding(first: int, second: int, lock: Lock, which: str) -> str:
+def _why_locks_fail(first: int, second: int, lock: Lock, which: str) -> str:
     try:
         lock(first)
     except OSError as error:
@@ -146,7 +146,7 @@ def _unless_excluding(first: int, second: int, lock: Lock, which: str) -> str:
     )
 
 
-def _unless_sharing(first: int, second: int) -> str:
+def _why_memory_is_not_shared(first: int, second: int) -> str:
     try:
         with (
             mmap.mmap(first, _PAGE_BYTES) as first_map,

@@ -53,7 +53,10 @@ def miscounted(connection: Connection, run_id: int | None = None) -> dict[Key, t
         connection: An open connection; all rows are read.
         run_id: The run; None for all.
     """
-    stored_counts, actual_counts = _kept(connection, run_id), _there(connection, run_id)
+    stored_counts, actual_counts = (
+        _stored_counts(connection, run_id),
+        _actual_counts(connection, run_id),
+    )
     keys = sorted(stored_counts.keys() | actual_counts.keys())
     return {
         key: (stored_counts[key], actual_counts[key])
@@ -82,7 +85,7 @@ def recount(connection: Connection, run_id: int | None = None) -> None:
         connection.execute(insert(RunCount), counted)
 
 
-def _kept(connection: Connection, run_id: int | None) -> Counter[Key]:
+def _stored_counts(connection: Connection, run_id: int | None) -> Counter[Key]:
     key = (RunCount.run_id, RunCount.subject, RunCount.list)
     query = select(*key, func.sum(RunCount.n).cast(Integer)).group_by(*key)
     if run_id is not None:
@@ -90,7 +93,7 @@ def _kept(connection: Connection, run_id: int | None) -> Counter[Key]:
     return _counter(connection, query)
 
 
-def _there(connection: Connection, run_id: int | None) -> Counter[Key]:
+def _actual_counts(connection: Connection, run_id: int | None) -> Counter[Key]:
     place = (Place.run_id, Place.list)
     counted = [
         (Place.run_id, select(place[0], literal(PLACES), place[1], func.count()).group_by(*place)),

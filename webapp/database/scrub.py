@@ -40,7 +40,7 @@ def scrub(engine: Engine) -> str:
             another program is using the file.
     """
     if engine.dialect.name != "sqlite":
-        reason = _rewritten(engine)
+        reason = _rewrite_tables(engine)
     else:
         done = _written(engine, ["VACUUM", _EMPTY_LOG], _PATIENCE_MS)
         reason = "" if done else "another program kept reading the database"
@@ -77,7 +77,7 @@ def empty_log_soon(engine: Engine) -> None:
         _LOG.warning("the database's log was not emptied after an erasure: %s", error)
 
 
-def _rewritten(engine: Engine) -> str:
+def _rewrite_tables(engine: Engine) -> str:
     """Rewrite every PostgreSQL table, except those that a reader keeps locked.
 
     Returns:

@@ -122,13 +122,17 @@ def _run(program: str, *arguments: str, engine: Engine | None = None) -> None:
     if engine is not None and engine.url.password:
         environment["PGPASSWORD"] = str(engine.url.password)
     done = subprocess.run(
-        [_found(program), *arguments], env=environment, capture_output=True, text=True, check=False
+        [_find_program(program), *arguments],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
     )
     if done.returncode:
         raise BackupError(f"{program} failed: {' '.join(done.stderr.split())}")
 
 
-def _found(program: str) -> str:
+def _find_program(program: str) -> str:
     newest = sorted(_INSTALLED.glob(f"*/bin/{program}"), key=lambda p: int(p.parts[-3]))
     path = str(newest[-1]) if newest else shutil.which(program)
     if path is None:

@@ -47,7 +47,7 @@ def content_of(file: Path) -> Content:
         with engine.connect() as connection:
             verdict = connection.exec_driver_sql("PRAGMA integrity_check").scalar_one()
             if verdict != "ok":
-                raise _damaged(verdict, file)
+                raise _damage_error(verdict, file)
             revision = revision_of(connection)
             # Plain SQL, because SQLAlchemy would compile a statement for each table.
             quoted = connection.dialect.identifier_preparer.quote
@@ -58,7 +58,7 @@ def content_of(file: Path) -> Content:
                 for name in inspect(connection).get_table_names()
             }
     except DatabaseError as error:
-        raise _damaged(str(error.orig), file) from error
+        raise _damage_error(str(error.orig), file) from error
     finally:
         engine.dispose()
     if revision is None:
@@ -135,7 +135,7 @@ def _read_only(file: Path) -> sqlite3.Connection:
     return sqlite3.connect(f"{file.resolve().as_uri()}?mode=ro", uri=True)
 
 
-def _damaged(problem: str, file: Path) -> BackupError:
+def _damage_error(problem: str, file: Path) -> BackupError:
     return BackupError(
         f"the backup is damaged: {' '.join(problem.split())}",
         where=str(file),
