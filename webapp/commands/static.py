@@ -245,7 +245,7 @@ def sessions(paths: tuple[Path, ...], instance: Path) -> None:
             replay = Replay(session, run, study_as_launched(session, run), mark, note)
             ordered = sorted(by_folder[folder].items(), key=lambda item: (began(item[1]), item[0]))
             replayed = [replay.add(name, entries) for name, entries in ordered]
-            lines += _print_import_report(session, run, mark, replay, replayed)
+            lines += _import_report(session, run, mark, replay, replayed)
         session.commit()
     click.echo("\n".join(lines))
 
@@ -273,7 +273,7 @@ def _account(gathered: Gathered, unknown: dict[str, dict[str, list[Entry]]]) -> 
     return lines
 
 
-def _print_import_report(
+def _import_report(
     session: Session, run: Run, mark: StaticMark, replay: Replay, replayed: list[Replayed]
 ) -> list[str]:
     """Return the report on a run."""
@@ -287,18 +287,18 @@ def _print_import_report(
     drawn = Counter(each.number for each in replayed if each.number is not None)
     if again := sorted(number for number, times in drawn.items() if times > 1):
         lines.append(
-            f"{len(again)} sessions were given to several people: {_abbreviated_numbers(again)}."
+            f"{len(again)} sessions were given to several people: {_shortened_list(again)}."
         )
     gaps = [number for number in range(1, max(drawn, default=0)) if number not in drawn]
     if gaps and mark.assignment == "counter":
         lines.append(
-            f"{len(gaps)} numbers below the highest are of nobody here: {_abbreviated_numbers(gaps)}."
+            f"{len(gaps)} numbers below the highest are of nobody here: {_shortened_list(gaps)}."
         )
     by_chance = any(each.by == CHANCE for each in replayed)
     return [*lines, _imbalance(session, run, CHANCE if by_chance else COUNTER, replay)]
 
 
-def _abbreviated_numbers(numbers: Sequence[int]) -> str:
+def _shortened_list(numbers: Sequence[int]) -> str:
     return ", ".join(map(str, numbers[:_SHOWN])) + (" ..." if len(numbers) > _SHOWN else "")
 
 

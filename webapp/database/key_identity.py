@@ -258,7 +258,9 @@ def renew_digests(engine: Engine) -> None:
     """
     prefix = sealer_of(engine.dialect).digest_prefix
     with engine.connect().execution_options(reading=True) as connection:
-        names_under_other_keys = _unlike(engine.dialect).find(connection, ours=f"{prefix}%")
+        names_under_other_keys = _digests_of_other_keys(engine.dialect).find(
+            connection, ours=f"{prefix}%"
+        )
     made_with = {int(digest.partition(".")[0]) for (digest,) in names_under_other_keys}
     if not made_with:
         return
@@ -278,7 +280,7 @@ def renew_digests(engine: Engine) -> None:
 
 
 @cache
-def _unlike(dialect: Dialect) -> Prepared:
+def _digests_of_other_keys(dialect: Dialect) -> Prepared:
     """Return the prepared statement that every start executes twice, one per database dialect."""
     return Prepared(select(_HASH).where(_HASH.not_like(bindparam("ours"))), dialect)
 

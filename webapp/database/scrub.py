@@ -42,7 +42,7 @@ def scrub(engine: Engine) -> str:
     if engine.dialect.name != "sqlite":
         reason = _rewrite_tables(engine)
     else:
-        done = _written(engine, ["VACUUM", _EMPTY_LOG], _PATIENCE_MS)
+        done = _run_statements(engine, ["VACUUM", _EMPTY_LOG], _PATIENCE_MS)
         reason = "" if done else "another program kept reading the database"
     if reason:
         _LOG.warning("erased data may remain in the database's files: %s", reason)
@@ -66,7 +66,7 @@ def empty_log(engine: Engine) -> bool:
     """
     if engine.dialect.name != "sqlite" or not _has_content(Path(f"{engine.url.database}-wal")):
         return True
-    return _written(engine, [_EMPTY_LOG], _SHORT_PATIENCE_MS)
+    return _run_statements(engine, [_EMPTY_LOG], _SHORT_PATIENCE_MS)
 
 
 def empty_log_soon(engine: Engine) -> None:
@@ -89,7 +89,7 @@ def _rewrite_tables(engine: Engine) -> str:
         connection.exec_driver_sql(_PATIENCE_FOR_TABLE)
         try:
             # Try every table, even if the previous one could not be rewritten.
-            unchanged_tables = [name for name in names if not _table_rewritten(connection, name)]
+            unchanged_tables = [name for name in names if not _rewrite_table(connection, name)]
         finally:
             connection.exec_driver_sql("RESET lock_timeout")
     reasons = []
@@ -100,7 +100,7 @@ def _rewrite_tables(engine: Engine) -> str:
     return "; ".join(reasons)
 
 
-def _table_rewritten(connection: Connection, name: str) -> bool:
+def _rewrite_table(connection: Connection, name: str) -> bool:
     try:
         _forget_examples(connection, name)
         # ANALYZE takes new samples at the same time.
@@ -132,7 +132,7 @@ def _has_content(file: Path) -> bool:
     return file.exists() and file.stat().st_size > 0
 
 
-def _written(engine: Engine, statements: Sequence[str], patience_ms: int) -> bool:
+def _run_statements(engine: Engine, statements: Sequence[str], patience_ms: int) -> bool:
     lock = WriteLock(Path(f"{engine.url.database}-turn"))
     if not lock.acquire():
         return False

@@ -200,13 +200,13 @@ def send_mail(settings: Settings, to: str, subject: str, text: str) -> None:
             server.send_message(message)
     except (smtplib.SMTPException, OSError) as error:
         raise DeliveryError(
-            f"{settings.smtp_host} did not take the mail: {_why(error)}",
+            f"{settings.smtp_host} did not take the mail: {_reason_of(error)}",
             remedy="Check smtp_host, smtp_port, smtp_security, smtp_user and smtp_password, and"
             " the address",
         ) from error
 
 
-def _why(error: OSError) -> str:
+def _reason_of(error: OSError) -> str:
     """Return why a mail was not sent, in the words of the server or the network."""
     if isinstance(error, smtplib.SMTPRecipientsRefused):
         return _one_line(*next(iter(error.recipients.values())))

@@ -254,7 +254,7 @@ def note_people(services: Services, job_id: str) -> None:
             jobs.note_people(job_id, people_now(session, run))
 
 
-def stands(
+def is_current(
     session: Session,
     jobs: Jobs,
     job: Job,
@@ -292,6 +292,6 @@ def remove_outdated_reports(services: Services) -> None:
     # A run has many reports, and possibly very many participants.
     once = cache(people_now)
     with reading(services.sessions) as session:
-        outdated = [job.id for job in jobs.everything() if not stands(session, jobs, job, once)]
+        outdated = [job.id for job in jobs.everything() if not is_current(session, jobs, job, once)]
     for job_id in outdated:
         jobs.remove(job_id)

@@ -174,12 +174,12 @@ class SimulatedSession:
         return {
             "uuid": str(UUID(int=rng.getrandbits(128), version=4)),
             "position": trial["position"],
-            **self._answered(known_item, options),
+            **self._answer_fields(known_item, options),
             "input_method": rng.choice(INPUT_METHODS),
             "client_time": utc_now().isoformat(),
         }
 
-    def _answered(self, known: Known, options: Sequence[str]) -> dict[str, object]:
+    def _answer_fields(self, known: Known, options: Sequence[str]) -> dict[str, object]:
         """Return an answer in the format of the page."""
         response = self._plan.response.of_item(known.item)
         if not hasattr(self._responder, response.responder_method):

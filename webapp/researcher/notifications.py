@@ -71,7 +71,7 @@ def try_out() -> ResponseReturnValue:
     """Queue a test notice; a periodic job sends it, so that no participant waits for it."""
     services = current_services()
     with services.sessions.begin() as session:
-        notification, now = _mine(session), services.now()
+        notification, now = _own_notification(session), services.now()
         about = f"test {now:%Y-%m-%d %H:%M}"
         mine = Notice.notification_id == notification.id, Notice.about == about
         if session.scalar(select(Notice.id).where(*mine)) is None:
@@ -87,7 +87,7 @@ def try_out() -> ResponseReturnValue:
 def take_away() -> ResponseReturnValue:
     """Remove an address and its stored notices."""
     with current_services().sessions.begin() as session:
-        notification = _mine(session)
+        notification = _own_notification(session)
         _note(session, "notification removed", Way(notification.way), notification.address)
         session.execute(delete(Notice).where(Notice.notification_id == notification.id))
         session.execute(delete(Notification).where(Notification.id == notification.id))
@@ -119,7 +119,7 @@ def _typed_address() -> str:
     return address
 
 
-def _mine(session: Session) -> Notification:
+def _own_notification(session: Session) -> Notification:
     """Return the notification, owned by the user, that the form names."""
     number = whole_number(request.form.get("number", ""), _DIGITS)
     notification = session.get(Notification, number)

@@ -70,18 +70,18 @@ def cancel() -> ResponseReturnValue:
 @allowed(Right.CONDUCT)
 def figure() -> Response:
     """Send the figure of a simulation."""
-    return send_file(_made() / "power.svg", "image/svg+xml")
+    return send_file(_finished_calculation() / "power.svg", "image/svg+xml")
 
 
 @power_pages.get("/studies/power/download")
 @allowed(Right.CONDUCT)
 def download() -> Response:
     """Send the table and the figure of a simulation as a zip file."""
-    archive = zipped(_made())
+    archive = zipped(_finished_calculation())
     return send_file(archive, "application/zip", as_attachment=True, download_name="power.zip")
 
 
-def _made() -> Path:
+def _finished_calculation() -> Path:
     arguments = request.args
     return made_report(_job(_study(arguments.get("study", "")), arguments.get("job", "")))
 

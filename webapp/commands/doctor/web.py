@@ -30,7 +30,7 @@ def ready(at: Installation) -> Iterator[Finding]:
     if not at.settings.metrics_port:
         yield Finding("ready", Level.GOOD, "not checked: no private port is set (metrics_port)")
         return
-    base = _from_here(at.settings.metrics_host, at.settings.metrics_port)
+    base = _reachable_address(at.settings.metrics_host, at.settings.metrics_port)
     try:
         readiness = httpx.get(f"{base}/readyz", timeout=_PATIENCE_S, trust_env=False).json()
     except (httpx.HTTPError, ValueError) as error:
@@ -52,7 +52,7 @@ def hosts(at: Installation) -> Iterator[Finding]:
         message = "public_url is not set, so requests for any host name are answered"
         yield Finding("hosts", level, message, "" if level is Level.GOOD else "Set public_url")
         return
-    base = _from_here(at.settings.host, at.settings.port)
+    base = _reachable_address(at.settings.host, at.settings.port)
     try:
         response = httpx.get(
             base + HEALTHZ, headers={"Host": _NOBODY}, timeout=_PATIENCE_S, trust_env=False
@@ -70,7 +70,7 @@ def hosts(at: Installation) -> Iterator[Finding]:
         yield Finding("hosts", Level.FAULT, message, remedy)
 
 
-def _from_here(host: str, port: int) -> str:
+def _reachable_address(host: str, port: int) -> str:
     local_addresses = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)
     return (
         f"http://[{local_addresses}]:{port}"
@@ -88,7 +88,7 @@ def web(at: Installation) -> Iterator[Finding]:
         yield Finding("web", level, message, "" if level is Level.GOOD else "Set public_url")
         return
     try:
-        yield from _through(base)
+        yield from _check_pages(base)
     except httpx.HTTPError as error:
         yield _no_answer(base, error)
 
@@ -107,7 +107,7 @@ def _no_answer(base: str, error: httpx.HTTPError) -> Finding:
     return Finding("web", Level.FAULT, message, remedy)
 
 
-def _through(base: str) -> Iterator[Finding]:
+def _check_pages(base: str) -> Iterator[Finding]:
     trusted = httpx.create_ssl_context(trust_env=False)
     # The system's certificate authorities, and those of SSL_CERT_FILE.
     trusted.load_default_certs()
@@ -157,7 +157,7 @@ def certificate(at: Installation) -> Iterator[Finding]:
         return
     trusted = ssl.create_default_context()
     try:
-        ends = _ends(trusted, address.hostname, address.port or _HTTPS)
+        ends = _expiry_of(trusted, address.hostname, address.port or _HTTPS)
     except ssl.SSLCertVerificationError as error:
         message = f"browsers refuse the certificate of {address.hostname}: {error.verify_message}"
         remedy = "Renew it: certbot renew, or see the log of the web server in front"
@@ -176,7 +176,7 @@ def certificate(at: Installation) -> Iterator[Finding]:
         yield Finding("certificate", Level.GOOD, message)
 
 
-def _ends(trusted: ssl.SSLContext, host: str, port: int) -> datetime:
+def _expiry_of(trusted: ssl.SSLContext, host: str, port: int) -> datetime:
     with (
         socket.create_connection((host, port), timeout=_HANDSHAKE_S) as raw_socket,
         trusted.wrap_socket(raw_socket, server_hostname=host) as secured,
