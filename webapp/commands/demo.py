@@ -115,24 +115,18 @@ def _scores(name: str, made: Path, models: bool) -> list[Path]:
             # Only a generated text has supertags.
             _make(made / "tags", "lm", "text", name, "--tagged", "--sentences", "5000",
                   "--seed", "2", "--out")  # fmt: skip
-<<<<<<< HEAD
-            wanted["multitask"] = ("demo_multitask", "--tags", str(made / "tags"))
+            model_options["multitask"] = ("demo_multitask", "--tags", str(made / "tags"))
     try:
         _train(made, _NGRAM, text)
     except MissingPartError as error:
         click.echo(f"{error} The report compares people with a unigram model instead.")
-        del wanted["ngram"]
-        wanted = _UNIGRAM | wanted
-    _train(made, {model: wanted[model] for model in wanted if model not in _NGRAM}, text)
-    files = [made / "scores" / f"{model}.parquet" for model in wanted]
-    for model, file in zip(wanted, files, strict=True):
-=======
-            model_options["multitask"] = ("demo_multitask", "--tags", str(made / "tags"))
-    for model, options in model_options.items():
-        _make(made / "models" / model, "lm", "train", *options, "--data", str(text), "--out")
+        del model_options["ngram"]
+        model_options = _UNIGRAM | model_options
+    _train(
+        made, {model: model_options[model] for model in model_options if model not in _NGRAM}, text
+    )
     files = [made / "scores" / f"{model}.parquet" for model in model_options]
     for model, file in zip(model_options, files, strict=True):
->>>>>>> rooms-b
         _make(file, "lm", "score", f"{made}/models/{model}", name, "--out")
     return files
 
