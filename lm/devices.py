@@ -40,10 +40,10 @@ def choose_device(choice: DeviceChoice, *, exact: bool = False) -> torch.device:
     Raises:
         LmError: The device is not available.
     """
-    there = {"cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available()}
+    available = {"cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available()}
     if choice == "auto":
-        choice = "cuda" if there["cuda"] else "mps" if there["mps"] else "cpu"
-    elif not there.get(choice, True):
+        choice = "cuda" if available["cuda"] else "mps" if available["mps"] else "cpu"
+    elif not available.get(choice, True):
         raise LmError(f'this machine has no device "{choice}". Use `--device auto` or `cpu`.')
     if choice == "cuda":
         # TensorFloat-32 keeps 10 bits of the fraction, enough for gradients of 32-bit weights.
@@ -53,7 +53,7 @@ def choose_device(choice: DeviceChoice, *, exact: bool = False) -> torch.device:
     return torch.device(choice)
 
 
-def good_precision(device: torch.device) -> Literal["float32", "bf16"]:
+def choose_precision(device: torch.device) -> Literal["float32", "bf16"]:
     """Return bf16 if a CUDA device computes it natively, otherwise float32.
 
     CPUs use float32: equal weights on all CPUs matter more than speed.
@@ -63,7 +63,7 @@ def good_precision(device: torch.device) -> Literal["float32", "bf16"]:
 
 
 @contextmanager
-def joined_processes(device: torch.device) -> Iterator[Processes]:
+def join_processes(device: torch.device) -> Iterator[Processes]:
     """Join the processes that ``torchrun`` started, if any, until the block ends."""
     if int(os.environ.get("WORLD_SIZE", 1)) == 1:
         yield Processes()
@@ -82,7 +82,7 @@ def joined_processes(device: torch.device) -> Iterator[Processes]:
         dist.destroy_process_group()
 
 
-def gathered(tensor: torch.Tensor, processes: Processes) -> torch.Tensor:
+def gather_from_all(tensor: torch.Tensor, processes: Processes) -> torch.Tensor:
     """Return the tensors of all processes, concatenated along the second dimension."""
     if processes.world == 1:
         return tensor
@@ -91,15 +91,15 @@ def gathered(tensor: torch.Tensor, processes: Processes) -> torch.Tensor:
     return torch.cat(parts, dim=1)
 
 
-def summed(tensor: torch.Tensor, processes: Processes) -> torch.Tensor:
+def sum_over_all(tensor: torch.Tensor, processes: Processes) -> torch.Tensor:
     """Return the sum of the tensors of all processes."""
     if processes.world > 1:
         dist.all_reduce(tensor)
     return tensor
 
 
-def any_says(flag: bool, device: torch.device, processes: Processes) -> bool:
+def is_set_anywhere(flag: bool, device: torch.device, processes: Processes) -> bool:
     """Return whether the flag is set in any process."""
     if processes.world == 1:
         return flag
-    return bool(summed(torch.tensor(float(flag), device=device), processes).item())
+    return bool(sum_over_all(torch.tensor(float(flag), device=device), processes).item())

@@ -58,7 +58,7 @@ def _undecodable(path: Path) -> int:
     return 0
 
 
-def wrong_key(error: "ValidationError") -> str:
+def describe_first_error(error: "ValidationError") -> str:
     """Return a message about the first invalid key of a file."""
     first = error.errors(include_url=False)[0]
     key = ".".join(map(str, first["loc"]))
@@ -70,12 +70,12 @@ def wrong_key(error: "ValidationError") -> str:
         return f'"{key}": {first["msg"].removeprefix("Value error, ")}'
     if first["type"].endswith("_short"):
         return f'"{key}" is empty'
-    wanted = _KINDS.get(first["type"], first["msg"].removeprefix("Input should be "))
-    return f'"{key}" must be {wanted.partition(",")[0]}, not {first["input"]!r}'
+    expected = _KINDS.get(first["type"], first["msg"].removeprefix("Input should be "))
+    return f'"{key}" must be {expected.partition(",")[0]}, not {first["input"]!r}'
 
 
 @contextmanager
-def faults_of(path: Path) -> Iterator[None]:
+def locate_errors(path: Path) -> Iterator[None]:
     """Add the file and line to all errors of a file that is parsed in the block.
 
     Raises:
@@ -88,7 +88,7 @@ def faults_of(path: Path) -> Iterator[None]:
         yield
     except ValidationError as error:
         key = error.errors(include_url=False)[0]["loc"]
-        raise LmError(f"{_place(path, key)}: {wrong_key(error)}.") from error
+        raise LmError(f"{_place(path, key)}: {describe_first_error(error)}.") from error
     except LmError as error:
         raise LmError(f"{_place(path, error.key)}: {error}") from error
     except (ValueError, RecursionError) as error:
@@ -115,24 +115,24 @@ def line_of(text: str, key: Sequence[str | int]) -> int | None:
         text: A whole TOML file.
         key: Names of keys, and indices of tables in arrays, from 0.
     """
-    found, reached, began = None, 0, 1
+    line, reached, began = None, 0, 1
     lines = text.splitlines(keepends=True)
     for number in range(1, len(lines) + 1):
         try:
-            held = tomllib.loads("".join(lines[:number]))
+            document = tomllib.loads("".join(lines[:number]))
         except tomllib.TOMLDecodeError:
             continue
-        if (depth := _depth(held, key)) > reached:
-            found, reached = began, depth
+        if (depth := _depth(document, key)) > reached:
+            line, reached = began, depth
         began = number + 1
-    return found
+    return line
 
 
-def _depth(held: object, key: Sequence[str | int]) -> int:
+def _depth(document: object, key: Sequence[str | int]) -> int:
     """Return how many leading parts of a key exist in the document."""
     for depth, part in enumerate(key):
         try:
-            held = held[part]  # type: ignore[index]
+            document = document[part]  # type: ignore[index]
         except (KeyError, IndexError, TypeError):
             return depth
     return len(key)

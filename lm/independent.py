@@ -41,7 +41,7 @@ class Recomputed:
     independent: bool
 
 
-def recomputed(model: str, texts: Sequence[str], loading: Loading = PLAIN) -> Recomputed:
+def recompute_scores(model: str, texts: Sequence[str], loading: Loading = PLAIN) -> Recomputed:
     """Return the recomputed log-probability of each token of whole texts.
 
     Args:
@@ -52,10 +52,10 @@ def recomputed(model: str, texts: Sequence[str], loading: Loading = PLAIN) -> Re
     Raises:
         LmError: A text cannot be scored, or the model's files cannot be read.
     """
-    type_, source, beginning = _named(model)
+    type_, source, beginning = _resolve_model(model)
     if type_ not in TYPES:
         scorer = scorer_of(model, replace(loading, fast=False))
-        return Recomputed([scorer.score([("", one)])[0].logprobs_nats for one in texts], False)
+        return Recomputed([scorer.score([("", text)])[0].logprobs_nats for text in texts], False)
     again: Again = importlib.import_module(TYPES[type_]).logprobs_again
     if type_ == "hf":
         device: Device = loading.device
@@ -75,7 +75,7 @@ def recomputed(model: str, texts: Sequence[str], loading: Loading = PLAIN) -> Re
     return Recomputed(again(source, texts), True)
 
 
-def _named(model: str) -> tuple[str, str, str]:
+def _resolve_model(model: str) -> tuple[str, str, str]:
     """Return a model's type, the folder or name of its files, and the beginning of its texts."""
     if model.startswith(HF_PREFIX):
         return "hf", model.removeprefix(HF_PREFIX), ""

@@ -50,12 +50,12 @@ def refuse_overwrite(folder: Path, own_files: Collection[str]) -> None:
     """
     if folder.exists() and not folder.is_dir():
         raise LmError(f"{folder} is a file; a model needs a folder. Choose another name.")
-    found = {entry.name for entry in folder.iterdir()} if folder.is_dir() else set()
-    if not found:
+    names = {entry.name for entry in folder.iterdir()} if folder.is_dir() else set()
+    if not names:
         return
-    foreign = found - set(own_files)
+    foreign = names - set(own_files)
     if not foreign and "code_version" not in read_config(folder):
-        foreign = found
+        foreign = names
     if foreign:
         raise LmError(
             f"{folder} holds files that were not trained here "
@@ -145,33 +145,33 @@ def _version(name: str) -> str:
         return "none"
 
 
-def _add(source: str, digest: "hashlib._Hash", seen: set[Path]) -> None:
+def _add(source: str, digest: "hashlib._Hash", visited: set[Path]) -> None:
     folder = Path(source)
     if not folder.is_dir():
         digest.update(f"named {source}\n".encode())
-        found = cached_folder(source)
-        if found is None:
+        cached = cached_folder(source)
+        if cached is None:
             return
-        folder = found
-    if folder.resolve() in seen:
+        folder = cached
+    if folder.resolve() in visited:
         return
-    seen.add(folder.resolve())
+    visited.add(folder.resolve())
     for path in _files(folder):
         digest.update(f"{path.relative_to(folder).as_posix()}\n".encode())
         with path.open("rb") as file:
             digest.update(hashlib.file_digest(file, "sha256").digest())
-    for pointed in _pointed(folder):
-        _add(pointed, digest, seen)
+    for pointed in _referenced_folders(folder):
+        _add(pointed, digest, visited)
 
 
 def _files(folder: Path) -> Iterator[Path]:
-    found = [
+    paths = [
         Path(root) / name for root, _, names in os.walk(folder, followlinks=True) for name in names
     ]
-    yield from sorted(path for path in found if path.is_file())
+    yield from sorted(path for path in paths if path.is_file())
 
 
-def _pointed(folder: Path) -> Iterator[str]:
+def _referenced_folders(folder: Path) -> Iterator[str]:
     """Yield the folder that a folder's config.json refers to as the model."""
     try:
         config = json.loads((folder / "config.json").read_text("utf-8"))
@@ -189,8 +189,8 @@ def cached_folder(name: str) -> Path | None:
     try:
         from huggingface_hub import try_to_load_from_cache
 
-        found = try_to_load_from_cache(name, "config.json")
+        config_path = try_to_load_from_cache(name, "config.json")
     # An invalid model name on the hub is not in the cache.
     except (ImportError, ValueError):
         return None
-    return Path(found).parent if isinstance(found, str) else None
+    return Path(config_path).parent if isinstance(config_path, str) else None

@@ -52,15 +52,15 @@ def load_scorer(
             importable or not allowed; its files are damaged; or the device is not available or
             not supported by the model.
     """
-    named = str(model)
-    if named.startswith(HF_PREFIX):
+    model_name = str(model)
+    if model_name.startswith(HF_PREFIX):
         from lm.huggingface.load import load_hf
 
-        return load_hf(named.removeprefix(HF_PREFIX), device=device, how=how)
+        return load_hf(model_name.removeprefix(HF_PREFIX), device=device, how=how)
     folder = Path(model)
     config = read_config(folder)
     type_ = str(config.get("type"))
-    found = _type_named(type_, config, folder, own_code=own_code)
+    scorer_class = _find_type(type_, config, folder, own_code=own_code)
     if how != AS_USUAL:
         if type_ != "hf":
             raise LmError(
@@ -70,54 +70,56 @@ def load_scorer(
         from lm.huggingface.load import HfFolder
 
         return HfFolder.load(folder, device, how)
-    if type_ in _ON_DEVICES or getattr(found, "takes_device", False):
-        return found.load(folder, device=device)
+    if type_ in _ON_DEVICES or getattr(scorer_class, "takes_device", False):
+        return scorer_class.load(folder, device=device)
     if device not in ("auto", "cpu"):
         raise LmError(
             f'{folder}: a model of the type "{type_}" can only compute on the CPU. Leave '
             f"`--device {device}` out."
         )
-    return found.load(folder)
+    return scorer_class.load(folder)
 
 
-def _type_named(
+def _find_type(
     name: str, config: dict[str, object], folder: Path, *, own_code: bool
 ) -> _ScorerClass:
     if name in TYPES:
         module, _, attribute = TYPES[name].partition(":")
         return cast(_ScorerClass, getattr(importlib.import_module(module), attribute))
     installed = entry_points(group=GROUP)
-    offers = {each.value: each for each in installed if each.name == name}
+    offers = {
+        entry_point.value: entry_point for entry_point in installed if entry_point.name == name
+    }
     if len(offers) > 1:
-        raise _offered_twice(name, offers.values(), folder)
+        raise _ambiguous_type_error(name, offers.values(), folder)
     if offers:
-        return _imported(next(iter(offers.values())), folder)
+        return _import_type(next(iter(offers.values())), folder)
     if ":" in name and own_code:
-        return _imported(EntryPoint(name, name, GROUP), folder)
+        return _import_type(EntryPoint(name, name, GROUP), folder)
     raise LmError(
         f'{folder / CONFIG}: there is no model type "{name}". '
         f"Expected one of: {', '.join(sorted({*TYPES, *installed.names}))}.{_hint(config, folder)}"
     )
 
 
-def _imported(plugin: EntryPoint, folder: Path) -> _ScorerClass:
+def _import_type(plugin: EntryPoint, folder: Path) -> _ScorerClass:
     try:
-        found = plugin.load()
+        loaded = plugin.load()
     except Exception as error:
         # A third-party module may raise any error while it is imported.
         raise LmError(
             f'{folder / CONFIG}: the model type "{plugin.name}" cannot be imported '
             f"({type(error).__name__}: {error}). Expected a class on Python's path (PYTHONPATH)."
         ) from error
-    if not isinstance(found, type) or not hasattr(found, "load"):
+    if not isinstance(loaded, type) or not hasattr(loaded, "load"):
         raise LmError(
             f'{folder / CONFIG}: "{plugin.name}" is not a model type. Expected a class with `load`.'
         )
-    return cast(_ScorerClass, found)
+    return cast(_ScorerClass, loaded)
 
 
-def _offered_twice(name: str, offers: Iterable[EntryPoint], folder: Path) -> LmError:
-    packages = sorted(f"{each.dist.name} ({each.value})" for each in offers if each.dist)
+def _ambiguous_type_error(name: str, offers: Iterable[EntryPoint], folder: Path) -> LmError:
+    packages = sorted(f"{offer.dist.name} ({offer.value})" for offer in offers if offer.dist)
     return LmError(
         f'{folder / CONFIG}: the model type "{name}" is offered more than once: '
         f"{', '.join(packages)}. Expected one package. Uninstall the others, or write the one you "

@@ -34,14 +34,14 @@ def worker_pool(n: int, prepare: Callable[[int], None], threads: int) -> Iterato
         prepare: Called first in each process, with ``threads``.
         threads: The number of computing threads of each process.
     """
-    others = set(active_children())
+    other_children = set(active_children())
     # A forked copy of a process with threads, as PyTorch has, can deadlock: hence "spawn".
     pool = ProcessPoolExecutor(n, get_context("spawn"), _begin, (prepare, threads))
     try:
         yield pool
     except BaseException:
         pool.shutdown(wait=False, cancel_futures=True)
-        for worker in set(active_children()) - others:
+        for worker in set(active_children()) - other_children:
             worker.terminate()
         raise
     pool.shutdown()
@@ -267,12 +267,12 @@ def _client(address: str, timeout_s: float, alone_s: float) -> Iterator[Executor
                 f"the Dask scheduler at {address} has no workers, so it would score nothing. "
                 f"Start some with `dask worker {address}`."
             ) from error
-        with _watched(client, address, alone_s):
+        with _watch_cluster(client, address, alone_s):
             yield client.get_executor(pure=False)
 
 
 @contextmanager
-def _watched(client: Any, address: str, alone_s: float) -> Iterator[None]:  # noqa: ANN401
+def _watch_cluster(client: Any, address: str, alone_s: float) -> Iterator[None]:  # noqa: ANN401
     """Stop waiting for a cluster without workers: check regularly whether it has any.
 
     Raises:
@@ -296,9 +296,9 @@ def _watched(client: Any, address: str, alone_s: float) -> Iterator[None]:  # no
     try:
         yield
     except CancelledError as error:
-        what = f"has had no workers for {alone_s:.0f} s" if lost.is_set() else "has stopped"
+        cause = f"has had no workers for {alone_s:.0f} s" if lost.is_set() else "has stopped"
         raise LmError(
-            f"the Dask scheduler at {address} {what}, so the rest was not scored and nothing was "
+            f"the Dask scheduler at {address} {cause}, so the rest was not scored and nothing was "
             f"written. Start workers with `dask worker {address}`, and score again."
         ) from error
     finally:

@@ -87,11 +87,11 @@ def surprisals(
     scored = scorer.score([("", text) for text in joined])
     marked = scorer.boundary_logprobs(joined) if correct and spaces else None
     boundaries: Sequence[Floats | None] = marked or [None] * len(joined)
-    found = []
+    results = []
     for text, pieces, scores, mass in zip(joined, texts, scored, boundaries, strict=True):
         ends = _piece_ends(text, pieces, scorer.token_ends(text), spaces=spaces)
-        found.append(_pieces(pieces, ends, scores, mass))
-    return found
+        results.append(_pieces(pieces, ends, scores, mass))
+    return results
 
 
 def _of_words(scorer: Scorer, texts: Sequence[Sequence[str]]) -> list[list[Piece]]:
@@ -122,16 +122,16 @@ def _piece_ends(
 def _pieces(
     pieces: Sequence[str], ends: Sequence[int], scores: TokenScores, mass: Floats | None
 ) -> list[Piece]:
-    found, before = [], 0
+    results, start = [], 0
     for piece, end in zip(pieces, ends, strict=True):
-        surprisal = -math.fsum(scores.logprobs_nats[before:end].tolist())
+        surprisal = -math.fsum(scores.logprobs_nats[start:end].tolist())
         if mass is not None:
-            surprisal -= float(mass[end - 1]) - (float(mass[before - 1]) if before else 0.0)
-        unknown = int(scores.unknown[before:end].sum())
+            surprisal -= float(mass[end - 1]) - (float(mass[start - 1]) if start else 0.0)
+        unknown = int(scores.unknown[start:end].sum())
         # Rounding can make a surprisal close to 0 negative.
-        found.append(Piece(piece, max(surprisal, 0.0), end - before, unknown, mass is not None))
-        before = end
-    return found
+        results.append(Piece(piece, max(surprisal, 0.0), end - start, unknown, mass is not None))
+        start = end
+    return results
 
 
 def region_surprisals(scorer: Scorer, texts: Sequence[Sequence[str]]) -> list[list[Floats]]:
@@ -148,7 +148,7 @@ def region_surprisals(scorer: Scorer, texts: Sequence[Sequence[str]]) -> list[li
         LmError: A text cannot be scored.
     """
     joined = [" ".join(filter(None, regions)) for regions in texts]
-    found = []
+    results = []
     for text, regions, scores in zip(
         joined, texts, scorer.score([("", text) for text in joined]), strict=True
     ):
@@ -158,16 +158,16 @@ def region_surprisals(scorer: Scorer, texts: Sequence[Sequence[str]]) -> list[li
             starts = _word_starts(text)
         counts = np.searchsorted(starts, _edges(regions), "left")
         surprisals = np.maximum(-scores.logprobs_nats, 0.0)
-        found.append(np.split(surprisals, counts))
-    return found
+        results.append(np.split(surprisals, counts))
+    return results
 
 
 def _starts(text: str, ends: Sequence[int]) -> list[int]:
-    starts, before = [], 0
+    starts, previous_end = [], 0
     for end in ends:
-        spaces = len(text[before:]) - len(text[before:].lstrip())
-        starts.append(before + spaces)
-        before = end
+        spaces = len(text[previous_end:]) - len(text[previous_end:].lstrip())
+        starts.append(previous_end + spaces)
+        previous_end = end
     return starts
 
 

@@ -93,8 +93,8 @@ def available_bytes() -> float:
 
 def bytes_needed(n: int, how: Weights) -> float:
     """Return the memory that this number of weights takes in this form."""
-    each = _BYTES_OF_BITS[how.bits] if how.bits else _BYTES[how.dtype]
-    return n * each * _BESIDES
+    bytes_per_weight = _BYTES_OF_BITS[how.bits] if how.bits else _BYTES[how.dtype]
+    return n * bytes_per_weight * _BESIDES
 
 
 def refuse_too_large(source: str, n: int, how: Weights, available: float, *, cuda: bool) -> None:
@@ -113,13 +113,13 @@ def refuse_too_large(source: str, n: int, how: Weights, available: float, *, cud
     needed = bytes_needed(n, how)
     if needed <= available:
         return
-    others = [("--dtype bfloat16", Weights("bfloat16"))]
+    alternatives = [("--dtype bfloat16", Weights("bfloat16"))]
     if cuda:
-        others += [("--bits 8", Weights(bits=8)), ("--bits 4", Weights(bits=4))]
+        alternatives += [("--bits 8", Weights(bits=8)), ("--bits 4", Weights(bits=4))]
     fitting = [
-        f"{option} ({bytes_needed(n, other) / _GIB:.1f} GiB)"
-        for option, other in others
-        if bytes_needed(n, other) <= available
+        f"{option} ({bytes_needed(n, alternative) / _GIB:.1f} GiB)"
+        for option, alternative in alternatives
+        if bytes_needed(n, alternative) <= available
     ]
     most = available / (_BYTES[how.dtype] * _BESIDES) / 1e6
     remedy = (

@@ -35,7 +35,7 @@ from experiment.seeds import derive_seed
 from experiment.tables.atomic_write import atomic_write
 from experiment.tables.parquet import arrow_schema
 from experiment.tables.schemas import SCORES
-from lm.independent import Recomputed, recomputed
+from lm.independent import Recomputed, recompute_scores
 from lm.sharding import (
     PLAIN,
     TEXTS_AT_A_TIME,
@@ -214,7 +214,7 @@ class _BlockScores:
         rng: np.random.Generator,
     ) -> Check | None:
         """Check the block's score table against recomputed scores of its items."""
-        again = partial(recomputed, self._scoring.model, loading=self._scoring.loading)
+        again = partial(recompute_scores, self._scoring.model, loading=self._scoring.loading)
         run = self._scoring.executor.map if self._scoring.executor else map
 
         def recompute(texts: list[str]) -> Recomputed:

@@ -22,7 +22,7 @@ from analysis.takers.taking import Sitting, longest_questions, take
 from experiment.materials.render import render, split_lower_case_tokens, split_tokens
 from experiment.studies.study import Study
 from lm.answering.answerer import Answerer, LocalAnswerer, Question, Tier, reply_store
-from lm.answering.messages import elsewhere, has_images
+from lm.answering.messages import find_external_image, has_images
 from lm.answering.server import ServerAnswerer
 from lm.answering.spec import API_PREFIX, Terms, parse_server
 from lm.errors import LmError
@@ -184,15 +184,15 @@ def _taken(plan: Plan, model: Answering, folder: TakersFolder) -> Iterator[str]:
     )
     server = model.server
     if server:
-        server.go_on()
+        server.resume()
     with reply_store(folder.replies) as store:
         for reading in plan.readings:
-            sittings = take(plan, reading, lambda asked: store.answered(answerer, asked))
+            sittings = take(plan, reading, lambda asked: store.answer_questions(answerer, asked))
             write_sittings(plan, sittings, taker, folder.path / reading.name)
             yield _said(sittings, folder.path / reading.name)
     facts: dict[str, object] = {"tier": str(answerer.tier), "model_name": answerer.name}
     if server:
-        server.still_the_same()
+        server.refuse_changed()
         facts |= {
             "tier_note": server.tier_note,
             "fingerprint": server.client.fingerprint,
@@ -222,7 +222,7 @@ def _refuse_images(plan: Plan, model: Answering) -> None:
     shown = next((prompt for prompt in asked if has_images(prompt)), "")
     if not shown:
         return
-    if url := elsewhere(shown):
+    if url := find_external_image(shown):
         raise LmError(
             f'the instructions show the image "{url}", which lies elsewhere, so it cannot be sent. '
             "Put its bytes into the text (![](data:image/png;base64,...)), or leave out the "

@@ -145,23 +145,26 @@ class LocalAnswerer:
         Raises:
             LmError: A text is longer than the model's window, or cannot be scored.
         """
-        requests = [request for each in questions for request in self._requests(each)]
+        requests = [request for question in questions for request in self._requests(question)]
         # Equal requests are common: many sessions contain the same sentence.
         distinct = list(dict.fromkeys(requests))
         scores = self._scorer.score(distinct)
-        found = {
-            request: float(one.logprobs_nats.sum())
-            for request, one in zip(distinct, scores, strict=True)
+        logprobs = {
+            request: float(token_scores.logprobs_nats.sum())
+            for request, token_scores in zip(distinct, scores, strict=True)
         }
         return [
-            Reply(tuple(found[request] for request in self._requests(each))) for each in questions
+            Reply(tuple(logprobs[request] for request in self._requests(question)))
+            for question in questions
         ]
 
     def refuse_too_long(self, questions: Iterable[Question]) -> None:
         """Raise an LmError if one of the questions is too long for the model."""
         encoder = getattr(self._scorer, "encoder", self._scorer)
         if hasattr(encoder, "encode"):
-            for request in {request for each in questions for request in self._requests(each)}:
+            for request in {
+                request for question in questions for request in self._requests(question)
+            }:
                 encoder.encode(*request)
 
     def _requests(self, question: Question) -> list[tuple[str, str]]:
@@ -186,7 +189,7 @@ class ReplyStore:
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
 
-    def answered(self, answerer: Answerer, questions: Sequence[Question]) -> list[Reply]:
+    def answer_questions(self, answerer: Answerer, questions: Sequence[Question]) -> list[Reply]:
         """Return a reply to each question; the model only answers questions without a stored reply.
 
         Replies are written to disk before the next questions are asked.
@@ -195,34 +198,40 @@ class ReplyStore:
             answerer: The model.
             questions: The questions; equal ones are asked once.
         """
-        keys = [_key(answerer, each) for each in questions]
-        known = {key: found for key in dict.fromkeys(keys) if (found := self._known(key))}
-        open_ = {key: each for key, each in zip(keys, questions, strict=True) if key not in known}
-        for some in _asked(answerer, open_):
-            self._keep(some)
-            known |= some
-        return [known[key] for key in keys]
+        keys = [_key(answerer, question) for question in questions]
+        replies = {key: reply for key in dict.fromkeys(keys) if (reply := self._find_stored(key))}
+        unanswered = {
+            key: question
+            for key, question in zip(keys, questions, strict=True)
+            if key not in replies
+        }
+        for new_replies in _ask_model(answerer, unanswered):
+            self._store_replies(new_replies)
+            replies |= new_replies
+        return [replies[key] for key in keys]
 
-    def _known(self, key: str) -> Reply | None:
+    def _find_stored(self, key: str) -> Reply | None:
         row = self._connection.execute("SELECT reply FROM replies WHERE key = ?", (key,)).fetchone()
         return _reply_from_json(row[0]) if row else None
 
-    def _keep(self, replies: dict[str, Reply]) -> None:
+    def _store_replies(self, replies: dict[str, Reply]) -> None:
         rows = [(key, json.dumps(asdict(reply))) for key, reply in replies.items()]
         with self._connection:
             self._connection.executemany("INSERT OR IGNORE INTO replies VALUES (?, ?)", rows)
 
 
-def _asked(answerer: Answerer, open_: dict[str, Question]) -> Iterator[dict[str, Reply]]:
+def _ask_model(answerer: Answerer, questions: dict[str, Question]) -> Iterator[dict[str, Reply]]:
     """Yield replies as they arrive: in batches from a local model, one by one from a server."""
-    keys = list(open_)
+    keys = list(questions)
     if not answerer.workers:
         for start in range(0, len(keys), _AT_A_TIME):
-            some = keys[start : start + _AT_A_TIME]
-            yield dict(zip(some, answerer.reply([open_[key] for key in some]), strict=True))
+            batch_keys = keys[start : start + _AT_A_TIME]
+            yield dict(
+                zip(batch_keys, answerer.reply([questions[key] for key in batch_keys]), strict=True)
+            )
         return
     with ThreadPoolExecutor(answerer.workers) as pool:
-        calls = {pool.submit(answerer.reply, [open_[key]]): key for key in keys}
+        calls = {pool.submit(answerer.reply, [questions[key]]): key for key in keys}
         try:
             for call in as_completed(calls):
                 yield {calls[call]: call.result()[0]}
@@ -260,7 +269,7 @@ def _key(answerer: Answerer, question: Question) -> str:
 
 
 def _reply_from_json(text: str) -> Reply:
-    found: dict[str, Any] = json.loads(text)
+    fields: dict[str, Any] = json.loads(text)
     for name in ("logprobs_nats", "texts", "thoughts"):
-        found[name] = tuple(found.get(name, ()))
-    return Reply(**found)
+        fields[name] = tuple(fields.get(name, ()))
+    return Reply(**fields)

@@ -8,7 +8,7 @@ from pathlib import Path
 from threading import Lock
 from typing import TypeGuard
 
-from lm.answering.messages import tokens_at_most
+from lm.answering.messages import count_tokens_at_most
 from lm.answering.spec import Terms
 from lm.errors import LmError
 
@@ -57,7 +57,7 @@ class Budget:
 
     def worst(self, prompt: str, most_tokens: int) -> float:
         """Return the highest cost of an attempt: one token per byte, and the longest answer."""
-        return self._cost(tokens_at_most(prompt) + 1, most_tokens)
+        return self._cost(count_tokens_at_most(prompt) + 1, most_tokens)
 
     def reserve(self, worst: float) -> int:
         """Reserve the highest possible cost of an attempt, and return the reservation's number.
@@ -131,7 +131,7 @@ class Budget:
         """
         with self._lock:
             try:
-                self._connection = connection = self._connection or self._opened()
+                self._connection = connection = self._connection or self._connect()
                 # The sum and the row that depends on it are under the same lock.
                 connection.execute("BEGIN IMMEDIATE")
                 with connection:
@@ -142,7 +142,7 @@ class Budget:
                     "another folder, and see that its disk has space."
                 ) from error
 
-    def _opened(self) -> sqlite3.Connection:
+    def _connect(self) -> sqlite3.Connection:
         if self._ledger:
             self._ledger.parent.mkdir(parents=True, exist_ok=True)
         connection = sqlite3.connect(
@@ -168,10 +168,10 @@ def _tokens(usage: object) -> tuple[int, int] | None:
     """
     if not isinstance(usage, Mapping):
         return None
-    read, written = usage.get("prompt_tokens"), usage.get("completion_tokens")
+    prompt, completion = usage.get("prompt_tokens"), usage.get("completion_tokens")
     total = usage.get("total_tokens")
-    if _is_count(read) and _is_count(written):
-        return read, max(written, total - read) if _is_count(total) else written
+    if _is_count(prompt) and _is_count(completion):
+        return prompt, max(completion, total - prompt) if _is_count(total) else completion
     return None
 
 

@@ -73,27 +73,27 @@ class Client:
             LmError: The server refuses, does not answer despite all retries, or answers with
                 another model than at first; or the cap allows no further attempt.
         """
-        reply = self._tried(path, worst, {"model": self._server.model, **body})
-        seen = f"{reply.get('model', '')} {reply.get('system_fingerprint') or ''}".strip()
-        if self.fingerprint and seen != self.fingerprint:
+        reply = self._post_with_retries(path, worst, {"model": self._server.model, **body})
+        current = f"{reply.get('model', '')} {reply.get('system_fingerprint') or ''}".strip()
+        if self.fingerprint and current != self.fingerprint:
             raise LmError(
                 f"{self._server.url}: the model has changed in mid-run: it was "
-                f'"{self.fingerprint}" and is "{seen}". What was answered before is kept apart '
+                f'"{self.fingerprint}" and is "{current}". What was answered before is kept apart '
                 "from what comes after. Name a new folder with --out to begin again."
             )
-        self.fingerprint = seen
+        self.fingerprint = current
         return reply
 
-    def _tried(self, path: str, worst: float, body: Reply) -> Reply:
+    def _post_with_retries(self, path: str, worst: float, body: Reply) -> Reply:
         reason, wait_s = "", _FIRST_WAIT_S
         # A server that supports this key answers a repeated call as before, and bills it once.
-        same = hashlib.sha256(json.dumps([self.take, path, body]).encode()).hexdigest()
+        idempotency_key = hashlib.sha256(json.dumps([self.take, path, body]).encode()).hexdigest()
         for number in range(_TRIES):
             if number:
                 self._wait(wait_s)
                 wait_s = min(2 * wait_s, _LONGEST_WAIT_S)
             try:
-                response, reply = self._attempt(path, worst, body, same)
+                response, reply = self._attempt(path, worst, body, idempotency_key)
             except httpx.RequestError as error:
                 reason = self._why_lost(error)
                 continue
@@ -105,7 +105,7 @@ class Client:
             reason = f"status {response.status_code}: {response.text[:200].strip()}"
             if response.status_code not in _PASSING:
                 break
-            wait_s = max(wait_s, _asked_to_wait(response))
+            wait_s = max(wait_s, _retry_after_s(response))
         raise LmError(
             f"{self._server.url}/{path} gives no answer ({reason}). Expected a server that speaks "
             f"the OpenAI-compatible protocol and has the model {self._server.model}. What was "
@@ -161,7 +161,7 @@ def _refused_unread(response: httpx.Response) -> bool:
     return response.is_client_error and response.status_code != httpx.codes.REQUEST_TIMEOUT
 
 
-def _asked_to_wait(response: httpx.Response) -> float:
+def _retry_after_s(response: httpx.Response) -> float:
     try:
         return min(float(response.headers.get("retry-after", 0)), _LONGEST_WAIT_S)
     except ValueError:

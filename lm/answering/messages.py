@@ -29,25 +29,25 @@ def has_images(prompt: str) -> bool:
     return bool(_IMAGE.search(prompt))
 
 
-def elsewhere(prompt: str) -> str:
+def find_external_image(prompt: str) -> str:
     """Return the address of an image that is not embedded in the prompt; empty if all are."""
-    urls = (found["url"] for found in _IMAGE.finditer(prompt))
+    urls = (match["url"] for match in _IMAGE.finditer(prompt))
     return next((url for url in urls if not _WITH_BYTES.match(url)), "")
 
 
-def content(prompt: str) -> str | list[dict[str, Any]]:
+def build_content(prompt: str) -> str | list[dict[str, Any]]:
     """Return a message's content: the prompt, or the list of its texts and images in order."""
     if not has_images(prompt):
         return prompt
     parts, end = list[dict[str, Any]](), 0
-    for found in _IMAGE.finditer(prompt):
-        parts += _text(prompt[end : found.start()])
-        parts.append({"type": "image_url", "image_url": {"url": found["url"]}})
-        end = found.end()
+    for match in _IMAGE.finditer(prompt):
+        parts += _text(prompt[end : match.start()])
+        parts.append({"type": "image_url", "image_url": {"url": match["url"]}})
+        end = match.end()
     return parts + _text(prompt[end:])
 
 
-def tokens_at_most(prompt: str) -> int:
+def count_tokens_at_most(prompt: str) -> int:
     """Return the largest possible number of tokens in a prompt: no token is below one byte."""
     return len(prompt.encode()) + _MOST_TOKENS * len(_IMAGE.findall(prompt))
 
@@ -83,7 +83,7 @@ class Thought:
     tokens: int | None
 
 
-def asked_to_think(most_tokens: int, effort: str = "", *, allowed: bool) -> dict[str, object]:
+def thinking_parameters(most_tokens: int, effort: str = "", *, allowed: bool) -> dict[str, object]:
     """Return the request parameters for thinking and for the number of tokens.
 
     Args:
@@ -104,12 +104,12 @@ def asked_to_think(most_tokens: int, effort: str = "", *, allowed: bool) -> dict
     }
 
 
-def thought_of(answer: dict[str, Any]) -> Thought:
+def find_thought(answer: dict[str, Any]) -> Thought:
     """Return the thinking in an answer, from any of the places where servers put it."""
     message = (answer.get("choices") or [{}])[0].get("message") or {}
     text = message.get("reasoning_content") or message.get("reasoning") or ""
-    if not text and (found := _WRITTEN_OUT.search(message.get("content") or "")):
-        text = found[1].strip()
+    if not text and (match := _WRITTEN_OUT.search(message.get("content") or "")):
+        text = match[1].strip()
     details = (answer.get("usage") or {}).get("completion_tokens_details") or {}
     tokens = details.get("reasoning_tokens")
     if tokens is None:
@@ -117,20 +117,20 @@ def thought_of(answer: dict[str, Any]) -> Thought:
     return Thought(str(text), int(tokens))
 
 
-def together(thoughts: Sequence[Thought]) -> int | None:
+def total_thinking_tokens(thoughts: Sequence[Thought]) -> int | None:
     """Return the total of thinking tokens; None if one of the numbers is unknown."""
-    counts = [one.tokens for one in thoughts]
-    return None if None in counts else sum(one or 0 for one in counts)
+    counts = [thought.tokens for thought in thoughts]
+    return None if None in counts else sum(thought or 0 for thought in counts)
 
 
-def label_in(text: str, labels: Sequence[str]) -> str:
+def find_label(text: str, labels: Sequence[str]) -> str:
     """Return the label that a text answers with; empty if it has none, or more than one.
 
     A label is recognised as the first word, after a word such as "Answer:", or as the only label
     among the words; brackets, quotes and full stops around it are ignored.
     """
-    said = _THOUGHT_OUT.sub("", text).strip()
-    words = [re.sub(r"^[\W_]+|[\W_]+$", "", word) for word in said.split()]
+    answer = _THOUGHT_OUT.sub("", text).strip()
+    words = [re.sub(r"^[\W_]+|[\W_]+$", "", word) for word in answer.split()]
     words = [word for word in words if word]
     if words and words[0] in labels:
         return words[0]
@@ -140,9 +140,9 @@ def label_in(text: str, labels: Sequence[str]) -> str:
         and words[1] in labels
     ):
         return words[1]
-    found = {word for word in words if word in labels}
+    matches = {word for word in words if word in labels}
     # "A" and "I" are also English words.
-    return found.pop() if len(found) == 1 and not found & {"A", "I"} else ""
+    return matches.pop() if len(matches) == 1 and not matches & {"A", "I"} else ""
 
 
 def is_refusal(text: str) -> bool:
@@ -150,7 +150,7 @@ def is_refusal(text: str) -> bool:
     return _REFUSALS.search(text) is not None
 
 
-def echoed(answer: dict[str, Any], text: str) -> list[tuple[int, float | None]]:
+def parse_echoed_scores(answer: dict[str, Any], text: str) -> list[tuple[int, float | None]]:
     """Return the start of each token of an echoed text, and its log-probability.
 
     This detects servers that ignore ``echo``, or return no log-probabilities or those of another
@@ -159,25 +159,25 @@ def echoed(answer: dict[str, Any], text: str) -> list[tuple[int, float | None]]:
     Raises:
         UnusableAnswerError: The answer is not about this text.
     """
-    given = (answer.get("choices") or [{}])[0].get("logprobs") or {}
-    tokens, logprobs = given.get("tokens") or [], given.get("token_logprobs") or []
+    scores = (answer.get("choices") or [{}])[0].get("logprobs") or {}
+    tokens, logprobs = scores.get("tokens") or [], scores.get("token_logprobs") or []
     if not tokens or len(tokens) != len(logprobs):
         raise UnusableAnswerError(f'the server gave no log-probabilities of the text "{text[:60]}"')
-    found, read = list[tuple[int, float | None]](), ""
+    starts, echo = list[tuple[int, float | None]](), ""
     for token, logprob in zip(tokens, logprobs, strict=True):
-        if len(read) >= len(text):
+        if len(echo) >= len(text):
             break  # text that the model itself wrote after the prompt
-        found.append((len(read), logprob))
-        read += token
-    if read != text:
+        starts.append((len(echo), logprob))
+        echo += token
+    if echo != text:
         raise UnusableAnswerError(
-            f'the server gave the log-probabilities of another text ("{read[:60]}") than it was '
+            f'the server gave the log-probabilities of another text ("{echo[:60]}") than it was '
             f'asked about ("{text[:60]}")'
         )
-    wrong = [one for _, one in found[1:] if one is None or not isfinite(one) or one > 0]
-    if wrong or not found:
+    wrong = [value for _, value in starts[1:] if value is None or not isfinite(value) or value > 0]
+    if wrong or not starts:
         raise UnusableAnswerError(
             f"the server gave {wrong[0] if wrong else 'nothing'} as a log-probability of a token of"
             f' "{text[:60]}"'
         )
-    return found
+    return starts

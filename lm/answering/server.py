@@ -16,13 +16,13 @@ from lm.answering.messages import (
     POINT,
     Thought,
     UnusableAnswerError,
-    asked_to_think,
-    content,
-    echoed,
+    build_content,
+    find_label,
+    find_thought,
     is_refusal,
-    label_in,
-    thought_of,
-    together,
+    parse_echoed_scores,
+    thinking_parameters,
+    total_thinking_tokens,
 )
 from lm.answering.spec import ServerModel, Terms
 from lm.errors import LmError
@@ -55,7 +55,7 @@ class ServerAnswerer:
         self._server, self.terms, self._as_chat = server, terms, chat
         self.budget = Budget(terms, ledger)
         self.client = Client(server, self.budget, terms.key)
-        self.tier, self.tier_note = self._found_tier()
+        self.tier, self.tier_note = self._find_own_tier()
         self.workers = terms.concurrency
 
     @property
@@ -71,12 +71,12 @@ class ServerAnswerer:
     @property
     def identity(self) -> str:
         """A hash of the server, the model, its fingerprint, and the settings of samples."""
-        own = (self._server.url, self._server.model, self.client.fingerprint, self.tier)
+        model_parts = (self._server.url, self._server.model, self.client.fingerprint, self.tier)
         terms = self.terms
         # An empty effort is omitted, so that runs from before this setting can be resumed.
         effort = (terms.effort,) if terms.effort else ()
         drawn = (terms.temperature, terms.samples, terms.max_tokens, *effort)
-        parts = (*own, *(drawn if self.tier is Tier.SAMPLES else ()))
+        parts = (*model_parts, *(drawn if self.tier is Tier.SAMPLES else ()))
         return hashlib.sha256("\n".join(map(str, parts)).encode()).hexdigest()
 
     def reply(self, questions: Sequence[Question]) -> list[Reply]:
@@ -85,15 +85,19 @@ class ServerAnswerer:
         Raises:
             LmError: The server fails, or the cap is reached.
         """
-        how = {Tier.TEXT: self._by_text, Tier.NEXT: self._by_next, Tier.SAMPLES: self._by_samples}
+        reply_by_tier = {
+            Tier.TEXT: self._by_text,
+            Tier.NEXT: self._by_next,
+            Tier.SAMPLES: self._by_samples,
+        }
         try:
-            return [how[self.tier](question) for question in questions]
+            return [reply_by_tier[self.tier](question) for question in questions]
         except UnusableAnswerError:
             # With the same idempotency key, the server would repeat the same unusable answer.
             self.budget.forget_take()
             raise
 
-    def go_on(self) -> None:
+    def resume(self) -> None:
         """Reuse the idempotency keys of the interrupted command that started this run, if any.
 
         Raises:
@@ -111,43 +115,47 @@ class ServerAnswerer:
         most = self.terms.max_tokens + question.thinking
         return self.terms.samples * self.budget.worst(prompt, most)
 
-    def _found_tier(self) -> tuple[Tier, str]:
-        return find_tier(self._probing, chat=self._as_chat)
+    def _find_own_tier(self) -> tuple[Tier, str]:
+        return find_tier(self._probe, chat=self._as_chat)
 
     def _by_text(self, question: Question) -> Reply:
-        found, firsts = list[float | None](), set[str]()
+        logprobs, first_tokens = list[float | None](), set[str]()
         for answer in question.answers:
             prompt = question.prompt.rstrip()
             text = f"{prompt} {answer}" if prompt else answer
-            tokens = echoed(self._completed(text, max_tokens=1, echo=True, logprobs=1), text)
-            own = [(start, one) for start, one in tokens if start >= len(prompt)]
-            crosses = bool(prompt) and (not own or own[0][0] > len(prompt) + 1)
+            tokens = parse_echoed_scores(
+                self._complete(text, max_tokens=1, echo=True, logprobs=1), text
+            )
+            answer_tokens = [(start, logprob) for start, logprob in tokens if start >= len(prompt)]
+            crosses = bool(prompt) and (not answer_tokens or answer_tokens[0][0] > len(prompt) + 1)
             ends = [start for start, _ in tokens[1:]] + [len(text)]
-            if own and own[0][1] is None:
-                firsts.add(text[: ends[0]])
-            found.append(None if crosses else sum(one or 0.0 for _, one in own))
+            if answer_tokens and answer_tokens[0][1] is None:
+                first_tokens.add(text[: ends[0]])
+            logprobs.append(
+                None if crosses else sum(logprob or 0.0 for _, logprob in answer_tokens)
+            )
         # No server reports the probability of a text's first token. Equal first tokens cancel.
-        if len(firsts) > 1:
-            found = [None] * len(found)
-        return Reply(tuple(found))
+        if len(first_tokens) > 1:
+            logprobs = [None] * len(logprobs)
+        return Reply(tuple(logprobs))
 
     def _by_next(self, question: Question) -> Reply:
-        answer = self._completed(question.prompt, max_tokens=1, logprobs=_ALTERNATIVES)
+        answer = self._complete(question.prompt, max_tokens=1, logprobs=_ALTERNATIVES)
         shares = Counter[str]()
-        for token, logprob in alternatives(answer).items():
+        for token, logprob in read_alternatives(answer).items():
             shares[token.strip()] += exp(logprob)  # type: ignore[assignment]
-        found = [log(shares[text]) if shares[text] > 0 else None for text in question.answers]
-        return Reply(tuple(found))
+        logprobs = [log(shares[text]) if shares[text] > 0 else None for text in question.answers]
+        return Reply(tuple(logprobs))
 
     def _by_samples(self, question: Question) -> Reply:
         first = question.seed % 2**31
         texts, reasons, thoughts = [], [], list[Thought]()
         for number in range(self.terms.samples):
-            answer = self._chatted(question, seed=(first + number) % 2**31)
-            texts.append(written(answer) or "")
+            answer = self._chat(question, seed=(first + number) % 2**31)
+            texts.append(read_text(answer) or "")
             reasons.append((answer.get("choices") or [{}])[0].get("finish_reason"))
-            thoughts.append(thought_of(answer))
-        labels = [label_in(text, question.answers) for text in texts]
+            thoughts.append(find_thought(answer))
+        labels = [find_label(text, question.answers) for text in texts]
         unread = [
             (text, reason)
             for text, label, reason in zip(texts, labels, reasons, strict=True)
@@ -165,39 +173,39 @@ class ServerAnswerer:
             n_refused=n_refused,
             n_cut=n_cut,
             thoughts=tuple(one.text for one in thoughts) if question.thinking else (),
-            n_hidden=together(thoughts),
+            n_hidden=total_thinking_tokens(thoughts),
             seed=first,
         )
 
-    def _completed(self, prompt: str, *, max_tokens: int, **body: object) -> dict[str, Any]:
-        more: dict[str, object] = {"temperature": 0, **body}
-        more |= {"prompt": prompt, "max_tokens": max_tokens}
-        return self._paid("completions", prompt, max_tokens, **more)
+    def _complete(self, prompt: str, *, max_tokens: int, **body: object) -> dict[str, Any]:
+        parameters: dict[str, object] = {"temperature": 0, **body}
+        parameters |= {"prompt": prompt, "max_tokens": max_tokens}
+        return self._post_paid("completions", prompt, max_tokens, **parameters)
 
-    def _chatted(self, question: Question, *, seed: int) -> dict[str, Any]:
+    def _chat(self, question: Question, *, seed: int) -> dict[str, Any]:
         terms, most = self.terms, self.terms.max_tokens + question.thinking
         body: dict[str, object] = {"max_tokens": most}
         if self._as_chat:
-            body = asked_to_think(most, terms.effort, allowed=bool(question.thinking))
-        said = [{"role": "user", "content": content(question.prompt)}]
-        body |= {"messages": said, "temperature": terms.temperature, "seed": seed}
-        return self._paid("chat/completions", question.prompt, most, **body)
+            body = thinking_parameters(most, terms.effort, allowed=bool(question.thinking))
+        messages = [{"role": "user", "content": build_content(question.prompt)}]
+        body |= {"messages": messages, "temperature": terms.temperature, "seed": seed}
+        return self._post_paid("chat/completions", question.prompt, most, **body)
 
-    def _probing(self, path: str, **body: object) -> dict[str, Any]:
+    def _probe(self, path: str, **body: object) -> dict[str, Any]:
         most = body.pop("max_tokens")
-        named = "max_completion_tokens" if self.terms.effort else "max_tokens"
-        return self._paid(path, str(body), int(str(most)), **{named: most}, **body)
+        limit_name = "max_completion_tokens" if self.terms.effort else "max_tokens"
+        return self._post_paid(path, str(body), int(str(most)), **{limit_name: most}, **body)
 
-    def _paid(self, path: str, asked: str, most: int, /, **body: object) -> dict[str, Any]:
-        return self.client.post(path, self.budget.worst(asked, most), **body)
+    def _post_paid(self, path: str, prompt: str, most: int, /, **body: object) -> dict[str, Any]:
+        return self.client.post(path, self.budget.worst(prompt, most), **body)
 
     def refuse_images(self) -> None:
         """Raise an LmError if the server accepts no images in chats."""
         prompt = f"{POINT} Which color is this?"
-        messages = [{"role": "user", "content": content(prompt)}]
-        named = "max_completion_tokens" if self.terms.effort else "max_tokens"
+        messages = [{"role": "user", "content": build_content(prompt)}]
+        limit_name = "max_completion_tokens" if self.terms.effort else "max_tokens"
         try:
-            self._paid("chat/completions", prompt, 1, messages=messages, **{named: 1})
+            self._post_paid("chat/completions", prompt, 1, messages=messages, **{limit_name: 1})
         except LmError as error:
             raise LmError(
                 f"{self._server.url} was given an image and gave no answer ({error}). The study's "
@@ -205,9 +213,9 @@ class ServerAnswerer:
                 "contexts that show the instructions."
             ) from error
 
-    def still_the_same(self) -> None:
+    def refuse_changed(self) -> None:
         """Raise an LmError if the server's model or tier has changed."""
-        tier, note = self._found_tier()
+        tier, note = self._find_own_tier()
         if tier is not self.tier:
             raise LmError(
                 f"{self._server.url}: the server gave {self.tier.in_words} at first, and now gives "
@@ -229,60 +237,61 @@ def find_tier(post: Post, *, chat: bool = False) -> tuple[Tier, str]:
         LmError: The server does not even write text.
     """
     if chat:
-        _writes(post)
+        _check_writes(post)
         return Tier.SAMPLES, "it was asked as a chat"
     try:
-        _echoes(post)
+        _check_echoes(post)
     except LmError as error:
         without_text = str(error)
     else:
         return Tier.TEXT, ""
     try:
         answer = post("completions", prompt="1 2 3 4", max_tokens=1, logprobs=_ALTERNATIVES)
-        if len(alternatives(answer)) > 1:
+        if len(read_alternatives(answer)) > 1:
             return Tier.NEXT, without_text
     except LmError as error:
         without_text += f"; {error}"
-    _writes(post)
+    _check_writes(post)
     return Tier.SAMPLES, f"{without_text}; it names no alternatives for the next token"
 
 
-def _writes(post: Post) -> None:
+def _check_writes(post: Post) -> None:
     answer = post("chat/completions", messages=[_user("Say something.")], max_tokens=4)
-    if not isinstance(written(answer), str):
-        said = json.dumps(answer, ensure_ascii=False)[:200]
+    if not isinstance(read_text(answer), str):
+        sent = json.dumps(answer, ensure_ascii=False)[:200]
         raise LmError(
-            f"the server writes nothing: {said}. Expected a text as content of the first choice's "
+            f"the server writes nothing: {sent}. Expected a text as content of the first choice's "
             "message. Ask for a model that writes, at an address that speaks OpenAI's protocol."
         )
 
 
-def _echoes(post: Post) -> None:
+def _check_echoes(post: Post) -> None:
     """Raise an LmError unless the server echoes two new, random texts unchanged."""
     for _ in range(2):
         text = f"the {secrets.token_hex(4)} of the {secrets.token_hex(4)} is the"
         reply = post("completions", prompt=text, max_tokens=1, echo=True, logprobs=1)
-        if len(echoed(reply, text)) < len(text.split()) // 2:
+        if len(parse_echoed_scores(reply, text)) < len(text.split()) // 2:
             raise LmError("the server gave fewer log-probabilities than the text has words")
 
 
-def alternatives(answer: dict[str, Any]) -> dict[str, float]:
+def read_alternatives(answer: dict[str, Any]) -> dict[str, float]:
     """Return the alternatives for the next token with their log-probabilities; empty if none."""
     choice = (answer.get("choices") or [{}])[0]
-    given = choice.get("logprobs") or {}
-    if given.get("top_logprobs"):
-        return dict(given["top_logprobs"][0] or {})
-    content = given.get("content") or []
+    logprobs = choice.get("logprobs") or {}
+    if logprobs.get("top_logprobs"):
+        return dict(logprobs["top_logprobs"][0] or {})
+    token_entries = logprobs.get("content") or []
     return {
-        each["token"]: each["logprob"] for each in (content[0]["top_logprobs"] if content else [])
+        alternative["token"]: alternative["logprob"]
+        for alternative in (token_entries[0]["top_logprobs"] if token_entries else [])
     }
 
 
-def written(answer: dict[str, Any]) -> str | None:
+def read_text(answer: dict[str, Any]) -> str | None:
     """Return the text that a chat model wrote, or None."""
     choice = (answer.get("choices") or [{}])[0]
-    found = (choice.get("message") or {}).get("content")
-    return found if isinstance(found, str) else None
+    text = (choice.get("message") or {}).get("content")
+    return text if isinstance(text, str) else None
 
 
 def _user(text: str) -> dict[str, str]:

@@ -57,16 +57,16 @@ class Terms:
         }
 
 
-def parse_server(named: str) -> ServerModel:
+def parse_server(address: str) -> ServerModel:
     """Return the server and model in ``api:URL#MODEL``.
 
     Raises:
         LmError: The text does not have that form.
     """
-    url, _, model = named.removeprefix(API_PREFIX).partition("#")
+    url, _, model = address.removeprefix(API_PREFIX).partition("#")
     if not url.startswith(("http://", "https://")) or not model:
         raise LmError(
-            f'"{named}" names no model of a server. Expected api:URL#MODEL, such as '
+            f'"{address}" names no model of a server. Expected api:URL#MODEL, such as '
             "api:http://127.0.0.1:8000/v1#my-model."
         )
     return ServerModel(url.rstrip("/"), model)

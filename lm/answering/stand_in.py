@@ -74,24 +74,24 @@ class ServedModel:
 
     def alternatives(self, prompt: str, n: int) -> list[tuple[str, float]]:
         """Return the ``n`` most probable candidates after a prompt, with log-probabilities."""
-        read = self._write(prompt)
-        requests = [(read, self._write(each)) for each in CANDIDATES]
+        written_prompt = self._write(prompt)
+        requests = [(written_prompt, self._write(candidate)) for candidate in CANDIDATES]
         scores = self._scorer.score(requests)
-        found = [
-            (each, float(one.logprobs_nats.sum()))
-            for each, one in zip(CANDIDATES, scores, strict=True)
+        pairs = [
+            (candidate, float(token_scores.logprobs_nats.sum()))
+            for candidate, token_scores in zip(CANDIDATES, scores, strict=True)
         ]
-        return sorted(found, key=lambda pair: -pair[1])[:n]
+        return sorted(pairs, key=lambda pair: -pair[1])[:n]
 
     def sample(self, prompt: str, seed: int, temperature: float) -> str:
         """Return a candidate drawn by its probability, or a text that is not a candidate."""
-        found = self.alternatives(prompt, len(CANDIDATES))
+        candidates = self.alternatives(prompt, len(CANDIDATES))
         if temperature == 0:
-            return found[0][0]
-        weights = [math.exp(logprob / temperature) for _, logprob in found]
-        rest = max(0.0, 1.0 - sum(weights)) if temperature == 1 else 0.0
-        said: Sequence[str] = [*(text for text, _ in found), ELSE]
-        return random.Random(f"{seed} {prompt}").choices(said, [*weights, rest])[0]
+            return candidates[0][0]
+        weights = [math.exp(logprob / temperature) for _, logprob in candidates]
+        other_weight = max(0.0, 1.0 - sum(weights)) if temperature == 1 else 0.0
+        texts: Sequence[str] = [*(text for text, _ in candidates), ELSE]
+        return random.Random(f"{seed} {prompt}").choices(texts, [*weights, other_weight])[0]
 
 
 # The constant thinking text, if thinking is allowed; it has no effect.
@@ -183,12 +183,12 @@ class _Handler(BaseHTTPRequestHandler):
             if server.strikes(Fault.RATE_LIMIT):
                 return self._send(429, {"error": {"message": "slow down"}}, {"Retry-After": "0"})
             key = self.headers.get("Idempotency-Key", "") if server.honours_keys else ""
-            whole = server.answers.get(key) or self._answer(body)
+            answer = server.answers.get(key) or self._answer(body)
             if key:
-                server.answers[key] = whole
+                server.answers[key] = answer
             if server.strikes(Fault.CUT):
-                return self._send(200, whole, cut=True)
-            return self._send(200, whole)
+                return self._send(200, answer, cut=True)
+            return self._send(200, answer)
 
     def _answer(self, body: dict[str, Any]) -> dict[str, Any]:
         server = self.server
@@ -201,45 +201,49 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _completion(self, body: dict[str, Any]) -> dict[str, Any]:
         server, prompt = self.server, str(body["prompt"])
-        asked = int(body.get("logprobs") or 0)
-        [(next_, logprob), *_] = found = server.model.alternatives(prompt, max(1, asked))
+        n_alternatives = int(body.get("logprobs") or 0)
+        [(best, logprob), *_] = candidates = server.model.alternatives(
+            prompt, max(1, n_alternatives)
+        )
         if Fault.TRUNCATED_ALTERNATIVES in server.faults:
-            found = found[:1]
-        given: dict[str, Any] | None = None
-        text = f" {next_}"
-        if asked and server.tier is not Tier.SAMPLES:
-            top = [{f" {token}": one for token, one in found}]
-            given = {"tokens": [text], "token_logprobs": [logprob], "top_logprobs": top}
+            candidates = candidates[:1]
+        reported: dict[str, Any] | None = None
+        text = f" {best}"
+        if n_alternatives and server.tier is not Tier.SAMPLES:
+            top = [{f" {token}": token_logprob for token, token_logprob in candidates}]
+            reported = {"tokens": [text], "token_logprobs": [logprob], "top_logprobs": top}
         echoes = server.tier is Tier.TEXT and Fault.ECHO_IGNORED not in server.faults
         if body.get("echo") and echoes:
             tokens, logprobs = server.model.pieces(prompt)
             text = prompt + text
-            given = {"tokens": [*tokens, f" {next_}"], "token_logprobs": [*logprobs, logprob]}
-            given = self._spoilt(given)
+            reported = {"tokens": [*tokens, f" {best}"], "token_logprobs": [*logprobs, logprob]}
+            reported = self._spoilt(reported)
         elif server.strikes(Fault.MISSING_LOGPROBS):
-            given = None
+            reported = None
         return {
-            "choices": [{"text": text, "logprobs": given, "finish_reason": "length"}],
+            "choices": [{"text": text, "logprobs": reported, "finish_reason": "length"}],
             "usage": _usage(prompt, 1),
         }
 
-    def _spoilt(self, given: dict[str, Any]) -> dict[str, Any]:
-        server, before = self.server, self.server.previous
-        server.previous = given
+    def _spoilt(self, reported: dict[str, Any]) -> dict[str, Any]:
+        server, previous = self.server, self.server.previous
+        server.previous = reported
         if server.strikes(Fault.MISSING_LOGPROBS):
-            return {**given, "token_logprobs": [None] * len(given["tokens"])}
-        return before if server.strikes(Fault.STALE_LOGPROBS) and before else given
+            return {**reported, "token_logprobs": [None] * len(reported["tokens"])}
+        return previous if server.strikes(Fault.STALE_LOGPROBS) and previous else reported
 
     def _chat(self, body: dict[str, Any]) -> dict[str, Any]:
         content = body["messages"][-1]["content"]
-        parts = [content] if isinstance(content, str) else [one.get("text", "") for one in content]
+        parts = (
+            [content] if isinstance(content, str) else [part.get("text", "") for part in content]
+        )
         prompt = " ".join(parts)
-        said = self.server.model.sample(
+        sample = self.server.model.sample(
             prompt, int(body.get("seed", 0)), float(body.get("temperature", 1.0))
         )
         if Fault.REFUSES in self.server.faults:
-            said = "I'm sorry, I cannot judge sentences."
-        words = said.split()
+            sample = "I'm sorry, I cannot judge sentences."
+        words = sample.split()
         most = int(body.get("max_completion_tokens") or body.get("max_tokens", 16))
         reason = "length" if len(words) > most else "stop"
         message = {"role": "assistant", "content": " ".join(words[:most])}
@@ -275,6 +279,10 @@ class _Handler(BaseHTTPRequestHandler):
             self.close_connection = True
 
 
-def _usage(prompt: str, written: int) -> dict[str, int]:
-    read = len(prompt.split())
-    return {"prompt_tokens": read, "completion_tokens": written, "total_tokens": read + written}
+def _usage(prompt: str, completion: int) -> dict[str, int]:
+    prompt_tokens = len(prompt.split())
+    return {
+        "prompt_tokens": prompt_tokens,
+        "completion_tokens": completion,
+        "total_tokens": prompt_tokens + completion,
+    }

@@ -16,7 +16,7 @@ def logprobs_again(source: str, texts: Sequence[str]) -> list[NDArray[np.float64
         texts: The texts.
     """
     lines = (Path(source) / "words.tsv").read_text("utf-8").split("\n")
-    counts = {word: int(count) for word, count in (one.rsplit("\t", 1) for one in lines if one)}
+    counts = {word: int(count) for word, count in (line.rsplit("\t", 1) for line in lines if line)}
     total = sum(counts.values()) + len(counts)
     return [
         np.array([math.log((counts.get(w, counts["<unk>"]) + 1) / total) for w in text.split()])

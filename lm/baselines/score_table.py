@@ -72,7 +72,9 @@ class FixedScorer:
         Raises:
             LmError: The table has no row for a request.
         """
-        return [self._one(_spaced(context), _spaced(text)) for context, text in requests]
+        return [
+            self._one(_single_spaced(context), _single_spaced(text)) for context, text in requests
+        ]
 
     def _one(self, context: str, text: str) -> TokenScores:
         logprobs = self._scores.get((context, text)) if text else ()
@@ -87,7 +89,7 @@ class FixedScorer:
         return TokenScores(tokens, np.array(logprobs, float), np.zeros(len(tokens), np.bool_))
 
 
-def _spaced(text: str) -> str:
+def _single_spaced(text: str) -> str:
     return " ".join(text.split())
 
 
@@ -98,12 +100,12 @@ def _read(path: Path) -> dict[tuple[str, str], tuple[float, ...]]:
             table = csv.DictReader(file, dialect=TABLES[path.name])
             unit = _unit(table.fieldnames or (), path)
             for row in table:
-                where = f"{path}, line {table.line_num}"
-                key = _spaced(row.get("context") or ""), _spaced(row["text"] or "")
-                logprobs = _logprobs(row[unit] or "", key[1], UNITS[unit], where)
+                place = f"{path}, line {table.line_num}"
+                key = _single_spaced(row.get("context") or ""), _single_spaced(row["text"] or "")
+                logprobs = _logprobs(row[unit] or "", key[1], UNITS[unit], place)
                 if scores.setdefault(key, logprobs) != logprobs:
                     raise LmError(
-                        f'{where}: "{key[1]}" occurs earlier with another score. Keep one of them.'
+                        f'{place}: "{key[1]}" occurs earlier with another score. Keep one of them.'
                     )
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise LmError(
@@ -122,7 +124,7 @@ def _unit(columns: Sequence[str], path: Path) -> str:
     return units[0]
 
 
-def _logprobs(cell: str, text: str, factor: float, where: str) -> tuple[float, ...]:
+def _logprobs(cell: str, text: str, factor: float, place: str) -> tuple[float, ...]:
     """Return the numbers in a cell in nats: one for the text, or one for each of its words."""
     try:
         logprobs = tuple(float(number) * factor for number in cell.split())
@@ -132,7 +134,7 @@ def _logprobs(cell: str, text: str, factor: float, where: str) -> tuple[float, .
         -math.inf < logprob <= 0 for logprob in logprobs
     ):
         raise LmError(
-            f'{where}: "{cell}" is not a valid score of "{text}". Expected a log-probability, '
+            f'{place}: "{cell}" is not a valid score of "{text}". Expected a log-probability, '
             f"at most 0 (a surprisal: at least 0), for the whole text or for each of its words."
         )
     # Adding 0 turns the -0.0 of a surprisal of 0 into 0.0.

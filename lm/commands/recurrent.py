@@ -13,9 +13,9 @@ import click
 import torch
 from tqdm import tqdm
 
-from lm.commands.train import TrainRequest, explained_memory, shown
+from lm.commands.train import TrainRequest, explain_memory_errors, show_progress
 from lm.corpora.folder import Corpus, CorpusChoices, prepare
-from lm.devices import DeviceChoice, Processes, choose_device, good_precision, joined_processes
+from lm.devices import DeviceChoice, Processes, choose_device, choose_precision, join_processes
 from lm.errors import LmError
 from lm.training.checkpoint import Progress
 from lm.training.loop import Trainer
@@ -31,25 +31,25 @@ def train_recurrent(request: TrainRequest) -> None:
     """Train a recurrent model or resume its training, unless its folder already holds it."""
     options = request.options
     device = choose_device(cast(DeviceChoice, options.get("device") or "auto"))
-    with joined_processes(device) as processes, explained_memory():
+    with join_processes(device) as processes, explain_memory_errors():
         plan = plan_training(request, device, processes)
         if is_finished(plan):
-            _tell(f"{plan.out}: already trained on {plan.corpus.described}", processes)
+            _echo_once(f"{plan.out}: already trained on {plan.corpus.described}", processes)
             return
         minutes = options.get("checkpoint_minutes") or _DEFAULT_MINUTES
-        with _stop_asked() as stop, _Bar(plan, processes) as bar:
-            due = _every(60 * cast(float, minutes))
+        with _watch_for_stop() as stop, _Bar(plan, processes) as bar:
+            due = _make_timer(60 * cast(float, minutes))
             writer = CheckpointWriter(plan, processes, bar.window, bar.epoch, due, stop)
             resume = bool(options.get("resume"))
             trainer = start_or_resume(plan, writer, device, processes, resume)
             bar.begin(trainer)
             ended = trainer.run()
         if not ended:
-            _tell(f"Stopped; {plan.out} is kept. Add --resume to continue.", processes)
+            _echo_once(f"Stopped; {plan.out} is kept. Add --resume to continue.", processes)
             click.get_current_context().exit(STOPPED)
         if processes.leads:
             finish(plan, trainer.progress)
-            _tell(_summary(plan, trainer.progress), processes)
+            _echo_once(_summary(plan, trainer.progress), processes)
 
 
 def plan_training(
@@ -74,10 +74,10 @@ def plan_training(
 
 def _settings(request: TrainRequest, device: torch.device) -> TrainingSettings:
     base = preset(request.preset) if request.preset else TrainingSettings()
-    own = {name: request.options.get(name) for name in asdict(base) if name != "type"}
-    if own["precision"] in (None, "auto"):
-        own["precision"] = good_precision(device)
-    return base.changed(**own, type=request.type or None)
+    chosen = {name: request.options.get(name) for name in asdict(base) if name != "type"}
+    if chosen["precision"] in (None, "auto"):
+        chosen["precision"] = choose_precision(device)
+    return base.changed(**chosen, type=request.type or None)
 
 
 def _corpus(request: TrainRequest, settings: TrainingSettings, processes: Processes) -> Corpus:
@@ -85,12 +85,12 @@ def _corpus(request: TrainRequest, settings: TrainingSettings, processes: Proces
     cache = cast(Path | None, request.options.get("cache"))
     # The first process prepares the texts; the others then find them in the cache.
     if processes.leads:
-        corpus = prepare(request.data, choices, cache, shown)
+        corpus = prepare(request.data, choices, cache, show_progress)
     if processes.world > 1:
         torch.distributed.barrier()
     if not processes.leads:
         corpus = prepare(request.data, choices, cache)
-    _tell(
+    _echo_once(
         ", ".join(f"{name}: {len(ids):,} tokens" for name, ids in corpus.splits.items())
         + f"; {len(corpus.vocabulary.words):,} words",
         processes,
@@ -98,7 +98,7 @@ def _corpus(request: TrainRequest, settings: TrainingSettings, processes: Proces
     return corpus
 
 
-def _tell(text: str, processes: Processes) -> None:
+def _echo_once(text: str, processes: Processes) -> None:
     if processes.leads:
         click.echo(text)
 
@@ -113,7 +113,7 @@ def _summary(plan: TrainingPlan, progress: Progress) -> str:
     )
 
 
-def _every(seconds: float) -> Callable[[], bool]:
+def _make_timer(seconds: float) -> Callable[[], bool]:
     last = time.monotonic()
 
     def due() -> bool:
@@ -127,7 +127,7 @@ def _every(seconds: float) -> Callable[[], bool]:
 
 
 @contextmanager
-def _stop_asked() -> Iterator[Callable[[], bool]]:
+def _watch_for_stop() -> Iterator[Callable[[], bool]]:
     """Yield a function that tells whether Ctrl-C was pressed; a second Ctrl-C aborts at once."""
     pressed = False
 
@@ -137,11 +137,11 @@ def _stop_asked() -> Iterator[Callable[[], bool]]:
             raise KeyboardInterrupt
         pressed = True
 
-    before = signal.signal(signal.SIGINT, press)
+    previous_handler = signal.signal(signal.SIGINT, press)
     try:
         yield lambda: pressed
     finally:
-        signal.signal(signal.SIGINT, before)
+        signal.signal(signal.SIGINT, previous_handler)
 
 
 class _Bar:

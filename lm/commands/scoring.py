@@ -11,7 +11,7 @@ import click
 from more_itertools import chunked
 from tqdm import tqdm
 
-from lm.commands.train import shown
+from lm.commands.train import show_progress
 from lm.corpora.text import read_sentences
 from lm.corpora.vocab import END
 from lm.errors import LmError, why_unread
@@ -87,11 +87,13 @@ def perplexity(model: str, text: Path, with_unknown: bool) -> None:
     Words the model does not know are left out, as Gulordava et al. (2018) do.
     """
     scorer = load_scorer(model)
-    found = measure_perplexity(scorer, shown(read_sentences(text), "Scoring"), with_unknown)
+    result = measure_perplexity(
+        scorer, show_progress(read_sentences(text), "Scoring"), with_unknown
+    )
     treated = "counted" if with_unknown else "left out"
     click.echo(
-        f"{scorer.name}: perplexity {found.value:.2f} on {text.name}: {found.n_tokens:,} tokens "
-        f"with the ends of {found.n_sentences:,} sentences; {found.n_unknown:,} unknown words "
+        f"{scorer.name}: perplexity {result.value:.2f} on {text.name}: {result.n_tokens:,} tokens "
+        f"with the ends of {result.n_sentences:,} sentences; {result.n_unknown:,} unknown words "
         f"{treated}; every sentence by itself"
     )
 
@@ -137,18 +139,18 @@ def surprisal(
     if pll is not None:
         choose_pll(scorer, pll)
     rows = list(_read(texts))
-    shown = tqdm(rows, desc="Scoring", unit=" texts", disable=None)
+    progress = tqdm(rows, desc="Scoring", unit=" texts", disable=None)
     n_pieces = 0
     with atomic_write(out) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, delimiter=_TABLES[out.suffix], lineterminator="\n")
         columns = ("text_id", "position", "text", f"surprisal_{unit}", "n_tokens", "n_unknown")
         writer.writerow([*columns, "corrected"])
-        for batch in chunked(shown, _TEXTS_AT_A_TIME):
-            pieces = [_divided(text, divider) for _, text in batch]
-            found = surprisals(scorer, pieces, spaces=not no_spaces, correct=not uncorrected)
-            for (name, _), own in zip(batch, found, strict=True):
-                writer.writerows(_lines(name, own, _UNITS[unit]))
-                n_pieces += len(own)
+        for batch in chunked(progress, _TEXTS_AT_A_TIME):
+            pieces = [_divide_text(text, divider) for _, text in batch]
+            batch_pieces = surprisals(scorer, pieces, spaces=not no_spaces, correct=not uncorrected)
+            for (name, _), text_pieces in zip(batch, batch_pieces, strict=True):
+                writer.writerows(_lines(name, text_pieces, _UNITS[unit]))
+                n_pieces += len(text_pieces)
     click.echo(f"{out}: {n_pieces:,} pieces of {len(rows):,} texts by {scorer.name}, in {unit}")
 
 
@@ -175,7 +177,7 @@ def _read(path: Path) -> Iterator[tuple[str, str]]:
         ) from error
 
 
-def _divided(text: str, divider: str | None) -> Sequence[str]:
+def _divide_text(text: str, divider: str | None) -> Sequence[str]:
     if divider is None:
         return text.split()
     return [" ".join(piece.split()) for piece in text.split(divider)]

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import click
 from tqdm import tqdm
 
-from lm.commands.train import explained_memory, shown
+from lm.commands.train import explain_memory_errors, show_progress
 from lm.corpora.vocab import DEFAULT_MAX_WORDS
 from lm.errors import LmError
 from lm.model_folder import atomic_write, read_config
@@ -69,7 +69,7 @@ def search(
 
     models = read_grid(spec)
     choices = CorpusChoices(max_words)
-    prepare(data, choices, cache, shown)
+    prepare(data, choices, cache, show_progress)
     threads = max(1, (os.cpu_count() or 1) // jobs)
     train = partial(_train_one, data, choices, cache, out, device)
     rows: dict[str, Row] = {}
@@ -97,13 +97,13 @@ def _train_one(
     from lm.corpora.folder import prepare
 
     try:
-        with explained_memory():
-            return _trained(prepare(data, choices, cache), out / name, device, name, settings)
+        with explain_memory_errors():
+            return _train_model(prepare(data, choices, cache), out / name, device, name, settings)
     except LmError as error:
         return {"problem": str(error)}
 
 
-def _trained(
+def _train_model(
     corpus: "Corpus", folder: Path, device: "DeviceChoice", name: str, settings: TrainingSettings
 ) -> Row:
     from lm.devices import Processes, choose_device
@@ -138,8 +138,10 @@ def _write(path: Path, models: Mapping[str, TrainingSettings], rows: Mapping[str
 
 
 def _best(rows: Mapping[str, Row]) -> str:
-    found = {name: row["valid_perplexity"] for name, row in rows.items() if "problem" not in row}
-    if not found:
+    perplexities = {
+        name: row["valid_perplexity"] for name, row in rows.items() if "problem" not in row
+    }
+    if not perplexities:
         return "no model could be trained; the table says why"
-    name, value = min(found.items(), key=lambda pair: float(str(pair[1])))
+    name, value = min(perplexities.items(), key=lambda pair: float(str(pair[1])))
     return f"the best is {name}, validation perplexity {float(str(value)):.2f}"

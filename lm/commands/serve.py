@@ -33,7 +33,7 @@ def serve(model: str, port: int, tier: str, faults: tuple[str, ...]) -> None:
     """
     scorer = load_scorer(model)
     name = Path(model.removeprefix(HF_PREFIX)).name
-    given = frozenset(map(Fault, faults))
-    with StandIn(ServedModel(scorer), name, Tier(tier), given, port) as server:
+    planned = frozenset(map(Fault, faults))
+    with StandIn(ServedModel(scorer), name, Tier(tier), planned, port) as server:
         click.echo(f"api:{server.url}#{name}")
         server.serve_forever()

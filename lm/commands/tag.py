@@ -21,8 +21,8 @@ def tag(model: Path, tagged: Path) -> None:
     from lm.rnn.supertags import tag_accuracy
 
     trained = load_network(model)
-    found = tag_accuracy(trained, read_tagged(tagged))
+    result = tag_accuracy(trained, read_tagged(tagged))
     click.echo(
-        f"{trained.name}: {found.correct / found.total:.2%} of {found.total:,} supertags right "
-        f"in {tagged.name} ({found.unseen:,} words have a tag that training never saw)"
+        f"{trained.name}: {result.correct / result.total:.2%} of {result.total:,} supertags right "
+        f"in {tagged.name} ({result.unseen:,} words have a tag that training never saw)"
     )

@@ -40,13 +40,13 @@ class TrainRequest:
     options: Mapping[str, object]
 
 
-def shown(sentences: Iterable[list[str]], task: str) -> Iterator[list[str]]:
+def show_progress(sentences: Iterable[list[str]], task: str) -> Iterator[list[str]]:
     """Yield the sentences, and show their number."""
     yield from tqdm(sentences, desc=task, unit=" sentences", disable=None)
 
 
 @contextmanager
-def explained_memory() -> Iterator[None]:
+def explain_memory_errors() -> Iterator[None]:
     """Turn an out-of-memory error into a message that names the settings to lower."""
     try:
         yield

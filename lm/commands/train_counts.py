@@ -84,9 +84,9 @@ def _read_text(
     n_bytes = text.stat().st_size if text.is_file() else None
     with tqdm(desc="Reading text", total=n_bytes, unit="B", unit_scale=True, disable=None) as bar:
         vocabulary, encoded, n_words = read_encoded(text, choose, bar.update)
-    known = len(vocabulary.words) - len(SPECIAL_WORDS)
+    n_known = len(vocabulary.words) - len(SPECIAL_WORDS)
     click.echo(
         f"{encoded.n_sentences:,} sentences, {encoded.n_tokens:,} tokens, {n_words:,} words "
-        f"({n_words - known:,} of them unknown)"
+        f"({n_words - n_known:,} of them unknown)"
     )
     return vocabulary, encoded

@@ -162,8 +162,8 @@ class _Preparation:
         counts: Counter[str] = Counter()
         sizes: dict[str, tuple[int, int]] = {}
         for name, path in self.texts.items():
-            known = counts if name == TRAIN and vocabulary is None else Counter()
-            sizes[name] = self._count(path, known)
+            word_counts = counts if name == TRAIN and vocabulary is None else Counter()
+            sizes[name] = self._count(path, word_counts)
         if vocabulary is None:
             vocabulary = vocabulary_by_frequency(
                 counts, self.choices.max_words, self.choices.min_count, STREAM_WORDS
@@ -196,10 +196,10 @@ class _Preparation:
         lengths = np.empty(n_sentences, np.int32)
         filled = done = 0
         sentences = self.shown(read_sentences(path), f"Reading {path.name}")
-        for numbers, some in _numbered(sentences, vocabulary):
+        for numbers, block_lengths in _encode_blocks(sentences, vocabulary):
             ids[filled : filled + len(numbers)] = numbers
-            lengths[done : done + len(some)] = some
-            filled, done = filled + len(numbers), done + len(some)
+            lengths[done : done + len(block_lengths)] = block_lengths
+            filled, done = filled + len(numbers), done + len(block_lengths)
         return ids, lengths
 
     def _split(self, name: str, ids: Ids, lengths: NDArray[np.int32]) -> dict[str, int]:
@@ -228,16 +228,16 @@ class _Preparation:
         out = np.lib.format.open_memmap(self.folder / f"{name}.npy", "w+", np.int32, shape)
         filled = 0
         for first in range(0, len(order), _SENTENCES_AT_A_TIME):
-            some = order[first : first + _SENTENCES_AT_A_TIME]
-            n = lengths[some].astype(np.int64)
+            block = order[first : first + _SENTENCES_AT_A_TIME]
+            n = lengths[block].astype(np.int64)
             # For each word, the number of its sentence, and its position in the sentence.
             within = np.arange(n.sum()) - np.repeat(np.cumsum(n) - n, n)
-            out[filled : filled + len(within)] = ids[np.repeat(starts[some], n) + within]
+            out[filled : filled + len(within)] = ids[np.repeat(starts[block], n) + within]
             filled += len(within)
         return len(order)
 
 
-def _numbered(
+def _encode_blocks(
     sentences: Iterable[list[str]], vocabulary: Vocabulary
 ) -> Iterator[tuple[Ids, list[int]]]:
     """Yield blocks of sentences: their word numbers and their lengths."""

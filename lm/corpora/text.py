@@ -44,7 +44,7 @@ def text_sha256(path: Path) -> str:
     Raises:
         LmError: There is no such file, or it cannot be read.
     """
-    with _opened(path) as file:
+    with _open_text(path) as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
@@ -55,9 +55,9 @@ def read_sentences(path: Path) -> Iterator[list[str]]:
         LmError: The file is missing, empty, binary, not UTF-8, or contains ``<s>`` or ``</s>``.
     """
     n_sentences = 0
-    with _opened(path) as file:
+    with _open_text(path) as file:
         for number, line in enumerate(file, start=1):
-            tokens = _decoded(line, path, number).split()
+            tokens = _decode_line(line, path, number).split()
             if BEGIN in tokens or END in tokens:
                 raise LmError(
                     f"{path}, line {number}: the text holds {BEGIN} or {END}. Remove them: every "
@@ -70,7 +70,7 @@ def read_sentences(path: Path) -> Iterator[list[str]]:
         raise LmError(f"{path} holds no words. Give a text with one tokenised sentence per line.")
 
 
-def _opened(path: Path) -> BufferedReader:
+def _open_text(path: Path) -> BufferedReader:
     try:
         return path.open("rb")
     except OSError as error:
@@ -80,7 +80,7 @@ def _opened(path: Path) -> BufferedReader:
         ) from error
 
 
-def _decoded(line: bytes, path: Path, number: int) -> str:
+def _decode_line(line: bytes, path: Path, number: int) -> str:
     if b"\0" in line:
         raise LmError(f"{path}, line {number}: this is binary data. Give a plain text in UTF-8.")
     try:
@@ -127,12 +127,12 @@ def read_encoded(
         LmError: As ``read_sentences``.
     """
     numbers = _Numbers({BEGIN: 0, END: 1})
-    found: list[NDArray[np.int32]] = []
-    with _opened(path) as file:
+    blocks: list[NDArray[np.int32]] = []
+    with _open_text(path) as file:
         while block := file.read(_BYTES_AT_A_TIME) + file.readline():
-            found.append(_numbered(block, numbers, path))
+            blocks.append(_encode_block(block, numbers, path))
             progress(len(block))
-    ids = np.concatenate(found) if found else np.empty(0, np.int32)
+    ids = np.concatenate(blocks) if blocks else np.empty(0, np.int32)
     if not ids.size:
         _explain(path)
     counts = np.bincount(ids, minlength=len(numbers)).tolist()
@@ -146,11 +146,11 @@ def read_encoded(
     return vocabulary, text, len(occurring)
 
 
-def _numbered(block: bytes, numbers: _Numbers, path: Path) -> NDArray[np.int32]:
+def _encode_block(block: bytes, numbers: _Numbers, path: Path) -> NDArray[np.int32]:
     """Return complete lines as word numbers, each line between ``<s>`` and ``</s>``."""
     lines = block.removesuffix(b"\n")
-    whole = b"%b %b %b" % (_BEGIN, lines.replace(b"\n", b" %b %b " % (_END, _BEGIN)), _END)
-    words = _split(whole, path).dictionary_encode()
+    marked_text = b"%b %b %b" % (_BEGIN, lines.replace(b"\n", b" %b %b " % (_END, _BEGIN)), _END)
+    words = _split(marked_text, path).dictionary_encode()
     number_of = [numbers[word] for word in words.dictionary.to_pylist()]
     # The arrays are built from buffers: otherwise PyArrow would import pandas.
     places = np.frombuffer(words.indices.buffers()[1], np.int32, len(words))
@@ -165,12 +165,12 @@ def _numbered(block: bytes, numbers: _Numbers, path: Path) -> NDArray[np.int32]:
 def _split(text: bytes, path: Path) -> pa.Array:
     """Split at white space."""
     ends = pa.py_buffer(np.array([0, len(text)]))
-    whole = pa.Array.from_buffers(pa.large_string(), 1, [None, ends, pa.py_buffer(text)])
+    texts = pa.Array.from_buffers(pa.large_string(), 1, [None, ends, pa.py_buffer(text)])
     try:
-        whole.validate(full=True)
+        texts.validate(full=True)
     except pa.ArrowInvalid:
         _explain(path)
-    return pc.utf8_split_whitespace(whole).values
+    return pc.utf8_split_whitespace(texts).values
 
 
 def _explain(path: Path) -> NoReturn:

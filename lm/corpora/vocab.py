@@ -80,8 +80,8 @@ def vocabulary_by_frequency(
     """
     ranked = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
     reserved = {*SPECIAL_WORDS, BOTH}
-    known = (word for word, n in ranked if n >= min_count and word not in reserved)
-    return Vocabulary([*special, *list(known)[:max_words]])
+    frequent = (word for word, n in ranked if n >= min_count and word not in reserved)
+    return Vocabulary([*special, *list(frequent)[:max_words]])
 
 
 def read_vocabulary(path: Path) -> Vocabulary:

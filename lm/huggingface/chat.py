@@ -43,7 +43,7 @@ class Chat:
         """Whether the template supports thinking."""
         return "think" in self._template
 
-    def rendered(self, prompt: str, *, thinking: bool = False) -> str:
+    def render(self, prompt: str, *, thinking: bool = False) -> str:
         """Return the whole text before the model's answer."""
         text = self._tokenizer.apply_chat_template(
             [{"role": "user", "content": prompt}],
@@ -56,7 +56,7 @@ class Chat:
         return str(text if closed else f"{text} ")
 
     @torch.inference_mode()
-    def thought(self, prompt: str, most_tokens: int) -> tuple[str, str, int]:
+    def generate_thought(self, prompt: str, most_tokens: int) -> tuple[str, str, int]:
         """Let the model think, and return the text that then precedes its answer.
 
         The model generates the most probable token each time, until its thought ends; a longer
@@ -69,26 +69,26 @@ class Chat:
         Returns:
             The whole text, the thought, and its number of tokens.
         """
-        text = self.rendered(prompt, thinking=True).rstrip(" ")
+        text = self.render(prompt, thinking=True).rstrip(" ")
         model: Any = self._scorer.model
-        read = self._tokenizer(text, add_special_tokens=False, return_tensors="pt")
-        ids = read["input_ids"].to(model.device)
-        written = model.generate(
+        encoded = self._tokenizer(text, add_special_tokens=False, return_tensors="pt")
+        ids = encoded["input_ids"].to(model.device)
+        generated = model.generate(
             ids,
             attention_mask=torch.ones_like(ids),
             max_new_tokens=most_tokens,
             do_sample=False,
             use_cache=True,
-            stopping_criteria=[partial(self._ended, ids.shape[1])],
+            stopping_criteria=[partial(self._has_ended, ids.shape[1])],
             pad_token_id=self._tokenizer.eos_token_id,
         )[0, ids.shape[1] :]
-        said = self._tokenizer.decode(written)
+        thought = self._tokenizer.decode(generated)
         for end in (_END_OF_THOUGHT, self._tokenizer.eos_token or _END_OF_THOUGHT):
-            said = said.partition(end)[0]
-        said = said.rstrip()
-        return f"{text}{said}\n{_END_OF_THOUGHT}\n\n", said.strip(), len(written)
+            thought = thought.partition(end)[0]
+        thought = thought.rstrip()
+        return f"{text}{thought}\n{_END_OF_THOUGHT}\n\n", thought.strip(), len(generated)
 
-    def _ended(self, start: int, ids: torch.Tensor, _: object) -> torch.Tensor:
+    def _has_ended(self, start: int, ids: torch.Tensor, _: object) -> torch.Tensor:
         done = [_END_OF_THOUGHT in self._tokenizer.decode(row[start:]) for row in ids]
         return torch.tensor(done, device=ids.device)
 
@@ -112,50 +112,55 @@ class ChatAnswerer(LocalAnswerer):
 
     def reply(self, questions: Sequence[Question]) -> list[Reply]:
         """Return one reply per question, as ``LocalAnswerer`` does."""
-        whole = iter(super().reply([each for each in questions if not each.prompt]))
-        before = [self._before(each) if each.prompt else None for each in questions]
+        unprompted = iter(
+            super().reply([question for question in questions if not question.prompt])
+        )
+        beginnings = [
+            self._text_before_answer(question) if question.prompt else None
+            for question in questions
+        ]
         requests = [
             (text, answer)
-            for each, found in zip(questions, before, strict=True)
-            if found is not None
-            for text in [found[0]]
-            for answer in each.answers
+            for question, beginning in zip(questions, beginnings, strict=True)
+            if beginning is not None
+            for text in [beginning[0]]
+            for answer in question.answers
         ]
         distinct = list(dict.fromkeys(requests))
         scores = dict(zip(distinct, self._model.score_rendered(distinct), strict=True))
         return [
-            next(whole)
-            if found is None
+            next(unprompted)
+            if beginning is None
             else replace(
                 Reply(
                     tuple(
-                        float(scores[found[0], answer].logprobs_nats.sum())
-                        for answer in each.answers
+                        float(scores[beginning[0], answer].logprobs_nats.sum())
+                        for answer in question.answers
                     )
                 ),
-                thoughts=(found[1],) if each.thinking else (),
-                n_hidden=found[2],
+                thoughts=(beginning[1],) if question.thinking else (),
+                n_hidden=beginning[2],
             )
-            for each, found in zip(questions, before, strict=True)
+            for question, beginning in zip(questions, beginnings, strict=True)
         ]
 
     def refuse_too_long(self, questions: Iterable[Question]) -> None:
         """Raise an LmError if a question with its longest thought is too long for the model."""
-        kept = list(questions)
-        super().refuse_too_long([each for each in kept if not each.prompt])
+        all_questions = list(questions)
+        super().refuse_too_long([question for question in all_questions if not question.prompt])
         encoder = self._model.encoder
-        for each in kept:
-            if each.thinking and not self._chat.thinks:
+        for question in all_questions:
+            if question.thinking and not self._chat.thinks:
                 raise LmError(
                     f"the chat template of {self.name} has no place for thoughts, so it cannot "
                     "think before it answers. Leave --thinking out."
                 )
-            if each.prompt:
-                text = self._chat.rendered(each.prompt)
-                for answer in each.answers:
-                    encoder.encode_rendered(text, answer, reserved=each.thinking)
+            if question.prompt:
+                text = self._chat.render(question.prompt)
+                for answer in question.answers:
+                    encoder.encode_rendered(text, answer, reserved=question.thinking)
 
-    def _before(self, question: Question) -> tuple[str, str, int]:
+    def _text_before_answer(self, question: Question) -> tuple[str, str, int]:
         if question.thinking:
-            return self._chat.thought(question.prompt, question.thinking)
-        return self._chat.rendered(question.prompt), "", 0
+            return self._chat.generate_thought(question.prompt, question.thinking)
+        return self._chat.render(question.prompt), "", 0

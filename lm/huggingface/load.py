@@ -224,20 +224,20 @@ def load_hf(
             language model.
     """
     refuse_adapter(Path(source))
-    config = _fetched(AutoConfig.from_pretrained, source)
+    config = _fetch_from_library(AutoConfig.from_pretrained, source)
     loader = loader_of(config, source)
-    where = choose_device(device, exact=True)
+    target = choose_device(device, exact=True)
     folder = Path(source) if Path(source).is_dir() else cached_folder(source)
-    _refuse_too_large(source, folder, how, where)
-    options = {**_options(how, where), "output_loading_info": True}
+    _refuse_too_large(source, folder, how, target)
+    options = {**_options(how, target), "output_loading_info": True}
     with read_one_at_a_time(folder, how.dtype):
-        model, report = _fetched(loader.from_pretrained, source, **options)
+        model, report = _fetch_from_library(loader.from_pretrained, source, **options)
     refuse_incomplete(type(model).__name__, report, source)
-    tokenizer = _fetched(AutoTokenizer.from_pretrained, source)
+    tokenizer = _fetch_from_library(AutoTokenizer.from_pretrained, source)
     name = name or Path(source).name
     trained_on = trained_on or f"unknown text (Hugging Face model {source})"
     if not (how.device_map or how.bits):
-        model = model.to(where)
+        model = model.to(target)
     model = model.eval()
     text = config.get_text_config(decoder=True)
     if loader is AutoModelForSeq2SeqLM:
@@ -263,47 +263,47 @@ def _notes(scorer: HfScorer, tokenizer: Any, how: Weights) -> tuple[str, ...]:  
     encoder = scorer.encoder
     begun = [] if encoder.beginning is None else [encoder.beginning]
     first = "".join(tokenizer.convert_ids_to_tokens(begun))
-    found = conventions(scorer.name, first, chat=bool(getattr(tokenizer, "chat_template", None)))
+    notes = conventions(scorer.name, first, chat=bool(getattr(tokenizer, "chat_template", None)))
     if encoder.slides:
-        found += (encoder.slides_in_words,)
-    return (*found, f"{scorer.name} was loaded as {how.in_words}.") if how.in_words else found
+        notes += (encoder.slides_in_words,)
+    return (*notes, f"{scorer.name} was loaded as {how.in_words}.") if how.in_words else notes
 
 
-def _refuse_too_large(source: str, folder: Path | None, how: Weights, where: torch.device) -> None:
+def _refuse_too_large(source: str, folder: Path | None, how: Weights, target: torch.device) -> None:
     if folder is None or how.device_map:
         # A model that is not downloaded has no known size; a device map may spread it anywhere.
         return
-    cuda = where.type == "cuda"
-    free = torch.cuda.mem_get_info(where)[0] if cuda else available_bytes()
+    cuda = target.type == "cuda"
+    free = torch.cuda.mem_get_info(target)[0] if cuda else available_bytes()
     refuse_too_large(source, n_weights(folder), how, free, cuda=cuda)
 
 
-def _options(how: Weights, where: torch.device) -> dict[str, Any]:
+def _options(how: Weights, target: torch.device) -> dict[str, Any]:
     """Return the library's loading options for the form of the weights."""
     options: dict[str, Any] = {"dtype": getattr(torch, how.dtype)}
     if how.device_map:
         _require("accelerate", "--device-map spreads a model's layers over devices")
         options["device_map"] = how.device_map
     if how.bits:
-        if where.type != "cuda":
+        if target.type != "cuda":
             raise LmError(
                 f"--bits {how.bits} needs a CUDA device: the kernels of 8- and 4-bit weights that "
-                f'transformers uses do not compute on "{where.type}" as they do there. Leave it '
+                f'transformers uses do not compute on "{target.type}" as they do there. Leave it '
                 "out, and take --dtype bfloat16 where the model does not fit in float32."
             )
         _require("bitsandbytes", f"--bits {how.bits} quantises weights")
         quantised = {"load_in_8bit": how.bits == 8, "load_in_4bit": how.bits == 4}
         options["quantization_config"] = BitsAndBytesConfig(**quantised)
-        options.setdefault("device_map", {"": where})
+        options.setdefault("device_map", {"": target})
     return options
 
 
-def _require(library: str, why: str) -> None:
+def _require(library: str, reason: str) -> None:
     try:
         __import__(library)
     except ImportError as error:
         raise LmError(
-            f"{why}, and that takes the library {library}, which is not installed "
+            f"{reason}, and that takes the library {library}, which is not installed "
             f"({error}). Install it (pip install {library}), or leave the option out."
         ) from error
 
@@ -312,7 +312,7 @@ def _is_path(source: str) -> bool:
     return source.startswith((".", "/"))
 
 
-def _fetched(load: Callable[..., _Loaded], source: str, **options: object) -> _Loaded:
+def _fetch_from_library(load: Callable[..., _Loaded], source: str, **options: object) -> _Loaded:
     try:
         try:
             return load(source, local_files_only=True, trust_remote_code=False, **options)
@@ -322,11 +322,11 @@ def _fetched(load: Callable[..., _Loaded], source: str, **options: object) -> _L
             return load(source, trust_remote_code=False, **options)
     # The library raises a dozen kinds of errors for missing or invalid files in a folder.
     except Exception as error:
-        where = (
+        place = (
             "in this folder" if Path(source).exists() else "here, in the local cache or in reach"
         )
         raise LmError(
-            f"there is no usable Hugging Face model {source} {where} "
+            f"there is no usable Hugging Face model {source} {place} "
             f"({type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}). "
             "Expected a folder with config.json, model.safetensors and tokenizer.json, or a name "
             "whose files were downloaded before or can be now."

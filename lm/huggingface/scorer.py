@@ -69,22 +69,22 @@ class HfScorer:
             LmError: A text is longer than the model's window, or a token spans the border
                 between context and continuation.
         """
-        return self._scored([self.encoder.encode(*request) for request in requests])
+        return self._score_encoded([self.encoder.encode(*request) for request in requests])
 
     def score_rendered(self, requests: Sequence[tuple[str, str]]) -> list[TokenScores]:
         """Return the scores of answers that directly follow a rendered template; see ``score``."""
-        return self._scored([self.encoder.encode_rendered(*request) for request in requests])
+        return self._score_encoded([self.encoder.encode_rendered(*request) for request in requests])
 
-    def _scored(self, encoded: Sequence[Encoded]) -> list[TokenScores]:
-        rows = [self.encoder.rows(one) for one in encoded]
+    def _score_encoded(self, encoded: Sequence[Encoded]) -> list[TokenScores]:
+        rows = [self.encoder.rows(text) for text in encoded]
         logprobs = self.run([row for group in rows for row in group])
         return [
             TokenScores(
-                self.encoder.tokens(one),
+                self.encoder.tokens(text),
                 np.concatenate([np.empty(0), *(logprobs[row] for row in group)]),
-                self.encoder.unknown(one),
+                self.encoder.unknown(text),
             )
-            for one, group in zip(encoded, rows, strict=True)
+            for text, group in zip(encoded, rows, strict=True)
         ]
 
     @property
@@ -118,9 +118,11 @@ class HfScorer:
         n_words = self.model.config.get_text_config().vocab_size
         numbers = np.random.default_rng(1).integers(0, n_words, (3, _N_TRIED)).tolist()
         begin = self.encoder.beginning
-        strings = [[begin, *numbers[0], *own] for own in numbers[1:]]
+        strings = [[begin, *numbers[0], *ending] for ending in numbers[1:]]
         try:
-            one, other = (scores[:_N_TRIED] for scores in self._plain_scores(strings))
+            first_scores, second_scores = (
+                scores[:_N_TRIED] for scores in self._plain_scores(strings)
+            )
         # Models may need inputs other than text; the possible errors cannot be listed.
         except Exception as error:
             reason = str(error).splitlines()[0] if str(error) else ""
@@ -128,7 +130,7 @@ class HfScorer:
                 f"{self.name} cannot be run on a text alone ({type(error).__name__}: {reason}). "
                 "Give a causal or masked language model that reads nothing but tokens."
             ) from error
-        worst = float(np.max(np.abs(one - other)))
+        worst = float(np.max(np.abs(first_scores - second_scores)))
         # Written so that a difference of NaN is refused, too.
         if not worst <= WORST_NATS:
             raise LmError(
@@ -160,8 +162,8 @@ class HfScorer:
             For each row float64, shape ``(places,)``.
         """
         distinct = list(dict.fromkeys(rows))
-        found = self._run_packed(distinct) if self.packing else None
-        return self._run_side_by_side(distinct) if found is None else found
+        packed = self._run_packed(distinct) if self.packing else None
+        return self._run_side_by_side(distinct) if packed is None else packed
 
     def _run_packed(self, rows: Sequence[Row]) -> dict[Row, NDArray[np.float64]] | None:
         """Do the work of ``run`` by packing; return None if the rows cannot be packed."""
@@ -172,8 +174,8 @@ class HfScorer:
         scores = self._packed.logprobs_nats(strings, context_lengths)
         if scores is None:
             return None
-        each = zip(rows, scores, context_lengths, strict=True)
-        return {row: own[start:] for row, own, start in each}
+        triples = zip(rows, scores, context_lengths, strict=True)
+        return {row: row_scores[start:] for row, row_scores, start in triples}
 
     def reference_logprobs(
         self, texts: Sequence[str], places: Sequence[Sequence[int]]
@@ -191,11 +193,13 @@ class HfScorer:
             For each text float64, shape ``(places,)``.
         """
         groups = [
-            [row for place, row in enumerate(self._single_rows(text)) if place in own]
-            for text, own in zip(texts, map(set, places), strict=True)
+            [row for place, row in enumerate(self._single_rows(text)) if place in chosen]
+            for text, chosen in zip(texts, map(set, places), strict=True)
         ]
-        found = self._run_side_by_side([row for group in groups for row in group])
-        return [np.concatenate([np.empty(0), *(found[row] for row in group)]) for group in groups]
+        logprobs = self._run_side_by_side([row for group in groups for row in group])
+        return [
+            np.concatenate([np.empty(0), *(logprobs[row] for row in group)]) for group in groups
+        ]
 
     def _single_rows(self, text: str) -> list[Row]:
         """Return one row per token of a text; a causal model's row ends before the token."""
@@ -220,11 +224,11 @@ class HfScorer:
         starts = self.encoder.word_starts()
         if self.encoder.beginning is None or not starts:
             return None
-        found: dict[tuple[int, ...], NDArray[np.float64]] = {}
+        by_ids: dict[tuple[int, ...], NDArray[np.float64]] = {}
         encoded = [self.encoder.encode("", text) for text in texts]
-        for ids in dict.fromkeys(one.ids for one in encoded):
-            found[ids] = self._boundaries(ids, starts)
-        return [found[one.ids][np.array(one.scored, np.int64)] for one in encoded]
+        for ids in dict.fromkeys(encoding.ids for encoding in encoded):
+            by_ids[ids] = self._boundaries(ids, starts)
+        return [by_ids[encoding.ids][np.array(encoding.scored, np.int64)] for encoding in encoded]
 
     @torch.inference_mode()
     def _boundaries(self, ids: Sequence[int], starts: Sequence[int]) -> NDArray[np.float64]:
@@ -251,13 +255,13 @@ class HfScorer:
         device, n_places = self.model.device, [len(row.places) for row in rows]
         ids = torch.tensor([row.ids for row in rows], device=device)
         logits = self.model(input_ids=ids, attention_mask=torch.ones_like(ids)).logits
-        which = torch.arange(len(rows), device=device).repeat_interleave(
+        row_numbers = torch.arange(len(rows), device=device).repeat_interleave(
             torch.tensor(n_places, device=device)
         )
         places = torch.tensor([p for row in rows for p in row.places], device=device)
-        wanted = torch.tensor([w for row in rows for w in row.wanted], device=device)
-        read = logits[which, places].float()
-        logprobs = read.gather(1, wanted[:, None])[:, 0] - read.logsumexp(dim=1)
+        targets = torch.tensor([w for row in rows for w in row.wanted], device=device)
+        place_logits = logits[row_numbers, places].float()
+        logprobs = place_logits.gather(1, targets[:, None])[:, 0] - place_logits.logsumexp(dim=1)
         # Rounding can make a probability close to 1 exceed 1 by the last digit.
-        together = logprobs.clamp(max=0.0).cpu().numpy().astype(np.float64)
-        return np.split(together, np.cumsum(n_places)[:-1])
+        all_logprobs = logprobs.clamp(max=0.0).cpu().numpy().astype(np.float64)
+        return np.split(all_logprobs, np.cumsum(n_places)[:-1])

@@ -69,21 +69,21 @@ class Seq2SeqScorer:
             LmError: A text is longer than the model's window.
         """
         pairs = [self.encode(*request) for request in requests]
-        found = self._run(list(dict.fromkeys(pairs)))
+        logprobs = self._run(list(dict.fromkeys(pairs)))
         unknown = self._tokenizer.unk_token_id
         return [
             TokenScores(
-                tuple(self._tokenizer.convert_ids_to_tokens(list(own))),
-                found[read, before, own],
-                np.array([one == unknown for one in own], np.bool_),
+                tuple(self._tokenizer.convert_ids_to_tokens(list(targets))),
+                logprobs[source, prefix, targets],
+                np.array([token == unknown for token in targets], np.bool_),
             )
-            for read, before, own in pairs
+            for source, prefix, targets in pairs
         ]
 
     def token_ends(self, text: str) -> list[int]:
         """Return the character offset at which each token of a text ends."""
-        given = self._tokenizer(text, add_special_tokens=False, return_offsets_mapping=True)
-        return [end for _, end in given["offset_mapping"]]
+        encoding = self._tokenizer(text, add_special_tokens=False, return_offsets_mapping=True)
+        return [end for _, end in encoding["offset_mapping"]]
 
     def boundary_logprobs(self, texts: Sequence[str]) -> None:
         """Return None: decoders' word boundaries are not supported."""
@@ -95,53 +95,55 @@ class Seq2SeqScorer:
             LmError: A text is longer than the model's window.
         """
         context, continuation = context.strip(), continuation.strip()
-        read = tuple(self._tokenizer(context)["input_ids"])
+        source = tuple(self._tokenizer(context)["input_ids"])
         # Special tokens that this tokenizer adds before a text also belong to the decoder's input.
         marked = self._tokenizer(text_target=continuation, return_special_tokens_mask=True)
         first = marked["special_tokens_mask"].index(0) if continuation else 0
-        before = (self._start, *marked["input_ids"][:first])
-        own = self._own_tokens(continuation, after_text=bool(context))
-        longest = max(len(read), len(before) + len(own))
+        prefix = (self._start, *marked["input_ids"][:first])
+        targets = self._own_tokens(continuation, after_text=bool(context))
+        longest = max(len(source), len(prefix) + len(targets))
         if longest > self._window:
             raise LmError(
                 f"{self.name} reads {self._window} tokens at most, but "
                 f'"{(context or continuation)[:80]}" and what follows have {longest}, special ones '
                 "included. Shorten the text: nothing is cut off silently."
             )
-        return read, before, own
+        return source, prefix, targets
 
     def _own_tokens(self, text: str, *, after_text: bool) -> Ids:
-        plain, spaced = (
-            tuple(self._tokenizer(one, add_special_tokens=False)["input_ids"])
-            for one in (text, f" {text}")
+        unspaced, spaced = (
+            tuple(self._tokenizer(variant, add_special_tokens=False)["input_ids"])
+            for variant in (text, f" {text}")
         )
         # The space belongs to the first word if the tokenizer distinguishes words in mid-text.
-        return spaced if after_text and len(spaced) <= len(plain) else plain
+        return spaced if after_text and len(spaced) <= len(unspaced) else unspaced
 
     def _run(self, pairs: Sequence[tuple[Ids, Ids, Ids]]) -> dict[Any, NDArray[np.float64]]:
         alike: defaultdict[tuple[int, int, int], list[tuple[Ids, Ids, Ids]]] = defaultdict(list)
-        for read, before, own in pairs:
-            alike[len(read), len(before), len(own)].append((read, before, own))
-        found: dict[Any, NDArray[np.float64]] = {}
+        for source, prefix, targets in pairs:
+            alike[len(source), len(prefix), len(targets)].append((source, prefix, targets))
+        logprobs: dict[Any, NDArray[np.float64]] = {}
         for lengths, group in alike.items():
             size = max(1, _TOKENS_AT_A_TIME // max(1, sum(lengths)))
             for start in range(0, len(group), size):
                 batch = group[start : start + size]
-                found.update(zip(batch, self._run_batch(batch), strict=True))
-        return found
+                logprobs.update(zip(batch, self._run_batch(batch), strict=True))
+        return logprobs
 
     @torch.inference_mode()
     def _run_batch(self, batch: Sequence[tuple[Ids, Ids, Ids]]) -> list[NDArray[np.float64]]:
         device = self.model.device
-        read = torch.tensor([one for one, _, _ in batch], device=device)
-        given = torch.tensor([[*before, *own] for _, before, own in batch], device=device)
+        sources = torch.tensor([source for source, _, _ in batch], device=device)
+        decoder_ids = torch.tensor(
+            [[*prefix, *targets] for _, prefix, targets in batch], device=device
+        )
         n_before = len(batch[0][1])
         logits = self.model(
-            input_ids=read,
-            attention_mask=torch.ones_like(read),
-            decoder_input_ids=given[:, :-1],
+            input_ids=sources,
+            attention_mask=torch.ones_like(sources),
+            decoder_input_ids=decoder_ids[:, :-1],
             use_cache=False,
         ).logits[:, n_before - 1 :]
-        said = torch.log_softmax(logits.float(), -1)
-        own = said.gather(2, given[:, n_before:, None])[..., 0]
-        return list(own.clamp(max=0.0).cpu().numpy().astype(np.float64))
+        logprobs = torch.log_softmax(logits.float(), -1)
+        targets = logprobs.gather(2, decoder_ids[:, n_before:, None])[..., 0]
+        return list(targets.clamp(max=0.0).cpu().numpy().astype(np.float64))

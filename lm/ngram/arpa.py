@@ -60,7 +60,7 @@ def read_arpa(path: Path) -> NgramTable:
     Raises:
         LmError: The file is missing, not ARPA text, or inconsistent.
     """
-    with _opened(path) as file:
+    with _open_arpa(path) as file:
         lines = _Lines(path, file)
         sizes = _read_sizes(lines)
         number_of: defaultdict[bytes, int] = defaultdict()
@@ -78,7 +78,7 @@ def read_arpa(path: Path) -> NgramTable:
     return table
 
 
-def _opened(path: Path) -> BinaryIO:
+def _open_arpa(path: Path) -> BinaryIO:
     try:
         with path.open("rb") as file:
             is_compressed = file.read(2) == b"\x1f\x8b"
@@ -197,10 +197,10 @@ def write_arpa(table: NgramTable, path: Path) -> None:
 
 def _lines(table: NgramTable, words: _Words, order: int, places: slice) -> memoryview:
     level, has_backoffs = table.levels[order - 1], order < len(table.levels)
-    columns = [_written(level.logprobs_log10[places], "\t")]
+    columns = [_format_numbers(level.logprobs_log10[places], "\t")]
     columns += _texts(table, words, order, places, "\t" if has_backoffs else "\n")
     if has_backoffs:
-        columns.append(_written(level.backoffs_log10[places], "\n"))
+        columns.append(_format_numbers(level.backoffs_log10[places], "\n"))
     return _bytes(pc.binary_join_element_wise(*columns, _nothing()))
 
 
@@ -216,7 +216,7 @@ def _texts(table: NgramTable, words: _Words, order: int, places: slice, end: str
     return columns[::-1]
 
 
-def _written(values: Floats, end: str) -> pa.Array:
+def _format_numbers(values: Floats, end: str) -> pa.Array:
     """Return numbers as text, each followed by ``end``; reading the text returns equal numbers.
 
     Numbers with seven decimals between -10 and 0, the output of estimation, are written digit by
@@ -229,18 +229,18 @@ def _written(values: Floats, end: str) -> pa.Array:
         return _shortest(values, end)
     rows = np.empty((values.size, DECIMALS + 4), np.uint8)
     rows[:, 0], rows[:, 2], rows[:, -1] = ord("-"), ord("."), ord(end)
-    rest = tens.astype(np.uint32)
+    remaining = tens.astype(np.uint32)
     for place in (*range(DECIMALS + 2, 2, -1), 1):
-        tenth = rest // 10
-        rows[:, place] = rest - tenth * 10 + ord("0")
-        rest = tenth
+        tenth = remaining // 10
+        rows[:, place] = remaining - tenth * 10 + ord("0")
+        remaining = tenth
     is_zero, lengths = tens == 0, np.full(values.size, DECIMALS + 4)
     if is_zero.any():
         # A zero is written as "0": only its last digit is used.
         lengths[is_zero] = 2
-        kept = np.ones(rows.shape, np.bool_)
-        kept[is_zero, : DECIMALS + 2] = False
-        rows = rows[kept]
+        used_bytes = np.ones(rows.shape, np.bool_)
+        used_bytes[is_zero, : DECIMALS + 2] = False
+        rows = rows[used_bytes]
     return _strings(_ends(lengths), rows.tobytes())
 
 

@@ -62,12 +62,12 @@ def count_ngrams(
     for _ in range(2, order + 1):
         # Sorting releases the interpreter lock, so threads share the work.
         with ThreadPoolExecutor(os.cpu_count()) as pool:
-            found = merge_counts(list(pool.map(ChunkCounter.extend_order, chunks)), pool)
-            if not found.keys.size:
+            merged = merge_counts(list(pool.map(ChunkCounter.extend_order, chunks)), pool)
+            if not merged.keys.size:
                 return
-            list(pool.map(ChunkCounter.reindex, chunks, repeat(found.keys)))
-        starts = level.starts_sentence[found.keys // level.n_words]
-        level = CountedLevel(found.keys, found.suffixes, found.counts, starts, level.n_words)
+            list(pool.map(ChunkCounter.reindex, chunks, repeat(merged.keys)))
+        starts = level.starts_sentence[merged.keys // level.n_words]
+        level = CountedLevel(merged.keys, merged.suffixes, merged.counts, starts, level.n_words)
         yield level
 
 
@@ -143,33 +143,33 @@ class ChunkCounter:
     def extend_order(self) -> NgramCounts:
         """Return the n-grams that are one word longer; ``reindex`` must be called next."""
         prefixes = np.concatenate([np.full(1, ABSENT, np.int32), self._ranks[:-1]])
-        here = np.flatnonzero((prefixes != ABSENT) & self._predicted)
+        ends = np.flatnonzero((prefixes != ABSENT) & self._predicted)
         word_bits = self._n_words.bit_length()
-        local = prefixes[here].astype(np.int64) << word_bits | self._ids[here]
-        in_order, places, is_first = grouped(local)
+        local = prefixes[ends].astype(np.int64) << word_bits | self._ids[ends]
+        in_order, places, is_first = group_keys(local)
         firsts = np.flatnonzero(is_first)
         distinct = in_order[firsts]
         self._keys = self._numbers[distinct >> word_bits].astype(np.int64) * self._n_words
         self._keys += distinct & ((1 << word_bits) - 1)
-        suffixes = self._numbers[self._ranks[here[places[firsts]]]]
+        suffixes = self._numbers[self._ranks[ends[places[firsts]]]]
         self._ranks[:] = ABSENT
-        self._ranks[here[places]] = np.cumsum(is_first, dtype=np.int32) - 1
-        return NgramCounts(self._keys, suffixes, _group_sizes(firsts, here.size))
+        self._ranks[ends[places]] = np.cumsum(is_first, dtype=np.int32) - 1
+        return NgramCounts(self._keys, suffixes, _group_sizes(firsts, ends.size))
 
     def reindex(self, keys: Ints) -> None:
         """Set the numbers of the n-grams from the whole text's keys."""
         self._numbers = np.searchsorted(keys, self._keys).astype(np.int32)
 
 
-def grouped(keys: Ints) -> tuple[Ints, Ints, NDArray[np.bool_]]:
+def group_keys(keys: Ints) -> tuple[Ints, Ints, NDArray[np.bool_]]:
     """Return the sorted keys, their original indices, and the positions where a new key starts."""
-    in_order, places = _sorted(keys)
+    in_order, places = _sort_keys(keys)
     is_first = np.ones(keys.size, np.bool_)
     np.not_equal(in_order[1:], in_order[:-1], out=is_first[1:])
     return in_order, places, is_first
 
 
-def _sorted(keys: Ints) -> tuple[Ints, Ints]:
+def _sort_keys(keys: Ints) -> tuple[Ints, Ints]:
     place_bits = keys.size.bit_length()
     if not keys.size or int(keys.max()).bit_length() + place_bits > _LARGEST_BITS:
         places = np.argsort(keys)
@@ -184,12 +184,12 @@ def _group_sizes(firsts: Ints, size: int) -> Numbers:
     return np.diff(firsts, append=size).astype(np.int32)
 
 
-def merge_counts(found: Sequence[NgramCounts], pool: Executor) -> NgramCounts:
+def merge_counts(chunks: Sequence[NgramCounts], pool: Executor) -> NgramCounts:
     """Return the merged n-grams of all chunks, one range of keys after the other."""
-    if len(found) == 1:
-        return found[0]
-    bounds = _bounds(found)
-    ranges = list(pool.map(partial(_merge_range, found), bounds, bounds[1:]))
+    if len(chunks) == 1:
+        return chunks[0]
+    bounds = _bounds(chunks)
+    ranges = list(pool.map(partial(_merge_range, chunks), bounds, bounds[1:]))
     return NgramCounts(
         np.concatenate([part.keys for part in ranges]),
         np.concatenate([part.suffixes for part in ranges]),
@@ -197,23 +197,23 @@ def merge_counts(found: Sequence[NgramCounts], pool: Executor) -> NgramCounts:
     )
 
 
-def _bounds(found: Sequence[NgramCounts]) -> list[int]:
+def _bounds(chunks: Sequence[NgramCounts]) -> list[int]:
     """Return keys that divide the n-grams into ranges of about ``_NGRAMS_PER_RANGE``."""
-    sample = np.sort(np.concatenate([part.keys[::_SAMPLED] for part in found]))
+    sample = np.sort(np.concatenate([part.keys[::_SAMPLED] for part in chunks]))
     if not sample.size:
         return [0, 1]
-    highest = max(int(part.keys[-1]) for part in found if part.keys.size)
+    highest = max(int(part.keys[-1]) for part in chunks if part.keys.size)
     cuts = sample[:: _NGRAMS_PER_RANGE // _SAMPLED][1:]
     return [0, *sorted({int(cut) for cut in cuts} - {0}), highest + 1]
 
 
-def _merge_range(found: Sequence[NgramCounts], low: int, high: int) -> NgramCounts:
-    parts = [slice(*np.searchsorted(part.keys, (low, high))) for part in found]
-    chosen = list(zip(found, parts, strict=True))
-    keys = np.concatenate([one.keys[part] for one, part in chosen])
-    in_order, places, is_first = grouped(keys)
+def _merge_range(chunks: Sequence[NgramCounts], low: int, high: int) -> NgramCounts:
+    parts = [slice(*np.searchsorted(part.keys, (low, high))) for part in chunks]
+    chosen = list(zip(chunks, parts, strict=True))
+    keys = np.concatenate([chunk.keys[part] for chunk, part in chosen])
+    in_order, places, is_first = group_keys(keys)
     firsts = np.flatnonzero(is_first)
-    suffixes = np.concatenate([one.suffixes[part] for one, part in chosen])
-    counts = np.concatenate([one.counts[part] for one, part in chosen])
+    suffixes = np.concatenate([chunk.suffixes[part] for chunk, part in chosen])
+    counts = np.concatenate([chunk.counts[part] for chunk, part in chosen])
     added = np.add.reduceat(counts[places], firsts) if firsts.size else counts
     return NgramCounts(in_order[firsts], suffixes[places[firsts]], added)

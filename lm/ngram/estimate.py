@@ -15,7 +15,7 @@ from lm.ngram.table import DECIMALS, LOG10_ZERO, Floats, Ints, Level, NgramTable
 Bools = NDArray[np.bool_]
 
 
-def kept_ngrams(
+def select_kept_ngrams(
     counted: Sequence[CountedLevel], prune: Sequence[int], known: Bools | None = None
 ) -> list[Bools]:
     """Return which n-grams are kept in the model, for each order bool of shape ``(N,)``.
@@ -40,32 +40,35 @@ def kept_ngrams(
         )
     thresholds += [thresholds[-1]] * len(counted)
     # Words of the vocabulary are kept even with count 0.
-    kept = [np.ones(counted[0].keys.size, np.bool_)]
+    keep_by_order = [np.ones(counted[0].keys.size, np.bool_)]
     pairs = zip(counted[1:], thresholds[1:], strict=False)
-    kept += [level.counts > threshold for level, threshold in pairs]
-    return kept if known is None else list(_of_words(counted, kept, known))
+    keep_by_order += [level.counts > threshold for level, threshold in pairs]
+    return keep_by_order if known is None else list(_of_words(counted, keep_by_order, known))
 
 
 def _of_words(
-    counted: Sequence[CountedLevel], kept: Sequence[Bools], known: Bools
+    counted: Sequence[CountedLevel], keep_by_order: Sequence[Bools], is_known: Bools
 ) -> Iterator[Bools]:
     """Yield, for each order, the n-grams to keep that consist of known words only."""
-    whole = known
-    for level, keep in zip(counted, kept, strict=True):
+    has_known_words = is_known
+    for level, keep in zip(counted, keep_by_order, strict=True):
         if level is not counted[0]:
             prefixes, last_words = np.divmod(level.keys, level.n_words)
-            whole = whole[prefixes] & known[last_words]
-        yield keep & whole
+            has_known_words = has_known_words[prefixes] & is_known[last_words]
+        yield keep & has_known_words
 
 
-def pruned(table: NgramTable, kept: Sequence[Bools]) -> NgramTable:
+def prune_table(table: NgramTable, keep_by_order: Sequence[Bools]) -> NgramTable:
     """Return a model with only the kept n-grams, renumbered."""
-    words = tuple(itertools.compress(table.words, kept[0].tolist()))
-    number_of_word = np.cumsum(kept[0]) - 1
+    words = tuple(itertools.compress(table.words, keep_by_order[0].tolist()))
+    number_of_word = np.cumsum(keep_by_order[0]) - 1
     unigrams = table.levels[0]
-    logprobs, backoffs = unigrams.logprobs_log10[kept[0]], unigrams.backoffs_log10[kept[0]]
+    logprobs, backoffs = (
+        unigrams.logprobs_log10[keep_by_order[0]],
+        unigrams.backoffs_log10[keep_by_order[0]],
+    )
     levels, numbers = [Level(np.arange(len(words)), logprobs, backoffs)], number_of_word
-    for level, keep in zip(table.levels[1:], kept[1:], strict=True):
+    for level, keep in zip(table.levels[1:], keep_by_order[1:], strict=True):
         if not keep.any():
             break
         prefixes, last_words = np.divmod(level.keys[keep], len(table.words))
@@ -144,12 +147,14 @@ def estimate(
     """
     counts = adjusted_counts(counted)
     discounts = tuple(map(estimate_discounts, counts))
-    kept = kept_ngrams(counted, prune, known)
+    keep_by_order = select_kept_ngrams(counted, prune, known)
     n_words = len(vocabulary) if known is None else int(known.sum()) - 1
     probabilities = np.full(1, 1 / n_words)
     weights: list[Floats] = []
     logprobs: list[Floats] = []
-    for level, adjusted, discount, keep in zip(counted, counts, discounts, kept, strict=True):
+    for level, adjusted, discount, keep in zip(
+        counted, counts, discounts, keep_by_order, strict=True
+    ):
         order = _Order(level, adjusted, discount, keep)
         total, weight = order.context_mass(probabilities.size)
         probabilities = order.probabilities(total, weight, probabilities)
@@ -159,7 +164,9 @@ def estimate(
     backoffs = [*weights[1:], np.zeros(counted[-1].keys.size)]
     levels = map(Level, (level.keys for level in counted), logprobs, backoffs)
     table = NgramTable(vocabulary.words, tuple(levels))
-    return Estimate(table if all(map(np.all, kept)) else pruned(table, kept), discounts)
+    return Estimate(
+        table if all(map(np.all, keep_by_order)) else prune_table(table, keep_by_order), discounts
+    )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -199,12 +206,12 @@ class _Order:
             weight: The back-off weights from ``context_mass``.
             lower: The probabilities of the n-grams that are one word shorter.
         """
-        found = np.empty(self.adjusted.size)
+        result = np.empty(self.adjusted.size)
         for rows in self._context_blocks():
             contexts = self._contexts(rows)
-            own = (self.adjusted[rows] - self._discounted_mass(rows)) / total[contexts]
-            found[rows] = own + weight[contexts] * lower[self.level.suffixes[rows]]
-        return found
+            own_share = (self.adjusted[rows] - self._discounted_mass(rows)) / total[contexts]
+            result[rows] = own_share + weight[contexts] * lower[self.level.suffixes[rows]]
+        return result
 
     def _context_blocks(self) -> Iterator[slice]:
         """Yield blocks of n-grams; n-grams with the same context are in the same block."""

@@ -29,8 +29,8 @@ def logprobs_again(source: str, texts: Sequence[str]) -> list[NDArray[np.float64
     """
     path = Path(source) / "model.arpa"
     path = path if path.exists() else path.with_name("model.arpa.gz")
-    known = {gram[0] for gram, *_ in _lines(path, {1})}
-    sentences = [["<s>", *(_word(one, known) for one in text.split())] for text in texts]
+    vocabulary = {gram[0] for gram, *_ in _lines(path, {1})}
+    sentences = [["<s>", *(_word(word, vocabulary) for word in text.split())] for text in texts]
     orders = _orders(path)
     needed = {
         tuple(words[start:end])
@@ -38,32 +38,35 @@ def logprobs_again(source: str, texts: Sequence[str]) -> list[NDArray[np.float64
         for end in range(1, len(words) + 1)
         for start in range(max(0, end - orders), end)
     }
-    model = {gram: (own, after) for gram, own, after in _lines(path, range(1, orders + 1), needed)}
+    model = {
+        gram: (logprob, backoff)
+        for gram, logprob, backoff in _lines(path, range(1, orders + 1), needed)
+    }
     model.setdefault(("<unk>",), (_NO_UNKNOWN_LOG10, 0.0))
     return [_of_sentence(words, model, orders) for words in sentences]
 
 
-def _word(word: str, known: set[str]) -> str:
+def _word(word: str, vocabulary: set[str]) -> str:
     # A written <s> is an ordinary word, and unknown to the model.
-    return word if word in known and word != "<s>" else "</s>" if word == "</s>" else "<unk>"
+    return word if word in vocabulary and word != "<s>" else "</s>" if word == "</s>" else "<unk>"
 
 
 def _of_sentence(
     words: Sequence[str], model: dict[Gram, tuple[float, float]], orders: int
 ) -> NDArray[np.float64]:
-    found = [
+    logprobs = [
         _log10(tuple(words[max(0, n + 1 - orders) : n]), words[n], model)
         for n in range(1, len(words))
     ]
-    return np.array(found, np.float64) * math.log(10)
+    return np.array(logprobs, np.float64) * math.log(10)
 
 
-def _log10(before: Gram, word: str, model: dict[Gram, tuple[float, float]]) -> float:
-    if (*before, word) in model:
-        return model[*before, word][0]
-    if not before:
+def _log10(context: Gram, word: str, model: dict[Gram, tuple[float, float]]) -> float:
+    if (*context, word) in model:
+        return model[*context, word][0]
+    if not context:
         return _NEVER_LOG10
-    return model.get(before, (0.0, 0.0))[1] + _log10(before[1:], word, model)
+    return model.get(context, (0.0, 0.0))[1] + _log10(context[1:], word, model)
 
 
 def _orders(path: Path) -> int:
@@ -87,11 +90,11 @@ def _lines(
             if order > max(orders):
                 return
         elif order and line and not line.startswith("\\"):
-            fields = [one for one in _SPACES.split(line) if one]
+            fields = [field for field in _SPACES.split(line) if field]
             gram = tuple(fields[1 : order + 1])
             if needed is None or gram in needed:
-                after = float(fields[order + 1]) if len(fields) > order + 1 else 0.0
-                yield gram, float(fields[0]), after
+                backoff = float(fields[order + 1]) if len(fields) > order + 1 else 0.0
+                yield gram, float(fields[0]), backoff
 
 
 def _text(path: Path) -> Iterator[str]:

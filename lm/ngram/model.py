@@ -140,7 +140,7 @@ class KenlmScorer:
         name = str(config.get("name", folder.name))
         trained_on = str(config.get("trained_on", "unknown text"))
         cased = config.get("cased") is True
-        return cls(_opened(path), name=name, trained_on=trained_on, cased=cased)
+        return cls(_open_kenlm(path), name=name, trained_on=trained_on, cased=cased)
 
     def score(self, requests: Sequence[tuple[str, str]]) -> list[TokenScores]:
         """Return each continuation's scores; see ``Scorer``.
@@ -152,13 +152,13 @@ class KenlmScorer:
     def _score(self, context: list[str], tokens: list[str]) -> TokenScores:
         words = [UNKNOWN if word == BEGIN else word for word in context + tokens]
         answers = list(self._model.full_scores(" ".join(words), bos=True, eos=False))
-        own = answers[len(context) :]
-        logprobs = np.array([logprob for logprob, _, _ in own], np.float64) * math.log(10)
-        unknown = np.array([unknown for _, _, unknown in own], np.bool_)
+        token_answers = answers[len(context) :]
+        logprobs = np.array([logprob for logprob, _, _ in token_answers], np.float64) * math.log(10)
+        unknown = np.array([unknown for _, _, unknown in token_answers], np.bool_)
         return TokenScores(tuple(tokens), logprobs, unknown)
 
 
-def _opened(path: Path) -> _Model:
+def _open_kenlm(path: Path) -> _Model:
     try:
         kenlm = importlib.import_module("kenlm")
     except ImportError as error:

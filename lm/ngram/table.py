@@ -60,9 +60,9 @@ class NgramTable:
             int64, shape ``(n,)``; ``ABSENT`` for n-grams that are not in the model.
         """
         keys = self.levels[order - 1].keys
-        wanted = prefixes * len(self.words) + last_words
-        places = np.minimum(np.searchsorted(keys, wanted), keys.size - 1)
-        return np.where((prefixes != ABSENT) & (keys[places] == wanted), places, ABSENT)
+        searched = prefixes * len(self.words) + last_words
+        places = np.minimum(np.searchsorted(keys, searched), keys.size - 1)
+        return np.where((prefixes != ABSENT) & (keys[places] == searched), places, ABSENT)
 
     def logprobs_log10(self, text: Ints, begin: int) -> Floats:
         """Return log10 P(word | the words before it in its sentence) for each word of a text.
@@ -86,6 +86,6 @@ class NgramTable:
             numbers[text == begin] = ABSENT
             backoffs = self.levels[order - 2].backoffs_log10[contexts]
             backed_off = logprobs + np.where(contexts == ABSENT, 0.0, backoffs)
-            seen = self.levels[order - 1].logprobs_log10[numbers]
-            logprobs = np.where(numbers == ABSENT, backed_off, seen)
+            stored = self.levels[order - 1].logprobs_log10[numbers]
+            logprobs = np.where(numbers == ABSENT, backed_off, stored)
         return logprobs

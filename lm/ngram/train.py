@@ -62,8 +62,8 @@ def train(
     for level in count_ngrams(text, vocabulary, _order(options)):
         levels.append(level)
         report(f"{len(levels)}-grams: {level.keys.size:,}")
-    known = _known_words(levels[0], vocabulary, limits) if counts_all_words(options) else None
-    estimated = estimate(levels, vocabulary, _prune_thresholds(options), known)
+    known_words = _known_words(levels[0], vocabulary, limits) if counts_all_words(options) else None
+    estimated = estimate(levels, vocabulary, _prune_thresholds(options), known_words)
     facts: dict[str, object] = {
         # All words except <s>.
         "vocabulary_size": len(estimated.table.words) - 1,

@@ -14,7 +14,7 @@ from torch.overrides import TorchFunctionMode
 from lm.corpora.vocab import Vocabulary, read_vocabulary
 from lm.errors import LmError
 from lm.model_folder import CONFIG, atomic_write, read_config
-from lm.rnn.network import NetworkShape, RecurrentNetwork, build_network, unshared
+from lm.rnn.network import NetworkShape, RecurrentNetwork, build_network, without_duplicates
 
 TYPE = "recurrent"
 WEIGHTS, VOCABULARY, TAGS, METRICS, CHECKPOINT = (
@@ -117,7 +117,7 @@ def fill(network: RecurrentNetwork, weights: dict[str, torch.Tensor], path: Path
     Raises:
         LmError: The weights have the wrong names or shapes for the network.
     """
-    expected = unshared(network.state_dict(), network.shape)
+    expected = without_duplicates(network.state_dict(), network.shape)
     wrong = {
         name
         for name in expected.keys() | weights.keys()
@@ -144,7 +144,7 @@ def save_weights(network: RecurrentNetwork, path: Path) -> None:
     """
     weights = {
         name: tensor.detach().cpu().contiguous()
-        for name, tensor in unshared(network.state_dict(), network.shape).items()
+        for name, tensor in without_duplicates(network.state_dict(), network.shape).items()
     }
     with atomic_write(path) as temporary:
         save_file(weights, temporary)

@@ -15,7 +15,7 @@ from lm.corpora.vocab import Vocabulary, read_vocabulary, write_vocabulary
 from lm.errors import LmError
 from lm.model_folder import atomic_folder, refuse_overwrite, write_config
 from lm.rnn.folder import FILES, TYPE, VOCABULARY, WEIGHTS, fill, save_weights
-from lm.rnn.network import Kind, NetworkShape, build_network, unshared
+from lm.rnn.network import Kind, NetworkShape, build_network, without_duplicates
 from lm.rnn.safe_unpickle import Shell, View, read_pickled
 
 _RENAMED = {"encoder.": "embedding.", "rnn.": "recurrence.", "decoder.": "decoder."}
@@ -146,7 +146,7 @@ def _check_shapes(shape: NetworkShape, weights: dict[str, Tensor]) -> None:
     if shape.softmax == "tied":
         del weights["decoder.weight"]
     with torch.device("meta"):
-        expected = unshared(build_network(shape).state_dict(), shape)
+        expected = without_duplicates(build_network(shape).state_dict(), shape)
     if wrong := sorted(
         name
         for name in expected.keys() | weights.keys()

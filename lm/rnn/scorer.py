@@ -106,14 +106,16 @@ class RecurrentScorer:
         """
         continuations = [tuple(continuation.split()) for _, continuation in requests]
         # Requests repeat a prompt with each of its answers.
-        read = {text: self._numbers(text.split()) for text in dict.fromkeys(c for c, _ in requests)}
-        contexts = [read[context] for context, _ in requests]
+        numbers = {
+            text: self._numbers(text.split()) for text in dict.fromkeys(c for c, _ in requests)
+        }
+        contexts = [numbers[context] for context, _ in requests]
         ids = [self._numbers(tokens) for tokens in continuations]
-        strings = [before + after for before, after in zip(contexts, ids, strict=True)]
+        strings = [prefix + suffix for prefix, suffix in zip(contexts, ids, strict=True)]
         logprobs = self._read(self._reader, strings, [len(context) for context in contexts])
         return [
-            self._scores(tokens, own, found[len(found) - len(tokens) :])
-            for tokens, own, found in zip(continuations, ids, logprobs, strict=True)
+            self._scores(tokens, token_ids, text_logprobs[len(text_logprobs) - len(tokens) :])
+            for tokens, token_ids, text_logprobs in zip(continuations, ids, logprobs, strict=True)
         ]
 
     @torch.inference_mode()
@@ -134,17 +136,17 @@ class RecurrentScorer:
         ids = [[self._numbers(tokens) for tokens in group] for group in strings]
         logprobs, state = self._read_stream(ids, state)
         scored = (
-            [self._scores(*one) for one in zip(*group, strict=True)]
+            [self._scores(*text_parts) for text_parts in zip(*group, strict=True)]
             for group in zip(strings, ids, logprobs, strict=True)
         )
         return list(scored), state
 
-    def _scores(self, tokens: tuple[str, ...], ids: Sequence[int], found: Floats) -> TokenScores:
+    def _scores(self, tokens: tuple[str, ...], ids: Sequence[int], logprobs: Floats) -> TokenScores:
         """Return scores from log-probabilities, with or without their error bounds."""
         unknown = np.array(ids, np.int64) == self._vocabulary.unknown
-        if found.ndim == 1:
-            return TokenScores(tokens, found, unknown)
-        return TokenScores(tokens, found[:, 0], unknown, found[:, 1])
+        if logprobs.ndim == 1:
+            return TokenScores(tokens, logprobs, unknown)
+        return TokenScores(tokens, logprobs[:, 0], unknown, logprobs[:, 1])
 
     def differences_nats(self, choices: Sequence[tuple[str, str, str]]) -> Floats:
         """Return log P(first word | context) - log P(second word | context) of each choice.
@@ -164,7 +166,7 @@ class RecurrentScorer:
                 strings.append([*contexts[number], *self._numbers([word])])
                 places.append(len(contexts[number]))
         logits = self._read(self._comparer, strings, places)
-        last = np.array([found[-1] for found in logits]).reshape(-1, 2)
+        last = np.array([text_logits[-1] for text_logits in logits]).reshape(-1, 2)
         return np.asarray(last[:, 0] - last[:, 1], np.float64)
 
     def _numbers(self, tokens: Sequence[str]) -> list[int]:
@@ -175,34 +177,34 @@ class RecurrentScorer:
         self, reader: "_Reader", strings: Sequence[Sequence[int]], context_lengths: Sequence[int]
     ) -> list[Floats]:
         """Return one array per string; values before ``context_lengths`` are meaningless."""
-        found: list[Floats] = [np.empty(0)] * len(strings)
+        logprobs: list[Floats] = [np.empty(0)] * len(strings)
         for trie in build_tries(strings, self._max_nodes):
             nodes = evaluate(trie, reader, trie.scored_nodes(context_lengths))
             for string, path in trie.rows():
-                found[string] = nodes[path]
-        return found
+                logprobs[string] = nodes[path]
+        return logprobs
 
     @torch.inference_mode()
     def _read_stream(
         self, groups: Sequence[Sequence[Sequence[int]]], state: State
     ) -> tuple[list[list[Floats]], State]:
         network, begin = self._trained.network, self._vocabulary.begin
-        hidden, wanted = [], []
+        hidden, targets = [], []
         for group in groups:
             following = state
             for place, ids in enumerate(group):
-                read = torch.tensor([begin, *ids], device=network.embedding.weight.device)
-                output, after = network(read[:, None], state)
+                inputs = torch.tensor([begin, *ids], device=network.embedding.weight.device)
+                output, new_state = network(inputs[:, None], state)
                 hidden.append(output[:-1, 0])
-                wanted.append(np.array(ids, np.int64))
-                following = following if place else after
+                targets.append(np.array(ids, np.int64))
+                following = following if place else new_state
             state = following
-        lengths = [len(ids) for ids in wanted]
-        found = self._reader.logprobs_nats(
-            _Read(torch.cat(hidden), ()), np.arange(sum(lengths)), np.concatenate(wanted)
+        lengths = [len(ids) for ids in targets]
+        logprobs = self._reader.logprobs_nats(
+            _Read(torch.cat(hidden), ()), np.arange(sum(lengths)), np.concatenate(targets)
         )
-        each = iter(np.split(found, np.cumsum(lengths)[:-1]))
-        return [[next(each) for _ in group] for group in groups], state
+        text_logprobs = iter(np.split(logprobs, np.cumsum(lengths)[:-1]))
+        return [[next(text_logprobs) for _ in group] for group in groups], state
 
 
 class _Read(NamedTuple):
@@ -234,15 +236,15 @@ class _Reader:
         self._decoder, self._normaliser = decoder, normaliser
 
     def begin(self) -> _Read:
-        one = np.zeros(1, np.int64)
-        return self.extend(_Read(torch.empty(0), self._step.begin()), one, one + self._beginning)
+        row = np.zeros(1, np.int64)
+        return self.extend(_Read(torch.empty(0), self._step.begin()), row, row + self._beginning)
 
     def extend(self, state: _Read, parents: Ints, tokens: Ints) -> _Read:
         return _Read(*self._step.extend(state.state, parents, tokens))
 
     def extend_along(self, state: _Read, parents: Ints, tokens: Ints) -> tuple[_Read, _Read]:
-        hidden, after = self._step.extend_along(state.state, parents, tokens)
-        return _Read(hidden.flatten(0, 1), ()), _Read(hidden[-1], after)
+        hidden, new_state = self._step.extend_along(state.state, parents, tokens)
+        return _Read(hidden.flatten(0, 1), ()), _Read(hidden[-1], new_state)
 
     def logprobs_nats(self, state: _Read, parents: Ints, tokens: Ints) -> Floats:
         decoder = self._decoder
@@ -259,20 +261,20 @@ class _Reader:
             for part in self._normaliser.with_bounds(used)
         )
         # Rounding can make a probability close to 1 exceed 1 by the last digit.
-        found: Floats = np.minimum(logits - normalisers, 0.0)
+        logprobs: Floats = np.minimum(logits - normalisers, 0.0)
         exact = self._normaliser.precision == "float32"
-        return found if exact else np.stack([found, errors], axis=1)
+        return logprobs if exact else np.stack([logprobs, errors], axis=1)
 
 
 def _adaptive(
     decoder: nn.AdaptiveLogSoftmaxWithLoss, hidden: Tensor, parents: Ints, tokens: Ints
 ) -> Floats:
-    found = np.empty(len(tokens))
+    logprobs = np.empty(len(tokens))
     for start in range(0, len(tokens), ROWS_AT_A_TIME):
         part = slice(start, start + ROWS_AT_A_TIME)
         rows, words = (_tensor(numbers[part], hidden) for numbers in (parents, tokens))
-        found[part] = decoder(hidden[rows], words).output.cpu().numpy()
-    return np.minimum(found, 0.0)
+        logprobs[part] = decoder(hidden[rows], words).output.cpu().numpy()
+    return np.minimum(logprobs, 0.0)
 
 
 def _tensor(numbers: Ints, like: Tensor) -> Tensor:

@@ -43,17 +43,17 @@ def tag_accuracy(
     number_of = {tag: number for number, tag in enumerate(model.tags)}
     correct = total = unseen = 0
     for batch in chunked(sentences, _SENTENCES_AT_A_TIME):
-        predicted = _predicted(model, batch)
+        predicted = _predict_tags(model, batch)
         for sentence, numbers in zip(batch, predicted, strict=True):
-            wanted = [number_of.get(tag, -1) for _, tag in sentence]
-            correct += sum(a == b for a, b in zip(wanted, numbers, strict=True))
-            total += len(wanted)
-            unseen += wanted.count(-1)
+            expected_tags = [number_of.get(tag, -1) for _, tag in sentence]
+            correct += sum(a == b for a, b in zip(expected_tags, numbers, strict=True))
+            total += len(expected_tags)
+            unseen += expected_tags.count(-1)
     return TagAccuracy(correct, total, unseen)
 
 
 @torch.no_grad()
-def _predicted(
+def _predict_tags(
     model: TrainedNetwork, sentences: Sequence[Sequence[tuple[str, str]]]
 ) -> list[list[int]]:
     """Return the most probable tag of each word of each sentence."""

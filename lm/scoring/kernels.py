@@ -53,7 +53,7 @@ class LogNormaliser:
         bias = weight.new_zeros(len(weight)) if bias is None else bias.detach()
         weights, biases = (torch.split(part, WORDS_AT_A_TIME) for part in (weight, bias))
         self._parts = list(zip(weights, biases, strict=True))
-        in_bits = [own * _BITS_PER_NAT for own in biases]
+        in_bits = [bias_part * _BITS_PER_NAT for bias_part in biases]
         with rounded_products(self.precision):
             self._products = [
                 PackedLinear(*part, ROWS_AT_A_TIME) for part in zip(weights, in_bits, strict=True)
@@ -99,21 +99,23 @@ class LogNormaliser:
         total = sums.sum(0)
         # No maximum is subtracted beforehand, to save a pass; rows that went wrong are repeated.
         unsafe = ~((total > _SMALLEST_SUM) & total.isfinite())
-        found, bounds = total.log(), torch.zeros_like(total)
+        normalisers, bounds = total.log(), torch.zeros_like(total)
         if self._bounds is not None:
             of_logits = self._bounds.of_logits(in_bits).to(sums) / _BITS_PER_NAT
-            bounds = (sums.log() + of_logits).logsumexp(0) - found + _ROUNDING_OF_SUMS
+            bounds = (sums.log() + of_logits).logsumexp(0) - normalisers + _ROUNDING_OF_SUMS
             bounds[unsafe] = of_logits.amax(0)[unsafe] + _ROUNDING_OF_SUMS
         if unsafe.any():
-            found[unsafe] = self._carefully(rows[unsafe])
-        return found, bounds
+            normalisers[unsafe] = self._carefully(rows[unsafe])
+        return normalisers, bounds
 
     def _carefully(self, rows: Tensor) -> Tensor:
         wide = _wide(rows)
-        found = rows.new_full((len(rows),), -torch.inf, dtype=wide)
+        normalisers = rows.new_full((len(rows),), -torch.inf, dtype=wide)
         for weight, bias in self._parts:
-            found = torch.logaddexp(found, F.linear(rows, weight, bias).to(wide).logsumexp(1))
-        return found
+            normalisers = torch.logaddexp(
+                normalisers, F.linear(rows, weight, bias).to(wide).logsumexp(1)
+            )
+        return normalisers
 
 
 @contextmanager
@@ -124,12 +126,12 @@ def rounded_products(precision: Precision) -> Iterator[None]:
     """
     # oneDNN's precision of float32 products is a global switch, not an argument.
     switch = torch.backends.mkldnn.matmul  # type: ignore[attr-defined]
-    before = switch.fp32_precision
+    previous_precision = switch.fp32_precision
     switch.fp32_precision = "bf16" if precision == "bfloat16" else "ieee"
     try:
         yield
     finally:
-        switch.fp32_precision = before
+        switch.fp32_precision = previous_precision
 
 
 def _wide(tensor: Tensor) -> torch.dtype:
@@ -188,13 +190,13 @@ def target_logits(
     Returns:
         float64, shape ``(n,)``.
     """
-    found = np.empty(len(words))
+    target_values = np.empty(len(words))
     for start in range(0, len(words), ROWS_AT_A_TIME):
         part = slice(start, start + ROWS_AT_A_TIME)
-        which, word = (torch.from_numpy(n[part]).to(hidden.device) for n in (rows, words))
-        logits = (hidden[which] * weight[word]).sum(1)
-        found[part] = (logits if bias is None else logits + bias[word]).cpu().numpy()
-    return found
+        row_part, word = (torch.from_numpy(n[part]).to(hidden.device) for n in (rows, words))
+        logits = (hidden[row_part] * weight[word]).sum(1)
+        target_values[part] = (logits if bias is None else logits + bias[word]).cpu().numpy()
+    return target_values
 
 
 _REPEATS = 5
@@ -216,17 +218,17 @@ def measure_kernel(weight: Tensor) -> FastKernel:
     with rounded_products("float32"):
         exact = PackedLinear(weight, bias, ROWS_AT_A_TIME)
         seconds = _seconds(lambda: exact(rows))
-        before = exact(rows)
+        exact_product = exact(rows)
     with rounded_products("bfloat16"):
         rounded = PackedLinear(weight, bias, ROWS_AT_A_TIME)
         fast_seconds = _seconds(lambda: rounded(rows))
-        after = rounded(rows)
+        rounded_product = rounded(rows)
         name = _kernel_name(lambda: rounded(rows))
     low_rows, low_weight = rows.bfloat16(), weight.bfloat16()
     explicit_seconds = _seconds(lambda: linear(low_rows, low_weight))
     return FastKernel(
         name,
-        rounds=not torch.equal(before, after),
+        rounds=not torch.equal(exact_product, rounded_product),
         speedup=seconds / fast_seconds,
         explicit_speedup=seconds / explicit_seconds,
     )
@@ -245,15 +247,15 @@ def _seconds(run: Callable[[], object]) -> float:
 def _kernel_name(run: Callable[[], object]) -> str:
     """Return oneDNN's name for the kernel, which oneDNN writes to the standard output."""
     sys.stdout.flush()
-    with tempfile.TemporaryFile() as written:
-        kept = os.dup(1)
-        os.dup2(written.fileno(), 1)
+    with tempfile.TemporaryFile() as output_file:
+        stdout_copy = os.dup(1)
+        os.dup2(output_file.fileno(), 1)
         try:
             with torch.backends.mkldnn.verbose(torch.backends.mkldnn.VERBOSE_ON):  # type: ignore[no-untyped-call]
                 run()
         finally:
-            os.dup2(kept, 1)
-            os.close(kept)
-        written.seek(0)
-        found = _EXECUTED.findall(written.read().decode(errors="replace"))
-    return found[-1] if found else "a kernel without a name"
+            os.dup2(stdout_copy, 1)
+            os.close(stdout_copy)
+        output_file.seek(0)
+        names = _EXECUTED.findall(output_file.read().decode(errors="replace"))
+    return names[-1] if names else "a kernel without a name"

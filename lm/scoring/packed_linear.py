@@ -45,8 +45,8 @@ class PackedLayers:
         for module in linear:
             weight, bias = cast(Tensor, module.weight), cast(Tensor | None, module.bias)
             if packs(weight):
-                own = weight.T if type(module) is transposed else weight
-                self._products.append((module, PackedLinear(own, bias, rows)))
+                layer_weight = weight.T if type(module) is transposed else weight
+                self._products.append((module, PackedLinear(layer_weight, bias, rows)))
 
     @contextmanager
     def in_use(self) -> Iterator[None]:
@@ -106,7 +106,7 @@ def packing_works() -> bool:
     bias = torch.linspace(0, 1, 8)
     try:
         with torch.no_grad():
-            ours = _multiply(x, _pack(weight, 4), bias)
+            product = _multiply(x, _pack(weight, 4), bias)
     except (AttributeError, RuntimeError):
         return False
-    return torch.allclose(ours, torch.nn.functional.linear(x, weight, bias), atol=1e-5)
+    return torch.allclose(product, torch.nn.functional.linear(x, weight, bias), atol=1e-5)

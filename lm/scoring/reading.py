@@ -128,11 +128,11 @@ class _Walk(Generic[State]):
         read_before = np.concatenate(([0], np.cumsum(self._needed)))
         firsts = read_before[trie.level_starts]
         self.counts = np.diff(firsts)
-        own = np.repeat(firsts[:-1], np.diff(trie.level_starts))
-        row_of = read_before[:-1] - own
+        level_firsts = np.repeat(firsts[:-1], np.diff(trie.level_starts))
+        row_of = read_before[:-1] - level_firsts
         self._rows = np.where(trie.parents == ROOT, 0, row_of[trie.parents])
-        read = np.flatnonzero(self._needed)
-        new_parent = np.diff(trie.parents[read], prepend=ROOT - 1) != 0
+        read_nodes = np.flatnonzero(self._needed)
+        new_parent = np.diff(trie.parents[read_nodes], prepend=ROOT - 1) != 0
         self.n_parents = np.diff(np.concatenate(([0], np.cumsum(new_parent)))[firsts])
         self._state = model.begin()
 
@@ -152,30 +152,30 @@ class _Walk(Generic[State]):
         model = self._model
         assert isinstance(model, RunReader)
         read, self._state = model.extend_along(self._state, self._rows[levels[0]], tokens)
-        asked = [self._nodes(level, self._wanted) for level in range(first + 1, last)]
-        sizes = [nodes.size for nodes in asked]
-        before = np.repeat(np.arange(len(asked)) * tokens.shape[1], sizes)
-        self._ask(read, np.concatenate([*asked, np.empty(0, np.int64)]), before)
+        wanted_by_level = [self._nodes(level, self._wanted) for level in range(first + 1, last)]
+        sizes = [nodes.size for nodes in wanted_by_level]
+        row_offsets = np.repeat(np.arange(len(wanted_by_level)) * tokens.shape[1], sizes)
+        self._ask(read, np.concatenate([*wanted_by_level, np.empty(0, np.int64)]), row_offsets)
 
-    def _ask(self, state: State, nodes: Ints, before: Ints | int = 0) -> None:
+    def _ask(self, state: State, nodes: Ints, row_offsets: Ints | int = 0) -> None:
         if not nodes.size:
             return
-        rows = (self._rows[nodes] + before).astype(np.int64)
+        rows = (self._rows[nodes] + row_offsets).astype(np.int64)
         answers = self._model.logprobs_nats(state, rows, self._trie.tokens[nodes])
         if self.found.ndim < answers.ndim:
             self.found = np.full((self.found.size, answers.shape[1]), np.nan)
         self.found[nodes] = answers
 
-    def _nodes(self, level: int, which: Bools) -> Ints:
+    def _nodes(self, level: int, selected: Bools) -> Ints:
         start, end = self._trie.level_starts[level : level + 2].tolist()
-        found: Ints = np.flatnonzero(which[start:end]) + start
-        return found
+        nodes: Ints = np.flatnonzero(selected[start:end]) + start
+        return nodes
 
 
 def _ancestors(trie: Trie, wanted: Bools) -> Bools:
     """Return which nodes are ancestors of a wanted node."""
-    found = np.zeros(trie.tokens.size, bool)
+    is_ancestor = np.zeros(trie.tokens.size, bool)
     for start, end in zip(trie.level_starts[-2:0:-1], trie.level_starts[:1:-1], strict=True):
-        follows = wanted[start:end] | found[start:end]
-        found[trie.parents[start:end][follows]] = True
-    return found
+        follows = wanted[start:end] | is_ancestor[start:end]
+        is_ancestor[trie.parents[start:end][follows]] = True
+    return is_ancestor

@@ -49,11 +49,11 @@ class TreePacking:
         Returns:
             For each string float64, shape ``(tokens,)``; the context's values are meaningless.
         """
-        found: list[Floats] = [np.empty(0)] * len(strings)
+        logprobs: list[Floats] = [np.empty(0)] * len(strings)
         for trie in tries_of(strings):
             for string, scores in self.evaluate(trie, context_lengths):
-                found[string] = scores
-        return found
+                logprobs[string] = scores
+        return logprobs
 
     @torch.inference_mode()
     def evaluate(self, trie: Trie, context_lengths: Sequence[int]) -> list[tuple[int, Floats]]:
@@ -83,8 +83,8 @@ class TreePacking:
         )
         if is_long_chain(trie):
             return self._body(ids, depths, torch.ones_like(ids))[0]
-        own = trie.parents[read]
-        attended = ancestors(np.where(own == ROOT, ROOT, place[own]))
+        read_parents = trie.parents[read]
+        attended = ancestors(np.where(read_parents == ROOT, ROOT, place[read_parents]))
         mask = torch.zeros(attended.shape, dtype=dtype, device=device)
         mask.masked_fill_(torch.from_numpy(~attended).to(device), torch.finfo(dtype).min)
         return self._body(ids, depths, mask[None, None])[0]
@@ -109,11 +109,11 @@ def ancestors(parents: Ints) -> Bools:
     Returns:
         bool, shape ``(n, n)``.
     """
-    found = np.eye(parents.size, dtype=bool)
+    is_ancestor = np.eye(parents.size, dtype=bool)
     for node, parent in enumerate(parents.tolist()):
         if parent != ROOT:
-            found[node] |= found[parent]
-    return found
+            is_ancestor[node] |= is_ancestor[parent]
+    return is_ancestor
 
 
 def tries_of(strings: Sequence[Sequence[int]]) -> Iterator[Trie]:
@@ -192,26 +192,26 @@ class CheckedPacking:
         nodes, levels = largest.tokens.size, deepest.level_starts.size - 1
         most_nodes, most_levels = self._tried[chains]
         if nodes > most_nodes or levels > most_levels:
-            own = [largest] if largest is deepest else [largest, deepest]
-            self.fault = self._differs(own, strings)
+            tested = [largest] if largest is deepest else [largest, deepest]
+            self.fault = self._differs(tested, strings)
             self._tried[chains] = max(nodes, most_nodes), max(levels, most_levels)
 
     def _differs(self, tries: Sequence[Trie], strings: Sequence[Sequence[int]]) -> str:
         context_lengths = [1] * len(strings)
         try:
-            found = [self._packing.evaluate(trie, context_lengths) for trie in tries]
+            results = [self._packing.evaluate(trie, context_lengths) for trie in tries]
         # Models may fail in any way on a mask that they do not expect.
         except Exception as error:
             return f"it does not take a mask of ancestors ({type(error).__name__})"
-        packed = list(chain.from_iterable(found))
+        packed = list(chain.from_iterable(results))
         n_tokens = _TRIED * sum(trie.tokens.size for trie in tries)
         if is_long_chain(tries[0]):
             packed = _spread(packed, n_tokens // 2)
         else:
-            longest = max(packed, key=lambda one: one[1].size)
+            longest = max(packed, key=lambda pair: pair[1].size)
             packed = [longest, *_spread(packed, n_tokens)]
-        plain = self._plain([strings[string] for string, _ in packed])
-        pairs = zip((scores[1:] for _, scores in packed), plain, strict=True)
+        plain_scores = self._plain([strings[string] for string, _ in packed])
+        pairs = zip((scores[1:] for _, scores in packed), plain_scores, strict=True)
         worst = float(np.max([np.max(np.abs(a - b), initial=0.0) for a, b in pairs], initial=0.0))
         # This comparison is also false for NaN.
         if worst <= WORST_NATS:

@@ -53,9 +53,9 @@ class Trie:
     @property
     def has_children(self) -> Bools:
         """Whether each node has children, shape ``(nodes,)``."""
-        found = np.zeros(self.tokens.size, bool)
-        found[self.parents[self.parents != ROOT]] = True
-        return found
+        is_parent = np.zeros(self.tokens.size, bool)
+        is_parent[self.parents[self.parents != ROOT]] = True
+        return is_parent
 
     def rows(self) -> Iterator[tuple[int, Ints]]:
         """Yield each string's index among the given ones, and the nodes of its tokens."""
@@ -73,9 +73,9 @@ class Trie:
         lengths = np.diff(self.ends, prepend=0)
         starts = np.repeat(self.ends - lengths, lengths)
         context = np.repeat(np.asarray(context_lengths, np.int64)[self.strings], lengths)
-        found = np.zeros(self.tokens.size, bool)
-        found[self.node_of[np.arange(self.node_of.size) - starts >= context]] = True
-        return found
+        is_scored = np.zeros(self.tokens.size, bool)
+        is_scored[self.node_of[np.arange(self.node_of.size) - starts >= context]] = True
+        return is_scored
 
 
 def build_tries(
@@ -110,10 +110,10 @@ def _new_tokens(flat: Ints, lengths: Ints, ends: Ints) -> Bools:
     place = np.arange(flat.size) - np.repeat(starts, lengths)
     previous = np.concatenate(([0], starts[:-1]))
     shared = place < np.repeat(np.concatenate(([0], lengths[:-1])), lengths)
-    other = np.where(shared, np.repeat(previous, lengths) + place, 0)
-    differs = ~shared | (flat[other] != flat) if flat.size else np.empty(0, bool)
-    seen = np.concatenate(([0], np.cumsum(differs)))
-    return seen[1:] > np.repeat(seen[starts], lengths)
+    place_in_previous = np.where(shared, np.repeat(previous, lengths) + place, 0)
+    differs = ~shared | (flat[place_in_previous] != flat) if flat.size else np.empty(0, bool)
+    n_differing = np.concatenate(([0], np.cumsum(differs)))
+    return n_differing[1:] > np.repeat(n_differing[starts], lengths)
 
 
 def _cuts(n_new: Ints, lengths: Ints, max_nodes: int, enough: int) -> Iterator[tuple[int, int]]:
@@ -121,10 +121,10 @@ def _cuts(n_new: Ints, lengths: Ints, max_nodes: int, enough: int) -> Iterator[t
     total = np.cumsum(n_new)
     first = 0
     while first < n_new.size:
-        before = total[first] - lengths[first]
-        last = int(np.searchsorted(total, before + max_nodes, "right"))
+        n_before = total[first] - lengths[first]
+        last = int(np.searchsorted(total, n_before + max_nodes, "right"))
         last = max(last, first + 1)
-        if last - first > 1 and total[last - 1] - before > enough:
+        if last - first > 1 and total[last - 1] - n_before > enough:
             last = _border(n_new, lengths, first, last, enough)
         yield first, last
         first = last
@@ -135,10 +135,10 @@ def _border(n_new: Ints, lengths: Ints, first: int, last: int, enough: int) -> i
 
     After a division, the beginning that a string shares with the previous one is read again.
     """
-    own, shared = n_new[first:last], lengths[first:last] - n_new[first:last]
-    nodes = np.cumsum(own) + shared[0]
+    own_tokens, shared = n_new[first:last], lengths[first:last] - n_new[first:last]
+    nodes = np.cumsum(own_tokens) + shared[0]
     longest = np.maximum.accumulate(lengths[first:last])
-    cheap = (own[1:] >= _APART) & (shared[1:] < longest[:-1] / 2) & (nodes[:-1] >= enough)
+    cheap = (own_tokens[1:] >= _APART) & (shared[1:] < longest[:-1] / 2) & (nodes[:-1] >= enough)
     places = np.flatnonzero(cheap)
     return first + 1 + int(places[0]) if places.size else last
 

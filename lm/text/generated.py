@@ -7,7 +7,7 @@ from pathlib import Path
 
 from lm.model_folder import atomic_write
 from lm.text.sampler import Sentences
-from lm.text.shares import named
+from lm.text.shares import pairs_in_words
 
 
 def write_text(path: Path, lines: Iterable[str], source: Sentences) -> dict[str, object]:
@@ -74,13 +74,13 @@ def describe_text(path: Path, sha256: str) -> str:
 
 def _about(source: Sentences, text_sha256: str) -> dict[str, object]:
     grammar = source.grammar
-    shares = {"agreement_errors": grammar.agreement_error_rate, **_counted(source)}
+    shares = {"agreement_errors": grammar.agreement_error_rate, **_measure_shares(source)}
     if grammar.paired.nouns:
         shares["held_out_pairs"] = source.held_out_share
-    listed = "".join(f", {name.replace('_', ' ')} {100 * s:.3g}%" for name, s in shares.items())
+    suffix = "".join(f", {name.replace('_', ' ')} {100 * s:.3g}%" for name, s in shares.items())
     return {
         "description": (
-            f'generated text "{grammar.name}" ({source.n:,} sentences, seed {source.seed}{listed})'
+            f'generated text "{grammar.name}" ({source.n:,} sentences, seed {source.seed}{suffix})'
         ),
         "grammar": grammar.name,
         "grammar_sha256": grammar.sha256,
@@ -90,12 +90,12 @@ def _about(source: Sentences, text_sha256: str) -> dict[str, object]:
         "excluded": len(source.excluded),
         "rejected": source.rejected,
         "held_out_rejected": source.held_out_rejected,
-        "pairs_held_out": named(source.held_out, source.words),
+        "pairs_held_out": pairs_in_words(source.held_out, source.words),
         "text_sha256": text_sha256,
     }
 
 
-def _counted(source: Sentences) -> dict[str, float]:
+def _measure_shares(source: Sentences) -> dict[str, float]:
     """Return shares measured in the text: of sentences by mark, and of attractors among nouns."""
     marks = sorted(
         {
@@ -105,10 +105,10 @@ def _counted(source: Sentences) -> dict[str, float]:
             for mark in expansion.marks
         }
     )
-    found = {mark: source.marked[mark] / source.n for mark in marks}
+    measured = {mark: source.marked[mark] / source.n for mark in marks}
     if source.attractor_sites:
-        found["attractors"] = source.attractors / source.attractor_sites
-    return found
+        measured["attractors"] = source.attractors / source.attractor_sites
+    return measured
 
 
 def _description_path(path: Path) -> Path:

@@ -31,7 +31,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
-from lm.errors import LmError, at, faults_of
+from lm.errors import LmError, at, locate_errors
 from lm.text.grammar import (
     Call,
     Expansion,
@@ -102,7 +102,7 @@ def load_text_grammar(path: Path) -> TextGrammar:
             f"cannot read the text grammar {path}: {error.strerror}. "
             "docs/language_models.md shows what one looks like."
         ) from error
-    with faults_of(path):
+    with locate_errors(path):
         file = _File.model_validate(tomllib.loads(data.decode("utf-8")))
         features, attractor_of = _features(file.features)
         rules = _rules(file.rules, features)

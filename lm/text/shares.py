@@ -35,14 +35,14 @@ def with_shares(grammar: TextGrammar, shares: Shares) -> TextGrammar:
     """
     rules = dict(grammar.rules)
     for mark, share in shares.marked.items():
-        able = {name: rule for name, rule in rules.items() if 0 < _marked(rule, mark) < 1}
+        able = {name: rule for name, rule in rules.items() if 0 < _marked_share(rule, mark) < 1}
         if not able:
             raise LmError(
                 f'the text grammar "{grammar.name}" marks no choice with @{mark}, so its share '
                 f"cannot be set. Write @{mark} behind some of a rule's sequences, or leave "
                 f"`--{mark.replace('_', '-')}` out."
             )
-        rules |= {name: _reweighted(rule, mark, share) for name, rule in able.items()}
+        rules |= {name: _reweight_rule(rule, mark, share) for name, rule in able.items()}
     if shares.attractors is not None and not grammar.attractor_of:
         raise LmError(
             f'the text grammar "{grammar.name}" has no feature that is an attractor of '
@@ -58,16 +58,16 @@ def with_shares(grammar: TextGrammar, shares: Shares) -> TextGrammar:
     )
 
 
-def _marked(rule: Rule, mark: str) -> float:
+def _marked_share(rule: Rule, mark: str) -> float:
     pairs = zip(rule.expansions, rule.weights, strict=True)
-    return sum(weight for one, weight in pairs if mark in one.marks) / sum(rule.weights)
+    return sum(weight for expansion, weight in pairs if mark in expansion.marks) / sum(rule.weights)
 
 
-def _reweighted(rule: Rule, mark: str, share: float) -> Rule:
-    before = _marked(rule, mark)
+def _reweight_rule(rule: Rule, mark: str, share: float) -> Rule:
+    old_share = _marked_share(rule, mark)
     weights = tuple(
-        weight * (share / before if mark in one.marks else (1 - share) / (1 - before))
-        for one, weight in zip(rule.expansions, rule.weights, strict=True)
+        weight * (share / old_share if mark in expansion.marks else (1 - share) / (1 - old_share))
+        for expansion, weight in zip(rule.expansions, rule.weights, strict=True)
     )
     return replace(rule, weights=weights)
 
@@ -103,13 +103,13 @@ def held_out_pairs(
     return frozenset(generator.sample(pairs, round(share * len(pairs))))
 
 
-def named(pairs: frozenset[Pair], words: WordLists) -> list[list[str]]:
+def pairs_in_words(pairs: frozenset[Pair], words: WordLists) -> list[list[str]]:
     """Return the pairs as words in the first form of their lists, in alphabetical order."""
     return sorted([_any_form(words, name)[place] for name, place in pair] for pair in pairs)
 
 
 def _any_form(words: WordLists, name: str) -> tuple[str, ...]:
-    for key, found in words.items():
+    for key, forms in words.items():
         if key.partition(".")[0] == name:
-            return tuple(found)
+            return tuple(forms)
     raise LmError(f'there is no word list "{name}", of which pairs were to be held out.')

@@ -52,9 +52,9 @@ class Columns:
                 f"{world} process(es). Give a longer text, or a batch size that the processes "
                 "can share."
             )
-        mine = slice(rank * batch // world, (rank + 1) * batch // world)
-        self._inputs = inputs[: rows * batch].reshape(batch, rows)[mine]
-        self._targets = targets[: rows * batch].reshape(batch, rows)[mine]
+        own_columns = slice(rank * batch // world, (rank + 1) * batch // world)
+        self._inputs = inputs[: rows * batch].reshape(batch, rows)[own_columns]
+        self._targets = targets[: rows * batch].reshape(batch, rows)[own_columns]
         self.rows, self.steps, self.batch = rows, steps, batch // world
 
     def __len__(self) -> int:

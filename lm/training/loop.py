@@ -18,12 +18,12 @@ import torch
 from torch import Tensor, nn
 from torch.nn.parallel import DistributedDataParallel
 
-from lm.devices import Processes, any_says, gathered, summed
+from lm.devices import Processes, gather_from_all, is_set_anywhere, sum_over_all
 from lm.errors import LmError
-from lm.rnn.network import State, unshared
+from lm.rnn.network import State, without_duplicates
 from lm.training.batches import Columns, Window
 from lm.training.checkpoint import Checkpoint, Progress
-from lm.training.objective import Objective, make_optimizer, remembered_by
+from lm.training.objective import Objective, get_optimizer_state, make_optimizer
 from lm.training.settings import TrainingSettings
 
 
@@ -85,10 +85,10 @@ def _means(
         window = text.window(number)
         window = Window(window.inputs.to(device), window.targets.to(device))
         losses, state = objective.token_losses(task, window, state)
-        known = window.targets != unknown
-        parts = [losses.sum(), (losses * known).sum(), known.sum()]
+        is_known = window.targets != unknown
+        parts = [losses.sum(), (losses * is_known).sum(), is_known.sum()]
         sums += torch.tensor([losses.numel(), *(part.item() for part in parts)])
-    n, total, total_known, n_known = summed(sums.to(_reducible(device)), processes).tolist()
+    n, total, total_known, n_known = sum_over_all(sums.to(_reducible(device)), processes).tolist()
     return total / n, total_known / max(n_known, 1)
 
 
@@ -160,7 +160,7 @@ class Trainer:
         self.identity, self.hooks, self.processes = identity, hooks, processes
         self.device = next(objective.parameters()).device
         self.progress = resumed.progress if resumed else Progress(lr=settings.lr)
-        self.states = self._own(resumed.states) if resumed else []
+        self.states = self._own_columns(resumed.states) if resumed else []
         remembered = resumed.remembered if resumed else {}
         self._optimizer = make_optimizer(settings, objective, self.progress.lr, remembered)
         self._step_module: nn.Module = objective
@@ -183,14 +183,14 @@ class Trainer:
             self._step_module = self.objective
 
     def _run(self) -> bool:
-        while not self._finished():
+        while not self._is_finished():
             if not self._run_epoch():
                 return False
             result = validate(self.objective, self.texts.valid, self.texts.unknown, self.processes)
             self._end_epoch(result)
         return True
 
-    def _finished(self) -> bool:
+    def _is_finished(self) -> bool:
         progress, patience = self.progress, self.settings.patience
         waited = progress.epoch - 1 - progress.best_epoch
         return progress.epoch > self.settings.epochs or bool(patience and waited >= patience)
@@ -213,7 +213,7 @@ class Trainer:
             progress.window += 1
             progress.step += 1
             last = progress.window == len(words)
-            stop, due = self._asked() if not last else (False, False)
+            stop, due = self._poll_hooks() if not last else (False, False)
             if last or stop or due or progress.step % _STEPS_BETWEEN_CHECKS == 0:
                 self._flush_losses(pending)
             progress.seconds += time.perf_counter() - started
@@ -224,9 +224,9 @@ class Trainer:
                 return False
         return True
 
-    def _asked(self) -> tuple[bool, bool]:
+    def _poll_hooks(self) -> tuple[bool, bool]:
         flags = (self.hooks.should_stop(), self.hooks.should_save())
-        stop, due = (any_says(flag, self.device, self.processes) for flag in flags)
+        stop, due = (is_set_anywhere(flag, self.device, self.processes) for flag in flags)
         return stop, due
 
     def _windows(self) -> list[Window]:
@@ -255,7 +255,7 @@ class Trainer:
 
     def _flush_losses(self, pending: list[Tensor]) -> None:
         """Add the losses since the last call to the epoch's sums; refuse non-finite losses."""
-        since = summed(torch.stack(pending), self.processes) / self.processes.world
+        since = sum_over_all(torch.stack(pending), self.processes) / self.processes.world
         # 64-bit sums of these 32-bit numbers are equal wherever the sum was interrupted.
         losses = since.cpu().double().sum(0).tolist()
         pending.clear()
@@ -303,7 +303,7 @@ class Trainer:
         for group in self._optimizer.param_groups:
             group["lr"] = self.progress.lr
 
-    def _own(self, states: Sequence[State]) -> list[State]:
+    def _own_columns(self, states: Sequence[State]) -> list[State]:
         """Return this process's columns of the states."""
         rank, world = self.processes.rank, self.processes.world
         return [
@@ -313,12 +313,14 @@ class Trainer:
 
     def _save(self) -> None:
         states: list[State] = [
-            tuple(gathered(part, self.processes) for part in state) for state in self.states
+            tuple(gather_from_all(part, self.processes) for part in state) for state in self.states
         ]
         network = self.objective.network
-        weights = partial(unshared, network.state_dict(), network.shape)
-        kept = partial(remembered_by, self._optimizer)
-        self.hooks.save(lambda: Checkpoint(self.progress, weights(), states, self.identity, kept()))
+        weights = partial(without_duplicates, network.state_dict(), network.shape)
+        optimizer_state = partial(get_optimizer_state, self._optimizer)
+        self.hooks.save(
+            lambda: Checkpoint(self.progress, weights(), states, self.identity, optimizer_state())
+        )
 
 
 def _seed_dropout(device: torch.device, seed: int, step: int, rank: int) -> None:

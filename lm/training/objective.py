@@ -39,8 +39,8 @@ class _LinearCrossEntropy(torch.autograd.Function):
         grad_bias = torch.zeros_like(bias)
         total = torch.zeros((), device=hidden.device)
         start = 0
-        for rows, wanted in _chunks(hidden, targets):
-            places = wanted[:, None]
+        for rows, chunk_targets in _chunks(hidden, targets):
+            places = chunk_targets[:, None]
             share, losses = _softmax(linear, rows, places)
             total += losses.sum()
             share.scatter_add_(1, places, share.new_full(places.shape, -1.0))
@@ -77,13 +77,13 @@ class Objective(nn.Module):
         self, windows: Sequence[Window], states: Sequence[State]
     ) -> tuple[Tensor, list[State]]:
         """Return each task's mean loss in nats, shape ``(tasks,)``, and the new states."""
-        losses, after = [], []
+        losses, new_states = [], []
         for task, (window, state) in enumerate(zip(windows, states, strict=True)):
             hidden, state = self.network(window.inputs, state)
             rows, targets = hidden.flatten(0, 1), window.targets.flatten()
             losses.append(mean_loss(self._head(task), rows, targets))
-            after.append(detached(state))
-        return torch.stack(losses), after
+            new_states.append(detach_state(state))
+        return torch.stack(losses), new_states
 
     def _head(self, task: int) -> nn.Module:
         head = self.network.tagger if task else self.network.decoder
@@ -98,7 +98,7 @@ class Objective(nn.Module):
         return losses.reshape(window.targets.shape), state
 
 
-def detached(state: State) -> State:
+def detach_state(state: State) -> State:
     """Return the state detached from its computation graph."""
     return tuple(part.detach() for part in state)
 
@@ -124,9 +124,9 @@ def token_losses(decoder: nn.Module, hidden: Tensor, targets: Tensor) -> Tensor:
         return -decoder(hidden, targets).output  # type: ignore[no-any-return]
     linear = PackedLinear(decoder.weight, decoder.bias, ROWS_AT_A_TIME)
     losses = []
-    for rows, wanted in _chunks(hidden, targets):
+    for rows, chunk_targets in _chunks(hidden, targets):
         scores = linear(rows).float()
-        losses.append(scores.logsumexp(1) - scores.gather(1, wanted[:, None]).squeeze(1))
+        losses.append(scores.logsumexp(1) - scores.gather(1, chunk_targets[:, None]).squeeze(1))
     return torch.cat(losses)
 
 
@@ -138,16 +138,16 @@ def _chunks(hidden: Tensor, targets: Tensor) -> Iterator[tuple[Tensor, Tensor]]:
 def _softmax(linear: PackedLinear, rows: Tensor, places: Tensor) -> tuple[Tensor, Tensor]:
     """Return the rows' softmax, shape ``(rows, words)``, and their losses, shape ``(rows, 1)``."""
     scores = linear(rows).float()
-    wanted = scores.gather(1, places)
+    target_scores = scores.gather(1, places)
     if rows.device.type == "cpu":
         # No maximum is subtracted before exp, which saves two passes over scores larger than any
         # cache. Scores beyond about 80 show in the sums, and are then recomputed safely.
         sums = scores.exp_().sum(1, keepdim=True)
         if bool(((sums > _SMALLEST_SUM) & sums.isfinite()).all()):
-            return scores.div_(sums), sums.log() - wanted
+            return scores.div_(sums), sums.log() - target_scores
         scores = linear(rows).float()
     normaliser = scores.logsumexp(1, keepdim=True)
-    return scores.sub_(normaliser).exp_(), normaliser - wanted
+    return scores.sub_(normaliser).exp_(), normaliser - target_scores
 
 
 def make_optimizer(
@@ -166,17 +166,17 @@ def make_optimizer(
     """
     if settings.optimizer == "sgd":
         return SGD(module.parameters(), lr=lr)
-    made = Adam(module.parameters(), lr=lr)
+    adam = Adam(module.parameters(), lr=lr)
     state = defaultdict[int, dict[str, Any]](dict)
     for name, tensor in remembered.items():
         number, _, part = name.partition(".")
         state[int(number)][part] = tensor
     if state:
-        made.load_state_dict({**made.state_dict(), "state": dict(state)})
-    return made
+        adam.load_state_dict({**adam.state_dict(), "state": dict(state)})
+    return adam
 
 
-def remembered_by(optimizer: Optimizer) -> dict[str, Tensor]:
+def get_optimizer_state(optimizer: Optimizer) -> dict[str, Tensor]:
     """Return the optimizer's state that later steps depend on: means of gradients, by number."""
     return {
         f"{number}.{part}": tensor

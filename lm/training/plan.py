@@ -119,13 +119,17 @@ class TrainingPlan:
     def identity(self) -> dict[str, object]:
         """Return the properties that a checkpoint must share to be resumed."""
         settings = self.settings.to_config()
-        kept = {name: value for name, value in settings.items() if name not in _MAY_CHANGE}
+        fixed_settings = {
+            name: value for name, value in settings.items() if name not in _MAY_CHANGE
+        }
         hashes = {
             "corpus": self.corpus.sha256,
             "vocabulary": self.corpus.vocabulary.sha256,
             "tags": list(self.tag_data.tags) if self.tag_data else [],
         }
-        return kept | hashes | ({"supertags": self.tag_data.sha256} if self.tag_data else {})
+        return (
+            fixed_settings | hashes | ({"supertags": self.tag_data.sha256} if self.tag_data else {})
+        )
 
     def texts(self, processes: Processes) -> Texts:
         """Return the columns that this process reads.

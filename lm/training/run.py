@@ -79,11 +79,11 @@ def is_finished(plan: TrainingPlan) -> bool:
         config = read_config(plan.out)
     except LmError:
         return False
-    wanted = plan.config()
+    planned = plan.config()
     if TAGS_SHA256 not in config:
         # Models of two tasks trained before supertags were hashed count as finished.
-        wanted.pop(TAGS_SHA256, None)
-    same = wanted.items() <= config.items()
+        planned.pop(TAGS_SHA256, None)
+    same = planned.items() <= config.items()
     return same and "best_epoch" in config and (plan.out / WEIGHTS).is_file()
 
 
@@ -100,22 +100,22 @@ def start_or_resume(
         LmError: The folder contains other files, or its checkpoint and ``resume`` do not match.
     """
     refuse_overwrite(plan.out, FILES)
-    found = plan.out / CHECKPOINT
-    if found.is_file() and not resume:
+    checkpoint_path = plan.out / CHECKPOINT
+    if checkpoint_path.is_file() and not resume:
         raise LmError(
             f"{plan.out} holds an unfinished training. Add `--resume` to continue it, or "
             "choose another folder to start again."
         )
-    if (plan.out / WEIGHTS).is_file() and not found.is_file():
+    if (plan.out / WEIGHTS).is_file() and not checkpoint_path.is_file():
         raise LmError(
             f"{plan.out} holds a finished model with other settings or of another text. "
             "Choose another folder, or remove that one if it is not needed."
         )
     torch.manual_seed(plan.settings.seed)
     network = build_network(plan.shape())
-    checkpoint = _checkpoint(plan) if found.is_file() else None
+    checkpoint = _checkpoint(plan) if checkpoint_path.is_file() else None
     if checkpoint:
-        fill(network, dict(checkpoint.weights), found)
+        fill(network, dict(checkpoint.weights), checkpoint_path)
     writer.objective = Objective(network.to(device))
     trainer = Trainer(
         writer.objective,

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from lm.errors import LmError, at, faults_of
+from lm.errors import LmError, at, locate_errors
 
 ModelType = Literal["lstm", "srn", "windowed", "multitask"]
 NAMES: dict[ModelType, str] = {
@@ -72,9 +72,11 @@ class TrainingSettings:
 
         The optimizer is a later setting, so it is only included if it is not the published one.
         """
-        kept = asdict(self)
+        settings = asdict(self)
         return (
-            kept if self.optimizer != "sgd" else {k: v for k, v in kept.items() if k != "optimizer"}
+            settings
+            if self.optimizer != "sgd"
+            else {k: v for k, v in settings.items() if k != "optimizer"}
         )
 
     def changed(self, **changes: Any) -> "TrainingSettings":  # noqa: ANN401
@@ -83,20 +85,22 @@ class TrainingSettings:
         Raises:
             LmError: A setting does not exist, or its value has the wrong type or is out of range.
         """
-        known = {field.name: getattr(self, field.name) for field in fields(self)}
-        given = {name: value for name, value in changes.items() if value is not None}
-        for name, value in given.items():
+        defaults = {field.name: getattr(self, field.name) for field in fields(self)}
+        chosen = {name: value for name, value in changes.items() if value is not None}
+        for name, value in chosen.items():
             with at(name):
-                _check(name, value, known)
-        return replace(self, **given)
+                _check(name, value, defaults)
+        return replace(self, **chosen)
 
 
-def _check(name: str, value: object, known: dict[str, object]) -> None:
-    if name not in known:
-        near = difflib.get_close_matches(name, known, n=1)
+def _check(name: str, value: object, defaults: dict[str, object]) -> None:
+    if name not in defaults:
+        near = difflib.get_close_matches(name, defaults, n=1)
         hint = f' Did you mean "{near[0]}"?' if near else ""
-        raise LmError(f'there is no setting "{name}". The settings are: {", ".join(known)}.{hint}')
-    default = known[name]
+        raise LmError(
+            f'there is no setting "{name}". The settings are: {", ".join(defaults)}.{hint}'
+        )
+    default = defaults[name]
     number = isinstance(value, int | float) and not isinstance(value, bool)
     right = number if isinstance(default, float) else type(value) is type(default)
     if not right or (number and value < 0):  # type: ignore[operator]
@@ -153,10 +157,10 @@ def read_grid(spec: str) -> dict[str, TrainingSettings]:
     Raises:
         LmError: The file is missing or malformed, or a setting is unknown.
     """
-    named = GRIDS / f"{spec}.toml"
-    path = named if named.is_file() else Path(spec)
+    packaged = GRIDS / f"{spec}.toml"
+    path = packaged if packaged.is_file() else Path(spec)
     try:
-        with faults_of(path):
+        with locate_errors(path):
             file = _Spec.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
             with at("preset"):
                 base = preset(file.preset)
@@ -164,9 +168,9 @@ def read_grid(spec: str) -> dict[str, TrainingSettings]:
                 base = base.changed(**file.settings)
             return _models(base, file.grid)
     except OSError as error:
-        known = ", ".join(sorted(grid.stem for grid in GRIDS.glob("*.toml")))
+        names = ", ".join(sorted(grid.stem for grid in GRIDS.glob("*.toml")))
         raise LmError(
-            f"cannot read the search {spec}: {error.strerror}. Give a TOML file or one of: {known}."
+            f"cannot read the search {spec}: {error.strerror}. Give a TOML file or one of: {names}."
         ) from error
 
 

@@ -32,12 +32,12 @@ from marketplace.mturk.tables import (
 def _has_format(form: str, message: str) -> AfterValidator:
     """Return a validator that refuses text of another form, with a message."""
 
-    def checked(text: str) -> str:
+    def check_format(text: str) -> str:
         if not re.fullmatch(form, text):
             raise ValueError(message)
         return text
 
-    return AfterValidator(checked)
+    return AfterValidator(check_format)
 
 
 _WorkerId = Annotated[

@@ -60,12 +60,12 @@ def create_control_api(store: Store, faults: FaultPlan, courier: WebhookSender) 
     control = create_control_blueprint(faults, store.advance)
 
     @control.get("/workspace")
-    def shown() -> Response:
+    def show_workspace() -> Response:
         with store.moment() as moment:
             return json_response(_workspace_settings(moment))
 
     @control.post("/workspace")
-    def changed() -> Response:
+    def change_workspace() -> Response:
         settings = _Settings.model_validate(read_json_object()).model_dump(exclude_none=True)
         with store.moment() as moment:
             for name, value in settings.items():
@@ -73,25 +73,25 @@ def create_control_api(store: Store, faults: FaultPlan, courier: WebhookSender) 
             return json_response(_workspace_settings(moment))
 
     @control.post("/keys")
-    def new_key() -> Response:
+    def replace_key() -> Response:
         read_json_object()
         with store.moment() as moment:
             moment.account.private_key, moment.account.key_id = new_private_key(), new_id()
         return json_response({})
 
     @control.post("/webhooks")
-    def deliver() -> Response:
+    def deliver_webhooks() -> Response:
         read_json_object()
         return json_response({"sent": courier.deliver()})
 
     @control.get("/payments")
-    def payments() -> Response:
+    def list_payments() -> Response:
         with store.moment() as moment:
             rows = moment.session.scalars(select(Payment).order_by(Payment.id))
             return json_response({"payments": [_payment_to_json(payment) for payment in rows]})
 
     @control.get("/setups")
-    def setups() -> Response:
+    def list_setups() -> Response:
         with store.moment() as moment:
             rows = moment.session.scalars(select(BonusSetup).order_by(BonusSetup.id))
             return json_response(

@@ -143,7 +143,7 @@ def transition(moment: Moment, submission: Submission, fields: dict[str, Any]) -
     update_status(moment, submission.study)
 
 
-def mark_started(moment: Moment, submission: Submission, _asked: object = None) -> None:
+def mark_started(moment: Moment, submission: Submission, _fields: object = None) -> None:
     """Record the participant's start."""
     if submission.status == "RESERVED":
         submission.started_at = moment.now
@@ -152,7 +152,7 @@ def mark_started(moment: Moment, submission: Submission, _asked: object = None) 
         raise _transition_error(submission, "START")
 
 
-def approve(moment: Moment, submission: Submission, _asked: object = None) -> None:
+def approve(moment: Moment, submission: Submission, _fields: object = None) -> None:
     """Approve a submission and pay its reward.
 
     Raises:
@@ -190,7 +190,7 @@ def reject(moment: Moment, submission: Submission, fields: dict[str, Any]) -> No
     send_message(moment, submission.participant, submission.study.ref, message)
 
 
-def mark_returned(moment: Moment, submission: Submission, _asked: object = None) -> None:
+def mark_returned(moment: Moment, submission: Submission, _fields: object = None) -> None:
     """Mark a submission as returned: it is neither paid nor rejected."""
     if submission.status == "RETURNED":
         return
@@ -208,7 +208,7 @@ def ask_to_return(moment: Moment, submission: Submission, reasons: list[str]) ->
     send_message(moment, submission.participant, submission.study.ref, body)
 
 
-def _unreject(moment: Moment, submission: Submission, _asked: object) -> None:
+def _unreject(moment: Moment, submission: Submission, _fields: object) -> None:
     if submission.status == "AWAITING REVIEW":
         return
     if submission.status != "REJECTED":
@@ -218,7 +218,7 @@ def _unreject(moment: Moment, submission: Submission, _asked: object) -> None:
     set_status(moment, submission, "AWAITING REVIEW")
 
 
-def _unreturn(moment: Moment, submission: Submission, _asked: object) -> None:
+def _unreturn(moment: Moment, submission: Submission, _fields: object) -> None:
     if submission.status in ("ACTIVE", "AWAITING REVIEW"):
         return
     if submission.status != "RETURNED":
@@ -236,7 +236,7 @@ def _complete(moment: Moment, submission: Submission, fields: dict[str, Any]) ->
     )
 
 
-def _refuse_screen_out(_moment: Moment, _submission: Submission, _asked: object) -> None:
+def _refuse_screen_out(_moment: Moment, _submission: Submission, _fields: object) -> None:
     raise RefusedError(
         "Custom screening is no longer offered: complete the submission with a code whose action"
         " is FIXED_SCREEN_OUT_PAYMENT."

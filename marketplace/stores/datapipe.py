@@ -54,7 +54,7 @@ class _Handlers:
         self.experiments: dict[str, Experiment] = {}
         self._folder, self._faults, self._lock = folder, faults, threading.Lock()
 
-    def _asked(self, *names: str) -> tuple[Experiment, list[str]] | Response:
+    def _read_request(self, *names: str) -> tuple[Experiment, list[str]] | Response:
         sent = request.get_json(force=True, silent=True) or {}
         values = [str(sent.get(name) or "") for name in ("experimentID", *names)]
         if not all(values):
@@ -64,7 +64,7 @@ class _Handlers:
     def condition(self) -> Response:
         """Return the next condition; every call uses one up."""
         kind = self._faults.next()
-        parsed = self._asked()
+        parsed = self._read_request()
         if (failed := answer_instead(kind)) is not None or isinstance(parsed, Response):
             return failed or parsed  # type: ignore[return-value]
         experiment, _ = parsed
@@ -78,7 +78,7 @@ class _Handlers:
     def data(self) -> Response:
         """Store a data file; each file name is accepted once."""
         kind = self._faults.next()
-        parsed = self._asked("filename", "data")
+        parsed = self._read_request("filename", "data")
         if (failed := answer_instead(kind)) is not None or isinstance(parsed, Response):
             return failed or parsed  # type: ignore[return-value]
         experiment, (name, text) = parsed
@@ -101,7 +101,7 @@ class _Handlers:
     def session(self) -> Response:
         """Start staging for a session."""
         kind = self._faults.next()
-        parsed = self._asked()
+        parsed = self._read_request()
         if (failed := answer_instead(kind)) is not None or isinstance(parsed, Response):
             return failed or parsed  # type: ignore[return-value]
         experiment, _ = parsed

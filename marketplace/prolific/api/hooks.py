@@ -21,17 +21,17 @@ def add_secrets(router: ApiRouter) -> None:
     """Add the calls about event types and secrets."""
 
     @router.on("GET", f"{_HOOKS}/event-types/", "get-event-types")
-    def types(_moment: Moment) -> Reply:
+    def get_event_types(_moment: Moment) -> Reply:
         kinds = [{"event_type": name, "description": text} for name, text in EVENT_TYPES.items()]
         return 200, {"results": kinds}
 
     @router.on("GET", f"{_HOOKS}/secrets/", "get-secrets")
-    def listed(moment: Moment) -> Reply:
+    def get_secrets(moment: Moment) -> Reply:
         secret_rows = moment.session.scalars(select(Secret))
         return 200, {"results": [_serialize_secret(moment, secret) for secret in secret_rows]}
 
     @router.on("POST", f"{_HOOKS}/secrets/", "create-secret")
-    def made(moment: Moment) -> Reply:
+    def create_secret(moment: Moment) -> Reply:
         read_json_object()
         # There is one secret at a time: a new one replaces the old one.
         moment.session.execute(delete(Secret))
@@ -45,7 +45,7 @@ def add_subscriptions(router: ApiRouter) -> None:
     """Add the calls about subscriptions."""
 
     @router.on("GET", f"{_HOOKS}/subscriptions/", "get-subscriptions")
-    def listed(moment: Moment) -> Reply:
+    def get_subscriptions(moment: Moment) -> Reply:
         subscriptions = moment.session.scalars(select(Subscription).order_by(Subscription.id))
         return 200, {
             "results": [
@@ -54,7 +54,7 @@ def add_subscriptions(router: ApiRouter) -> None:
         }
 
     @router.on("POST", f"{_HOOKS}/subscriptions/", "create-subscription")
-    def made(moment: Moment) -> Reply:
+    def create_subscription(moment: Moment) -> Reply:
         fields = read_json_object()
         _validate_subscription(moment, fields)
         subscription = Subscription(
@@ -68,11 +68,11 @@ def add_subscriptions(router: ApiRouter) -> None:
         return 201, {**created, "results": [created]}, {"X-Hook-Secret": subscription.hook_secret}
 
     @router.on("GET", _SUBSCRIPTION, "get-subscription")
-    def shown(moment: Moment, ref: str) -> Reply:
+    def get_subscription(moment: Moment, ref: str) -> Reply:
         return 200, _serialize_subscription(moment, _find_subscription(moment, ref))
 
     @router.on("POST", _SUBSCRIPTION, "confirm-subscription")
-    def confirmed(moment: Moment, ref: str) -> Reply:
+    def confirm_subscription(moment: Moment, ref: str) -> Reply:
         subscription = _find_subscription(moment, ref)
         if read_json_object().get("secret") != subscription.hook_secret:
             raise RefusedError({"secret": ["It is not the one of the subscription."]})
@@ -80,7 +80,7 @@ def add_subscriptions(router: ApiRouter) -> None:
         return 200, _serialize_subscription(moment, subscription)
 
     @router.on("PATCH", _SUBSCRIPTION, "update-subscription")
-    def changed(moment: Moment, ref: str) -> Reply:
+    def update_subscription(moment: Moment, ref: str) -> Reply:
         subscription, fields = _find_subscription(moment, ref), read_json_object()
         subscription.event_type = fields.get("event_type", subscription.event_type)
         subscription.target_url = fields.get("target_url", subscription.target_url)
@@ -89,14 +89,14 @@ def add_subscriptions(router: ApiRouter) -> None:
         return 200, _serialize_subscription(moment, subscription)
 
     @router.on("DELETE", _SUBSCRIPTION, "delete-subscription")
-    def deleted(moment: Moment, ref: str) -> Reply:
+    def delete_subscription(moment: Moment, ref: str) -> Reply:
         subscription = _find_subscription(moment, ref)
         moment.session.execute(delete(Event).where(Event.subscription_id == subscription.id))
         moment.session.delete(subscription)
         return 204, {}
 
     @router.on("GET", f"{_SUBSCRIPTION}events/", "get-events")
-    def events(moment: Moment, ref: str) -> Reply:
+    def get_events(moment: Moment, ref: str) -> Reply:
         query = select(Event).where(Event.subscription_id == _find_subscription(moment, ref).id)
         first, most = (int(request.args.get(n, d)) for n, d in (("offset", 0), ("limit", 100)))
         page_events = moment.session.scalars(query.order_by(Event.id).offset(first).limit(most))

@@ -46,14 +46,14 @@ class ApiRouter:
 
         def register(answer: Operation) -> Operation:
             def view(**parts: str) -> Response:
-                return self._answered(answer, operation, parts, flat=flat, open_=open_)
+                return self._handle_call(answer, operation, parts, flat=flat, open_=open_)
 
             self.blueprint.add_url_rule(path, operation, view, methods=[method])
             return answer
 
         return register
 
-    def _answered(
+    def _handle_call(
         self, answer: Operation, operation: str, parts: dict[str, str], *, flat: bool, open_: bool
     ) -> Response:
         try:

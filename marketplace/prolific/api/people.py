@@ -35,12 +35,12 @@ def add_groups(router: ApiRouter) -> None:
     """Add the calls about participant groups."""
 
     @router.on("GET", f"{API}/participant-groups/", "get-participant-groups")
-    def listed(moment: Moment) -> Reply:
+    def get_participant_groups(moment: Moment) -> Reply:
         groups = moment.session.scalars(select(Group).where(Group.deleted.is_(False)))
         return 200, {"results": [_serialize_group(moment, group) for group in groups]}
 
     @router.on("POST", f"{API}/participant-groups/", "create-participant-group")
-    def made(moment: Moment) -> Reply:
+    def create_participant_group(moment: Moment) -> Reply:
         fields = read_json_object()
         if not isinstance(fields.get("name"), str) or not fields["name"]:
             raise RefusedError({"name": ["A name is needed."]})
@@ -52,17 +52,17 @@ def add_groups(router: ApiRouter) -> None:
         return 201, _serialize_group(moment, group)
 
     @router.on("GET", _GROUP, "get-participant-group")
-    def shown(moment: Moment, ref: str) -> Reply:
+    def get_participant_group(moment: Moment, ref: str) -> Reply:
         return 200, _serialize_group(moment, find_group(moment, ref))
 
     @router.on("PATCH", _GROUP, "update-participant-group")
-    def changed(moment: Moment, ref: str) -> Reply:
+    def update_participant_group(moment: Moment, ref: str) -> Reply:
         group, fields = find_group(moment, ref), read_json_object()
         group.name = fields.get("name", group.name)
         return 200, _serialize_group(moment, group)
 
     @router.on("DELETE", _GROUP, "delete-participant-group")
-    def deleted(moment: Moment, ref: str) -> Reply:
+    def delete_participant_group(moment: Moment, ref: str) -> Reply:
         find_group(moment, ref).deleted = True
         return 204, {}
 
@@ -91,7 +91,7 @@ def add_messages(router: ApiRouter) -> None:
     """Add the calls about messages and filters."""
 
     @router.on("GET", f"{API}/filters/", "get-filters")
-    def filters(_moment: Moment) -> Reply:
+    def get_filters(_moment: Moment) -> Reply:
         return 200, {
             "results": supported_filters(),
             "_links": {},
@@ -99,19 +99,19 @@ def add_messages(router: ApiRouter) -> None:
         }
 
     @router.on("POST", f"{API}/messages/", "send-message", flat=True)
-    def one(moment: Moment) -> Reply:
+    def answer_send_message(moment: Moment) -> Reply:
         fields = read_json_object()
         _send_messages(moment, [fields.get("recipient_id")], fields)
         return 204, {}
 
     @router.on("POST", f"{API}/messages/bulk/", "bulk-message-participants", flat=True)
-    def many(moment: Moment) -> Reply:
+    def bulk_message_participants(moment: Moment) -> Reply:
         fields = read_json_object()
         _send_messages(moment, fields.get("ids") or [], fields)
         return 204, {}
 
     @router.on("GET", f"{API}/messages/unread/", "get-unread-messages", flat=True)
-    def unread(_moment: Moment) -> Reply:
+    def get_unread_messages(_moment: Moment) -> Reply:
         return 200, {"results": []}
 
 
@@ -119,7 +119,7 @@ def add_demographics(router: ApiRouter) -> None:
     """Add the calls that export demographics; each study has two of these requests."""
 
     @router.on("POST", f"{API}/studies/<ref>/demographic-export/", "export-demographic-data")
-    def export(moment: Moment, ref: str) -> Reply:
+    def export_demographic_data(moment: Moment, ref: str) -> Reply:
         study, filters = find_study(moment, ref), read_json_object().get("filters", [])
         if len(filters) > _MOST_FILTERS:
             raise RefusedError({"filters": [f"At most {_MOST_FILTERS}."]})
@@ -133,7 +133,7 @@ def add_demographics(router: ApiRouter) -> None:
     @router.on(
         "GET", f"{API}/studies/<ref>/demographic-export-history/", "get-demographic-export-history"
     )
-    def history(moment: Moment, ref: str) -> Reply:
+    def get_demographic_export_history(moment: Moment, ref: str) -> Reply:
         exports = _past_exports(moment, find_study(moment, ref))
         return 200, {
             "count": len(exports),
@@ -215,7 +215,7 @@ def add_test_studies(router: ApiRouter) -> None:
     """Add the calls about eligible participants and test studies."""
 
     @router.on("POST", f"{API}/eligibility-count/", "get-eligible-count", flat=True)
-    def eligible(moment: Moment) -> Reply:
+    def get_eligible_count(moment: Moment) -> Reply:
         filters = read_json_object().get("filters")
         if not isinstance(filters, list):
             raise RefusedError({"filters": ["A list of filters is needed."]})
@@ -225,7 +225,7 @@ def add_test_studies(router: ApiRouter) -> None:
         return 200, {"count": count if count >= _LEAST_REPORTED else 0}
 
     @router.on("POST", f"{API}/researchers/participants/", "create-test-participant-for-researcher")
-    def test_participant(moment: Moment) -> Reply:
+    def create_test_participant_for_researcher(moment: Moment) -> Reply:
         email = read_json_object().get("email")
         if not isinstance(email, str) or "@" not in email:
             raise RefusedError({"email": ["An e-mail address is needed."]})
@@ -236,7 +236,7 @@ def add_test_studies(router: ApiRouter) -> None:
         return 201, {"participant_id": participant.ref}
 
     @router.on("POST", f"{API}/studies/<ref>/test-study", "create-test-study", flat=True)
-    def test_study(moment: Moment, ref: str) -> Reply:
+    def create_test_study(moment: Moment, ref: str) -> Reply:
         draft = find_study(moment, ref)
         if draft.status != "UNPUBLISHED":
             raise RefusedError("Only a draft can be tested.")

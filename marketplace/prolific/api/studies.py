@@ -36,7 +36,7 @@ def add_studies(router: ApiRouter) -> None:
     """Add the calls that create, show, change and publish studies."""
 
     @router.on("POST", f"{API}/studies/", "create-study", flat=True)
-    def create(moment: Moment) -> Reply:
+    def create_study(moment: Moment) -> Reply:
         document = read_json_object()
         fields = read_study(document, moment.account)
         _check_references(moment, fields)
@@ -48,25 +48,25 @@ def add_studies(router: ApiRouter) -> None:
         return 201, serialize_study(moment, study)
 
     @router.on("GET", f"{API}/studies/", "get-studies", flat=True)
-    def listed(moment: Moment) -> Reply:
+    def get_studies(moment: Moment) -> Reply:
         return 200, _list_studies(moment, select(Study))
 
     @router.on("GET", f"{API}/projects/<ref>/studies/", "get-project-studies", flat=True)
-    def of_project(moment: Moment, ref: str) -> Reply:
+    def get_project_studies(moment: Moment, ref: str) -> Reply:
         return 200, _list_studies(moment, select(Study).where(Study.project == ref))
 
     @router.on("GET", _STUDY, "get-study")
-    def shown(moment: Moment, ref: str) -> Reply:
+    def get_study(moment: Moment, ref: str) -> Reply:
         return 200, serialize_study(moment, find_study(moment, ref))
 
     @router.on("PATCH", _STUDY, "update-study")
-    def changed(moment: Moment, ref: str) -> Reply:
+    def update_study(moment: Moment, ref: str) -> Reply:
         study = find_study(moment, ref)
         _change_study(moment, study, read_json_object())
         return 200, serialize_study(moment, study)
 
     @router.on("DELETE", _STUDY, "delete-study")
-    def deleted(moment: Moment, ref: str) -> Reply:
+    def delete_study(moment: Moment, ref: str) -> Reply:
         study = find_study(moment, ref)
         if study.status not in ("UNPUBLISHED", "SCHEDULED"):
             raise RefusedError("Only a study that was never published can be deleted.")
@@ -74,7 +74,7 @@ def add_studies(router: ApiRouter) -> None:
         return 200, {}
 
     @router.on("POST", f"{_STUDY}transition/", "publish-study")
-    def move(moment: Moment, ref: str) -> Reply:
+    def publish_study(moment: Moment, ref: str) -> Reply:
         study, fields = find_study(moment, ref), read_json_object()
         if fields.get("action") not in ACTIONS:
             raise RefusedError({"action": [f"One of: {', '.join(ACTIONS)}."]})
@@ -83,7 +83,7 @@ def add_studies(router: ApiRouter) -> None:
         return 200, serialize_study(moment, study)
 
     @router.on("GET", f"{_STUDY}access-details-progress/", "get-study-access-details-progress")
-    def progress(moment: Moment, ref: str) -> Reply:
+    def get_study_access_details_progress(moment: Moment, ref: str) -> Reply:
         return 200, _serialize_link_progress(moment, find_study(moment, ref))
 
 
@@ -91,7 +91,7 @@ def add_costs(router: ApiRouter) -> None:
     """Add the calls that return costs, recommended pay and the public key set."""
 
     @router.on("GET", f"{_STUDY}cost/", "get-study-cost", flat=True)
-    def cost(moment: Moment, ref: str) -> Reply:
+    def get_study_cost(moment: Moment, ref: str) -> Reply:
         study, currency = find_study(moment, ref), moment.account.currency
         if request.args.get("is_projected", "").lower() in ("true", "1"):
             rewards = projected_cost(moment, study)
@@ -104,7 +104,7 @@ def add_costs(router: ApiRouter) -> None:
         }
 
     @router.on("POST", f"{API}/study-cost-calculator/", "calculate-study-cost", flat=True)
-    def calculated(moment: Moment) -> Reply:
+    def calculate_study_cost(moment: Moment) -> Reply:
         fields = read_json_object()
         try:
             reward, places = int(fields["reward"]), int(fields["total_available_places"])
@@ -115,7 +115,7 @@ def add_costs(router: ApiRouter) -> None:
     @router.on(
         "GET", f"{API}/reward-recommendations/", "calculate-reward-recommendations", flat=True
     )
-    def recommended(moment: Moment) -> Reply:
+    def calculate_reward_recommendations(moment: Moment) -> Reply:
         account = moment.account
         if request.args.get("workspace_id") != account.workspace:
             raise UnknownError("workspace")
@@ -130,7 +130,7 @@ def add_costs(router: ApiRouter) -> None:
         ]
 
     @router.on("GET", "/.well-known/study/jwks.json", "get-study-jwks", open_=True)
-    def keys(moment: Moment) -> Reply:
+    def get_study_jwks(moment: Moment) -> Reply:
         return 200, public_key_set(moment.account)
 
 

@@ -30,14 +30,14 @@ def add_submissions(router: ApiRouter) -> None:
     """Add the calls that list, show and review submissions."""
 
     @router.on("GET", f"{API}/submissions/", "get-submissions", flat=True)
-    def listed(moment: Moment) -> Reply:
+    def get_submissions(moment: Moment) -> Reply:
         study = find_study(moment, request.args.get("study", ""))
         return 200, _list_submissions(
             moment, select(Submission).where(Submission.study_id == study.id)
         )
 
     @router.on("GET", f"{API}/studies/<ref>/submissions/", "get-study-submissions", flat=True)
-    def of_study(moment: Moment, ref: str) -> Reply:
+    def get_study_submissions(moment: Moment, ref: str) -> Reply:
         study = find_study(moment, ref)
         return 200, _list_submissions(
             moment, select(Submission).where(Submission.study_id == study.id)
@@ -47,7 +47,7 @@ def add_submissions(router: ApiRouter) -> None:
         "GET", f"{API}/studies/<ref>/submissions/counts/", "count-study-submissions-by-status",
         flat=True,
     )  # fmt: skip
-    def counted(moment: Moment, ref: str) -> Reply:
+    def count_study_submissions_by_status(moment: Moment, ref: str) -> Reply:
         counts = count_by_status(moment.session, find_study(moment, ref))
         return 200, {
             **{status: counts.get(status, 0) for status in STATUSES},
@@ -55,11 +55,11 @@ def add_submissions(router: ApiRouter) -> None:
         }
 
     @router.on("GET", f"{API}/submissions/<ref>/", "get-submission")
-    def shown(moment: Moment, ref: str) -> Reply:
+    def get_submission(moment: Moment, ref: str) -> Reply:
         return 200, serialize_submission(moment, find_submission(moment, ref))
 
     @router.on("POST", f"{API}/submissions/<ref>/transition/", "transition-submission")
-    def move(moment: Moment, ref: str) -> Reply:
+    def transition_submission(moment: Moment, ref: str) -> Reply:
         submission, fields = find_submission(moment, ref), read_json_object()
         if fields.get("action") not in ACTIONS:
             raise RefusedError({"action": [f"One of: {', '.join(ACTIONS)}."]})
@@ -68,7 +68,7 @@ def add_submissions(router: ApiRouter) -> None:
         return 200, {name: facts[name] for name in _TRANSITION_FIELDS}
 
     @router.on("POST", f"{API}/submissions/<ref>/request-return/", "request-submission-return")
-    def return_wanted(moment: Moment, ref: str) -> Reply:
+    def request_submission_return(moment: Moment, ref: str) -> Reply:
         submission, reasons = (
             find_submission(moment, ref),
             read_json_object().get("request_return_reasons"),
@@ -79,7 +79,7 @@ def add_submissions(router: ApiRouter) -> None:
         return 200, _serialize_return_request(submission)
 
     @router.on("POST", f"{API}/submissions/bulk-approve/", "bulk-approve-submissions", flat=True)
-    def approve_many(moment: Moment) -> Reply:
+    def bulk_approve_submissions(moment: Moment) -> Reply:
         refs = _select_approvable(moment, read_json_object())
         create_job(moment, router, "bulk-approve-submissions", "approve", refs)
         return 200, "The request to bulk approve has been made successfully."
@@ -142,7 +142,7 @@ def add_bonuses(router: ApiRouter) -> None:
     """Add the two calls: set up bonuses, and pay them."""
 
     @router.on("POST", f"{API}/submissions/bonus-payments/", "create-bonus-payments")
-    def set_up(moment: Moment) -> Reply:
+    def create_bonus_payments(moment: Moment) -> Reply:
         fields = read_json_object()
         study = find_study(moment, str(fields.get("study_id", "")))
         lines = _parse_bonus_lines(moment, study, fields.get("csv_bonuses"))
@@ -152,7 +152,7 @@ def add_bonuses(router: ApiRouter) -> None:
         return 201, _serialize_setup(moment, setup)
 
     @router.on("POST", f"{API}/bulk-bonus-payments/<ref>/pay/", "pay-bonus-payments")
-    def pay(moment: Moment, ref: str) -> Reply:
+    def pay_bonus_payments(moment: Moment, ref: str) -> Reply:
         setup = moment.session.scalar(select(BonusSetup).where(BonusSetup.ref == ref))
         if setup is None:
             raise UnknownError("bulk bonus payment")

@@ -17,7 +17,7 @@ def add_workspaces(router: ApiRouter) -> None:
     """Add the calls about the user, the workspace, the wallet and the projects."""
 
     @router.on("GET", f"{API}/users/me/", "get-user")
-    def me(moment: Moment) -> Reply:
+    def get_user(moment: Moment) -> Reply:
         account = moment.account
         return 200, {
             "id": account.owner,
@@ -26,16 +26,16 @@ def add_workspaces(router: ApiRouter) -> None:
         }
 
     @router.on("GET", f"{API}/workspaces/", "get-workspaces")
-    def workspaces(moment: Moment) -> Reply:
+    def get_workspaces(moment: Moment) -> Reply:
         return 200, paginate([_serialize_workspace(moment)])
 
     @router.on("GET", _WORKSPACE, "get-workspace")
-    def workspace(moment: Moment, ref: str) -> Reply:
+    def get_workspace(moment: Moment, ref: str) -> Reply:
         _check_workspace(moment, ref)
         return 200, _serialize_workspace(moment)
 
     @router.on("GET", f"{_WORKSPACE}balance/", "get-workspace-balance")
-    def wallet(moment: Moment, ref: str) -> Reply:
+    def get_workspace_balance(moment: Moment, ref: str) -> Reply:
         _check_workspace(moment, ref)
         total, available = compute_balance(moment)
         return 200, {
@@ -47,13 +47,13 @@ def add_workspaces(router: ApiRouter) -> None:
         }
 
     @router.on("GET", f"{_WORKSPACE}projects/", "get-projects")
-    def projects(moment: Moment, ref: str) -> Reply:
+    def get_projects(moment: Moment, ref: str) -> Reply:
         _check_workspace(moment, ref)
         rows = moment.session.scalars(select(Project).order_by(Project.id))
         return 200, paginate([_serialize_project(moment, row) for row in rows])
 
     @router.on("POST", f"{_WORKSPACE}projects/", "create-project")
-    def make_project(moment: Moment, ref: str) -> Reply:
+    def create_project(moment: Moment, ref: str) -> Reply:
         _check_workspace(moment, ref)
         title = read_json_object().get("title")
         if not isinstance(title, str) or not title:
@@ -64,7 +64,7 @@ def add_workspaces(router: ApiRouter) -> None:
         return 201, {**_serialize_project(moment, new_project), "workspace": ref}
 
     @router.on("GET", f"{API}/projects/<ref>/", "get-project")
-    def project(moment: Moment, ref: str) -> Reply:
+    def get_project(moment: Moment, ref: str) -> Reply:
         row = moment.session.scalar(select(Project).where(Project.ref == ref))
         if row is None:
             raise UnknownError("project")

@@ -55,7 +55,7 @@ def create_participant_site(store: Store, done: Callable[[], None]) -> Blueprint
         return send_from_directory(_SHARED, "pages.css")
 
     @site.after_request
-    def tell(response: Response) -> Response:
+    def report_change(response: Response) -> Response:
         done()
         return make_response(response)
 

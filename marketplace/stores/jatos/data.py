@@ -131,18 +131,18 @@ def serve_channel(request: Request, data: Jatos, study: Study, faults: Faults) -
     """Open a batch channel, and answer on it until it is closed."""
     connection = _accept_socket(request)
 
-    def say(message: dict[str, Any]) -> None:
+    def reply(message: dict[str, Any]) -> None:
         with suppress(OSError):
             _send_message(connection, message)
 
     with data.lock:
-        study.listening.append(say)
-        say({"action": "OPENED", "data": study.batch, "version": study.version})
+        study.listening.append(reply)
+        reply({"action": "OPENED", "data": study.batch, "version": study.version})
     try:
         for text in _receive_messages(connection):
             message = json.loads(text)
             if message.get("heartbeat") == "ping":
-                say({"heartbeat": "pong"})
+                reply({"heartbeat": "pong"})
             elif message.get("action") == "SESSION":
                 kind = faults.next()
                 if kind in ("refused_before", "lost_before"):
@@ -151,12 +151,12 @@ def serve_channel(request: Request, data: Jatos, study: Study, faults: Faults) -
                 answer = _apply_message(data, study, message)
                 if kind:
                     return
-                say(answer)
+                reply(answer)
             else:
-                say({"action": "ERROR", "errorMsg": "Unknown action"})
+                reply({"action": "ERROR", "errorMsg": "Unknown action"})
     finally:
         with data.lock:
-            study.listening.remove(say)
+            study.listening.remove(reply)
         connection.close()
 
 

@@ -12,7 +12,7 @@ from analysis.takers.run import Request, run_take
 from experiment.studies.load import find_study
 from experiment.takers.prompt import Context
 from lm.answering.answerer import Tier
-from lm.answering.messages import POINT, content, tokens_at_most
+from lm.answering.messages import POINT, build_content, count_tokens_at_most
 from lm.errors import LmError
 from tests.analysis.takers.test_server import NOW, OWN, model, rows, serving
 
@@ -79,5 +79,5 @@ def test_an_image_that_lies_elsewhere_is_named(model: Path, study: Path, tmp_pat
 
 
 def test_prompts_without_images_are_sent_as_they_were():
-    assert content("1. a [b](c)\n2. d!") == "1. a [b](c)\n2. d!"
-    assert tokens_at_most("ab") == 2 and tokens_at_most(POINT) > 50_000
+    assert build_content("1. a [b](c)\n2. d!") == "1. a [b](c)\n2. d!"
+    assert count_tokens_at_most("ab") == 2 and count_tokens_at_most(POINT) > 50_000

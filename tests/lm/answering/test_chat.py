@@ -59,7 +59,7 @@ def test_an_answer_is_read_right_behind_the_template_which_begins_once(chat: Cha
         [expected(words, answer) for answer in ("A", "B")], abs=1e-4
     )
     assert reply.n_hidden == 0 and reply.thoughts == ()
-    encoded = chat._model.encoder.encode_rendered(chat._chat.rendered(PROMPT), "A")
+    encoded = chat._model.encoder.encode_rendered(chat._chat.render(PROMPT), "A")
     assert encoded.ids.count(WORDS.index("<s>")) == 1
 
 

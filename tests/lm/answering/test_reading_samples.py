@@ -2,7 +2,7 @@
 
 import pytest
 
-from lm.answering.messages import is_refusal, label_in
+from lm.answering.messages import find_label, is_refusal
 
 
 @pytest.mark.parametrize(
@@ -26,7 +26,7 @@ from lm.answering.messages import is_refusal, label_in
     ],
 )
 def test_a_label_is_found_or_not(text: str, label: str):
-    assert label_in(text, ("A", "B")) == label
+    assert find_label(text, ("A", "B")) == label
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from lm.answering.messages import Thought, thought_of, together
+from lm.answering.messages import Thought, find_thought, total_thinking_tokens
 
 
 def answer(message: dict[str, object], details: dict[str, int] | None = None) -> dict[str, object]:
@@ -22,9 +22,9 @@ def answer(message: dict[str, object], details: dict[str, int] | None = None) ->
     ],
 )
 def test_a_thought_is_found(given: dict[str, object], found: Thought):
-    assert thought_of(given) == found
+    assert find_thought(given) == found
 
 
 def test_hidden_tokens_are_added_where_all_are_known():
-    assert together([Thought("", 3), Thought("a", 4)]) == 7
-    assert together([Thought("", 3), Thought("a", None)]) is None
+    assert total_thinking_tokens([Thought("", 3), Thought("a", 4)]) == 7
+    assert total_thinking_tokens([Thought("", 3), Thought("a", None)]) is None

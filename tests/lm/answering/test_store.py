@@ -28,10 +28,10 @@ def test_a_question_is_asked_once_and_answered_alike_after_a_restart(tmp_path: P
     model, path = Counting(), tmp_path / "replies.sqlite"
     asked = [Question("p", ("A", "B")), Question("q", ("A", "B")), Question("p", ("A", "B"))]
     with reply_store(path) as store:
-        first = store.answered(model, asked)
+        first = store.answer_questions(model, asked)
     assert first[0] == first[2] and len(model.asked) == 2
     with reply_store(path) as store:
-        assert store.answered(model, asked) == first
+        assert store.answer_questions(model, asked) == first
     assert len(model.asked) == 2
 
 
@@ -41,15 +41,17 @@ def test_the_seed_counts_where_the_model_is_sampled_and_nowhere_else(
 ):
     model = Counting(tier=tier)
     with reply_store(tmp_path / "replies.sqlite") as store:
-        store.answered(model, [Question("p", ("A",), seed=1), Question("p", ("A",), seed=2)])
+        store.answer_questions(
+            model, [Question("p", ("A",), seed=1), Question("p", ("A",), seed=2)]
+        )
     assert len(model.asked) == n
 
 
 def test_another_model_is_asked_again(tmp_path: Path):
     with reply_store(tmp_path / "replies.sqlite") as store:
-        store.answered(Counting("one"), [Question("p", ("A",))])
+        store.answer_questions(Counting("one"), [Question("p", ("A",))])
         other = Counting("other")
-        store.answered(other, [Question("p", ("A",))])
+        store.answer_questions(other, [Question("p", ("A",))])
     assert len(other.asked) == 1
 
 

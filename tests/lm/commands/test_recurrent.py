@@ -13,7 +13,7 @@ from safetensors.torch import load_file
 from torch.distributed.run import main as launch
 
 from lm.commands.tag import tag
-from lm.commands.train import explained_memory, train
+from lm.commands.train import explain_memory_errors, train
 from lm.errors import LmError
 from lm.registry import load_scorer
 from tests.lm.training.small_training import write_corpus
@@ -100,7 +100,7 @@ def test_options_of_another_kind_of_model_are_refused(data: Path, tmp_path: Path
 def test_running_out_of_memory_names_the_settings_to_lower(error: Exception):
     with (
         pytest.raises(LmError, match=r"Lower `--batch`.*or `--softmax adaptive` help too"),
-        explained_memory(),
+        explain_memory_errors(),
     ):
         raise error
 

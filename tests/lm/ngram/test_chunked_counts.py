@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from lm.ngram.counts import grouped
+from lm.ngram.counts import group_keys
 
 
 @pytest.mark.parametrize(
@@ -10,7 +10,7 @@ from lm.ngram.counts import grouped
     ids=["small", "too large to carry their places", "one", "none"],
 )
 def test_equal_keys_stand_together_in_the_order_of_keys(keys: list[int]):
-    in_order, places, is_first = grouped(np.array(keys, np.int64))
+    in_order, places, is_first = group_keys(np.array(keys, np.int64))
     assert in_order.tolist() == [keys[place] for place in places] == sorted(keys)
     assert sorted(places.tolist()) == list(range(len(keys)))
     assert [key for key, first in zip(in_order, is_first, strict=True) if first] == sorted(

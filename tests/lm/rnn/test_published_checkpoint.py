@@ -244,6 +244,39 @@ def test_a_checkpoint_that_asks_for_more_than_weights_is_refused(tmp_path: Path)
         read_published(path)
 
 
+@pytest.mark.parametrize(
+    "pickled",
+    [
+        b"\x80\x02cposix\nsystem\n(S'touch {0}'\ntR.",
+        b'\x80\x02cbuiltins\neval\n(S\'open("{0}", "w")\'\ntR.',
+        b'\x80\x02c__builtin__\nexec\n(S\'open("{0}", "w")\'\ntR.',
+        b"\x80\x02cbuiltins\nopen\n(S'{0}'\nS'w'\ntR.",
+        b"\x80\x02cos\nmkdir\n(S'{0}'\ntR.",
+        b"\x80\x02cshutil\nrmtree\n(S'{0}'\ntR.",
+        b"\x80\x02cimportlib\nimport_module\n(S'antigravity'\ntR.",
+        b"\x80\x02(S'{0}'\nios\nmkdir\n.",  # INST
+        b"\x80\x02(cos\nmkdir\nS'{0}'\no.",  # OBJ
+        b"\x80\x02cos\nmkdir\n(S'{0}'\nt\x81.",  # NEWOBJ
+        b"\x80\x04\x8c\x02os\x8c\x05mkdir\x93(S'{0}'\ntR.",  # STACK_GLOBAL
+        b"\x80\x02cfunctools\npartial\n(cos\nmkdir\nS'{0}'\ntR.",
+        b"\x80\x02cbuiltins\ngetattr\n(cos\npath\nS'join'\ntR.",
+    ],
+)
+@pytest.mark.parametrize("archive", [True, False], ids=["zip archive", "old format"])
+def test_nothing_that_a_checkpoint_asks_for_is_run(tmp_path: Path, pickled: bytes, archive: bool):
+    witness, path = tmp_path / "witness", tmp_path / "model.pt"
+    pickled = pickled.replace(b"{0}", str(witness).encode())
+    if archive:
+        with zipfile.ZipFile(path, "w") as file:
+            file.writestr("model/data.pkl", pickled)
+    else:
+        head = (pickle.dumps(part, protocol=2) for part in (0x1950A86A20F9469CFC6C, 1001, {}))
+        path.write_bytes(b"".join((*head, pickled)))
+    with pytest.raises(LmError, match="nothing of it was"):
+        read_published(path)
+    assert not witness.exists()
+
+
 @pytest.mark.parametrize("data", [b"", b"PK\x03\x04", b"\x80\x02K\x01."])
 def test_another_file_is_refused(tmp_path: Path, data: bytes):
     path = tmp_path / "other.pt"

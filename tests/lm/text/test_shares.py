@@ -9,7 +9,7 @@ from lm.text.generated import write_text
 from lm.text.grammar import TextGrammar
 from lm.text.grammar_file import load_text_grammar
 from lm.text.sampler import sentences
-from lm.text.shares import Shares, held_out_pairs, named, with_shares
+from lm.text.shares import Shares, held_out_pairs, pairs_in_words, with_shares
 
 GRAMMAR = """
 name = "toy"
@@ -83,7 +83,7 @@ def test_what_is_not_asked_for_stays_as_it_is(grammar: TextGrammar):
 
 def test_held_out_pairs_never_stand_in_one_sentence_and_the_rest_does(grammar: TextGrammar):
     pairs = held_out_pairs(grammar, grammar.words, 0.25, 1)
-    apart = {tuple(pair) for pair in named(pairs, grammar.words)}
+    apart = {tuple(pair) for pair in pairs_in_words(pairs, grammar.words)}
     assert len(apart) == 3
     met = {
         (noun.replace("fishes", "fish").rstrip("s"), word.rstrip("s") + "s")

@@ -8,13 +8,14 @@ import ssl
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from urllib.parse import urlsplit
+from wsgiref.types import WSGIApplication
 
 import pytest
 from sqlalchemy import text
@@ -190,6 +191,77 @@ def test_what_participants_find_at_the_public_address_is_looked_at(at, instance)
         assert level("web", at(public_url=url)) == Level.GOOD
     assert level("web", at(public_url=url)) == Level.FAULT
     assert level("web", at(public_url="", host="0.0.0.0")) == Level.WARNING
+
+
+def removing(header: str) -> Callable[[WSGIApplication], WSGIApplication]:
+    """A web server in front that takes a header out of every answer."""
+
+    def wrapped(inner: WSGIApplication) -> WSGIApplication:
+        def app(environ, start_response):
+            def start(status, headers, exc_info=None):
+                kept = [each for each in headers if each[0].lower() != header]
+                return start_response(status, kept, exc_info)
+
+            return inner(environ, start)
+
+        return app
+
+    return wrapped
+
+
+def with_host(host: str) -> Callable[[WSGIApplication], WSGIApplication]:
+    """A web server in front that passes another Host on."""
+    return lambda inner: lambda environ, start: inner({**environ, "HTTP_HOST": host}, start)
+
+
+def refusing(inner: WSGIApplication) -> WSGIApplication:
+    """A web server in front that takes bodies of at most 100 KiB."""
+
+    def app(environ, start_response):
+        if int(environ.get("CONTENT_LENGTH") or 0) > 100 * 1024:
+            environ["wsgi.input"].read(int(environ["CONTENT_LENGTH"]))
+            start_response("413 Content Too Large", [])
+            return [b""]
+        return inner(environ, start_response)
+
+    return app
+
+
+def own_page(_inner: WSGIApplication) -> WSGIApplication:
+    """A web server in front that shows its own page in place of ours."""
+
+    def app(environ, start_response):
+        start_response("200 OK", [("Content-Type", "text/html")])
+        return [b"Welcome to nginx!"]
+
+    return app
+
+
+@pytest.mark.one_database
+@pytest.mark.parametrize(
+    ("front", "said", "remedy"),
+    [
+        (removing("content-security-policy"), "security headers", "pass all headers on"),
+        (removing("x-request-id"), "X-Request-ID", "pass the header on"),
+        (with_host("elsewhere.example"), "answers 400", "passes Host on"),
+        (refusing, "200 KiB", "client_max_body_size"),
+        (own_page, "/healthz answers 200", "leads to this server"),
+    ],
+    ids=["security headers", "request id", "host", "large bodies", "own page"],
+)
+def test_what_a_web_server_in_front_does_wrong_is_named_with_its_remedy(
+    at, instance, front, said, remedy
+):
+    (instance / "parallax.toml").write_text('public_url = "https://study.example.org"\n')
+    app = create_app(instance)
+    inner = app.wsgi_app
+    here = with_host("study.example.org")(inner)
+    app.wsgi_app = front(inner) if said == "answers 400" else front(here)
+    with serve_in_thread(app) as url:
+        found = list(CHECKS["web"](at(public_url=url)))
+    app.extensions["parallax"].engine.dispose()
+    [wrong] = [each for each in found if each.level is not Level.GOOD]
+    assert said in wrong.says and remedy in wrong.remedy
 
 
 @pytest.mark.one_database
