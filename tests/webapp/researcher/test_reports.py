@@ -10,9 +10,9 @@ from webapp.jobs.long_jobs import (
     Jobs,
     JobState,
     Step,
+    is_current,
     note_people,
     remove_outdated_reports,
-    is_current,
 )
 from webapp.privacy.amendments import apply_corrections, release, restrict
 from webapp.runs.blinding import unblind
