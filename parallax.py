@@ -123,21 +123,21 @@ _ANALYSIS = {
         "analysis.power.command", "Simulate STUDY to find how many participants it needs."
     ),
     "take": Lazy(
-        "analysis.commands.take",
+        "analysis.takers.command",
         "Let a model take the sessions of STUDY, or those that the people of an exported run had.",
     ),
 }
 _ARCHIVE = {
     "write": Lazy(
-        "analysis.commands.archive:write_",
+        "analysis.archive.command:write_",
         "Write EXPORT in the forms that archives and benchmarks take.",
     ),
     "pack": Lazy(
-        "analysis.commands.archive:pack_",
+        "analysis.archive.command:pack_",
         "Pack EXPORT with its comparison, so that others can make it again.",
     ),
     "reproduce": Lazy(
-        "analysis.commands.archive:reproduce_",
+        "analysis.archive.command:reproduce_",
         "Make the results of CAPSULE again, and compare every file.",
     ),
 }
@@ -220,7 +220,7 @@ _LM = {
 
 _READING = {
     "import": Lazy(
-        "analysis.commands.import_readings:import_readings",
+        "analysis.readers.reading_times.command:import_readings",
         "Read reading times of another program or corpus from FILES.",
     ),
     "surprisal": Lazy(

@@ -22,7 +22,6 @@ from analysis import comparison
 from analysis.data.load import ExportedRun, Scores, load_all_scores, load_run, load_scores
 from analysis.data.longitudinal import longitudinal
 from analysis.data.part_scores import scores_of_parts
-from analysis.data.takers import load_all_taken
 from analysis.data.tasks import parts
 from analysis.data.word_predictors import read_surprisal
 from analysis.findings.finding import ComparisonOptions
@@ -31,6 +30,7 @@ from analysis.report.write import write_comparison, written_before
 from analysis.result import Comparison
 from analysis.scores.metrics import METRICS
 from analysis.tables.render import to_text
+from analysis.tables.section import Section
 from experiment.errors import ParallaxError
 from experiment.studies.publication import read_about
 from experiment.tables.atomic_write import refuse_overwrite
@@ -150,6 +150,14 @@ def compare(
     metavar="ITEM_ID",
     help="Also draw them for this item.",
 )
+@click.option(
+    "--comparison",
+    "comparisons",
+    multiple=True,
+    metavar="COMPARE",
+    help='Answer a comparison that the study did not plan, such as "condition: a - b"; the report '
+    "marks it as not planned.",
+)
 @click.option("--formula", help="The mixed model's formula.")
 @click.option(
     "--margin",
@@ -197,6 +205,9 @@ def command(
     )
     people = _load_people(runs, codes, judgments, items, mapping)
     if takers:
+        # An installation may lack model participants.
+        from analysis.takers.answers import load_all_taken
+
         options = replace(options, takers=load_all_taken(takers, people))
     if judgments and not accept_low_accuracy:
         # An installation may lack the readers of other programs' data.
@@ -239,7 +250,10 @@ def _without_steps(options: ComparisonOptions) -> ComparisonOptions:
 
 
 def _print_summary(result: Comparison, out: Path) -> None:
-    click.echo(to_text(result.tables[0]))
+    of_comparisons = [table for table in result.tables if table.section is Section.COMPARISONS]
+    others = [table for table in result.tables if table.section is not Section.COMPARISONS]
+    for table in (*of_comparisons[:1], *others[:1]):
+        click.echo(to_text(table))
     for path in result.files:
         if path.suffix in (".html", ".svg") and not path.name.startswith("curves_"):
             click.echo(path)

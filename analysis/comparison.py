@@ -16,6 +16,7 @@ from analysis.data.load import ExportedRun, Scores
 from analysis.data.n_alternatives import chance
 from analysis.data.participant_flow import flow
 from analysis.errors import AnalysisError
+from analysis.findings.comparison_words import comparison_sentences
 from analysis.findings.design import missing_judgments
 from analysis.findings.finding import ComparisonOptions, Context, Finding, FindingInputs, Findings
 from analysis.findings.multiverse import MOST_RESPONSES
@@ -87,6 +88,7 @@ def _as_comparison(
         folders={name: write for part in findings for name, write in part.folders.items()},
         summary=(
             *inputs.context.origin.peeked,
+            *comparison_sentences(statistics),
             *response.summary(inputs, statistics),
             *missing_judgments(inputs),
         ),

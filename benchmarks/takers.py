@@ -15,7 +15,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from analysis.statistics.takers import biases, compare_by_elicitation, history_effects
+from analysis.takers.by_reading import biases, compare_by_elicitation, history_effects
 
 Floats = NDArray[np.float64]
 N_ITEMS, N_PEOPLE, N_SESSIONS = 40, 30, 12

@@ -69,13 +69,13 @@ class PluginError(ParallaxError):
     """A plug-in cannot be loaded, is of the wrong kind, or may not be loaded here."""
 
 
-def placed(error: ParallaxError, where: str) -> ParallaxError:
+def placed(error: ParallaxError, location: str) -> ParallaxError:
     """Return an error with a location in front of the error's own location."""
-    if error.where.startswith(where):
+    if error.where.startswith(location):
         return error
     inner = f" ({error.where})" if error.where else ""
     return type(error)(
-        error.problem, where=f"{where}{inner}", expected=error.expected, remedy=error.remedy
+        error.problem, where=f"{location}{inner}", expected=error.expected, remedy=error.remedy
     )
 
 
@@ -146,7 +146,7 @@ def shown(value: object) -> str:
     """Return a value for a message, in at most one line and without tables."""
     if isinstance(value, dict):
         return "a table"
-    plain = isinstance(value, str | list | tuple)
-    text = repr(value).replace("'", '"') if plain else str(value)
+    is_plain = isinstance(value, str | list | tuple)
+    text = repr(value).replace("'", '"') if is_plain else str(value)
     text = text.lower() if isinstance(value, bool) else text
     return text if len(text) <= _LONGEST_VALUE else f"{text[: _LONGEST_VALUE - 1]}\u2026"

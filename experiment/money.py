@@ -42,8 +42,8 @@ def digits(currency: str) -> int:
             f'"{currency}" is not a currency',
             expected="a code of ISO 4217, such as USD, EUR or JPY",
         )
-    known = (count for count, codes in _DIGITS.items() if currency in codes.split())
-    return next(known, _USUAL_DIGITS)
+    counts = (count for count, codes in _DIGITS.items() if currency in codes.split())
+    return next(counts, _USUAL_DIGITS)
 
 
 @cache

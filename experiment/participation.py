@@ -72,15 +72,15 @@ class IllegalMoveError(ParallaxError):
     """The state machine has no such transition."""
 
 
-def move(current: State, wanted: State) -> State:
+def move(current: State, target: State) -> State:
     """Return the wanted state if the transition is legal.
 
     Raises:
         IllegalMoveError: The state machine has no such transition.
     """
-    if wanted not in MOVES[current]:
+    if target not in MOVES[current]:
         raise IllegalMoveError(
-            f'a participant who is "{current}" cannot become "{wanted}"',
+            f'a participant who is "{current}" cannot become "{target}"',
             expected=f"one of: {', '.join(sorted(MOVES[current])) or 'no further move'}",
         )
-    return wanted
+    return target

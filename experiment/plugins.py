@@ -169,9 +169,9 @@ def _origin(plugin: EntryPoint) -> str:
     return f"{plugin.dist.name} ({plugin.value})" if plugin.dist else ""
 
 
-def unknown_name(kind: str, name: str, known: Iterable[str]) -> UnknownNameError:
+def unknown_name(kind: str, name: str, known_names: Iterable[str]) -> UnknownNameError:
     """Return the error for an unknown name, with the closest known name."""
-    names = list(known)
+    names = list(known_names)
     near = difflib.get_close_matches(name, names, n=1)
     return UnknownNameError(
         f'there is no {kind} "{name}"',

@@ -54,7 +54,6 @@ WINGS = {
             "analysis.readers",
             "analysis.commands.import_judgments",
             "analysis.commands.import_scores",
-            "analysis.commands.import_readings",
         ),
         ("import", "judgments", "results.csv", "--out", "imported"),
     ),
@@ -62,9 +61,19 @@ WINGS = {
     "the Maze's analysis and distractors": Wing(
         ("analysis.maze",), ("maze", "audit", "maze.csv", "model")
     ),
+    "model participants": Wing(
+        (
+            "analysis.takers",
+            "experiment.takers",
+            "lm.answering",
+            "lm.commands.serve",
+            "lm.huggingface.chat",
+        ),
+        ("take", "minimal", "--model", "model", "--reading", "sentence", "--out", "taken"),
+    ),
     "power": Wing(("analysis.power",), ("power", "minimal")),
     "archives": Wing(
-        ("analysis.archive", "analysis.commands.archive"),
+        ("analysis.archive",),
         ("archive", "write", "export"),
     ),
 }

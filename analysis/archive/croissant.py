@@ -78,7 +78,7 @@ def write_croissant(package: Package, about: Metadata, data: Path) -> None:
         **({"url": url} if (url := about.about.data_url or _doi(about)) else {}),
         "version": _three_numbers(about.version),
         "datePublished": about.about.date_published,
-        "creator": [person(one) for one in about.creators],
+        "creator": [person(creator) for creator in about.creators],
         "citeAs": about.citation,
         "keywords": about.keywords,
         "inLanguage": about.study.study.language,

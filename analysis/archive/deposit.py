@@ -38,11 +38,11 @@ def _zenodo(about: Metadata) -> dict[str, object]:
         "description": about.description,
         "creators": [
             {
-                "name": f"{one.family_name}, {one.given_name}",
-                **({"orcid": one.orcid} if one.orcid else {}),
-                **({"affiliation": one.affiliation} if one.affiliation else {}),
+                "name": f"{creator.family_name}, {creator.given_name}",
+                **({"orcid": creator.orcid} if creator.orcid else {}),
+                **({"affiliation": creator.affiliation} if creator.affiliation else {}),
             }
-            for one in about.creators
+            for creator in about.creators
         ],
         "license": declared.license.lower(),
         "access_right": "open",
@@ -71,19 +71,19 @@ def _citation(about: Metadata) -> Iterator[dict[str, object]]:
     yield _primitive("title", about.title)
     yield _compound("author", [
         {
-            "authorName": f"{one.family_name}, {one.given_name}",
-            "authorAffiliation": one.affiliation,
-            "authorIdentifier": one.orcid,
+            "authorName": f"{creator.family_name}, {creator.given_name}",
+            "authorAffiliation": creator.affiliation,
+            "authorIdentifier": creator.orcid,
         }
-        for one in about.creators
+        for creator in about.creators
     ])  # fmt: skip
-    contacts = [one for one in about.creators if one.email] or list(about.creators[:1])
+    contacts = [creator for creator in about.creators if creator.email] or list(about.creators[:1])
     yield _compound("datasetContact", [
         {
-            "datasetContactName": f"{one.family_name}, {one.given_name}",
-            "datasetContactEmail": one.email,
+            "datasetContactName": f"{contact.family_name}, {contact.given_name}",
+            "datasetContactEmail": contact.email,
         }
-        for one in contacts
+        for contact in contacts
     ])  # fmt: skip
     yield _compound("dsDescription", [{"dsDescriptionValue": about.description}])
     yield {
@@ -91,7 +91,7 @@ def _citation(about: Metadata) -> Iterator[dict[str, object]]:
         "value": ["Social Sciences", "Arts and Humanities"],
     }  # fmt: skip
     if about.keywords:
-        yield _compound("keyword", [{"keywordValue": one} for one in about.keywords])
+        yield _compound("keyword", [{"keywordValue": keyword} for keyword in about.keywords])
     if notes := _notes(about):
         yield _primitive("notesText", notes)
 

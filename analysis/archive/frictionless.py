@@ -53,7 +53,7 @@ def write_frictionless(package: Package, rows: Rows, about: Metadata, folder: Pa
         "version": about.version,
         "licenses": [{"name": about.about.license, "path": about.license_url}],
         "keywords": about.keywords,
-        "contributors": [_contributor(one) for one in about.creators],
+        "contributors": [_contributor(creator) for creator in about.creators],
         **({"homepage": about.about.data_url} if about.about.data_url else {}),
         "statements": about.statements,
     }
@@ -94,7 +94,7 @@ def write_psych_ds(package: Package, rows: Rows, about: Metadata, folder: Path) 
         "variableMeasured": [_variable(one) for one in columns.values()],
         "schemaVersion": "Psych-DS 0.4.0",
         "license": about.license_url,
-        "author": [person(one) for one in about.creators],
+        "author": [person(creator) for creator in about.creators],
         "datePublished": about.about.date_published,
         "citation": about.citation,
         "keywords": about.keywords,

@@ -60,7 +60,9 @@ class Metadata:
     @property
     def citation(self) -> str:
         """The recommended citation: creators, year, title and location."""
-        names = "; ".join(f"{one.family_name}, {one.given_name}" for one in self.creators)
+        names = "; ".join(
+            f"{creator.family_name}, {creator.given_name}" for creator in self.creators
+        )
         doi = f" https://doi.org/{self.about.doi}" if self.about.doi else ""
         return f"{names} ({self.about.date_published[:4]}). {self.title} [data set].{doi}"
 

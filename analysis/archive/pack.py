@@ -136,7 +136,10 @@ def _manifest(folder: Path, choices: Choices) -> Mapping[str, object]:
 @cache
 def lock() -> str:
     """Return every installed distribution with its version, except Parallax itself."""
-    found = {one.metadata["Name"].lower(): one.version for one in distributions()}
+    found = {
+        distribution.metadata["Name"].lower(): distribution.version
+        for distribution in distributions()
+    }
     found.pop(DISTRIBUTION, None)
     return "".join(f"{name}=={version}\n" for name, version in sorted(found.items()))
 

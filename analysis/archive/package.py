@@ -66,9 +66,9 @@ def read_package(folder: Path) -> Package:
             str(described["name"]),
             str(described["title"]),
             described["parallax"],
-            tuple(_schema(one) for one in resources if one["path"].endswith(".csv")),
+            tuple(_schema(resource) for resource in resources if resource["path"].endswith(".csv")),
         )
-        hashes = {str(one["path"]): str(one["hash"]) for one in resources}
+        hashes = {str(resource["path"]): str(resource["hash"]) for resource in resources}
     except (ValueError, KeyError, TypeError) as error:
         raise AnalysisError(
             f"{DESCRIPTION} does not describe an export ({why_unread(error)})",

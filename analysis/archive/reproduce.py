@@ -85,10 +85,10 @@ def _unpack(capsule: Path, folder: Path) -> None:
     try:
         with zipfile.ZipFile(capsule) as archive:
             entries = archive.infolist()
-            paths = [PurePosixPath(one.filename) for one in entries]
+            paths = [PurePosixPath(entry.filename) for entry in entries]
             if any(path.is_absolute() or ".." in path.parts for path in paths):
                 raise _no_capsule(capsule, "a file in it lies outside of it")
-            if sum(one.file_size for one in entries) > _MOST_BYTES:
+            if sum(entry.file_size for entry in entries) > _MOST_BYTES:
                 raise _no_capsule(capsule, "it holds more than 8 GiB")
             archive.extractall(folder)
     except (OSError, zipfile.BadZipFile, ValueError, NotImplementedError) as error:

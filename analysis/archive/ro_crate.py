@@ -18,10 +18,10 @@ def write_ro_crate(about: Metadata, folder: Path) -> None:
     files = [_file(path, folder) for path in paths if path.name != FILE]
     people = [_person(about, number) for number in range(len(about.creators))]
     places = {
-        one.affiliation: {"@id": _place(one.affiliation), "@type": "Organization",
-                          "name": one.affiliation}
-        for one in about.creators
-        if one.affiliation
+        creator.affiliation: {"@id": _place(creator.affiliation), "@type": "Organization",
+                          "name": creator.affiliation}
+        for creator in about.creators
+        if creator.affiliation
     }  # fmt: skip
     graph = [
         {
@@ -52,7 +52,7 @@ def write_ro_crate(about: Metadata, folder: Path) -> None:
             "name": f"Run {about.provenance['run']} of {about.provenance['study']}",
             "instrument": {"@id": _PROGRAM},
             "result": {"@id": "./"},
-            "agent": [{"@id": one["@id"]} for one in people],
+            "agent": [{"@id": person["@id"]} for person in people],
         },
         *files,
     ]
@@ -74,9 +74,9 @@ def _root(
         "version": about.version,
         "keywords": about.keywords,
         "creditText": about.citation,
-        "author": [{"@id": one["@id"]} for one in people],
+        "author": [{"@id": person["@id"]} for person in people],
         "mentions": {"@id": "#run"},
-        "hasPart": [{"@id": one["@id"]} for one in files],
+        "hasPart": [{"@id": file["@id"]} for file in files],
     }
     if declared.doi:
         root["identifier"] = f"https://doi.org/{declared.doi}"

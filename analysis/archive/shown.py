@@ -16,7 +16,9 @@ def shown_texts(package: Package, study: Study) -> Iterator[Row]:
     """Yield item_id, version and text (with its context) for each version."""
     way = render(study.materials.shown_to_people, own_code=False)
     apart = study.response == "prefix_completion"
-    own = [one.name for one in _items(package).columns if one.name not in ITEMS.column_names]
+    own = [
+        column.name for column in _items(package).columns if column.name not in ITEMS.column_names
+    ]
     for row in package.rows(_items(package)):
         context = str(row["context"])
         if context:
@@ -32,7 +34,7 @@ def _text(row: Row, version: str, text: str) -> Row:
 
 
 def _items(package: Package) -> TableSchema:
-    return next(one for one in package.tables if one.name == ITEMS.name)
+    return next(table for table in package.tables if table.name == ITEMS.name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +69,7 @@ class JudgedItem:
 
 def judged_items(package: Package, study: Study) -> list[JudgedItem]:
     """Return every item that a kept participant judged, in the order of the items."""
-    tables = {one.name: one for one in package.tables}
+    tables = {table.name: table for table in package.tables}
     kept = {row["participant"] for row in package.rows(tables["verdicts"]) if row["kept"]}
     right: Counter[str] = Counter()
     judged: Counter[str] = Counter()

@@ -63,7 +63,7 @@ def find_traces(package: Package, study: Study) -> list[Trace]:
     free = free_text_fields(study, answers)
     found = [*_texts(answers, free), *_rare(answers, free)]
     for table in package.tables:
-        times = [one.name for one in table.columns if one.type == "datetime"]
+        times = [column.name for column in table.columns if column.type == "datetime"]
         devices = [
             one for one in (*DEVICE_COLUMNS, *SCREEN_COLUMNS)
             if one in table.column_names and (one in SCREEN_COLUMNS or table.name == DEVICES.name)
@@ -93,7 +93,9 @@ def _named(package: Package, name: str) -> list[object]:
 
 def free_text_fields(study: Study, answers: Iterable[Mapping[str, object]]) -> set[str]:
     """Return the fields that accepted free text; unknown fields count as such."""
-    closed = {one.name for one in (*study.questionnaire, *study.screening) if one.closed}
+    closed = {
+        question.name for question in (*study.questionnaire, *study.screening) if question.closed
+    }
     return {str(row["field"]) for row in answers} - closed
 
 

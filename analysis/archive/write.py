@@ -71,7 +71,7 @@ class Source:
     @property
     def kinds(self) -> set[Kind]:
         """The kinds of traces in the export."""
-        return {one.kind for one in self.traces}
+        return {trace.kind for trace in self.traces}
 
 
 def read_source(export: Path) -> Source:
@@ -125,9 +125,9 @@ def write_archive(
 
 def _readme(about: Metadata, study: Study, coarsened: Collection[Kind]) -> str:
     people = []
-    for one in about.creators:
-        roles = f": {', '.join(one.roles)}" if one.roles else ""
-        people.append(f"- {', '.join(filter(None, (one.name, one.affiliation)))}{roles}")
+    for creator in about.creators:
+        roles = f": {', '.join(creator.roles)}" if creator.roles else ""
+        people.append(f"- {', '.join(filter(None, (creator.name, creator.affiliation)))}{roles}")
     return _README.format(
         title=about.title,
         description=about.description,

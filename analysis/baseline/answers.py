@@ -35,7 +35,7 @@ def _of_a_comparison(answer: Callable[[Facts], Answer]) -> Callable[[Facts], Ans
 def _dataset_size(facts: Facts) -> Answer:
     if facts.baseline.dataset_items is not None:
         return declared(facts.baseline.dataset_items, "baseline.dataset_items")
-    whole = [one for one in facts.origin.models if not one.facts.selection]
+    whole = [model_facts for model_facts in facts.origin.models if not model_facts.facts.selection]
     if not whole:
         return unknown("baseline.dataset_items")
     largest = max(whole, key=lambda one: one.n_items)
@@ -50,14 +50,20 @@ def _model_items(facts: Facts) -> Answer:
     if not facts.origin.models:
         return unknown_without(_NO_MODEL)
     return from_run(
-        "; ".join(f"{one.facts.model}: {one.n_items}" for one in facts.origin.models),
+        "; ".join(
+            f"{model_facts.facts.model}: {model_facts.n_items}"
+            for model_facts in facts.origin.models
+        ),
         "the score files",
     )
 
 
 @_of_a_comparison
 def _model_samples(facts: Facts) -> Answer:
-    parts = [f"{one.facts.model}: no samples, log-probabilities" for one in facts.origin.models]
+    parts = [
+        f"{model_facts.facts.model}: no samples, log-probabilities"
+        for model_facts in facts.origin.models
+    ]
     parts += [f"{model}: one answer in each way of asking" for model in facts.contexts]
     return from_run("; ".join(parts), "the score files and the takers' folders")
 

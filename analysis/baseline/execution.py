@@ -109,7 +109,7 @@ def _instructions_adjusted(facts: Facts) -> Answer:
 
 
 def _explained(facts: Facts) -> Answer:
-    texts = [one.name for one in facts.run.study.questionnaire if not one.closed]
+    texts = [question.name for question in facts.run.study.questionnaire if not question.closed]
     if not facts.recorded:
         return unknown_without("the run's questionnaire")
     if texts:
@@ -118,7 +118,7 @@ def _explained(facts: Facts) -> Answer:
 
 
 def _demographics(facts: Facts) -> Answer:
-    closed = [one.name for one in facts.run.study.questionnaire if one.closed]
+    closed = [question.name for question in facts.run.study.questionnaire if question.closed]
     answers = facts.run.answers
     if answers is None or not closed:
         return unknown("questionnaire")

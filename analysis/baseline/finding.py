@@ -53,7 +53,7 @@ def write_baseline(facts: Facts, items: Sequence[AnsweredItem], folder: Path) ->
 
 def tally(items: Sequence[AnsweredItem]) -> str:
     """Return one sentence: the number of answered items, by source."""
-    sources = [one.answer.source for one in items]
+    sources = [item.answer.source for item in items]
     return (
         f"{len(items)} items and sub-items: {sources.count('run')} answered from the run, "
         f"{sources.count('study.toml')} from study.toml, {sources.count('unknown')} unknown."
@@ -69,8 +69,8 @@ def _instructions(facts: Facts) -> str:
 def _given(facts: Facts) -> dict[str, str]:
     """Return a description of the input that each model was given."""
     found = {
-        one.facts.model: f"the text alone, without instructions; {one.facts.given}"
-        for one in facts.origin.models
+        model_facts.facts.model: f"the text alone, without instructions; {model_facts.facts.given}"
+        for model_facts in facts.origin.models
     }
     for model, contexts in facts.contexts.items():
         before = ", ".join(contexts) or "no prompt"
@@ -87,14 +87,14 @@ def _json(facts: Facts, items: Sequence[AnsweredItem]) -> str:
         "materials_hash": facts.run.facts.materials_hash,
         "items": [
             {
-                "number": one.number,
-                "section": one.section,
-                "title": one.title,
-                "answer": one.answer.value or None,
-                "source": one.answer.source,
-                "evidence": one.answer.evidence,
+                "number": item.number,
+                "section": item.section,
+                "title": item.title,
+                "answer": item.answer.value or None,
+                "source": item.answer.source,
+                "evidence": item.answer.evidence,
             }
-            for one in items
+            for item in items
         ],
         "instructions": {"people": _instructions(facts) or None, "models": _given(facts)},
     }
@@ -114,7 +114,9 @@ def _markdown(facts: Facts, items: Sequence[AnsweredItem]) -> str:
             "|---|---|---|---|",
         ]
         lines += [
-            "| " + " | ".join(map(_cell, _row(one))) + " |" for one in items if one.section == title
+            "| " + " | ".join(map(_cell, _row(item))) + " |"
+            for item in items
+            if item.section == title
         ]
         lines.append("")
     lines += ["## Instructions side by side", "", "People read:", ""]
@@ -148,9 +150,9 @@ def _latex(facts: Facts, items: Sequence[AnsweredItem]) -> str:
     for title in SECTIONS.values():
         lines.append(rf"\multicolumn{{4}}{{@{{}}l}}{{\textbf{{{latex(title)}}}}} \\")
         lines += [
-            " & ".join(latex(" ".join(cell.split())) for cell in _row(one)) + r" \\"
-            for one in items
-            if one.section == title
+            " & ".join(latex(" ".join(cell.split())) for cell in _row(item)) + r" \\"
+            for item in items
+            if item.section == title
         ]
     if facts.origin.warning:
         lines.append(
@@ -164,7 +166,10 @@ def _items(facts: Facts) -> str:
     run = facts.run
     judged = set(facts.judgments["item_id"].unique())
     shown = _rendering(run.facts.rendering if facts.recorded else "as_written")
-    models = {one.facts.model: _rendering(one.facts.rendering) for one in facts.origin.models}
+    models = {
+        model_facts.facts.model: _rendering(model_facts.facts.rendering)
+        for model_facts in facts.origin.models
+    }
     ways: dict[str, Callable[[str], str] | None] = {"people": shown, **models}
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
@@ -210,8 +215,8 @@ def _run(inputs: FindingInputs) -> Findings:
     about = inputs.options.about
     study = inputs.run.study
     contexts = {
-        one.model: tuple(sorted(set(one.frame["context"].astype(str)) - {""}))
-        for one in inputs.options.takers
+        taker.model: tuple(sorted(set(taker.frame["context"].astype(str)) - {""}))
+        for taker in inputs.options.takers
     }
     facts = facts_of(
         inputs.run,
@@ -228,7 +233,7 @@ def _run(inputs: FindingInputs) -> Findings:
         NAME,
         "Human baseline",
         f"The checklist of Wei et al. (2025). {tally(items)}",
-        pd.DataFrame([_item_row(one) for one in items]),
+        pd.DataFrame([_item_row(item) for item in items]),
         (
             Column("label", "Item", "text"),
             Column("answer", "Answer", "text"),

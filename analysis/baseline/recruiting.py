@@ -30,7 +30,7 @@ def _sampling(facts: Facts) -> Answer:
 
 def _criteria(facts: Facts) -> list[str]:
     study = facts.run.study
-    found = [f"screening question {one.name}" for one in study.screening]
+    found = [f"screening question {question.name}" for question in study.screening]
     if study.comprehension is not None:
         found.append(f"comprehension check of {len(study.comprehension.questions)} question(s)")
     terms = study.recruitment

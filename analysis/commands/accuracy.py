@@ -115,7 +115,7 @@ def accuracy(
         )
     if figures and not out:
         raise click.UsageError("--figures needs a folder to write to: add --out.")
-    loaded = [with_metric(one, metric) for one in load_all_scores(scores)]
+    loaded = [with_metric(model_scores, metric) for model_scores in load_all_scores(scores)]
     table = _items(items)
     decided = decisions_with_features(loaded, table)
     averaged = _groups(list(decided), groups)
@@ -125,10 +125,14 @@ def accuracy(
         judge = SIMULATED if run.facts.simulated else PEOPLE
         decided[judge] = people_with_features(run, table)
         averaged = {judge: [judge], **averaged}
-    origin = list(_origin([one for one in loaded if one.facts.model in used], metric))
+    origin = list(
+        _origin(
+            [model_scores for model_scores in loaded if model_scores.facts.model in used], metric
+        )
+    )
     tables = [
-        accuracy_by(decided, one, averaged, origin)
-        for one in dict.fromkeys((CONDITION, "construction", *by))
+        accuracy_by(decided, column, averaged, origin)
+        for column in dict.fromkeys((CONDITION, "construction", *by))
     ]
     drawn = tables[1:] if figures else []
     if sources:
@@ -195,8 +199,8 @@ def _known(
 
 def _origin(scores: Sequence[Scores], metric: str) -> Iterator[str]:
     yield f"Metric of the models: {metric_in_words(metric)}."
-    for one in scores:
-        facts = one.facts
+    for model_scores in scores:
+        facts = model_scores.facts
         yield (
             f"Model {facts.model}: trained on {facts.trained_on.rstrip('.')}; given "
             f"{facts.given}; materials {facts.materials_hash[:12]}; code {facts.code_version}."
@@ -276,7 +280,9 @@ def _placed(frame: pd.DataFrame, labels: list[str]) -> pd.DataFrame:
 
 def _along(axes: Axes, labels: list[str], frame: pd.DataFrame, condition: str) -> None:
     n_items = frame.groupby("label")[f"{condition}_n"].max()
-    ticks = [f"{one}\nn = {n_items[one]:,.0f}" if n_items[one] > 0 else one for one in labels]
+    ticks = [
+        f"{label}\nn = {n_items[label]:,.0f}" if n_items[label] > 0 else label for label in labels
+    ]
     axes.set_xticks(range(len(labels)), ticks)
     axes.axhline(CHANCE, color=TEXT, linewidth=0.7, linestyle=(0, (3, 3)), zorder=1)
     axes.grid(axis="y", color=GUIDE, linewidth=0.5)
@@ -294,7 +300,7 @@ def _in_rows(axes: Axes, labels: list[str], _: pd.DataFrame, __: str) -> None:
 def _draw(
     axes: Axes, frame: pd.DataFrame, condition: str, people: Collection[str], *, ordered: bool
 ) -> None:
-    groups = [str(one) for one in dict.fromkeys(frame["group"])]
+    groups = [str(heading) for heading in dict.fromkeys(frame["group"])]
     # Lines and deviations that would overlap are drawn side by side.
     shifts = np.linspace(-1, 1, len(groups)) * (0.08 if ordered else 0.22) if groups[1:] else [0.0]
     models = 0

@@ -128,13 +128,12 @@ def _pairs(
     paths = [folder / f"scores_{number}.parquet" for number in range(1, len(asked.models) + 1)]
     for model, path in zip(asked.models, paths, strict=True):
         score_to_file(model, found, path, asked.options, None, kept=kept)
-    scores = [with_metric(one, asked.metric) for one in load_all_scores(paths)]
+    scores = [with_metric(model_scores, asked.metric) for model_scores in load_all_scores(paths)]
     items = pd.DataFrame([item_row(item) for item in found.items()])
     usual = PHENOMENON if PHENOMENON in items else PARADIGM
     origin = [
-        f"Model {one.facts.model}: trained on {one.facts.trained_on.rstrip('.')}; given "
-        f"{one.facts.given}."
-        for one in scores
+        f"Model {facts.model}: trained on {facts.trained_on.rstrip('.')}; given {facts.given}."
+        for facts in (model_scores.facts for model_scores in scores)
     ]
     origin.append(f"Metric: {metric_in_words(asked.metric)}. Code: {code_version()}.")
     what = "Pairs whose good sentence scores higher"

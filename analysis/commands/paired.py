@@ -61,7 +61,7 @@ def paired_command(logs: tuple[str, ...], out: Path, metric: str, by: str, margi
     MODEL=LOG is a model's name and its log of items: a score file, or what lm_eval --log_samples
     writes, a file or the folder of one evaluation. No people are needed.
     """
-    named = dict(_named(one) for one in logs)
+    named = dict(_named(log) for log in logs)
     if len(named) < 2:
         raise AnalysisError(
             f"{len(named)} model is named", expected="at least two, each with a name of its own"
@@ -99,7 +99,7 @@ def _named(text: str) -> tuple[str, Path]:
 
 def _page(tables: tuple[Table, ...]) -> str:
     markdown = MarkdownIt("commonmark", {"html": False}).enable("table")
-    return _HTML.format(body="\n".join(markdown.render(to_markdown(one)) for one in tables))
+    return _HTML.format(body="\n".join(markdown.render(to_markdown(table)) for table in tables))
 
 
 # The harness's metrics of correctness, in order of preference.
@@ -125,13 +125,13 @@ def read_item_log(path: Path, metric: str = "", by: str = "") -> pd.DataFrame:
     if path.suffix == ".parquet":
         return _of_scores(path)
     files = sorted(path.rglob("samples_*.jsonl")) if path.is_dir() else [path]
-    if not files or not all(one.is_file() for one in files):
+    if not files or not all(file.is_file() for file in files):
         raise AnalysisError(
             "there is no log of items",
             where=str(path),
             expected="a score file (.parquet), or samples_*.jsonl as lm_eval --log_samples writes",
         )
-    frame = pd.DataFrame([row for one in files for row in _samples(one, metric, by)])
+    frame = pd.DataFrame([row for file in files for row in _samples(file, metric, by)])
     if doubled := int(frame["item_id"].duplicated().sum()):
         raise AnalysisError(
             f"{doubled} items are there twice",
@@ -178,7 +178,7 @@ def _paradigm(sample: Mapping[str, Any], by: str, task: str, place: str) -> str:
 
 def _correct(sample: Mapping[str, Any], metric: str, place: str) -> bool:
     names: Sequence[str] = (metric,) if metric else METRICS
-    name = next((one for one in names if one in sample), "")
+    name = next((model_name for model_name in names if model_name in sample), "")
     value = sample.get(name)
     if not isinstance(value, int | float) or value not in (0, 1):
         raise AnalysisError(

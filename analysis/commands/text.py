@@ -8,7 +8,6 @@ from tqdm import tqdm
 
 from analysis.scores.materials import sentences
 from analysis.scores.scoring_inputs import WORD_TOKENS
-from analysis.takers.lesson_text import write_lessons
 from experiment.materials.grammar import load_grammar
 from experiment.materials.notation import Lexicon
 from experiment.materials.read import load_items
@@ -95,6 +94,9 @@ def text(
     given = {mark: share for mark, share in marked.items() if share is not None}
     loaded = load_study(study)
     if prompts:
+        # An installation may lack model participants.
+        from analysis.takers.lesson_text import write_lessons
+
         click.echo(f"{out}: {write_lessons(out, loaded, number, seed, lists_seed)}")
         return
     plain = load_text_grammar(loaded.folder / TEXT_GRAMMAR)

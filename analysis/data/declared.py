@@ -35,7 +35,9 @@ def with_participants(judgments: pd.DataFrame, run: ExportedRun) -> pd.DataFrame
     found = {}
     for name in run.study.design.factors:
         lists = judgments["list"].dropna().unique().tolist()
-        levels = {one: run.study.design.levels(int(one))[name] for one in lists}
+        levels = {
+            list_number: run.study.design.levels(int(list_number))[name] for list_number in lists
+        }
         found[f"{PREFIX}{name}"] = judgments["list"].map(levels).fillna("").astype("category")
     people = judgments["participant"].astype(str)
     for column in columns_of_participants(run.study)[len(found) :]:

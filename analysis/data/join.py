@@ -69,10 +69,13 @@ def join(run: ExportedRun, scores: Sequence[Scores]) -> Joined:
     """
     of_people = judgments(run)
     items = of_people["item_id"].unique().tolist()
-    for one in scores:
-        check_same_items(run, one, items, lambda: items_hash(run))
+    for model_scores in scores:
+        check_same_items(run, model_scores, items, lambda: items_hash(run))
     options = options_of(run)
-    of_models = {one.facts.model: among_all(decisions(one), one, options) for one in scores}
+    of_models = {
+        model_scores.facts.model: among_all(decisions(model_scores), model_scores, options)
+        for model_scores in scores
+    }
     return Joined(of_people, of_models, run.items)
 
 

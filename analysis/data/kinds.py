@@ -53,5 +53,5 @@ def study_of_targets(study: Study, items: pd.DataFrame) -> Study:
     construction, kind = items["construction"].astype(str), items["kind"].astype(str)
     with_targets = set(construction[kind == Kind.TARGET])
     apart = set(construction) - with_targets if with_targets else set()
-    kept = [one for one in study.constructions if one.name not in apart]
+    kept = [declared for declared in study.constructions if declared.name not in apart]
     return study.model_copy(update={"constructions": kept}) if apart and kept else study

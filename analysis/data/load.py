@@ -305,7 +305,9 @@ def load_all_scores(paths: Sequence[Path]) -> list[Scores]:
             the human participants.
     """
     loaded = [load_scores(path) for path in paths]
-    if taken := [str(one.path) for one in loaded if one.facts.model == PEOPLE]:
+    if taken := [
+        str(model_scores.path) for model_scores in loaded if model_scores.facts.model == PEOPLE
+    ]:
         raise AnalysisError(
             f'a model is called "{PEOPLE}", as the participants are in every table',
             where=", ".join(taken),

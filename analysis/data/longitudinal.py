@@ -307,8 +307,14 @@ def _of_trials(parts: Sequence[Part]) -> dict[str, pd.DataFrame]:
 
 
 def _constructions(parts: Sequence[Part]) -> list[Construction]:
-    by_name = {one.name: one for part in reversed(parts) for one in part.run.study.constructions}
-    order = dict.fromkeys(one.name for part in parts for one in part.run.study.constructions)
+    by_name = {
+        construction.name: construction
+        for part in reversed(parts)
+        for construction in part.run.study.constructions
+    }
+    order = dict.fromkeys(
+        construction.name for part in parts for construction in part.run.study.constructions
+    )
     return [by_name[name] for name in order]
 
 

@@ -108,7 +108,7 @@ def _of_part(
 def _merged(tables: Sequence[pa.Table], run: ExportedRun, facts: Sequence[ScoreFacts]) -> pa.Table:
     """Merge the tables into one; its metadata combine those of the files."""
     said = {
-        name: "; ".join(dict.fromkeys(getattr(one, name) for one in facts))
+        name: "; ".join(dict.fromkeys(getattr(part_facts, name) for part_facts in facts))
         for name in ScoreFacts.model_fields
     }
     said |= {
@@ -117,7 +117,7 @@ def _merged(tables: Sequence[pa.Table], run: ExportedRun, facts: Sequence[ScoreF
         "materials_hash": run.facts.materials_hash,
     }
     # A file may lack optional columns: its rows get missing values there.
-    bare = [one.replace_schema_metadata(None) for one in tables]
+    bare = [table.replace_schema_metadata(None) for table in tables]
     return pa.concat_tables(bare, promote_options="permissive").replace_schema_metadata(said)
 
 

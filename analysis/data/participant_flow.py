@@ -70,7 +70,10 @@ def flow(run: ExportedRun) -> Flow:
 def _levels(run: ExportedRun, kept: set[str]) -> dict[str, dict[str, tuple[int, int]]]:
     """Return for each factor and level the numbers of kept participants and of those on a list."""
     placed = run.participants.dropna(subset=["participant", "list"])
-    of_list = {int(one): run.study.design.levels(int(one)) for one in placed["list"].unique()}
+    of_list = {
+        int(list_number): run.study.design.levels(int(list_number))
+        for list_number in placed["list"].unique()
+    }
     found = {}
     for factor, levels in run.study.design.factors.items():
         own = placed["list"].map(lambda one, name=factor: of_list[int(one)][name])

@@ -47,7 +47,7 @@ def of_scale(run: ExportedRun, response: Scales, name: str) -> ExportedRun:
             expected="a column for each scale of the study",
         )
     study = study_of_scale(run.study, response, name)
-    columns = [f"{PREFIX}{each}" for each in response.scales]
+    columns = [f"{PREFIX}{scale}" for scale in response.scales]
     responses = run.responses.assign(rating=run.responses[column]).drop(columns=columns)
     return replace(run, study=study, responses=responses)
 

@@ -83,7 +83,11 @@ def of_task(run: ExportedRun, task: str) -> ExportedRun:
         update={
             "response": own.response,
             "trial": trial,
-            "constructions": [one for one in run.study.constructions if one.name in asked],
+            "constructions": [
+                construction
+                for construction in run.study.constructions
+                if construction.name in asked
+            ],
         }
     )
     return replace(

@@ -1,8 +1,8 @@
 """Crossed designs of constructions: the cells, their answers, and the parts without answers."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from itertools import combinations, product
+from itertools import product
 from typing import Self
 
 import pandas as pd
@@ -11,6 +11,7 @@ from analysis.data.own_columns import PREFIX, header, own_columns
 from analysis.findings.finding import CONDITION as CELL
 from analysis.findings.finding import FindingInputs, titles_of
 from analysis.statistics.attraction import feature_columns
+from experiment.comparisons.factors import condition_factors
 from experiment.records import Kind
 from experiment.studies.study import Study
 
@@ -100,7 +101,8 @@ def crossed_designs(
     study = inputs.run.study
     if "cell" not in rows:
         # Without a declared design, no column is made: there may be millions of choices.
-        if not (study.design.factors or study.analysis.factors or len(own_columns(items)) > 1):
+        if not (study.comparisons or study.design.factors or study.analysis.factors
+                or study.materials.items):  # fmt: skip
             return
         rows = rows.assign(cell=rows[CONDITION].astype(str), version="good", unit=rows["frame"])
     of_items = items["construction"].astype(str)
@@ -192,7 +194,7 @@ def crossing(rows: pd.DataFrame, items: pd.DataFrame) -> Crossing:
         place=cells["condition"].map(order.index), other=cells["version"] != "good"
     )
     cells = cells.sort_values(["place", "other"])
-    levels = _levels(items, order)
+    levels = _levels(items)
     names = (["version"] if cells["version"].nunique() > 1 else []) + list(levels)
     of_cell = {
         row["cell"]: (
@@ -213,20 +215,14 @@ def crossing(rows: pd.DataFrame, items: pd.DataFrame) -> Crossing:
     )
 
 
-def _levels(items: pd.DataFrame, conditions: Sequence[str]) -> dict[str, dict[str, str]]:
-    """Return each condition's level, by factor: two own columns, or the condition itself."""
-    constant: dict[str, dict[str, str]] = {}
-    of_condition = items.groupby(items["condition"].astype(str), observed=True)
-    for name in own_columns(items):
-        values = items[name].astype(str)
-        if values.nunique() > 1 and (of_condition[name].nunique() == 1).all():
-            constant[header(name)] = dict(zip(items["condition"].astype(str), values, strict=True))
-    for pair in combinations(constant, 2):
-        crossed = {tuple(constant[name][condition] for name in pair) for condition in conditions}
-        sizes = [len(set(constant[name].values())) for name in pair]
-        if len(crossed) == len(conditions) == sizes[0] * sizes[1]:
-            return {name: constant[name] for name in pair}
-    return {CONDITION: {condition: condition for condition in conditions}}
+def _levels(items: pd.DataFrame) -> dict[str, dict[str, str]]:
+    """Return each condition's level, by factor: as a plan finds them (``condition_factors``)."""
+    targets = items[items["kind"].astype(str) == Kind.TARGET]
+    items = items if targets.empty else targets
+    own = {header(name): items[name].astype(str) for name in own_columns(items)}
+    rows = pd.DataFrame(own, index=items.index).to_dict("records")
+    columns = [{str(name): str(value) for name, value in row.items()} for row in rows]
+    return condition_factors(zip(items["condition"].astype(str), columns, strict=True))
 
 
 def missing_judgments(inputs: FindingInputs) -> Iterator[str]:

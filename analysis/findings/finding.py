@@ -10,7 +10,6 @@ import pandas as pd
 
 from analysis.data.join import Joined
 from analysis.data.load import ExportedRun, Scores
-from analysis.data.takers import Taken
 from analysis.figures.drawing import Drawing
 from analysis.scores.metrics import FULL
 from analysis.statistics.accuracy import accuracies
@@ -138,6 +137,23 @@ CONDITION = ("construction", "condition")
 
 
 @dataclass(frozen=True, slots=True)
+class Taken:
+    """One model participant's answers.
+
+    Attributes:
+        model: The model's name.
+        tier: How much the model revealed about its answers.
+        frame: One row per trial of each sitting: model, reading, context, labels, order, session,
+            position, item_id, construction, condition, frame, good_side, chosen_side, chose_good
+            (missing if no answer could be parsed), outcome, p_good.
+    """
+
+    model: str
+    tier: str
+    frame: pd.DataFrame
+
+
+@dataclass(frozen=True, slots=True)
 class ComparisonOptions:
     """The contents of a comparison, and how to compute it.
 
@@ -153,6 +169,7 @@ class ComparisonOptions:
         formula: The mixed model's fixed and random effects; None for the default.
         margin: Smaller accuracy differences count as no difference; None for the study's margin.
         takers: The answers of model participants who took the run's sessions.
+        comparisons: Comparisons that the study did not plan, in the notation of study.toml.
         about: Declarations for archives and the checklist; they replace those of the study.
         surprisal: By model, the surprisals of the words read, in bits: text_id, position,
             text, surprisal_bits.
@@ -168,6 +185,7 @@ class ComparisonOptions:
     formula: str | None = None
     margin: float | None = None
     takers: Sequence[Taken] = ()
+    comparisons: Sequence[str] = ()
     about: About | None = None
     surprisal: Mapping[str, pd.DataFrame] = field(default_factory=dict)
 

@@ -56,8 +56,8 @@ class Choices(Measure):
     )
 
     def is_compared(self, rows: pd.DataFrame, cross: Crossing) -> bool:
-        """Return whether factors are declared and participants are known."""
-        return cross.has_factors and not rows["participant"].isna().all()
+        """Return whether participants are known."""
+        return not rows["participant"].isna().all()
 
     def cells(self, answers: pd.DataFrame, compared: Sequence[Design]) -> pd.DataFrame:
         """Return participants' accuracy in each cell."""

@@ -6,7 +6,6 @@ import click
 import pandas as pd
 from tqdm import tqdm
 
-from analysis.data.takers import item_choices
 from analysis.power.base import (
     ENOUGH,
     SIZE_COLUMNS,
@@ -67,6 +66,9 @@ def _expectations(study: Study, design: Design, options: PowerOptions) -> Expect
         )
     if options.accuracy is not None:
         raise click.UsageError("Give either --like or --accuracy: both define how hard items are.")
+    # An installation may lack model participants.
+    from analysis.takers.answers import item_choices
+
     median_ms = study.simulation.median_rt_ms or TYPICAL_RT_MS
     return like_items(design, item_choices(options.like), options.people, median_ms)
 

@@ -110,4 +110,4 @@ class Accounting:
             yield f"Columns not used: {', '.join(unused[:_COLUMNS_SHOWN])}{more}"
         yield "Cells: " + "; ".join(f"{number:,} {how}" for how, number in self.cells.items())
         yield from self.checks
-        yield from (f"ATTENTION: {one}" for one in self.attention)
+        yield from (f"ATTENTION: {warning}" for warning in self.attention)

@@ -41,7 +41,7 @@ def check_texts(
         comparable(text)
         for item in items
         for part in (item.good, item.alternative)
-        for text in (part, f"{item.context} {part}")
+        for text in (part, item.after_context(part))
     }
     for column in table.columns.difference(mapping.unrelated, sort=False):
         texts, of_text = pd.factorize(table[column])
@@ -147,7 +147,7 @@ def describe(run: ExportedRun, items: Sequence[Item], account: Accounting) -> No
     """Add the number of participants, judgments and items, their accuracy, and warnings."""
     rows = run.responses
     judged = set(rows["item_id"].unique())
-    alike = [one.item_id for one in items if one.item_id in judged and Options(one).alike]
+    alike = [item.item_id for item in items if item.item_id in judged and Options(item).alike]
     if alike:
         account.attention.append(
             f"{len(alike)} judged item(s) have the same text in both versions; the first: "
@@ -169,7 +169,7 @@ def describe(run: ExportedRun, items: Sequence[Item], account: Accounting) -> No
         f"Participants: {len(sizes):,}, of {sizes.min():,} to {sizes.max():,} judgments each "
         f"(median {sizes.median():g})"
     )
-    shown = [one for one in ("participant", "item_id", VERSION) if one in rows]
+    shown = [name for name in ("participant", "item_id", VERSION) if name in rows]
     if repeated := int(rows.duplicated(shown).sum()):
         account.attention.append(
             f"{repeated:,} judgments are of an item that the same participant had judged before"

@@ -42,7 +42,7 @@ _KINDS = (
     "Response Type", "Screen Name", "Zone Name", "Object Name",
 )  # fmt: skip
 _NOBODY = {"participant._is_bot": "1", "AssignmentStatus": "Rejected"}
-_VERSIONS = {one.value for one in Variant}
+_VERSIONS = {version.value for version in Variant}
 _SECONDS_BELOW = 60.0
 _NUMBER = re.compile(r"\d+")
 
@@ -147,7 +147,7 @@ def _unanswered(rows: pd.DataFrame, choice: Choice) -> dict[str, str | list[str]
     if "correct" not in choice.columns:
         return {}
     told = rows[rows[choice.columns["correct"]] != ""]
-    blank = {one: float((told[one] == "").mean()) for one in columns_of(rows, "chosen")}
+    blank = {column: float((told[column] == "").mean()) for column in columns_of(rows, "chosen")}
     # If there are several such columns, each may belong to a different kind of trial.
     return {one: "" for one, share in blank.items() if len(blank) == 1 and 0 < share < 1 / 2}
 
@@ -222,8 +222,8 @@ def _choice_among(
 def _choice(rows: pd.DataFrame, item: str, known: Known) -> Choice:
     """Return the columns that define the choice, preferring the most certain."""
     named = [one for one in columns_of(rows, "chosen") if one != item]
-    others = [one for one in rows.columns if one not in (*named, item)]
-    similar = [one for one in others if any(word in simple(one) for word in CHOSEN_WORDS)]
+    others = [header for header in rows.columns if header not in (*named, item)]
+    similar = [header for header in others if any(word in simple(header) for word in CHOSEN_WORDS)]
     told = {column: _versions(rows, column, item, known) for column in [*named, *similar]}
     for column, versions in told.items():
         if len(versions) > 1:
@@ -234,7 +234,7 @@ def _choice(rows: pd.DataFrame, item: str, known: Known) -> Choice:
     for column in columns_of(rows, "correct"):
         return Choice({"correct": column}, {})
     if by_contents := _by_contents(
-        rows, [one for one in others if one not in similar], item, known
+        rows, [header for header in others if header not in similar], item, known
     ):
         return Choice({"chosen": by_contents}, {})
     if sides := sides_by_contents(rows):
@@ -248,7 +248,7 @@ def _by_contents(rows: pd.DataFrame, columns: Sequence[str], item: str, known: K
 
     Two columns that always contain different versions are the two options shown.
     """
-    told = {one: _versions_by_row(rows, one, item, known) for one in columns}
+    told = {column: _versions_by_row(rows, column, item, known) for column in columns}
     both = [one for one, found in told.items() if len(set(found.dropna())) > 1]
     shown = {
         one

@@ -50,7 +50,7 @@ def item_column(table: pd.DataFrame, known: Known) -> str | None:
     # Rows of instructions and pauses have other words in the item column.
     hits = {name: int(table[name].isin(list(known)).sum()) for name in table.columns}
     likely = sorted((name for name in hits if hits[name]), key=lambda name: -hits[name])
-    if not all(one.isdecimal() for one in known):
+    if not all(item_id.isdecimal() for item_id in known):
         return next(iter(likely), None)
     # Numeric item ids may also be ratings, participants, ages or positions.
     likely = [name for name in likely if hits[name] > LIKELY * hits[likely[0]]]
@@ -61,7 +61,7 @@ def item_column(table: pd.DataFrame, known: Known) -> str | None:
 
 def _beside_texts(table: pd.DataFrame, columns: Sequence[str], known: Known) -> list[str]:
     """Return the columns whose ids agree with the item texts in every text column."""
-    every = {comparable(text) for one in known.values() for text in one.written if text}
+    every = {comparable(text) for options in known.values() for text in options.written if text}
     texts = [
         name
         for name in table.columns
@@ -118,7 +118,7 @@ def text_columns(table: pd.DataFrame, items: Sequence[Item]) -> list[str]:
 def _ways(item: Item) -> Iterator[str]:
     for text in (item.good, item.alternative):
         yield comparable(text)
-        yield comparable(f"{item.context} {text}")
+        yield comparable(item.after_context(text))
 
 
 def side_of(rows: pd.DataFrame, column: str, versions: Callable[[str], set[str]]) -> Choice | None:
@@ -135,12 +135,16 @@ def side_of(rows: pd.DataFrame, column: str, versions: Callable[[str], set[str]]
         if values & sides and len(values | sides) <= _TWO:
             return Choice({"chosen": column, "good_side": side}, {})
     written = sorted(set(rows[column]) - {""})
-    first = next((one for one in columns_of(rows, "option_first") if len(versions(one)) > 1), None)
+    first = next(
+        (header for header in columns_of(rows, "option_first") if len(versions(header)) > 1), None
+    )
     if first is not None and values and values <= set(_SIDES):
         means = {value: _SIDES[comparable(value)] for value in written}
         return Choice({"chosen": column, "option_first": first}, {"chosen": means})
     if len(written) == _TWO:
-        texts = [one for one in rows.columns if one != column and len(versions(one)) > 1]
+        texts = [
+            header for header in rows.columns if header != column and len(versions(header)) > 1
+        ]
         for first, means in _named_places(texts, written):
             return Choice({"chosen": column, "option_first": first}, {"chosen": means})
     return None
@@ -151,7 +155,7 @@ def _named_places(
 ) -> Iterator[tuple[str, dict[str, str]]]:
     """Yield pairs of text columns whose names start or end with the two values: A and sentenceA."""
     for pair in combinations(columns, _TWO):
-        names = [simple(one) for one in pair]
+        names = [simple(header) for header in pair]
         means = {}
         for value in values:
             word = simple(value)
@@ -168,7 +172,7 @@ def sides_by_contents(rows: pd.DataFrame) -> Choice | None:
     One is the chosen side, the other the expected version's side. Their roles are interchangeable:
     a choice is right if both are equal.
     """
-    held = {one: frozenset(rows[one].map(comparable)) - {""} for one in rows.columns}
+    held = {header: frozenset(rows[header].map(comparable)) - {""} for header in rows.columns}
     for pair in map(frozenset, (*_PAIRS, *_KEYS)):
         columns = [one for one, values in held.items() if values == pair]
         if len(columns) != _TWO:
@@ -229,26 +233,26 @@ def single_answers(
     rows = rows[rows[item].isin(list(known))]
     if rows.empty:
         return None
-    alone = all(not known[one].written[1] for one in rows[item].unique())
+    alone = all(not known[item_id].written[1] for item_id in rows[item].unique())
     version = None if alone else _version(rows, item, known)
     if version is None and not alone:
         return None
     sentence = rows[item] + "\n" + (rows[version[0]] if version else "")
     taken = {item, person, version[0] if version else None}
-    others = [one for one in rows.columns if one not in taken]
-    answered = [one for one in others if any(word in simple(one) for word in _ANSWERED)]
+    others = [header for header in rows.columns if header not in taken]
+    answered = [header for header in others if any(word in simple(header) for word in _ANSWERED)]
     kinds = _kinds(rows, others, sentence, person)
     if not kinds:
         # If the name indicates answers, all participants may have given the same answer.
-        told = [one for one in answered if not _DESIGN.search(one)]
+        told = [header for header in answered if not _DESIGN.search(header)]
         kinds = _kinds(rows, told, None, person)
     if not kinds:
         return None
     columns = {VERSION: version[0]} if version else {}
     values = {VERSION: version[1]} if version and version[1] else {}
-    left = [one for one in kinds if one in answered] or list(kinds)
+    left = [kind for kind in kinds if kind in answered] or list(kinds)
     if len(left) > 1:
-        listed = ", ".join(f'"{one}"' for one in left)
+        listed = ", ".join(f'"{header}"' for header in left)
         return SingleAnswers(columns, values, (f"one column of answers (there are {listed})",))
     return SingleAnswers(columns | {kinds[left[0]]: left[0]}, values)
 
@@ -263,7 +267,9 @@ def _version(rows: pd.DataFrame, item: str, known: Known) -> tuple[str, dict[str
         if len(told) > LIKELY * len(rows) and _SHOWN[0] < good < _SHOWN[1]:
             return column, {}
     for column in rows.columns.drop(item):
-        values = {str(one): str(one).strip().lower() for one in rows[column].unique() if one != ""}
+        values = {
+            str(value): str(value).strip().lower() for value in rows[column].unique() if value != ""
+        }
         for pair in _WORDS:
             if set(values.values()) == set(pair):
                 good_ones = [theirs for theirs, one in values.items() if one == pair[0]]

@@ -21,7 +21,7 @@ def write_record(folder: Path, source: Path, about: Mapping[str, object]) -> Non
         source: The file or folder that was read.
         about: The accounting of the source.
     """
-    files = {one.name: _hash(one) for one in sorted(folder.iterdir())}
+    files = {path.name: _hash(path) for path in sorted(folder.iterdir())}
     record = {
         "source": source.name,
         "source_sha256": _hash(source),
@@ -74,7 +74,7 @@ def refuse_replacing(
     own = {RECORD, *files} if files else set[str]()
     refuse_overwrite(folder, own)
     corrected = using.resolve() if using else None
-    changed = [one for one in _changed(folder, files) if (folder / one).resolve() != corrected]
+    changed = [name for name in _changed(folder, files) if (folder / name).resolve() != corrected]
     if changed and not replace:
         raise AnalysisError(
             f"{', '.join(changed)} was changed after an earlier import, and would be replaced",

@@ -46,7 +46,7 @@ def read_json(text: str) -> tuple[pd.DataFrame, bool]:
     them. Single trials, one after the other, are not numbered.
     """
     results = list(_documents(text))
-    single = [one for one in results if _is_trial(one)]
+    single = [result for result in results if _is_trial(result)]
     if 1 < len(single) == len(results):
         # The order of trials does not identify the participant.
         return as_text(single), False
@@ -54,7 +54,7 @@ def read_json(text: str) -> tuple[pd.DataFrame, bool]:
 
 
 def _is_trial(document: object) -> TypeGuard[dict[str, object]]:
-    return isinstance(document, dict) and not any(_is_trials(one) for one in document.values())
+    return isinstance(document, dict) and not any(_is_trials(value) for value in document.values())
 
 
 def numbered(results: Iterable[object]) -> pd.DataFrame:

@@ -320,7 +320,7 @@ def _number(rows: pd.DataFrame, name: str, path: Path) -> "pd.Series[float]":
         # Convert in chunks: each text is a Python object until converted to a number.
         values = rows[name].replace("", None)
         pieces = [values.iloc[n : n + _AT_ONCE] for n in range(0, len(values), _AT_ONCE)]
-        numbers = pd.concat([pd.to_numeric(one).astype(float) for one in pieces])
+        numbers = pd.concat([pd.to_numeric(chunk).astype(float) for chunk in pieces])
     except (ValueError, TypeError) as error:
         raise AnalysisError(
             f'the column "{name}" holds a value that is not a number ({error})', where=str(path)

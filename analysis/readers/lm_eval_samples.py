@@ -78,7 +78,7 @@ def read_samples(path: Path) -> Samples:
         scores.append((nats[target], nats[1 - target]))
     items, _ = make_items(drafts, path)
     scored = [
-        Scored(draft.place, (nats,), "", item.item_id, variant, f"{item.context} {text}".strip())
+        Scored(draft.place, (nats,), "", item.item_id, variant, item.after_context(text))
         for draft, item, pair in zip(drafts, items, scores, strict=True)
         for variant, text, nats in zip(
             (Variant.GOOD, Variant.BAD), (item.good, item.bad), pair, strict=True
@@ -99,8 +99,8 @@ def _arguments(sample: Mapping[str, Any], place: str) -> list[tuple[str, str]]:
     # The two choices may be followed by unconditional ones (mutual information). If the choices are
     # two contexts, the contexts follow instead.
     choices, rest = contexts[:2], contexts[2:]
-    alone = [one[1].strip() for one in rest if not one[0].strip()]
-    either = [[one[place].strip() for one in choices] for place in (1, 0)]
+    alone = [choice[1].strip() for choice in rest if not choice[0].strip()]
+    either = [[choice[place].strip() for choice in choices] for place in (1, 0)]
     if len(choices) != 2 or (rest and (len(alone) < len(rest) or alone not in either)):
         raise _unreadable(f"it has {len(contexts)} choices", place)
     return choices

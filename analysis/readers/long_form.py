@@ -201,15 +201,15 @@ class _Reading:
         mapping, blocks = self._mapping, []
         for item in items:
             named = {ours: one.replace(ITEM, item) for ours, one in mapping.columns.items()}
-            told = (named[one] for one in ("chosen", "correct", *ANSWERS) if one in named)
+            told = (named[column] for column in ("chosen", "correct", *ANSWERS) if column in named)
             if next(told, None) in table.columns:
                 blocks.append(self._block(table, named).assign(item=item))
         if not blocks:
-            self._need(table, [one for one in mapping.columns.values() if ITEM in one])
-        self._per_trial = sum(ITEM in one for one in mapping.columns.values())
+            self._need(table, [header for header in mapping.columns.values() if ITEM in header])
+        self._per_trial = sum(ITEM in header for header in mapping.columns.values())
         rows = self._blocks(blocks, mapping.columns)
         # The cell is empty if the participant was not shown the item.
-        said = next(one for one in ("chosen", "correct", *ANSWERS) if one in rows)
+        said = next(column for column in ("chosen", "correct", *ANSWERS) if column in rows)
         shown: pd.Series[bool] = rows[said] != ""
         return self._dropped(rows, shown, "the cell named after the item is empty")
 
@@ -228,7 +228,11 @@ class _Reading:
 
     def _blocks(self, blocks: Sequence[pd.DataFrame], patterns: Mapping[str, str]) -> pd.DataFrame:
         self._shared = len(
-            {one for one in patterns.values() if NUMBER not in one and ITEM not in one}
+            {
+                pattern
+                for pattern in patterns.values()
+                if NUMBER not in pattern and ITEM not in pattern
+            }
         )
         # Keep each session's trials together, in the order of judging.
         rows = pd.concat(blocks).sort_values(ROW, kind="stable").reset_index(drop=True)
@@ -268,7 +272,7 @@ class _Reading:
 
 
 def _listed(values: Sequence[str]) -> str:
-    return " or ".join(f'"{one}"' for one in values)
+    return " or ".join(f'"{value}"' for value in values)
 
 
 def _refuse_blank(participants: "pd.Series[str]", path: Path) -> None:
@@ -285,7 +289,7 @@ def _refuse_blank(participants: "pd.Series[str]", path: Path) -> None:
 def _in_ms(values: "pd.Series[str]", factor: float) -> "pd.Series[str]":
     # Convert in chunks: for ten million judgments, objects would need more memory than the table.
     pieces = [values.iloc[n : n + _AT_ONCE] for n in range(0, len(values), _AT_ONCE)]
-    return pd.concat([_piece_in_ms(one, factor) for one in pieces])
+    return pd.concat([_piece_in_ms(chunk, factor) for chunk in pieces])
 
 
 def _piece_in_ms(values: "pd.Series[str]", factor: float) -> "pd.Series[str]":

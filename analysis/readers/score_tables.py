@@ -78,9 +78,10 @@ def score_columns(table: RawTable, unit: str, named: Mapping[str, str]) -> list[
             # A header's unit applies under any name.
             own = abs(_factors(factor).get(key_of(named[ours]), factor))
             return [ScoreColumn(named[ours], sign * own)]
-        if both := [one for one in VERSIONS if f"{ours}_{one}" in named]:
+        if both := [version for version in VERSIONS if f"{ours}_{version}" in named]:
             return [
-                ScoreColumn(named[f"{ours}_{one}"], sign * factor, VERSIONS[one]) for one in both
+                ScoreColumn(named[f"{ours}_{version}"], sign * factor, VERSIONS[version])
+                for version in both
             ]
     known = _factors(factor)
     by_key = {key_of(name): name for name in reversed(table.columns)}
@@ -185,7 +186,7 @@ def read_score_table(
     notes = [
         *table.notes,
         "Scores from the column "
-        f"{', '.join(f'{one.header}{units.get(one.header, str())}' for one in scores)}.",
+        f"{', '.join(f'{column.header}{units.get(column.header, str())}' for column in scores)}.",
     ]
     if "token" in found:
         rows, said = _from_tokens(table, found, scores[0])
@@ -343,7 +344,7 @@ def read_scores(path: Path) -> RawTable:
     header = lines[0][1].split() if lines else []
     if text.lstrip().startswith("[") and path.suffix.lower() not in _DELIMITED:
         return _printed_lists(path, text)
-    names = {key_of(one) for one in header}
+    names = {key_of(cell) for cell in header}
     if not (names & _PIECES and names & _SCORES) or any(m in lines[0][1] for m in "\t,;|"):
         return read_raw(path)
     rows = [RawRow(f"{path}, line {n}", _cells(path, n, header, one)) for n, one in lines[1:]]

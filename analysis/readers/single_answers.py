@@ -24,7 +24,7 @@ from experiment.studies.study import Trials
 RATING, SAID_YES, VERSION = "rating", "said_yes", "version"
 ANSWERS = (RATING, SAID_YES)
 _FEWEST, _MOST = 2, 9
-_NAMES = {one.value for one in Variant}
+_NAMES = {variant.value for variant in Variant}
 
 
 def answer_of(long: pd.DataFrame) -> str:
@@ -40,7 +40,9 @@ def versions_shown(long: pd.DataFrame, items: Sequence[Item], path: Path) -> lis
     """
     known = {item.item_id: item for item in items}
     if VERSION not in long:
-        several = [one for one in long["item"] if one in known and known[one].alternative]
+        several = [
+            item_id for item_id in long["item"] if item_id in known and known[item_id].alternative
+        ]
         if several:
             raise AnalysisError(
                 f"the item {several[0]} has two versions, and no column says which one was shown",

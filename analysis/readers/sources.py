@@ -79,10 +79,10 @@ def read_source(path: Path) -> Source:
 
 def _together(folder: Path) -> Source:
     """Return the stacked tables of a folder's files; ``result`` identifies the file."""
-    every = sorted(one for one in folder.iterdir() if one.is_file())
-    files = [one for one in every if one.name[0] != "."]
-    sources = [read_source(one) for one in files]
-    formats = sorted({one.format for one in sources})
+    every = sorted(path for path in folder.iterdir() if path.is_file())
+    files = [path for path in every if path.name[0] != "."]
+    sources = [read_source(file) for file in files]
+    formats = sorted({source.format for source in sources})
     if len(formats) != 1:
         raise AnalysisError(
             f"the folder's files are read as {' and '.join(formats)}"
@@ -92,13 +92,15 @@ def _together(folder: Path) -> Source:
             expected="files of one program, one for each participant",
             remedy="Leave only the files of judgments in the folder",
         )
-    parts = [_named_by_file(one) for one in sources]
+    parts = [_named_by_file(source) for source in sources]
     left_out: Counter[str] = Counter()
     if hidden := len(every) - len(files):
         left_out["files whose names begin with a dot"] = hidden
-    for one in sources:
-        left_out.update(one.left_out)
-    notes = tuple(dict.fromkeys(f"{one.path.name}: {n}" for one in sources for n in one.notes))
+    for source in sources:
+        left_out.update(source.left_out)
+    notes = tuple(
+        dict.fromkeys(f"{source.path.name}: {n}" for source in sources for n in source.notes)
+    )
     table = pd.concat(parts, ignore_index=True).fillna("")
     return Source(folder, formats[0], table, left_out, notes)
 
@@ -143,7 +145,11 @@ def _named(
     columns = set(frame.columns)
     if set(PUBLISHED_COLUMNS) <= columns:
         return Source(path, _PUBLISHED, frame, left_out, notes)
-    known = (each for each in programs() if each.columns and set(each.columns) <= columns)
+    known = (
+        candidate
+        for candidate in programs()
+        if candidate.columns and set(candidate.columns) <= columns
+    )
     program = next(known, None)
     name, table = (program.name, program.tidy(frame)) if program else (otherwise, frame)
     if (fewer := len(frame) - len(table)) > 0:

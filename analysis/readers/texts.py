@@ -56,7 +56,7 @@ class Options:
             both = ((Variant.GOOD, item.good), (item.contrast, item.alternative))
             for version, text in both:
                 self._found[self._way(text)] = version.value
-                self._found[self._way(f"{item.context} {text}")] = version.value
+                self._found[self._way(item.after_context(text))] = version.value
 
     def version(self, text: str) -> str | None:
         """Return the version with this text; None if neither matches."""
@@ -78,10 +78,10 @@ def items_by_texts(columns: pd.DataFrame, items: Sequence[Item]) -> list[str]:
     for item in items:
         for good, other in (
             (item.good, item.alternative),
-            (f"{item.context} {item.good}", f"{item.context} {item.alternative}"),
+            (item.after_context(item.good), item.after_context(item.alternative)),
         ):
             pair = written(good), written(other)
-            for key in [pair] if columns.shape[1] > 1 else [(one,) for one in pair]:
+            for key in [pair] if columns.shape[1] > 1 else [(text,) for text in pair]:
                 for cells in (frozenset(key), frozenset(map(comparable, key))):
                     if len(cells) == len(key):
                         known[cells].add(item.item_id)
@@ -166,7 +166,7 @@ def _refuse_strange_sides(chosen: "pd.Series[str]", sides: "pd.Series[str]", pat
 
 def _listed(values: "pd.Series[str]") -> str:
     found = sorted(values.unique())
-    return ", ".join(f'"{one}"' for one in found[:_LISTED]) + (
+    return ", ".join(f'"{value}"' for value in found[:_LISTED]) + (
         " and more" if found[_LISTED:] else ""
     )
 

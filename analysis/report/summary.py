@@ -215,8 +215,10 @@ def _apart(model: str, statistics: Statistics, study: Study) -> Iterator[str]:
         return
     order = apart["difference"].abs().sort_values(ascending=False, kind="stable").index
     titles = {
-        one.name: f"{one.group}: {one.title}" if one.group else one.title
-        for one in study.constructions
+        construction.name: f"{construction.group}: {construction.title}"
+        if construction.group
+        else construction.title
+        for construction in study.constructions
     }
     named = [
         f"{titles.get(row['construction'], row['construction'])} "

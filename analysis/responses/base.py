@@ -9,6 +9,7 @@ import pandas as pd
 from analysis.data.join import Joined
 from analysis.data.load import ExportedRun, Scores
 from analysis.errors import AnalysisError
+from analysis.findings.comparisons import COMPARISONS
 from analysis.findings.finding import Finding, FindingInputs
 from analysis.findings.flow import FLOW
 from analysis.findings.other_answers import LATE_ANSWERS
@@ -93,12 +94,15 @@ def analysis_of(run: ExportedRun) -> ResponseAnalysis:
 
 
 def findings_of(response: ResponseAnalysis, inputs: FindingInputs) -> list[Finding]:
-    """Return the findings of a run whose required inputs are available, in the report's order."""
+    """Return the findings of a run whose required inputs are available, in the report's order.
+
+    The study's comparisons come first.
+    """
     names = {finding.name for finding in response.findings}
     optional = (cast(Finding, _OPTIONAL.load(name)) for name in _OPTIONAL)
     shared = [finding for finding in (*SHARED, *optional) if finding.name not in names]
     return [
         finding
-        for finding in (*response.findings, *shared)
+        for finding in (COMPARISONS, *response.findings, *shared)
         if all(need.is_met(inputs) for need in finding.needs)
     ]

@@ -1,6 +1,7 @@
 """Choices among two or more versions, one of which is expected."""
 
 from collections.abc import Mapping
+from typing import cast
 
 import pandas as pd
 
@@ -9,7 +10,7 @@ from analysis.findings.accuracy import ACCURACY, INTERVALS, OPTIONS
 from analysis.findings.curves import CURVES
 from analysis.findings.design_model import DESIGN_MODEL
 from analysis.findings.differences import DIFFERENCES
-from analysis.findings.finding import FindingInputs
+from analysis.findings.finding import Finding, FindingInputs
 from analysis.findings.flow import FLOW
 from analysis.findings.human_model_agreement import AGREEMENT
 from analysis.findings.lexical import LEXICAL
@@ -19,17 +20,17 @@ from analysis.findings.mixed_model import MIXED
 from analysis.findings.multiverse import MULTIVERSE
 from analysis.findings.other_answers import LATE_ANSWERS, OTHER_KINDS
 from analysis.findings.people import PEOPLE
-from analysis.findings.summary_sentences import effect_sentences
-from analysis.findings.takers import TAKERS
 from analysis.report.summary import summary
 from analysis.responses.base import ResponseAnalysis
 from analysis.tables.provenance import AskedFor
+from experiment.plugins import Registry
+
+# An installation may lack model participants.
+_OPTIONAL = Registry("finding", {"takers": "analysis.takers.finding:TAKERS"}, called=False)
 
 
 def _summary(inputs: FindingInputs, statistics: Mapping[str, pd.DataFrame]) -> list[str]:
-    texts = summary(inputs.by_construction, inputs.context.study, statistics, inputs.margin)
-    effects = statistics.get("design_effects")
-    return texts if effects is None else [*texts, *effect_sentences(effects, inputs.context)]
+    return summary(inputs.by_construction, inputs.context.study, statistics, inputs.margin)
 
 
 CHOICE = ResponseAnalysis(
@@ -43,7 +44,7 @@ CHOICE = ResponseAnalysis(
         CHOICE_EFFECTS,
         OPTIONS,
         DIFFERENCES,
-        TAKERS,
+        *(cast(Finding, _OPTIONAL.load(name)) for name in _OPTIONAL),
         AGREEMENT,
         MIXED,
         DESIGN_MODEL,

@@ -13,8 +13,6 @@ from analysis.findings.flow import FLOW
 from analysis.findings.measures import RATING_EFFECTS
 from analysis.findings.other_answers import OTHER_RATED
 from analysis.findings.ratings import RATING_MODELS, RATINGS
-from analysis.findings.summary_sentences import POINTS
-from analysis.findings.summary_sentences import effect_sentences as design_sentences
 from analysis.report.summary import all_alike, beside_ceiling
 from analysis.responses.base import ResponseAnalysis
 from analysis.statistics.contrasts import with_z_scores
@@ -49,16 +47,14 @@ def _sentences(inputs: FindingInputs, statistics: Mapping[str, pd.DataFrame]) ->
             f"{row['mean_good']:.2f} and {row['mean_other']:.2f}."
         )
     if apart.empty:
-        yield from _condition_sentences(inputs, statistics, titles)
+        yield from _condition_sentences(statistics, titles)
     yield from _model_sentences(statistics, titles)
 
 
 def _condition_sentences(
-    inputs: FindingInputs, statistics: Mapping[str, pd.DataFrame], titles: Mapping[str, str]
+    statistics: Mapping[str, pd.DataFrame], titles: Mapping[str, str]
 ) -> Iterator[str]:
-    """Yield each construction's interactions, or otherwise its differences, and the means."""
-    if "rating_effects" in statistics:
-        yield from design_sentences(statistics["rating_effects"], inputs.context, POINTS)
+    """Yield the means of each construction's conditions."""
     means = statistics["ratings"]
     for name, rows in means.groupby("construction", sort=False):
         cells = zip(rows["condition"], rows["mean"], strict=True)

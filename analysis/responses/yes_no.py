@@ -12,7 +12,6 @@ from analysis.findings.finding import FindingInputs
 from analysis.findings.flow import FLOW
 from analysis.findings.measures import YES_NO_EFFECTS
 from analysis.findings.other_answers import LATE_ANSWERS, OTHER_YES_NO
-from analysis.findings.summary_sentences import effect_sentences as design_sentences
 from analysis.findings.yes_no import YES_NO, YES_NO_MODELS
 from analysis.report.summary import all_alike, beside_ceiling
 from analysis.responses.base import ResponseAnalysis
@@ -31,14 +30,8 @@ def _join(run: ExportedRun, scores: Sequence[Scores]) -> Joined:
 def _summary(inputs: FindingInputs, statistics: Mapping[str, pd.DataFrame]) -> list[str]:
     return [
         *_people_sentences(statistics),
-        *_design_sentences(inputs, statistics),
         *_model_sentences(statistics),
     ]
-
-
-def _design_sentences(inputs: FindingInputs, statistics: Mapping[str, pd.DataFrame]) -> list[str]:
-    effects = statistics.get("yes_no_effects")
-    return [] if effects is None else design_sentences(effects, inputs.context)
 
 
 def _people_sentences(statistics: Mapping[str, pd.DataFrame]) -> Iterator[str]:

@@ -56,11 +56,11 @@ def joined_certificates(certificates: Sequence[Certificate]) -> str:
         return ""
     return str(
         Certificate(
-            max(one.bound_nats for one in certificates),
-            max(one.worst_nats for one in certificates),
-            sum(one.n_sampled for one in certificates),
-            sum(one.n_close for one in certificates),
-            sum(one.n_compared for one in certificates),
+            max(certificate.bound_nats for certificate in certificates),
+            max(certificate.worst_nats for certificate in certificates),
+            sum(certificate.n_sampled for certificate in certificates),
+            sum(certificate.n_close for certificate in certificates),
+            sum(certificate.n_compared for certificate in certificates),
             certificates[0].kernel,
         )
     )

@@ -223,7 +223,7 @@ class _BlockScores:
             ]
             found = list(run(again, parts))
             return Recomputed(
-                [one for part in found for one in part.logprobs_nats],
+                [logprob for part in found for logprob in part.logprobs_nats],
                 all(part.independent for part in found),
             )
 

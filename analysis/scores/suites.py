@@ -57,8 +57,8 @@ def score_suites(
     """
     found = [_score(scorer, path, render) for path in paths]
     return SuiteScores(
-        pd.concat([one.regions for one in found], ignore_index=True),
-        pd.concat([one.predictions for one in found], ignore_index=True),
+        pd.concat([suite_scores.regions for suite_scores in found], ignore_index=True),
+        pd.concat([suite_scores.predictions for suite_scores in found], ignore_index=True),
     )
 
 

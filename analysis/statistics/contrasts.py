@@ -8,7 +8,7 @@ from scipy.stats import t as student
 
 from analysis.statistics.clustered import quantile, several_way_variance, two_way_variance
 from analysis.statistics.paired import with_adjusted_p
-from analysis.statistics.resample import codes
+from analysis.statistics.resample import LEVEL, codes
 from analysis.statistics.variance_parts import contrast_variance
 from analysis.statistics.withheld import CONTRAST, MEAN, too_few_units, withhold_ends
 
@@ -65,9 +65,14 @@ def cell_means(answers: pd.DataFrame, value: str, by: Sequence[str]) -> pd.DataF
 
 
 def contrasts(
-    answers: pd.DataFrame, value: str, comparisons: Mapping[str, Weights], *, people: bool = True
+    answers: pd.DataFrame,
+    value: str,
+    comparisons: Mapping[str, Weights],
+    *,
+    people: bool = True,
+    level: float = LEVEL,
 ) -> pd.DataFrame:
-    """Return weighted sums of cells' means, each with a 95% interval and a p value.
+    """Return weighted sums of cells' means, each with an interval (of 95%) and a p value.
 
     Effects of a participant or unit that are common to several cells cancel, in the interval too
     (``levels_off``). With a third way of clustering (``also``), the variance is the sum of Cameron,
@@ -82,6 +87,7 @@ def contrasts(
         comparisons: For each contrast its cells' weights, by the cells' names.
         people: Whether the values come from human participants; models' intervals are never
             withheld.
+        level: The level of the intervals.
 
     Returns:
         contrast, estimate, low, high, p (Student's t), n_observations, n_participants, n_frames (in
@@ -91,7 +97,7 @@ def contrasts(
     rows = answers[answers[value].notna()]
     cell = rows["cell"].astype(str)
     results = [
-        {"contrast": name, **_contrast_row(rows, cell, value, weights, people=people)}
+        {"contrast": name, **_contrast_row(rows, cell, value, weights, people, level)}
         for name, weights in comparisons.items()
     ]
     names = ["contrast", "estimate", "low", "high", "p"]
@@ -102,7 +108,12 @@ def contrasts(
 
 
 def _contrast_row(
-    rows: pd.DataFrame, cell: "pd.Series[str]", value: str, weights: Weights, *, people: bool
+    rows: pd.DataFrame,
+    cell: "pd.Series[str]",
+    value: str,
+    weights: Weights,
+    people: bool,
+    level: float,
 ) -> dict[str, float]:
     nothing = dict.fromkeys(("estimate", "low", "high", "p"), float("nan"))
     inside = cell.isin(weights)
@@ -150,12 +161,14 @@ def _contrast_row(
     if total == 0 and not people:
         # If all scores are equal, report no interval instead of one with zero width.
         return nothing | {"estimate": estimate} | numbers
-    return _test_estimate(estimate, total, freedom) | numbers
+    return _test_estimate(estimate, total, freedom, level) | numbers
 
 
-def _test_estimate(estimate: float, variance: float, freedom: float) -> dict[str, float]:
+def _test_estimate(
+    estimate: float, variance: float, freedom: float, level: float
+) -> dict[str, float]:
     error = float(np.sqrt(variance))
-    half = float(quantile(np.array([freedom]))[0]) * error
+    half = float(quantile(np.array([freedom]), level)[0]) * error
     p = float("nan")
     if freedom > 0 and error > 0:
         p = 2 * float(student.sf(abs(estimate) / error, freedom))

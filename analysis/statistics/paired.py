@@ -22,7 +22,7 @@ from scipy.stats import t as student
 from analysis.data.categorical import codes_in, decode
 from analysis.data.declared import unit_column
 from analysis.statistics.clustered import Clustered, clustered_intervals, quantile, wilson
-from analysis.statistics.resample import Floats, codes
+from analysis.statistics.resample import LEVEL, Floats, codes
 from analysis.statistics.withheld import UNITS, too_few_units
 
 # The default margin within which two accuracies count as equal.
@@ -61,9 +61,9 @@ class _Pair:
         """The first accuracy minus the second."""
         return self.first - self.second
 
-    def interval(self) -> tuple[Floats, Floats]:
-        """Return the ends of the difference's 95% interval."""
-        z = quantile(self.freedom)
+    def interval(self, level: float = LEVEL) -> tuple[Floats, Floats]:
+        """Return the ends of the difference's interval, of 95% by default."""
+        z = quantile(self.freedom, level)
         return self._low(z), self._high(z)
 
     def _low(self, z: Floats) -> Floats:
@@ -116,6 +116,8 @@ def people_against_models(
     decisions: Mapping[str, pd.DataFrame],
     by: Sequence[str],
     margin: float = MARGIN,
+    *,
+    level: float = LEVEL,
 ) -> pd.DataFrame:
     """Return participants' accuracy minus each model's, over all items and in each group.
 
@@ -130,6 +132,7 @@ def people_against_models(
         decisions: Each model's decisions; they cover every judged item.
         by: The grouping columns.
         margin: Smaller differences count as no difference.
+        level: The level of the intervals.
 
     Returns:
         judge, the grouping columns (empty: all items), people, model, difference, low, high (95%),
@@ -143,12 +146,10 @@ def people_against_models(
     unit = codes(judgments[unit_column(judgments)])[0]
     people_right = judgments["chose_good"].to_numpy(dtype=float)
     grouped = judgments.groupby(list(by), sort=False, observed=True)
+    numbers = grouped.ngroup().to_numpy().astype(np.intp)
     parts = [
-        (pd.DataFrame({name: [""] for name in by}), np.zeros(len(people_right), np.intp)),
-        (
-            decode(grouped.size().reset_index()[list(by)]),
-            grouped.ngroup().to_numpy().astype(np.intp),
-        ),
+        (pd.DataFrame({name: [""] for name in by}), np.zeros_like(numbers)),
+        (decode(grouped.size().reset_index()[list(by)]), numbers),
     ]
     sizes = [
         _sizes(group, item)
@@ -164,7 +165,7 @@ def people_against_models(
         model_right = frame["correct"].to_numpy(dtype=float)[place]
         for (keys, group), counted in zip(parts, sizes, strict=True):
             pair = _people_and_model(people_right, model_right, person, unit, group)
-            rows = _test_rows(pair, margin).assign(**counted)
+            rows = _test_rows(pair, margin, level).assign(**counted)
             too_few = too_few_units(rows["n_participants"], rows["n_frames"])
             rows.loc[too_few, ["low", "high", "p", "p_equivalence"]] = np.nan
             renamed = rows.rename(columns={"first": "people", "second": "model"})
@@ -253,8 +254,8 @@ def _sizes(group: Codes, item: Codes) -> dict[str, Codes]:
     }
 
 
-def _test_rows(pair: _Pair, margin: float) -> pd.DataFrame:
-    low, high = pair.interval()
+def _test_rows(pair: _Pair, margin: float, level: float = LEVEL) -> pd.DataFrame:
+    low, high = pair.interval(level)
     within = margin_near_the_end(np.maximum(pair.first, pair.second), margin)
     nothing = np.zeros_like(within)
     above, above_lower = pair.p_above(np.stack([nothing, -within]))
@@ -303,6 +304,7 @@ def models_against_models(
     margin: float = MARGIN,
     *,
     clustered: bool = False,
+    level: float = LEVEL,
 ) -> pd.DataFrame:
     """Return each pair of models compared on the items that both decided.
 
@@ -313,6 +315,7 @@ def models_against_models(
         margin: Smaller differences count as no difference.
         clustered: Whether groups are a sample, so that the interval over all items treats groups,
             not items, as independent; intervals of a single group are over its items.
+        level: The level of the intervals.
 
     Returns:
         first_model, second_model, the grouping column (empty: all items), first, second (their
@@ -336,7 +339,7 @@ def models_against_models(
         groups, n_groups = codes(decided[by])
         of_all = groups if clustered and n_groups > 1 else units
         for part, item in ((decided.assign(**{by: ""}), of_all), (decided, units)):
-            rows = _compare_two_models(part, by, margin, item)
+            rows = _compare_two_models(part, by, margin, item, level)
             n_units = _count_distinct(codes(part[by])[0], item)
             too_few = (n_units < UNITS) & (n_units < rows["n_items"])
             rows.loc[too_few, ["low", "high", "p", "p_equivalence"]] = np.nan
@@ -345,7 +348,9 @@ def models_against_models(
     return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
 
 
-def _compare_two_models(decided: pd.DataFrame, by: str, margin: float, item: Codes) -> pd.DataFrame:
+def _compare_two_models(
+    decided: pd.DataFrame, by: str, margin: float, item: Codes, level: float
+) -> pd.DataFrame:
     """Compare two models in each group; items with the same code in ``item`` are dependent."""
     group, _ = codes(decided[by])
     first_right, second_right = (
@@ -369,7 +374,7 @@ def _compare_two_models(decided: pd.DataFrame, by: str, margin: float, item: Cod
         for alone in (first_right * (1 - second_right), second_right * (1 - first_right))
     )
     names = decided[by].astype(str).drop_duplicates().to_numpy()
-    return _test_rows(pair, margin).assign(
+    return _test_rows(pair, margin, level).assign(
         **{by: names, "only_first": only_first, "only_second": only_second},
         n_items=n_items.astype(np.intp),
     )

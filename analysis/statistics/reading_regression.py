@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from scipy.linalg import qr
 from scipy.optimize import minimize_scalar
 from scipy.stats import norm
+from scipy.stats import t as student
 
 from analysis.statistics.clustered import quantile, several_way_variance
 from analysis.statistics.resample import LEVEL, Floats
@@ -180,28 +181,32 @@ FOLDS = 10
 
 @dataclass(frozen=True, slots=True)
 class Slope:
-    """A coefficient with its 95% interval."""
+    """A coefficient with its interval, of 95% by default, and the p value of no slope."""
 
     estimate: float
     low: float
     high: float
+    p: float = float("nan")
 
 
-def slope(y: Floats, x: Floats, clusters: list[Codes]) -> Slope:
+def slope(y: Floats, x: Floats, clusters: list[Codes], level: float = LEVEL) -> Slope:
     """Return the last coefficient of a linear regression, with clustering in several ways.
 
     Args:
         y: Shape ``(n,)``.
         x: Shape ``(n, p)``, with an intercept.
         clusters: The clusters in each way, of shape ``(n,)``, numbered from 0.
+        level: The level of the interval.
     """
     inverse = np.linalg.pinv(x.T @ x)
     beta = inverse @ (x.T @ y)
     influence = (y - x @ beta) * (x @ inverse[:, -1])
     variance, freedom = several_way_variance(influence, clusters)
-    half = float(quantile(np.array([freedom]))[0] * np.sqrt(variance))
+    error = float(np.sqrt(variance))
+    half = float(quantile(np.array([freedom]), level)[0]) * error
     estimate = float(beta[-1])
-    return Slope(estimate, estimate - half, estimate + half)
+    p = 2 * float(student.sf(abs(estimate) / error, freedom)) if error > 0 else float("nan")
+    return Slope(estimate, estimate - half, estimate + half, p)
 
 
 def delta_loglik(y: Floats, base: Floats, more: Floats, unit: Codes) -> Slope:

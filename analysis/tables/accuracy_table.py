@@ -96,7 +96,7 @@ def accuracy_table(
     """
     keys = [key for key in ("construction", "condition") if key in rows.columns]
     models = list(accuracy.loc[accuracy["is_model"], "judge"].unique())
-    judges = list(dict.fromkeys(one.judge for one in printed))
+    judges = list(dict.fromkeys(published.judge for published in printed))
     brought = [_people(accuracy, keys)]
     brought += [side for model in models for side in _model(accuracy, model, keys)]
     brought += [_published(printed, judge, keys) for judge in judges]
@@ -132,7 +132,7 @@ def _notes(rows: pd.DataFrame, printed: Sequence[Published]) -> list[str]:
     counted = rows[["people", "people_low"]].assign(n_judgments=rows["judgments"])
     notes += withheld_notes(counted, ["people"])
     if printed:
-        notes.append(f"Published: {_sources([one.source for one in printed])}.")
+        notes.append(f"Published: {_sources([published.source for published in printed])}.")
     return notes
 
 
@@ -181,14 +181,15 @@ def _model(accuracy: pd.DataFrame, model: str, keys: list[str]) -> list[pd.DataF
 def _at(brought: pd.DataFrame, rows: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
     """Return the values at the rows with the same keys; missing where there is none."""
     known = {
-        key: place for place, key in enumerate(zip(*(brought[one] for one in keys), strict=True))
+        key: place
+        for place, key in enumerate(zip(*(brought[column] for column in keys), strict=True))
     }
-    places = [known.get(key, -1) for key in zip(*(rows[one] for one in keys), strict=True)]
+    places = [known.get(key, -1) for key in zip(*(rows[column] for column in keys), strict=True)]
     return brought.drop(columns=keys).reset_index(drop=True).reindex(places).reset_index(drop=True)
 
 
 def _published(printed: Sequence[Published], judge: str, keys: list[str]) -> pd.DataFrame:
-    frame = pd.DataFrame([asdict(one) for one in printed if one.judge == judge])
+    frame = pd.DataFrame([asdict(published) for published in printed if published.judge == judge])
     named = {
         "accuracy": f"published_{judge}",
         "source": f"published_{judge}_source",

@@ -6,6 +6,7 @@ from enum import StrEnum
 class Section(StrEnum):
     """The headings for tables and figures, in the order of the report."""
 
+    COMPARISONS = "Comparisons"
     PARTICIPANTS = "Participants"
     ANSWERS = "Answers"
     RATINGS = "Ratings"

@@ -1,18 +1,25 @@
 """Export model participants' sessions: the tables of a run, plus prompts and replies."""
 
+import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from math import exp, isinf
 from pathlib import Path
 
 from analysis.takers.plan import Plan
-from analysis.takers.rows import Rows, Taker, rows_of
-from analysis.takers.taking import Sitting
+from analysis.takers.taking import Read, Sitting
+from experiment.errors import StudyError
+from experiment.exclusion.base import Answered, Everyone
+from experiment.exclusion.rules import verdict
 from experiment.materials.read import item_row
+from experiment.records import Judgment, Verdict
 from experiment.responses.registry import tables_shown
 from experiment.studies.files import write_study_files
 from experiment.tables.atomic_write import atomic_folder
 from experiment.tables.codebook import MEDIA_TYPES, datapackage, readme
-from experiment.tables.column import MODEL, TableSchema
+from experiment.tables.column import JUDGE, MODEL, TableSchema
 from experiment.tables.files import write_table
 from experiment.tables.model_participants import ASKED, PROMPTS, READ, SITTINGS
 from experiment.tables.schemas import (
@@ -25,6 +32,229 @@ from experiment.tables.schemas import (
     VERDICTS,
 )
 from experiment.version import code_version
+
+Rows = list[dict[str, object]]
+
+
+@dataclass(frozen=True, slots=True)
+class Taker:
+    """The model participant, and the time of its sessions.
+
+    Attributes:
+        model: The model's name.
+        trained_on: The model's training text.
+        identity: A value that changes with the model.
+        tier: How much the model reveals about an answer.
+        started_at: The start of the take; every row has this time, so that interrupted and
+            uninterrupted takes give the same bytes.
+    """
+
+    model: str
+    trained_on: str
+    identity: str
+    tier: str
+    started_at: datetime
+
+
+def rows_of(plan: Plan, sittings: Sequence[Sitting], taker: Taker) -> dict[str, Rows]:
+    """Return the rows of every non-empty table, by table name."""
+    return {
+        **_designed(plan),
+        PARTICIPANTS.name: [
+            _sitting_row(plan, sitting, number, taker)
+            for number, sitting in enumerate(sittings, start=1)
+        ],
+        TRIALS.name: [_trial_row(sitting, read) for sitting, read in _each(sittings)],
+        RESPONSES.name: [
+            _response_row(plan, sitting, read, taker)
+            for sitting, read in _each(sittings)
+            if read.given is not None
+        ],
+        VERDICTS.name: list(verdict_rows(plan, sittings)),
+        READ.name: [_read_row(sitting, read) for sitting, read in _each(sittings)],
+        ASKED.name: [row for sitting, read in _each(sittings) for row in _asked(sitting, read)],
+        PROMPTS.name: _prompts(sittings),
+    }
+
+
+def _designed(plan: Plan) -> dict[str, Rows]:
+    lists, study = plan.source.built.lists, plan.source.study
+    items = {entry.item.item_id: entry.item for entries in lists for entry in entries}
+    return {
+        ITEMS.name: [item_row(item) for item in items.values()],
+        LISTS.name: [
+            {
+                "list": number,
+                "item_id": entry.item.item_id,
+                "kind": entry.kind,
+                **study.design.levels(number),
+            }
+            for number, entries in enumerate(lists)
+            for entry in entries
+        ],
+    }
+
+
+def _each(sittings: Sequence[Sitting]) -> Iterator[tuple[Sitting, Read]]:
+    for sitting in sittings:
+        for read in sitting.read:
+            yield sitting, read
+
+
+def _sitting_row(plan: Plan, sitting: Sitting, number: int, taker: Taker) -> dict[str, object]:
+    prompted, session = sitting.reading.prompted, sitting.session
+    person = plan.person(session)
+    return {
+        "participant": sitting.ref,
+        "number": number,
+        "simulated": True,
+        "state": "finished",
+        "list": session.list_,
+        "place": session.place,
+        "arrived_at": taker.started_at,
+        "consented_at": None,
+        "returned_at": None,
+        "finished_at": taker.started_at,
+        "model": taker.model,
+        "reading": sitting.reading.name,
+        "context": str(sitting.way.context) if prompted else "",
+        "labels": sitting.way.labels,
+        "order": sitting.way.order,
+        "thinking": ("yes" if sitting.way.thinking else "no") if prompted else "",
+        "session": session.number,
+        "person": person.ref if person else "",
+        JUDGE.name: MODEL,
+        **plan.source.study.design.levels(session.list_),
+    }
+
+
+def _key(sitting: Sitting, read: Read) -> dict[str, object]:
+    return {
+        "participant": sitting.ref,
+        "position": read.trial.trial.position,
+        "item_id": read.trial.trial.item_id,
+        JUDGE.name: MODEL,
+    }
+
+
+def _trial_row(sitting: Sitting, read: Read) -> dict[str, object]:
+    trial = read.trial.trial
+    return {
+        **_key(sitting, read),
+        "kind": trial.kind,
+        "good_side": trial.good_side,
+        "options": " ".join(trial.options),
+    }
+
+
+def _response_row(plan: Plan, sitting: Sitting, read: Read, taker: Taker) -> dict[str, object]:
+    assert read.given is not None
+    response, trial = plan.screens.response, read.trial
+    judged = response.judged(trial.arrangement, read.given)
+    row = {
+        **dict.fromkeys(tables_shown(response)[1].column_names),
+        **_key(sitting, read),
+        "chosen_side": judged.chosen_side,
+        "chose_good": judged.chose_good,
+        "version": " ".join(trial.trial.options),
+        "rating": judged.rating,
+        "input_method": MODEL,
+        "recorded_at": taker.started_at,
+    }
+    return response.completed(row)
+
+
+def _read_row(sitting: Sitting, read: Read) -> dict[str, object]:
+    return {
+        **_key(sitting, read),
+        "outcome": read.outcome,
+        "weights": _json([None if isinf(weight) else weight for weight in read.weights]),
+        "p_good": read.p_good,
+        "mass": _mass(read) if sitting.reading.prompted else None,
+    }
+
+
+def _mass(read: Read) -> float:
+    """Return the total probability of all labels, over the prompts of a trial."""
+    said = [
+        sum(exp(logprob) for logprob in reply.logprobs_nats if logprob is not None)
+        for reply in read.replies
+    ]
+    return sum(said) / len(said)
+
+
+def _asked(sitting: Sitting, read: Read) -> Iterator[dict[str, object]]:
+    for number, (ask, reply) in enumerate(zip(read.asks, read.replies, strict=True), start=1):
+        logprobs, raw = _json(reply.logprobs_nats), _json(reply.texts) if reply.texts else ""
+        yield {
+            **_key(sitting, read),
+            "ask": number,
+            "prompt_sha256": _sha256(ask.prompt),
+            "answers": _json(ask.answers),
+            "logprobs_nats": logprobs,
+            "raw": raw,
+            "thoughts": _json(reply.thoughts) if reply.thoughts else "",
+            "hidden_tokens": reply.n_hidden,
+            "seed": reply.seed,
+            "raw_sha256": _sha256(f"{logprobs}\n{raw}"),
+        }
+
+
+def _prompts(sittings: Sequence[Sitting]) -> Rows:
+    prompts = dict.fromkeys(ask.prompt for _, read in _each(sittings) for ask in read.asks)
+    return [{"prompt_sha256": _sha256(prompt), "prompt": prompt} for prompt in prompts]
+
+
+def _sha256(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _json(values: Sequence[object]) -> str:
+    return json.dumps(list(values), ensure_ascii=False)
+
+
+def verdict_rows(plan: Plan, sittings: Sequence[Sitting]) -> Iterator[dict[str, object]]:
+    """Yield a verdict row for each session, by the rules for human participants."""
+    answered = [_answered(plan, sitting) for sitting in sittings]
+    everyone = Everyone(answered)
+    for sitting, own in zip(sittings, answered, strict=True):
+        decided = _decided(plan, own.among(everyone))
+        yield {
+            "participant": sitting.ref,
+            "kept": decided.kept,
+            "rule": decided.rule,
+            "evidence": decided.evidence,
+        }
+
+
+def _decided(plan: Plan, own: Answered) -> Verdict:
+    try:
+        return verdict(plan.source.study.exclusion, own)
+    except StudyError:
+        if own.n_trials == len(own):
+            raise
+        # A rule that counts trials, all of whose answers could not be parsed.
+        evidence = f"{len(own)} of {own.n_trials} trials have a readable answer"
+        return Verdict(kept=False, rule="unreadable", evidence=evidence)
+
+
+def _answered(plan: Plan, sitting: Sitting) -> Answered:
+    judgments = tuple(
+        Judgment(
+            position=read.trial.trial.position,
+            item_id=read.trial.trial.item_id,
+            kind=read.trial.trial.kind,
+            construction=read.trial.entry.item.construction,
+            rt_ms=None,
+            condition=read.trial.entry.item.condition,
+            extra=read.trial.entry.item.extra,
+            **plan.screens.response.judged(read.trial.arrangement, read.given).fields(),
+        )
+        for read in sitting.read
+        if read.given is not None
+    )
+    return Answered(judgments, n_trials=len(sitting.read))
+
 
 _STUDY, _CODEBOOK, _README = "study", "datapackage.json", "README.md"
 _OF_TAKERS = (READ, ASKED, PROMPTS)

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from analysis.data.takers import MANIFEST
 from analysis.errors import AnalysisError
+from analysis.takers.answers import MANIFEST
 from experiment.errors import why_unread
 from experiment.machine import lock_file
 from experiment.tables.atomic_write import atomic_write, refuse_overwrite

@@ -139,7 +139,7 @@ def make_plan(
         sessions,
         chosen,
         factors,
-        Prompter(study, screens) if any(each.prompted for each in chosen) else None,
+        Prompter(study, screens) if any(reading.prompted for reading in chosen) else None,
         sampled,
         people,
     )

@@ -6,7 +6,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, cast
 
-from analysis.takers.export import write_sittings
+from analysis.takers.export import Taker, write_sittings
 from analysis.takers.folder import (
     REPLIES,
     TakersFolder,
@@ -16,7 +16,6 @@ from analysis.takers.folder import (
     takers_folder,
 )
 from analysis.takers.plan import Factors, Plan, make_plan, refuse_tier
-from analysis.takers.rows import Taker
 from analysis.takers.source import find_source
 from analysis.takers.taking import Sitting, longest_questions, take
 from experiment.materials.render import render, split_lower_case_tokens, split_tokens
@@ -166,7 +165,9 @@ def run_take(request: Request, now: datetime) -> Iterator[str]:
     if not has_begun(request.out):
         _refuse_low_cap(plan, model)
     key = {**plan.key(), "model": request.model, "model_identity": model.answerer.identity}
-    with takers_folder(request.out, key, [each.name for each in plan.readings], now) as folder:
+    with takers_folder(
+        request.out, key, [plan_reading.name for plan_reading in plan.readings], now
+    ) as folder:
         if folder.complete:
             yield f"{request.out} already holds this take"
             return
@@ -218,7 +219,11 @@ def _refuse_vain_thinking(request: Request, model: Answering) -> None:
 
 def _refuse_images(plan: Plan, model: Answering) -> None:
     """Raise an LmError if prompts contain images that the model cannot receive."""
-    asked = [one.prompt for each in plan.readings for _, one in longest_questions(plan, each)]
+    asked = [
+        one.prompt
+        for plan_reading in plan.readings
+        for _, one in longest_questions(plan, plan_reading)
+    ]
     shown = next((prompt for prompt in asked if has_images(prompt)), "")
     if not shown:
         return
@@ -255,9 +260,9 @@ def _refuse_low_cap(plan: Plan, model: Answering) -> None:
 
 
 def _said(sittings: list[Sitting], path: Path) -> str:
-    read = [one for sitting in sittings for one in sitting.read]
-    unread = sum(one.given is None for one in read)
-    ties = sum(one.outcome == "tie" for one in read)
+    read = [answer for sitting in sittings for answer in sitting.read]
+    unread = sum(answer.given is None for answer in read)
+    ties = sum(answer.outcome == "tie" for answer in read)
     notes = [
         *([f"{unread:,} without a readable answer"] if unread else []),
         *([f"{ties:,} ties, drawn by the seed"] if ties else []),

@@ -42,10 +42,10 @@ def shares_of(weights: Sequence[float]) -> list[float]:
     """Convert log-probabilities, up to a constant, to probabilities."""
     most = max(weights)
     if most == inf:
-        certain = [float(one == inf) for one in weights]
+        certain = [float(weight == inf) for weight in weights]
         return [one / sum(certain) for one in certain]
-    shares = [exp(one - most) for one in weights]
-    return [one / sum(shares) for one in shares]
+    shares = [exp(weight - most) for weight in weights]
+    return [share / sum(shares) for share in shares]
 
 
 def why_not(replies: Sequence[Reply]) -> str:
@@ -97,7 +97,11 @@ class Sitting:
                 if trial.trial.position in yoked
             ]
         if self.way.context is Context.HISTORY:
-            return [(one.trial, one.given) for one in self.read[:index] if one.given is not None]
+            return [
+                (answer.trial, answer.given)
+                for answer in self.read[:index]
+                if answer.given is not None
+            ]
         return []
 
 
@@ -144,15 +148,15 @@ def longest_questions(plan: Plan, reading: Reading) -> Iterator[tuple[Sitting, Q
         if sitting.way.context.has_session:
             earlier = [(trial, trial.answers[0]) for trial in before]
         situation = plan.situation(sitting.session.list_, sitting.way, earlier)
-        for one in reading.asks(last, situation):
-            yield sitting, Question(one.prompt, one.answers, thinking=_thinking(plan, sitting))
+        for ask in reading.asks(last, situation):
+            yield sitting, Question(ask.prompt, ask.answers, thinking=_thinking(plan, sitting))
 
 
 def _rounds(sittings: Sequence[Sitting]) -> Iterator[list[tuple[Sitting, int]]]:
-    at_once = [each for each in sittings if each.way.context is not Context.HISTORY]
+    at_once = [sitting for sitting in sittings if sitting.way.context is not Context.HISTORY]
     if at_once:
         yield [(each, index) for each in at_once for index in range(len(each.session.trials))]
-    in_turn = [each for each in sittings if each.way.context is Context.HISTORY]
+    in_turn = [sitting for sitting in sittings if sitting.way.context is Context.HISTORY]
     for index in range(max((len(each.session.trials) for each in in_turn), default=0)):
         yield [(each, index) for each in in_turn if index < len(each.session.trials)]
 
@@ -185,7 +189,10 @@ def _read(
     asks: tuple[Ask, ...],
     replies: tuple[Reply, ...],
 ) -> Read:
-    said = [[-inf if one is None else one for one in reply.logprobs_nats] for reply in replies]
+    said = [
+        [-inf if logprob is None else logprob for logprob in reply.logprobs_nats]
+        for reply in replies
+    ]
     if any(max(each) == -inf for each in said):
         return Read(trial, asks, replies, None, why_not(replies))
     reading = sitting.reading

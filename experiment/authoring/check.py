@@ -51,11 +51,11 @@ def check_texts(examined: Examined) -> Iterator[ParallaxError]:
 def _is_plain(item: Item) -> bool:
     """Return whether no check can find a fault: most items of large materials are plain."""
     texts = (item.context, item.good, item.bad, item.distractor)
-    whole = "".join(texts)
+    joined_texts = "".join(texts)
     return (
-        whole.isascii()
-        and whole.isprintable()
-        and not _SIGNS.search(whole)
+        joined_texts.isascii()
+        and joined_texts.isprintable()
+        and not _SIGNS.search(joined_texts)
         and not any(map(str.isspace, texts))
     )
 
@@ -179,6 +179,7 @@ MATERIAL_CHECKS: tuple[StudyCheck, ...] = (
     material_checks.humanness,
     material_checks.constructions,
     key_checks.named,
+    material_checks.comparisons,
     material_checks.readable,
     session_checks.widths,
     material_checks.lists,
@@ -255,8 +256,8 @@ def first_of(errors: Sequence[ParallaxError], folder: Path) -> ParallaxError:
     first = errors[0]
     if len(errors) == 1:
         return first
-    more = f"`parallax study check {folder}` names this and {len(errors) - 1} more"
-    remedy = f"{first.remedy.rstrip('.')}. {more}" if first.remedy else more
+    remainder = f"`parallax study check {folder}` names this and {len(errors) - 1} more"
+    remedy = f"{first.remedy.rstrip('.')}. {remainder}" if first.remedy else remainder
     return type(first)(first.problem, where=first.where, expected=first.expected, remedy=remedy)
 
 

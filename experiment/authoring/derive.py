@@ -81,8 +81,10 @@ class DesignPlan:
             source.template: source.frames * source.conditions // self.lists
             for source in self.squares
         }
-        named = {source.template: source.trials for source in self.given}
-        return dealt | named | {source.template: source.items for source in self.shared}
+        trials_by_template = {source.template: source.trials for source in self.given}
+        return (
+            dealt | trials_by_template | {source.template: source.items for source in self.shared}
+        )
 
 
 def plan_design(items: Sequence[Item], answers: int = 2) -> DesignPlan:
@@ -141,20 +143,20 @@ def in_blocks(plan: DesignPlan, items: Sequence[Item], column: str) -> DesignPla
     Raises:
         MaterialsError: No item has the column, or one template's items are in several blocks.
     """
-    named: dict[str, list[str]] = {}
+    items_by_block: dict[str, list[str]] = {}
     for item in items:
         values = {"construction": item.construction, **dict(item.extra)}
-        block, known = values.get(column, ""), named.setdefault(item.template, [])
-        if block and block not in known:
-            known.append(block)
-    if not any(named.values()):
+        block, templates = values.get(column, ""), items_by_block.setdefault(item.template, [])
+        if block and block not in templates:
+            templates.append(block)
+    if not any(items_by_block.values()):
         columns = dict.fromkeys(name for item in items for name, _ in item.extra)
         raise MaterialsError(
             f'no item has a column "{column}"',
             where="--block",
             expected=f"one of: {', '.join((*columns, 'construction'))}",
         )
-    for template, blocks in named.items():
+    for template, blocks in items_by_block.items():
         if len(blocks) > 1:
             raise MaterialsError(
                 f"the items of {template} are in {len(blocks)} blocks: {', '.join(blocks)}",
@@ -165,7 +167,7 @@ def in_blocks(plan: DesignPlan, items: Sequence[Item], column: str) -> DesignPla
                     "construction"
                 ),
             )
-    of = {template: blocks[0] if blocks else "" for template, blocks in named.items()}
+    of = {template: blocks[0] if blocks else "" for template, blocks in items_by_block.items()}
     names = list(dict.fromkeys(of[name] for name in plan.in_each_list))
     trials = plan.in_each_list
     apart = all(
@@ -186,15 +188,15 @@ def given_column(items: Sequence[Item]) -> tuple[str, list[str]]:
     for column in dict.fromkeys(name for item in items for name, _ in item.extra):
         if key_of(column) not in LIST_COLUMNS:
             continue
-        named = [lists_named(item, column) for item in items]
-        lists = sorted({value for numbers in named for value in numbers}, key=by_number)
+        lists_by_item = [lists_named(item, column) for item in items]
+        lists = sorted({value for numbers in lists_by_item for value in numbers}, key=by_number)
         if len(lists) < _FEWEST_LISTS:
             continue
         # An item without a list is in all lists.
         cells = Counter(
             (value, item.template, item.frame)
-            for item, listed in zip(items, named, strict=True)
-            for value in listed or lists
+            for item, item_lists in zip(items, lists_by_item, strict=True)
+            for value in item_lists or lists
         )
         sizes = Counter({(value, t): 0 for t in templates for value in lists})
         for (value, template, _), number in cells.items():
@@ -202,21 +204,21 @@ def given_column(items: Sequence[Item]) -> tuple[str, list[str]]:
         (value, template, frame), number = cells.most_common(1)[0]
         if number > 1:
             shown = frame.partition("=")[2]
-            why = f'the item "{shown}" of {template} occurs {number} times in the list {value}'
+            fault = f'the item "{shown}" of {template} occurs {number} times in the list {value}'
         elif any(sizes[value, t] != sizes[lists[0], t] for value, t in sizes):
-            why = "the lists would have different numbers of items of some kind and construction"
+            fault = "the lists would have different numbers of items of some kind and construction"
         else:
             return column, [
                 f'The column "{column}" puts the items into {len(lists)} lists: {", ".join(lists)}.'
             ]
-        notes.append(f'The column "{column}" cannot put the items into lists, because {why}.')
+        notes.append(f'The column "{column}" cannot put the items into lists, because {fault}.')
     return "", notes
 
 
 def _first_list(items: Sequence[Item], template: str, column: str) -> int:
-    named = [lists_named(item, column) for item in items if item.template == template]
-    first = next(value for numbers in named for value in numbers)
-    return sum(not numbers or first in numbers for numbers in named)
+    lists_by_item = [lists_named(item, column) for item in items if item.template == template]
+    first = next(value for numbers in lists_by_item for value in numbers)
+    return sum(not numbers or first in numbers for numbers in lists_by_item)
 
 
 def _distinct(items: Sequence[Item], attribute: str) -> dict[str, int]:

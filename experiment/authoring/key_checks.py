@@ -69,13 +69,13 @@ def response(examined: Examined) -> Iterator[ParallaxError]:
     """Report why the response type cannot be loaded."""
     study = examined.study
     key = ("trial", "parameters") if study.trial.parameters else ("response",)
-    where = examined.at(*key)
+    location = examined.at(*key)
     try:
-        made = response_of(study)
+        response = response_of(study)
     except ParallaxError as error:
-        yield placed(error, where)
+        yield placed(error, location)
         return
-    yield from misread(study.trial.parameters, made, where)
+    yield from misread(study.trial.parameters, response, location)
 
 
 def practice(examined: Examined) -> Iterator[ParallaxError]:
@@ -114,19 +114,19 @@ def reaction_times(examined: Examined) -> Iterator[ParallaxError]:
 def rules(examined: Examined) -> Iterator[ParallaxError]:
     """Report exclusion rules that are unknown or lack a parameter."""
     for number, rule in enumerate(examined.study.exclusion):
-        where = examined.at("exclusion", number)
+        location = examined.at("exclusion", number)
         try:
-            yield from _misread(rule, where)
+            yield from _misread(rule, location)
         except ParallaxError as error:
-            yield placed(error, where)
+            yield placed(error, location)
         if rule in examined.study.exclusion[:number]:
-            yield StudyNote("the same rule is given twice", where=where)
+            yield StudyNote("the same rule is given twice", where=location)
 
 
-def _misread(rule: Rule, where: str) -> Iterator[ParallaxError]:
-    yield from misread(rule.model_extra or {}, load_rule(rule), where)
+def _misread(rule: Rule, location: str) -> Iterator[ParallaxError]:
+    yield from misread(rule.model_extra or {}, load_rule(rule), location)
     for part in parts_of(rule):
-        yield from _misread(part, where)
+        yield from _misread(part, location)
 
 
 def constructions(examined: Examined) -> Iterator[ParallaxError]:
@@ -146,7 +146,7 @@ def recruitment(examined: Examined) -> Iterator[ParallaxError]:
     study, terms = examined.study, examined.study.recruitment
     if terms is None:
         return
-    title, known = terms.title or study.study.title, Locale("en").territories
+    title, territories = terms.title or study.study.title, Locale("en").territories
     if len(title) > _LONGEST_PLATFORM_TITLE:
         yield StudyError(
             f"the title has {len(title)} characters",
@@ -155,7 +155,7 @@ def recruitment(examined: Examined) -> Iterator[ParallaxError]:
             remedy="Give a shorter title in [recruitment]",
         )
     for code in terms.countries:
-        if code not in known:
+        if code not in territories:
             near = ' Did you mean "GB"?' if code == "UK" else ""
             yield StudyError(
                 f'"{code}" is not a country{"." if near else ""}{near}',
@@ -169,9 +169,9 @@ def recruitment(examined: Examined) -> Iterator[ParallaxError]:
             where=examined.at("recruitment", "duration_minutes"),
             expected="three or four times median_minutes",
         )
-    for both in sorted({*terms.require} & {*terms.refuse}):
+    for country in sorted({*terms.require} & {*terms.refuse}):
         yield StudyError(
-            f'the qualification "{both}" is both required and refused',
+            f'the qualification "{country}" is both required and refused',
             where=examined.at("recruitment", "refuse"),
             expected="each qualification in only one of the two",
         )
@@ -194,11 +194,11 @@ def recruitment(examined: Examined) -> Iterator[ParallaxError]:
 def patterns(examined: Examined) -> Iterator[ParallaxError]:
     """Report panel patterns that a server cannot match in bounded time."""
     panel = examined.study.panel
-    for path, why in unbounded_patterns(panel) if panel is not None else ():
+    for path, reason in unbounded_patterns(panel) if panel is not None else ():
         yield StudyError(
             "the pattern could keep the server busy for as long as somebody likes",
             where=examined.at("panel", *path),
-            expected=why,
+            expected=reason,
         )
 
 
@@ -280,11 +280,11 @@ def texts(examined: Examined) -> Iterator[ParallaxError]:
             )
 
 
-def _raised(do: Callable[[], object], where: str) -> Iterator[ParallaxError]:
+def _raised(do: Callable[[], object], location: str) -> Iterator[ParallaxError]:
     try:
         do()
     except ParallaxError as error:
-        yield placed(error, where)
+        yield placed(error, location)
 
 
 def _repeated(names: Sequence[str]) -> list[str]:
@@ -305,20 +305,22 @@ def named(examined: Examined) -> Iterator[ParallaxError]:
         return
     study, plan = examined.study, examined.study.analysis
     columns = _columns(examined)
-    asked = [question.name for question in study.questionnaire]
-    where = {key: examined.at("analysis", key) for key in ("factors", "covariates", "repeats")}
+    question_names = [question.name for question in study.questionnaire]
+    location = {key: examined.at("analysis", key) for key in ("factors", "covariates", "repeats")}
     between = list(study.design.factors)
-    yield from _unknown("column", plan.factors, [*columns, *between], where["factors"])
+    yield from _unknown("column", plan.factors, [*columns, *between], location["factors"])
     yield from _unknown(
-        "column or question", plan.covariates, [*columns, *asked], where["covariates"]
+        "column or question", plan.covariates, [*columns, *question_names], location["covariates"]
     )
-    yield from _unknown("column", [plan.repeats] if plan.repeats else [], columns, where["repeats"])
+    yield from _unknown(
+        "column", [plan.repeats] if plan.repeats else [], columns, location["repeats"]
+    )
     for name in plan.covariates:
         if name in study.privacy.identifying_questions:
             yield StudyError(
                 f'the answers to "{name}" identify people, so they are erased and cannot be a '
                 "covariate",
-                where=where["covariates"],
+                where=location["covariates"],
                 expected="a question that privacy.identifying_questions does not name",
             )
 
@@ -330,27 +332,27 @@ def _columns(examined: Examined) -> list[str]:
 
 
 def _unknown(
-    what: str, names: Sequence[str], known: Sequence[str], where: str
+    kind: str, names: Sequence[str], known_names: Sequence[str], location: str
 ) -> Iterator[ParallaxError]:
     for name in names:
-        if name not in known:
-            yield placed(unknown_name(what, name, known), where)
+        if name not in known_names:
+            yield placed(unknown_name(kind, name, known_names), location)
 
 
 def headers(examined: Examined) -> Iterator[ParallaxError]:
     """Report names in ``materials.headers`` that are not columns of Parallax."""
-    for ours in examined.study.materials.headers:
-        if ours not in NAMES:
+    for column in examined.study.materials.headers:
+        if column not in NAMES:
             yield placed(
-                unknown_name("column of Parallax", ours, list(NAMES)),
-                examined.at("materials", "headers", ours),
+                unknown_name("column of Parallax", column, list(NAMES)),
+                examined.at("materials", "headers", column),
             )
 
 
 def headers_in_words(study: Study) -> str:
     """Return a sentence that lists the headers read as Parallax columns; empty if none."""
     readings = [
-        f"{_OURS.get(ours, ours)} from {in_quotes(header)}"
-        for ours, header in study.materials.headers.items()
+        f"{_OURS.get(column, column)} from {in_quotes(header)}"
+        for column, header in study.materials.headers.items()
     ]
     return f"Read from your table: {'; '.join(readings)}." if readings else ""

@@ -6,6 +6,7 @@ from operator import attrgetter
 
 from experiment.authoring.examined import Examined
 from experiment.authoring.question_checks import sound_rules
+from experiment.comparisons.check import comparison_mistakes
 from experiment.design.audit.audit import audit
 from experiment.design.frames import index_materials
 from experiment.design.lists import BuiltLists, build_lists, source_name
@@ -57,6 +58,12 @@ def _alone(study: Study) -> bool:
     except ParallaxError:
         # The check of the response type reports this error.
         return False
+
+
+def comparisons(examined: Examined) -> Iterator[ParallaxError]:
+    """Report comparisons that the items and the type of response cannot answer."""
+    for number, error in comparison_mistakes(examined.study, examined.items):
+        yield placed(error, examined.at("comparisons", number))
 
 
 def constructions(examined: Examined) -> Iterator[ParallaxError]:
@@ -156,8 +163,11 @@ def _place_of_design(examined: Examined, error: ParallaxError) -> str:
     design = examined.study.design
     for key in ("squares", "shared", "given"):
         for number, source in enumerate(getattr(design, key)):
-            named = (source_name(source), *(f'the template "{name}"' for name in source.templates))
-            if error.where.startswith(named) or any(
+            sources = (
+                source_name(source),
+                *(f'the template "{name}"' for name in source.templates),
+            )
+            if error.where.startswith(sources) or any(
                 f'"{t}"' in error.problem for t in source.templates
             ):
                 return examined.at("design", key, number)
@@ -190,8 +200,8 @@ def showing(examined: Examined) -> Iterator[ParallaxError]:
     except ParallaxError:
         # Other checks report keys that cannot be loaded.
         return
-    listed = [entry.item for entries in built.lists for entry in entries] if built else []
-    for item in (*listed, *practised):
+    listed_items = [entry.item for entries in built.lists for entry in entries] if built else []
+    for item in (*listed_items, *practised):
         try:
             response.screens(item, rendering)
             response.versions(item)
@@ -204,11 +214,11 @@ def published(examined: Examined) -> Iterator[ParallaxError]:
     """Report published results that cannot be read or match no item."""
     rows = read_published(examined.study)
     cells = {(item.construction, item.condition) for item in examined.items}
-    where = str(examined.study.published_path)
+    location = str(examined.study.published_path)
     for row in rows:
         if row.condition and examined.items and (row.construction, row.condition) not in cells:
             conditions = sorted(condition for name, condition in cells if name == row.construction)
-            yield placed(unknown_name("condition", row.condition, conditions), where)
+            yield placed(unknown_name("condition", row.condition, conditions), location)
     look_up = accuracy_of(rows)
     for construction, condition in sorted(cells):
         if any(row.construction == construction and row.judge == "people" for row in rows):
@@ -238,8 +248,10 @@ def pictures(examined: Examined) -> Iterator[ParallaxError]:
     for item in shown:
         problem, expected = _unshown(item, examined)
         if problem:
-            where = examined.place_of(item) or examined.at("materials")
-            yield StudyError(f'the item "{item.item_id}" {problem}', where=where, expected=expected)
+            location = examined.place_of(item) or examined.at("materials")
+            yield StudyError(
+                f'the item "{item.item_id}" {problem}', where=location, expected=expected
+            )
             return
 
 
@@ -287,13 +299,13 @@ def humanness(examined: Examined) -> Iterator[ParallaxError]:
     block = examined.study.humanness
     if block is None:
         return
-    known = {item.construction for item in examined.items}
+    constructions = {item.construction for item in examined.items}
     for number, name in enumerate(block.constructions):
-        if known and name not in known:
+        if constructions and name not in constructions:
             yield StudyError(
                 f'there is no item of the construction "{name}"',
                 where=examined.at("humanness", "constructions", number),
-                expected=f"one of: {', '.join(sorted(known))}",
+                expected=f"one of: {', '.join(sorted(constructions))}",
             )
     rates = rates_of(examined.study)
     if rates is None:

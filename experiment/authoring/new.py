@@ -13,18 +13,20 @@ from experiment.authoring.lint.lint import faults, told
 from experiment.authoring.lint.materials import Materials
 from experiment.authoring.study_toml import (
     SCHEMA_FILE,
+    comparisons_toml,
     minutes,
     practice_toml,
     schema_text,
     study_toml,
 )
 from experiment.authoring.words import Asking, ask, is_tag
+from experiment.comparisons.planned import planned_comparisons
 from experiment.errors import MaterialsError, ParallaxError, StudyError, StudyNote, placed
 from experiment.materials.formats.read import Found, read_materials
-from experiment.materials.read import item_table
+from experiment.materials.read import item_table, load_items
 from experiment.records import Item
 from experiment.responses.registry import response_class
-from experiment.studies.load import BUILT_IN
+from experiment.studies.load import BUILT_IN, load_study
 from experiment.studies.study import STUDY_FILE
 from experiment.tables.atomic_write import atomic_folder
 from experiment.tables.files import write_table
@@ -96,24 +98,25 @@ def new_study(
         _copy_minimal(folder, name)
         return None
     _refuse_unknown(language)
-    found = _read(source, named, response, language)
-    asking = ask(found, response, language)
-    design = plan_design(found.items, asking.response.balanced_over)
+    materials = _read(source, named, response, language)
+    asking = ask(materials, response, language)
+    design = plan_design(materials.items, asking.response.balanced_over)
     if block:
-        design = in_blocks(design, found.items, block)
+        design = in_blocks(design, materials.items, block)
     if not design.trials_per_list:
         raise MaterialsError(
             f"there are too few items to fill a list. {' '.join(design.notes)}",
             where=str(source),
             expected=f"at least as many items as conditions: {design.lists}",
         )
-    made = NewStudy(folder, found, asking, design, _odd(found, asking, design, source, language))
+    oddities = _odd(materials, asking, design, source, language)
+    new = NewStudy(folder, materials, asking, design, oddities)
     with atomic_folder(folder, ()) as temporary:
-        _write(made, temporary, title or asking.title, language)
+        _write(new, temporary, title or asking.title, language)
         if errors := check_folder(str(temporary), _SEED).errors:
             # Errors in a derived study are errors in its items.
             raise placed(errors[0], str(source))
-    return made
+    return new
 
 
 def _odd(
@@ -137,13 +140,13 @@ def _odd(
     return tuple(errors)
 
 
-def _read(source: Path, named: Mapping[str, str], response: str, language: str) -> Found:
-    asked = response_class(response) if response else None
+def _read(source: Path, headers: Mapping[str, str], response: str, language: str) -> Found:
+    response_type = response_class(response) if response else None
     return read_materials(
         source,
-        named,
-        alone=asked is None or asked.alone,
-        regions=None if asked is None else asked.step_table is not None,
+        headers,
+        alone=response_type is None or response_type.alone,
+        regions=None if response_type is None else response_type.step_table is not None,
         language=language,
     )
 
@@ -157,26 +160,36 @@ def _refuse_unknown(language: str) -> None:
         )
 
 
-def _write(made: NewStudy, into: Path, title: str, language: str) -> None:
-    found, asking, design = made.found, made.asking, made.design
+def _write(new_folder: NewStudy, into: Path, title: str, language: str) -> None:
+    materials, asking, design = new_folder.found, new_folder.asking, new_folder.design
     text = study_toml(
-        study_name(made.folder),
+        study_name(new_folder.folder),
         title,
         language,
         ITEMS_FILE,
-        found,
+        materials,
         asking,
         design,
-        _groups(found.items),
-        practice=PRACTICE_FILE if found.practice else "",
+        _groups(materials.items),
+        practice=PRACTICE_FILE if materials.practice else "",
     )
     (into / STUDY_FILE).write_text(text, encoding="utf-8", newline="\n")
     (into / SCHEMA_FILE).write_text(schema_text(), encoding="utf-8", newline="\n")
-    write_table(*item_table(found.items), into / ITEMS_FILE)
-    if found.practice:
-        text = practice_toml(found.practice, columns=asking.response.step_table is not None)
+    write_table(*item_table(materials.items), into / ITEMS_FILE)
+    if materials.practice:
+        text = practice_toml(materials.practice, columns=asking.response.step_table is not None)
         (into / PRACTICE_FILE).write_text(text, encoding="utf-8", newline="\n")
     _write_texts(into / "texts" / language, asking, design)
+    _write_comparisons(into)
+
+
+def _write_comparisons(folder: Path) -> None:
+    """Declare in a new study.toml the comparisons that the design implies."""
+    study = load_study(str(folder))
+    comparisons = planned_comparisons(study, list(load_items(study)))
+    path = folder / STUDY_FILE
+    text = path.read_text(encoding="utf-8") + comparisons_toml(comparisons)
+    path.write_text(text, encoding="utf-8", newline="\n")
 
 
 def study_name(folder: Path) -> str:
@@ -187,8 +200,8 @@ def study_name(folder: Path) -> str:
     """
     name = folder.resolve().name
     if not re.fullmatch(r"[a-z][a-z0-9_]*", name):
-        plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode().lower()
-        near = re.sub(r"[^a-z0-9]+", "_", plain).strip("_")
+        ascii_name = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode().lower()
+        near = re.sub(r"[^a-z0-9]+", "_", ascii_name).strip("_")
         near = near if near[:1].isalpha() else f"study_{near}".rstrip("_")
         raise StudyError(
             f'"{name}" cannot name a study',
@@ -210,8 +223,10 @@ def _groups(items: Sequence[Item]) -> dict[str, str]:
     groups: dict[str, str] = {}
     for item in items:
         columns = dict(item.extra)
-        named = next((columns[column] for column in _GROUP_COLUMNS if columns.get(column)), "")
-        groups.setdefault(item.construction, named.replace("_", " ").capitalize())
+        group_column = next(
+            (columns[column] for column in _GROUP_COLUMNS if columns.get(column)), ""
+        )
+        groups.setdefault(item.construction, group_column.replace("_", " ").capitalize())
     return groups
 
 

@@ -2,16 +2,21 @@
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from experiment.comparisons.planned import planned_comparisons
 from experiment.design.lists import BuiltLists
 from experiment.errors import StudyError, why_unread
+from experiment.materials.read import load_items
+from experiment.records import Item
 from experiment.studies.files import study_files
 from experiment.studies.study import PLAN_FILE, STUDY_FILE, Study
 
 PLAN_TEXT = "plan.md"
+# The declared comparisons; plans that were frozen before comparisons existed lack them.
+QUESTIONS = "questions"
 
 
 _VERSION = 1
@@ -71,8 +76,27 @@ def planned(study: Study, built: BuiltLists) -> dict[str, Any]:
         "questionnaire": [question.model_dump(mode="json") for question in study.questionnaire],
         "exclusion": [rule.model_dump(mode="json") for rule in study.exclusion],
         "comparisons": study.analysis.model_dump(mode="json"),
+        QUESTIONS: [
+            comparison.written_out
+            for comparison in planned_comparisons(study, _items(study, built))
+        ],
         "files": texts,
     }
+
+
+def _items(study: Study, built: BuiltLists) -> Sequence[Item]:
+    """Return the items whose order defines the order of factors and levels."""
+    if study.materials.items or study.analysis.factors:
+        return list(load_items(study))
+    return [entry.item for entries in built.lists for entry in entries]
+
+
+def planned_now(plan: Plan, study: Study, built: BuiltLists) -> dict[str, Any]:
+    """Return a study's present plan, with the values that a frozen plan's version knew."""
+    values = planned(study, built)
+    if QUESTIONS not in plan.values:
+        del values[QUESTIONS]
+    return values
 
 
 def lists_hash(rows: Iterable[tuple[int, str, str]]) -> str:
@@ -103,10 +127,10 @@ def amended(plan: Plan, values: Values, day: str, reason: str) -> Plan:
     return Plan(values, hash_of(values), plan.frozen_on, (*plan.amendments, amendment))
 
 
-def changes(before: Values, after: Values) -> dict[str, tuple[object, object]]:
+def changes(earlier: Values, later: Values) -> dict[str, tuple[object, object]]:
     """Return each changed value, as a pair of before and after."""
-    names = dict.fromkeys((*before, *after))
-    pairs = {name: (before.get(name), after.get(name)) for name in names}
+    names = dict.fromkeys((*earlier, *later))
+    pairs = {name: (earlier.get(name), later.get(name)) for name in names}
     return {name: pair for name, pair in pairs.items() if pair[0] != pair[1]}
 
 
@@ -128,18 +152,18 @@ def read_plan(study: Study) -> Plan | None:
     Raises:
         StudyError: The file is not a plan, has a newer version, or was edited by hand.
     """
-    where = str(study.folder / PLAN_FILE)
+    location = str(study.folder / PLAN_FILE)
     try:
         content = json.loads(study.read(PLAN_FILE))
     except FileNotFoundError:
         return None
     except ValueError as error:
-        raise StudyError(f"the file is no plan ({why_unread(error)})", where=where) from error
+        raise StudyError(f"the file is no plan ({why_unread(error)})", where=location) from error
     try:
         if content["version"] > _VERSION:
             raise StudyError(
                 f"the plan has the version {content['version']}",
-                where=where,
+                where=location,
                 expected=f"at most {_VERSION}, which this Parallax writes",
                 remedy="Use the Parallax that froze it, or a newer one",
             )
@@ -151,13 +175,13 @@ def read_plan(study: Study) -> Plan | None:
     except (KeyError, TypeError) as error:
         raise StudyError(
             "the file holds something else than a plan",
-            where=where,
+            where=location,
             expected="what `parallax study freeze` writes",
         ) from error
     if not intact:
         raise StudyError(
             "the plan was changed by hand: its values do not give its hash",
-            where=where,
+            where=location,
             expected=f"values with the SHA-256 {plan.sha256[:12]}...",
             remedy='Restore the file; a change is made with `parallax study freeze --amend "WHY"`',
         )
@@ -169,7 +193,7 @@ def refuse_silent_change(study: Study, built: BuiltLists) -> None:
     plan = read_plan(study)
     if plan is None:
         return
-    differing = changes(plan.values, planned(study, built))
+    differing = changes(plan.values, planned_now(plan, study, built))
     if differing:
         raise StudyError(
             f"the study was changed after its plan was frozen on {plan.frozen_on}: "
@@ -181,11 +205,11 @@ def refuse_silent_change(study: Study, built: BuiltLists) -> None:
         )
 
 
-def change_in_words(name: str, before: object, after: object) -> str:
+def change_in_words(name: str, earlier: object, later: object) -> str:
     """Return a change in words, short enough for a message."""
-    if isinstance(before, Mapping) and isinstance(after, Mapping):
-        inner = changes(before, after)
+    if isinstance(earlier, Mapping) and isinstance(later, Mapping):
+        inner = changes(earlier, later)
         return f"{name} ({', '.join(inner)})"
-    if isinstance(before, list) or isinstance(after, list):
+    if isinstance(earlier, list) or isinstance(later, list):
         return name
-    return f"{name} was {str(before)[:12]}, is {str(after)[:12]}"
+    return f"{name} was {str(earlier)[:12]}, is {str(later)[:12]}"

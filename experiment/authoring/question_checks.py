@@ -31,23 +31,23 @@ def questionnaire(examined: Examined) -> Iterator[ParallaxError]:
             expected="a different name for each question",
         )
     for number, question in enumerate(questions):
-        where = examined.at("questionnaire", number, "options")
+        location = examined.at("questionnaire", number, "options")
         yield from _condition(examined, number)
         several = question.type in ("choice", "choices")
         if several and not [text for text in question.options if text.strip()]:
             never = ", and no one could finish, because it is required" * question.required
             yield StudyError(
                 f'the question "{question.name}" is a choice without options{never}',
-                where=where,
+                where=location,
                 expected='the answers it offers, e.g. options = ["yes", "no"]',
                 remedy='Give options, or make it type = "text"',
             )
         elif several:
-            yield from _options(question, where)
+            yield from _options(question, location)
         elif question.options:
             yield StudyError(
                 f'the question "{question.name}" is of type {question.type} but has options',
-                where=where,
+                where=location,
                 expected='options only for type = "choice" or "choices"',
                 remedy='Write type = "choice", or remove the options',
             )
@@ -56,23 +56,23 @@ def questionnaire(examined: Examined) -> Iterator[ParallaxError]:
 def _condition(examined: Examined, number: int) -> Iterator[ParallaxError]:
     """Report conditions on a question that does not come earlier, or on an impossible answer."""
     question = examined.study.questionnaire[number]
-    before = {one.name: one for one in examined.study.questionnaire[:number]}
-    where = examined.at("questionnaire", number, "only_if")
+    earlier_questions = {one.name: one for one in examined.study.questionnaire[:number]}
+    location = examined.at("questionnaire", number, "only_if")
     for name, answers in question.only_if.items():
-        if (other := before.get(name)) is None:
-            yield placed(unknown_name("earlier question", name, list(before)), where)
-        elif not (offered := other.offered):
+        if (earlier_question := earlier_questions.get(name)) is None:
+            yield placed(unknown_name("earlier question", name, list(earlier_questions)), location)
+        elif not (offered := earlier_question.offered):
             yield StudyError(
                 f'the question "{question.name}" depends on "{name}", into which people write or '
                 "set what they like",
-                where=where,
+                where=location,
                 expected="an earlier question of type choice, choices or scale",
             )
         elif unknown := [one for one in answers if one not in offered]:
-            yield placed(unknown_name(f'answer to "{name}",', unknown[0], offered), where)
+            yield placed(unknown_name(f'answer to "{name}",', unknown[0], offered), location)
 
 
-def _options(question: Question, where: str) -> Iterator[ParallaxError]:
+def _options(question: Question, location: str) -> Iterator[ParallaxError]:
     name, options = question.name, question.options
     if question.type == "choices" and (
         mixed := [text for text in options if BETWEEN_CHOICES.strip() in text]
@@ -80,31 +80,32 @@ def _options(question: Question, where: str) -> Iterator[ParallaxError]:
         yield StudyError(
             f'the question "{name}" offers "{mixed[0]}", and a semicolon stands between the '
             "answers of who chooses several",
-            where=where,
+            where=location,
             expected="options without a semicolon",
         )
     if twice := _repeated(options):
         yield StudyError(
             f'the question "{name}" offers "{twice[0]}" more than once',
-            where=where,
+            where=location,
             expected="each answer only once",
         )
     if any(not option.strip() for option in options):
         yield StudyError(
-            f'the question "{name}" offers an empty answer', where=where, expected="texts"
+            f'the question "{name}" offers an empty answer', where=location, expected="texts"
         )
     if spaced := [option for option in options if " ".join(option.split()) != option]:
         yield StudyError(
             f'the question "{name}" offers {spaced[0]!r}, with spaces that no browser sends back',
-            where=where,
+            where=location,
             expected="answers without spaces at their ends, and with single spaces inside",
         )
     if alike := _repeated([option.casefold() for option in options if options.count(option) == 1]):
         yield StudyNote(
-            f'the question "{name}" offers "{alike[0]}" twice, in upper and lower case', where=where
+            f'the question "{name}" offers "{alike[0]}" twice, in upper and lower case',
+            where=location,
         )
     if len(options) == 1:
-        yield StudyNote(f'the question "{name}" offers only one answer', where=where)
+        yield StudyNote(f'the question "{name}" offers only one answer', where=location)
 
 
 def _repeated(names: Sequence[str]) -> list[str]:
@@ -117,18 +118,18 @@ _FIELDS = ("try",)
 def admission(examined: Examined) -> Iterator[ParallaxError]:
     """Report admission questions with name clashes or invalid options, and ineffective checks."""
     study = examined.study
-    asked: list[tuple[tuple[str | int, ...], Question]] = [
+    asked_questions: list[tuple[tuple[str | int, ...], Question]] = [
         (("screening", number), question) for number, question in enumerate(study.screening)
     ]
     comprehension = study.comprehension.questions if study.comprehension else []
-    asked += [
+    asked_questions += [
         (("comprehension", "questions", number), question)
         for number, question in enumerate(comprehension)
     ]
-    known = [question.name for question in study.questionnaire]
-    for path, question in asked:
-        yield from _problems(question, known, examined.at(*path, "name"))
-        known.append(question.name)
+    question_names = [question.name for question in study.questionnaire]
+    for path, question in asked_questions:
+        yield from _problems(question, question_names, examined.at(*path, "name"))
+        question_names.append(question.name)
     offered = study.recruitment.devices if study.recruitment else []
     if refused := study.taking_part.refuses([*offered]):
         yield StudyNote(
@@ -144,30 +145,32 @@ def admission(examined: Examined) -> Iterator[ParallaxError]:
         )
 
 
-def _problems(question: Question, known: Sequence[str], where: str) -> Iterator[ParallaxError]:
-    if question.name in known:
+def _problems(
+    question: Question, question_names: Sequence[str], location: str
+) -> Iterator[ParallaxError]:
+    if question.name in question_names:
         yield StudyError(
             f'two questions are called "{question.name}"',
-            where=where,
+            where=location,
             expected="a different name for each question of the whole study",
         )
     if question.name in _FIELDS:
         yield StudyError(
             f'a question cannot be called "{question.name}": the form has a field of that name',
-            where=where,
+            where=location,
             expected="another name",
         )
     if spaced := [option for option in question.options if " ".join(option.split()) != option]:
         yield StudyError(
             f'the question "{question.name}" offers {spaced[0]!r}, with spaces that no browser '
             "sends back",
-            where=where,
+            where=location,
             expected="answers without spaces at their ends, and with single spaces inside",
         )
     if question.type == "choice" and len({*question.options}) < 2:
         yield StudyError(
             f'the question "{question.name}" is of type choice but has fewer than two options',
-            where=where,
+            where=location,
             expected='two options or more, e.g. options = ["yes", "no"]',
         )
 
@@ -179,43 +182,47 @@ _BEFORE = ("consent",)
 def wording(examined: Examined) -> Iterator[ParallaxError]:
     """Report unknown levels, pages and questions in the wording, and factors without effect."""
     study = examined.study
-    design, known = study.design, {*study.texts, *study.design.order.pages.values()}
+    design, known_pages = study.design, {*study.texts, *study.design.order.pages.values()}
     for number, entry in enumerate(design.wording):
-        where = examined.at("design", "wording", number)
-        yield from _unknown_levels(design, entry.when, where)
+        location = examined.at("design", "wording", number)
+        yield from _unknown_levels(design, entry.when, location)
         for page, text in entry.pages.items():
             if page in _BEFORE:
                 yield StudyError(
                     f'the page "{page}" comes before a participant has a list, so it is the same '
                     "for all",
-                    where=where,
-                    expected=f"one of: {', '.join(sorted(known.difference(_BEFORE)))}",
+                    where=location,
+                    expected=f"one of: {', '.join(sorted(known_pages.difference(_BEFORE)))}",
                 )
-            elif page not in known:
-                yield placed(unknown_name("page", page, sorted(known.difference(_BEFORE))), where)
-            yield from missing_page(examined, text, where)
+            elif page not in known_pages:
+                yield placed(
+                    unknown_name("page", page, sorted(known_pages.difference(_BEFORE))), location
+                )
+            yield from missing_page(examined, text, location)
         if "instructions" in entry.pages and study.comprehension:
             yield StudyError(
                 "the questions of [comprehension] come, with the instructions, before a "
                 "participant has a list, but the instructions depend on it",
-                where=where,
+                where=location,
                 expected="the same instructions for all, or no [comprehension]",
                 remedy="Give what differs in a page of its own, with design.order.pages",
             )
     for number, question in enumerate(study.questionnaire):
-        where = examined.at("questionnaire", number, "when")
-        yield from _unknown_levels(design, question.when, where)
+        location = examined.at("questionnaire", number, "when")
+        yield from _unknown_levels(design, question.when, location)
     yield from _contradictions(examined)
     yield from _without_effect(examined)
 
 
-def _unknown_levels(design: Design, when: Mapping[str, str], where: str) -> Iterator[ParallaxError]:
-    for factor, level in when.items():
+def _unknown_levels(
+    design: Design, condition: Mapping[str, str], location: str
+) -> Iterator[ParallaxError]:
+    for factor, level in condition.items():
         if factor not in design.factors:
-            yield placed(unknown_name("factor", factor, list(design.factors)), where)
+            yield placed(unknown_name("factor", factor, list(design.factors)), location)
         elif level not in design.factors[factor]:
-            known = design.factors[factor]
-            yield placed(unknown_name(f'level of "{factor}"', level, known), where)
+            known_levels = design.factors[factor]
+            yield placed(unknown_name(f'level of "{factor}"', level, known_levels), location)
 
 
 def _contradictions(examined: Examined) -> Iterator[ParallaxError]:
@@ -226,16 +233,16 @@ def _contradictions(examined: Examined) -> Iterator[ParallaxError]:
         for number, entry in enumerate(design.wording):
             if not holds(entry.when, levels):
                 continue
-            for what in (*(("title",) if entry.title else ()), *entry.pages):
-                if what in numbers:
-                    named = ", ".join(f"{factor} = {level}" for factor, level in levels.items())
+            for page in (*(("title",) if entry.title else ()), *entry.pages):
+                if page in numbers:
+                    condition = ", ".join(f"{factor} = {level}" for factor, level in levels.items())
                     yield StudyError(
-                        f'"{what}" is worded twice for participants with {named}',
+                        f'"{page}" is worded twice for participants with {condition}',
                         where=examined.at("design", "wording", number),
-                        expected=f"one text; the other is in entry {numbers[what] + 1}",
+                        expected=f"one text; the other is in entry {numbers[page] + 1}",
                     )
                     return
-                numbers[what] = number
+                numbers[page] = number
 
 
 def _without_effect(examined: Examined) -> Iterator[ParallaxError]:
@@ -244,9 +251,9 @@ def _without_effect(examined: Examined) -> Iterator[ParallaxError]:
     whens = [source.when for source in design.sources]
     whens += [entry.when for entry in design.wording]
     whens += [question.when for question in study.questionnaire]
-    named = {factor for when in whens for factor in when}
+    varied_factors = {factor for condition in whens for factor in condition}
     for factor in design.factors:
-        if factor not in named:
+        if factor not in varied_factors:
             yield StudyNote(
                 f'the factor "{factor}" changes nothing that a participant meets',
                 where=examined.at("design", "factors"),
@@ -361,15 +368,15 @@ def _of_rule(examined: Examined, planned: PlannedStudy, number: int) -> Iterator
 
 
 def _unfit(
-    rule: ExclusionRule, response: ResponseType | None, where: str
+    rule: ExclusionRule, response: ResponseType | None, location: str
 ) -> Iterator[ParallaxError]:
     """Report that a rule, or a part of one, counts what the answers do not provide."""
     if response is None:
         return
     needed = filter(None, map(needs, (rule, *getattr(rule, "parts", ()))))
-    for what in sorted({*needed} - response.gives):
+    for missing in sorted({*needed} - response.gives):
         yield StudyError(
-            f'the rule counts {what}, but the type of response "{response.name}" gives none',
-            where=where,
+            f'the rule counts {missing}, but the type of response "{response.name}" gives none',
+            where=location,
             expected="a rule of times, sides or the questionnaire, or one that fits such answers",
         )

@@ -104,7 +104,7 @@ def places(examined: Examined) -> Iterator[ParallaxError]:
     for number in map(study.design.places, range(study.design.n_lists)):
         if number % options == 0:
             continue
-        wanted = "an even number" if options == len(PAIR) else f"a multiple of {options}"
+        expected = "an even number" if options == len(PAIR) else f"a multiple of {options}"
         balance = "neighbouring places show each item on opposite sides"
         if options > len(PAIR):
             balance = (
@@ -114,7 +114,7 @@ def places(examined: Examined) -> Iterator[ParallaxError]:
             f"with {number} participants in a list, each item is shown once more on one side "
             "than on the other",
             where=examined.at("design", "participants_per_list"),
-            expected=f"{wanted}, because {balance}",
+            expected=f"{expected}, because {balance}",
         )
         return
 
@@ -169,13 +169,13 @@ def pauses(examined: Examined) -> Iterator[ParallaxError]:
             expected="block in one of design.squares, design.shared or design.given",
         )
     for block, page in order.pages.items():
-        where = examined.at("design", "order", "pages")
+        location = examined.at("design", "order", "pages")
         if block not in blocks:
-            yield placed(unknown_name("block", block, filter(None, blocks)), where)
-        yield from missing_page(examined, page, where)
+            yield placed(unknown_name("block", block, filter(None, blocks)), location)
+        yield from missing_page(examined, page, location)
 
 
-def missing_page(examined: Examined, page: str, where: str) -> Iterator[ParallaxError]:
+def missing_page(examined: Examined, page: str, location: str) -> Iterator[ParallaxError]:
     """Report a text of the study that is missing, empty or unreadable."""
     study = examined.study
     try:
@@ -187,11 +187,11 @@ def missing_page(examined: Examined, page: str, where: str) -> Iterator[Parallax
     except (OSError, UnicodeDecodeError):
         problem = "is not UTF-8 text"
     folder = f"texts/{study.study.language}"
-    known = sorted(path.stem for path in (Path(study.folder) / folder).glob("*.md"))
-    near = unknown_name("page", page, known).remedy
+    page_names = sorted(path.stem for path in (Path(study.folder) / folder).glob("*.md"))
+    near = unknown_name("page", page, page_names).remedy
     yield StudyError(
         f'the page "{page}" {problem}',
-        where=where,
+        where=location,
         expected=f"the file {folder}/{page}.md",
         remedy=near or "Write the text, or remove the page",
     )
@@ -208,13 +208,13 @@ _NARROWEST_PX = 320
 
 def font(examined: Examined) -> Iterator[ParallaxError]:
     """Report a font that is missing, invalid or too large, or lacks the language's letters."""
-    study, where = examined.study, examined.at("trial", "font")
+    study, location = examined.study, examined.at("trial", "font")
     name, language = study.trial.font, study.study.language
     if name == "noto" and is_tag(language) and script_of(language) not in _NOTO:
         yield StudyNote(
             f'the font "noto" has no letters of the language "{language}": there the '
             "device's own font stands",
-            where=where,
+            where=location,
             expected="a .woff2 file with the study's own characters, such as pyftsubset makes",
         )
     if not name.endswith(FONT_SUFFIX):
@@ -223,17 +223,17 @@ def font(examined: Examined) -> Iterator[ParallaxError]:
         content = study.read_bytes(name)
     except OSError:
         yield StudyError(
-            f'there is no file "{name}"', where=where, expected="a file in the study's folder"
+            f'there is no file "{name}"', where=location, expected="a file in the study's folder"
         )
         return
     if not content.startswith(_SIGNATURE):
         yield StudyError(
-            f'the file "{name}" is no WOFF2 font', where=where, expected="a font in WOFF2"
+            f'the file "{name}" is no WOFF2 font', where=location, expected="a font in WOFF2"
         )
     elif len(content) > _MOST_BYTES:
         yield StudyError(
             f'the font "{name}" has {len(content):,} bytes, which every participant gets',
-            where=where,
+            where=location,
             expected=f"at most {_MOST_BYTES:,}",
             remedy="Leave in it the characters that the study shows (pyftsubset)",
         )
@@ -246,7 +246,7 @@ def widths(examined: Examined) -> Iterator[ParallaxError]:
     except ParallaxError:
         # The check of the response type reports this error.
         return
-    widest, where, room, number = "", None, 0, 0
+    widest, widest_item, window_width, number = "", None, 0, 0
     for item in examined.items:
         of_item = response.of_item(item)
         if (fits := of_item.letters_in_place) is None:
@@ -254,13 +254,13 @@ def widths(examined: Examined) -> Iterator[ParallaxError]:
         for word in of_item.unbroken_words(item):
             number += _columns(word) > fits
             if _columns(word) > max(fits, _columns(widest)):
-                widest, where, room = word, item, fits
-    if where is not None:
+                widest, widest_item, window_width = word, item, fits
+    if widest_item is not None:
         yield StudyNote(
             f'the word "{widest}" has {len(widest)} letters, and a phone of {_NARROWEST_PX} px has '
-            f"room for about {room} in its place: there it is broken or runs over the edge"
+            f"room for about {window_width} in its place: there it is broken or runs over the edge"
             + (f" (so are {number - 1} others)" if number > 1 else ""),
-            where=examined.place_of(where) or examined.at("response"),
+            where=examined.place_of(widest_item) or examined.at("response"),
             expected="shorter words, or participants at larger screens",
             remedy="Say so in the invitation; viewport_width_px in the responses tells who had one",
         )

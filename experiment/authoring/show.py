@@ -35,10 +35,10 @@ def describe(study: Study, built: BuiltLists) -> Iterator[str]:
     for factor, levels in design.factors.items():
         yield f"Factor        {factor}: {', '.join(levels)}, between participants"
     for wording in design.wording:
-        who = ", ".join(f"{factor} = {level}" for factor, level in wording.when.items())
+        condition = ", ".join(f"{factor} = {level}" for factor, level in wording.when.items())
         changed = [f'"{wording.title}" above each trial'] if wording.title else []
         changed += [f"{text}.md in place of {page}.md" for page, text in wording.pages.items()]
-        yield f"Wording       {who}: {'; '.join(changed)}"
+        yield f"Wording       {condition}: {'; '.join(changed)}"
     for square in design.squares:
         yield f"Square        {_square(square, built)}"
     for source in (*design.shared, *design.given):
@@ -110,13 +110,15 @@ def _square(square: Square, built: BuiltLists) -> str:
     frames = len({(entry.item.template, entry.item.frame) for entry in entries})
     conditions = len({entry.item.condition for entry in entries})
     catch = f", {square.catch_trials} catch trials in each list" if square.catch_trials else ""
-    shown = [each for each in built.lists if any(e.item.template in square.templates for e in each)]
-    each = len(entries) // max(1, len(shown))
+    shown = [
+        list_ for list_ in built.lists if any(e.item.template in square.templates for e in list_)
+    ]
+    n_each = len(entries) // max(1, len(shown))
     only = "".join(f", where {factor} is {level}" for factor, level in square.when.items())
     return (
         f"{', '.join(square.templates)}: {frames} items x {conditions} "
         f"condition{'s' * (conditions != 1)}, "
-        f"{each} trials in each list{catch}{only}"
+        f"{n_each} trials in each list{catch}{only}"
     )
 
 
@@ -150,7 +152,7 @@ def _examples(study: Study, built: BuiltLists) -> Iterator[str]:
         yield f"{item.construction}, {item.condition} ({entry.kind}, {item.item_id})"
         if shown[0].prefix:
             yield f"    {shown[0].prefix} ..."
-        first, *others = (text for each in shown for text in each.options)
+        first, *others = (text for screen in shown for text in screen.options)
         # A single text has no other text to be preferred to, and gets no + sign.
         yield f"  {'+' if others else ' '} {first}"
         yield from (f"    {other}" for other in others)

@@ -6,6 +6,7 @@ from functools import cache
 
 from experiment.authoring.derive import DesignPlan, catch_constructions
 from experiment.authoring.words import Asking, Words
+from experiment.comparisons.planned import PlannedComparison
 from experiment.materials.formats.columns import Header
 from experiment.materials.formats.pairs import Draft
 from experiment.materials.formats.read import Found
@@ -24,7 +25,7 @@ def study_toml(
     title: str,
     language: str,
     items_file: str,
-    found: Found,
+    materials: Found,
     asking: Asking,
     design: DesignPlan,
     groups: Mapping[str, str],
@@ -38,7 +39,7 @@ def study_toml(
         title: The title for participants and tables.
         language: The tag of the materials and texts.
         items_file: The file of items in the study's folder.
-        found: The items, and the headers of their table.
+        materials: The items, and the headers of their table.
         asking: The task of the trials.
         design: The design that suits the items.
         groups: Construction to its heading, which may be empty.
@@ -46,15 +47,30 @@ def study_toml(
     """
     parts = (
         _head(name, title, language, items_file, asking),
-        _headers(found.headers),
+        _headers(materials.headers),
         _design(design, asking),
         _trial(asking, practice),
-        _exclusion(found.items, design, asking),
+        _exclusion(materials.items, design, asking),
         _questions(asking.words),
         _terms(design, asking),
-        _constructions(found.items, groups),
+        _constructions(materials.items, groups),
     )
     return _toml(line for part in parts for line in part)
+
+
+def comparisons_toml(comparisons: Iterable[PlannedComparison]) -> str:
+    """Return the text that declares the comparisons, to be added to a study.toml."""
+    lines = [
+        "# The questions of the study, which the report answers first: these follow from the",
+        "# design. Change them before the launch; docs/studies.md explains the notation.",
+    ]
+    written = [comparison.written_out for comparison in comparisons]
+    is_alone = len({str(keys["constructions"]) for keys in written}) == 1
+    for keys in written:
+        if is_alone:
+            del keys["constructions"]
+        lines += ["[[comparisons]]", *(f"{key} = {_quoted(keys[key])}" for key in keys), ""]
+    return _toml(lines[:-1])
 
 
 def practice_toml(drafts: Iterable[Draft], *, columns: bool = False) -> str:
@@ -71,8 +87,8 @@ def practice_toml(drafts: Iterable[Draft], *, columns: bool = False) -> str:
             if text := getattr(draft, name):
                 lines.append(f"{name} = {_quoted(text)}")
         if columns and (texts := {name: text for name, text in draft.extra.items() if text}):
-            listed = ", ".join(f"{_quoted(name)} = {_quoted(text)}" for name, text in texts.items())
-            lines.append(f"columns = {{ {listed} }}")
+            keys = ", ".join(f"{_quoted(name)} = {_quoted(text)}" for name, text in texts.items())
+            lines.append(f"columns = {{ {keys} }}")
     return _toml(lines)
 
 
@@ -86,7 +102,7 @@ def _toml(lines: Iterable[str]) -> str:
     return "\n".join(lines).replace("\x7f", r"\u007f") + "\n"
 
 
-def _quoted(text: Header) -> str:
+def _quoted(text: object) -> str:
     # TOML's basic strings have JSON's escapes, and its arrays have JSON's brackets.
     return json.dumps(text, ensure_ascii=False)
 
@@ -114,8 +130,8 @@ def _head(name: str, title: str, language: str, items_file: str, asking: Asking)
 
 def _headers(headers: Mapping[str, Header]) -> Iterator[str]:
     if headers:
-        listed = ", ".join(f"{ours} = {_quoted(header)}" for ours, header in headers.items())
-        yield f"headers = {{ {listed} }} # what your table calls them"
+        keys = ", ".join(f"{column} = {_quoted(header)}" for column, header in headers.items())
+        yield f"headers = {{ {keys} }} # what your table calls them"
     yield ""
 
 
@@ -174,8 +190,8 @@ def _trial(asking: Asking, practice: str) -> Iterator[str]:
     if asking.parameters:
         yield "[trial.parameters]"
         tables = {n: value for n, value in asking.parameters.items() if isinstance(value, dict)}
-        plain = {n: value for n, value in asking.parameters.items() if n not in tables}
-        yield from _keys(plain, asking.response.comments)
+        values = {n: value for n, value in asking.parameters.items() if n not in tables}
+        yield from _keys(values, asking.response.comments)
         for name, table in tables.items():
             for key, keys in table.items():
                 yield f"[trial.parameters.{name}.{key}]"
@@ -191,10 +207,10 @@ def _keys(values: Mapping[str, object], comments: Mapping[str, str]) -> Iterator
 
 
 def _exclusion(items: Sequence[Item], design: DesignPlan, asking: Asking) -> Iterator[str]:
-    both = {item.construction for item in items if item.alternative}
+    paired_constructions = {item.construction for item in items if item.alternative}
     yield from asking.response.proposed_rules(
         [
-            CatchTrials(name, _trials_of(name, items, design), name in both)
+            CatchTrials(name, _trials_of(name, items, design), name in paired_constructions)
             for name in catch_constructions(items, design)
         ]
     )

@@ -64,7 +64,7 @@ class Words:
     @property
     def titles(self) -> frozenset[str]:
         """The default titles of new studies."""
-        return frozenset(asked.title for asked in self.asked.values())
+        return frozenset(kind.title for kind in self.asked.values())
 
     def page(self, name: str) -> str:
         """Return the Markdown of a page, with ``{task}``, ``{result}`` and ``{minutes}``."""
@@ -95,12 +95,12 @@ def _read(language: str) -> Words:
         tomllib.loads(path.read_text(encoding="utf-8"))
         for path in sorted(_RESPONSES.glob(f"*/{_FILE}"))
     ]
-    asked = {
+    kinds = {
         name: Asked(**by_language[language])
         for words in of_types
         for name, by_language in words.items()
     }
-    return Words(language=language, asked=asked, **keys)
+    return Words(language=language, asked=kinds, **keys)
 
 
 def is_tag(language: str) -> bool:
@@ -155,7 +155,7 @@ class Asking:
     notes: tuple[str, ...] = ()
 
 
-def ask(found: Found, name: str, language: str) -> Asking:
+def ask(materials: Found, name: str, language: str) -> Asking:
     """Return the task that suits the items, or the task that their author chose.
 
     Single sentences are rated. If an item has several alternatives to the good version, all are
@@ -163,33 +163,33 @@ def ask(found: Found, name: str, language: str) -> Asking:
     shown.
 
     Args:
-        found: The items and the rest of their file.
+        materials: The items and the rest of their file.
         name: The response type that the author chose; empty to derive it.
         language: The items' language, used for the words if they exist in it.
     """
-    name, words = name or _derived(found), words_in(language)
+    name, words = name or _derived(materials), words_in(language)
     ends = (words.lowest, words.highest)
-    parameters, note = response_class(name).proposed(found.items, found.against, ends)
+    parameters, note = response_class(name).proposed(materials.items, materials.against, ends)
     response = load_response(name, parameters)
-    asked = words.asked[response.asked]
+    kind = words.asked[response.asked]
     without = words.language != _primary(language)
     return Asking(
         name=name,
         response=response,
         parameters=parameters,
-        title=asked.title,
-        task=asked.task.replace("{options}", str(response.n_answers)),
-        result=asked.result,
+        title=kind.title,
+        task=kind.task.replace("{options}", str(response.n_answers)),
+        result=kind.result,
         words=words,
         notes=(*filter(None, [note]), *(_without_words(language) if without else ())),
     )
 
 
-def _derived(found: Found) -> str:
+def _derived(materials: Found) -> str:
     return next(
         name
         for name in RESPONSE_TYPES.built_in
-        if response_class(name).suits(found.items, found.against)
+        if response_class(name).suits(materials.items, materials.against)
     )
 
 

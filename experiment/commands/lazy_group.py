@@ -94,8 +94,8 @@ class LazyGroup(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Return the command to run; for a misspelled name, raise an error with suggestions."""
-        known, name = self.list_commands(ctx), args[0]
-        if name in known or name.startswith("-") or ctx.resilient_parsing:
+        command_names, name = self.list_commands(ctx), args[0]
+        if name in command_names or name.startswith("-") or ctx.resilient_parsing:
             return super().resolve_command(ctx, args)
         if now := self._renamed.get(name):
             raise click.UsageError(f'"{ctx.command_path} {name}" is now "{now}".', ctx=ctx)
@@ -105,7 +105,7 @@ class LazyGroup(click.Group):
                 f'"{self._was_command} ...".',
                 ctx=ctx,
             )
-        raise click.exceptions.NoSuchCommand(name, possibilities=known, ctx=ctx)
+        raise click.exceptions.NoSuchCommand(name, possibilities=command_names, ctx=ctx)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the commands below their headings, without importing any command."""

@@ -38,20 +38,20 @@ def write(study: str, out: Path, form: str | None) -> None:
     STUDY_OR_ITEMS is the name of a built-in study, a study folder, or a file or folder of items in
     any format that is read.
     """
-    named, read = _named(study)
+    study_name, read = _named(study)
     items = tqdm(read(), desc="Writing", unit=" items", disable=None)
     if form:
-        click.echo(f"{write_items(items, form, out):,} items of {named[0]} written to {out}")
+        click.echo(f"{write_items(items, form, out):,} items of {study_name[0]} written to {out}")
         return
     identity = materials_hash(read())
     metadata = {
-        "study": named[0],
-        "study_version": named[1],
+        "study": study_name[0],
+        "study_version": study_name[1],
         "materials_hash": identity,
         "code_version": code_version(),
     }
     number = write_table(*item_table(items), out, metadata)
-    click.echo(f"{number:,} items of {' '.join(filter(None, named))} written to {out}")
+    click.echo(f"{number:,} items of {' '.join(filter(None, study_name))} written to {out}")
     click.echo(f"materials hash {identity}")
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -12,11 +13,13 @@ from experiment.authoring.key_checks import headers_in_words
 from experiment.authoring.new import PRACTICE_FILE, NewStudy, new_study
 from experiment.authoring.plan import (
     PLAN_TEXT,
+    QUESTIONS,
     Plan,
     amended,
     changes,
     frozen,
     planned,
+    planned_now,
     read_plan,
     to_json,
 )
@@ -86,7 +89,7 @@ def new(
     Only a good and a bad sentence are required of the items; everything else is derived, and said.
     Without --from it is a copy of the built-in study "minimal".
     """
-    made = new_study(
+    new_folder = new_study(
         name,
         source,
         language=language,
@@ -95,8 +98,8 @@ def new(
         named=_named((*columns, *([f"condition={'+'.join(factors)}"] if factors else []))),
         block=block,
     )
-    if made is not None:
-        _tell(made)
+    if new_folder is not None:
+        _tell(new_folder)
     click.echo(f"\n{name}/ {NEXT_STEPS}")
     click.echo(f"  parallax study show {name}      # its design and an example of every trial")
     click.echo(f"  parallax study preview {name}   # look at it in the browser")
@@ -105,7 +108,7 @@ def new(
 
 
 def _named(columns: tuple[str, ...]) -> dict[str, str]:
-    named = {}
+    headers = {}
     for column in columns:
         ours, sign, header = column.partition("=")
         if not (ours and sign and header):
@@ -116,49 +119,55 @@ def _named(columns: tuple[str, ...]) -> dict[str, str]:
                     "one of Parallax's columns and the file's header, e.g. --column good=Sentence1"
                 ),
             )
-        if ours.strip() in named:
+        if ours.strip() in headers:
             raise MaterialsError(
                 f'"{ours.strip()}" is named twice',
                 where="--column or --factor",
                 expected="each column once; several --factor options together make the condition",
             )
-        named[ours.strip()] = header.strip()
-    return named
+        headers[ours.strip()] = header.strip()
+    return headers
 
 
-def _tell(made: NewStudy) -> None:
-    items = made.found.items
-    click.echo(f"{len(items):,} items read from {made.found.format}.")
-    for sentence in (*made.found.notes, *made.asking.notes, *made.design.notes):
+def _tell(new_folder: NewStudy) -> None:
+    items = new_folder.found.items
+    click.echo(f"{len(items):,} items read from {new_folder.found.format}.")
+    for sentence in (*new_folder.found.notes, *new_folder.asking.notes, *new_folder.design.notes):
         click.echo(f"- {sentence}")
-    for note in made.odd:
+    for note in new_folder.odd:
         click.echo(f"- Look at this: {note}")
-    if practice := made.found.practice:
+    if practice := new_folder.found.practice:
         click.echo(f"- {len(practice)} row(s) are practice trials, written to {PRACTICE_FILE}.")
     for item in items[:_SHOWN_ITEMS]:
-        click.echo(_item(item, made.asking))
-    click.echo(f"Shown as {made.asking.name}. {_design(made.design)}")
+        click.echo(_item(item, new_folder.asking))
+    click.echo(f"Shown as {new_folder.asking.name}. {_design(new_folder.design)}")
 
 
 def _design(design: DesignPlan) -> str:
     parts = []
     for square in design.squares:
-        each, conditions = design.in_each_list[square.template], square.conditions
-        how = f"in {conditions} conditions, each list one of each item" if conditions > 1 else ""
+        n_trials, conditions = design.in_each_list[square.template], square.conditions
+        arrangement = (
+            f"in {conditions} conditions, each list one of each item" if conditions > 1 else ""
+        )
         parts.append(
-            f"    {square.template}: {square.frames} items {how or 'in all'}; {each} trials"
+            f"    {square.template}: {square.frames} items {arrangement or 'in all'}; "
+            f"{n_trials} trials"
         )
     parts += [
-        f"    {one.template}: {one.items} trials, the same in every list" for one in design.shared
+        f"    {source.template}: {source.items} trials, the same in every list"
+        for source in design.shared
     ]
     for given in design.given:
-        each = design.in_each_list[given.template]
-        parts.append(f'    {given.template}: as the column "{given.column}" says; {each} trials')
-    whole = (
+        n_trials = design.in_each_list[given.template]
+        parts.append(
+            f'    {given.template}: as the column "{given.column}" says; {n_trials} trials'
+        )
+    complete = (
         f"{design.lists} list(s) of {design.trials_per_list} trials, "
         f"{design.participants_per_list} participants each:"
     )
-    return "\n".join((whole, *parts))
+    return "\n".join((complete, *parts))
 
 
 def _item(item: Item, asking: Asking) -> str:
@@ -245,11 +254,12 @@ def freeze(study: str, seed: int, amend: str) -> None:
     """
     loaded = load_study(study)
     built = require_sound(loaded, seed)
-    values, day = planned(loaded, built), f"{datetime.now(UTC):%Y-%m-%d}"
+    day = f"{datetime.now(UTC):%Y-%m-%d}"
     plan = read_plan(loaded)
+    values = planned(loaded, built)
     if plan is None:
         plan = frozen(values, day)
-    elif differing := changes(plan.values, values):
+    elif differing := changes(plan.values, planned_now(plan, loaded, built)):
         if not amend:
             raise StudyError(
                 f"the plan was frozen on {plan.frozen_on}, and differs: {', '.join(differing)}",
@@ -288,12 +298,23 @@ def _lines(plan: Plan, study: Study) -> Iterator[str]:
         yield "- Nobody: the study has no exclusion rule."
     yield from (f"- Screening: {entry['label']}" for entry in values["screening"])
     yield from ("", "## Comparisons", "")
+    yield from (_question(question) for question in values.get(QUESTIONS, ()))
+    yield from ("", "## Settings of the analysis", "")
     yield from (f"- {name}: {value}" for name, value in values["comparisons"].items())
     if plan.amendments:
         yield from ("", "## Amendments", "")
         for entry in plan.amendments:
             changed = ", ".join(entry["changes"]) or "nothing"
             yield f"- {entry['on']}: {entry['reason']} Changed: {changed}."
+
+
+def _question(question: Mapping[str, Any]) -> str:
+    """Return a comparison as a line: its role, what is compared of which measure, and the rest."""
+    shown = {"name", "compare", "of", "role"}
+    rest = [f"{name}: {value}" for name, value in question.items() if name not in shown and value]
+    more = f" ({'; '.join(rest)})" if rest else ""
+    compared = f"{question['compare']}, of {question['of']}{more}"
+    return f"- {question['role']}: {question['name']}: {compared}"
 
 
 def _settings(rule: Mapping[str, object]) -> str:

@@ -109,11 +109,11 @@ def nonce(
     sentences = list(_sentences(files, english))
     conventions = _conventions(as_published_code, least_of_each_number)
     words = read_vocabulary(vocabulary)
-    made = build_test_set(sentences, words, conventions, seed, with_fillers=fillers)
+    test_set = build_test_set(sentences, words, conventions, seed, with_fillers=fillers)
     frequencies = Counter(token.form for sentence in sentences for token in sentence.tokens)
-    items = [item(test, pooled=pool) for test in (*made.targets, *made.fillers)]
-    _write(out, items, made.targets, frequencies)
-    click.echo(_counts(made.left))
+    items = [item(test, pooled=pool) for test in (*test_set.targets, *test_set.fillers)]
+    _write(out, items, test_set.targets, frequencies)
+    click.echo(_counts(test_set.left))
     click.echo(f"\n{_templates(items)}")
     click.echo(f"\n{len(items):,} items written to {out}")
 
@@ -171,9 +171,9 @@ def _write(
         write_results(folder / f"{STEM}.tab", results_of(targets, frequencies))
 
 
-def _counts(left: Mapping[str, int]) -> str:
-    width = max(map(len, left))
-    return "\n".join(f"{name:<{width}}  {n:>9,}" for name, n in left.items())
+def _counts(counts: Mapping[str, int]) -> str:
+    width = max(map(len, counts))
+    return "\n".join(f"{name:<{width}}  {n:>9,}" for name, n in counts.items())
 
 
 def _constructions(extraction: Extraction) -> str:

@@ -89,10 +89,12 @@ def _one_of_two(
     place: int,
 ) -> list[tuple[str, ...]]:
     """Return the version to show: for items with two, the good one in half of the trials."""
-    both = [index for index, names in enumerate(versions) if len(names) == len(PAIR)]
-    constructions, conditions = ([cells[index][part] for index in both] for part in (0, 1))
+    two_versioned = [index for index, names in enumerate(versions) if len(names) == len(PAIR)]
+    constructions, conditions = ([cells[index][part] for index in two_versioned] for part in (0, 1))
     sides = target_positions(constructions, seed, list_, place, conditions)
-    other = {index for index, side in zip(both, sides, strict=True) if side is not Side.FIRST}
+    other = {
+        index for index, side in zip(two_versioned, sides, strict=True) if side is not Side.FIRST
+    }
     return [names[1:2] if index in other else names[:1] for index, names in enumerate(versions)]
 
 

@@ -229,7 +229,7 @@ def choose_frames(design: Design, index: MaterialsIndex, seed: int) -> list[list
     Raises:
         DesignError: A template has too few frames.
     """
-    taken, overall = set[Joint](), Uses()
+    taken_joints, overall = set[Joint](), Uses()
     squares = []
     for square in design.squares:
         n_frames, chosen = frames_in(square, design) // len(square.templates), []
@@ -238,11 +238,11 @@ def choose_frames(design: Design, index: MaterialsIndex, seed: int) -> list[list
             candidates = {
                 frame: joint_choices(frame, design.disjoint) for frame in index.frames(template)
             }
-            frames = _choose(candidates, n_frames, taken, overall, rng)
+            frames = _choose(candidates, n_frames, taken_joints, overall, rng)
             if len(frames) < n_frames:
                 raise _too_few(template, n_frames, len(frames), len(candidates))
             for frame in frames:
-                taken |= candidates[frame]
+                taken_joints |= candidates[frame]
                 overall.update(frame.lemmas.items())
             chosen.append(frames)
         squares.append(chosen)
@@ -252,12 +252,12 @@ def choose_frames(design: Design, index: MaterialsIndex, seed: int) -> list[list
 def _choose(
     candidates: dict[Frame, frozenset[Joint]],
     n_frames: int,
-    taken: Set[Joint],
+    taken_joints: Set[Joint],
     overall: Uses,
     rng: random.Random,
 ) -> list[Frame]:
     chosen: list[Frame] = []
-    used, counts = set(taken), Uses()
+    used, counts = set(taken_joints), Uses()
     pool = dict(candidates)
     while len(chosen) < n_frames:
         pool = {frame: joint for frame, joint in pool.items() if joint.isdisjoint(used)}
@@ -267,7 +267,7 @@ def _choose(
         chosen.append(frame)
         used |= pool.pop(frame)
         counts.update(frame.lemmas.items())
-    while exchange := better_exchange(chosen, candidates, taken):
+    while exchange := better_exchange(chosen, candidates, taken_joints):
         out, in_ = exchange
         chosen[chosen.index(out)] = in_
     return chosen
@@ -289,16 +289,16 @@ def _least_used(frames: list[Frame], counts: Uses, overall: Uses, rng: random.Ra
 
 def slot_differences(chosen: Sequence[Frame], candidates: Sequence[Frame]) -> dict[str, int]:
     """Return the range of uses of each slot's lemmas, including unused lemmas."""
-    known = {pair for frame in candidates for pair in frame.lemmas.items()}
+    known_pairs = {pair for frame in candidates for pair in frame.lemmas.items()}
     counts = Counter(pair for frame in chosen for pair in frame.lemmas.items())
     by_slot: dict[str, list[int]] = {}
-    for slot, lemma in sorted(known):
+    for slot, lemma in sorted(known_pairs):
         by_slot.setdefault(slot, []).append(counts[slot, lemma])
     return {slot: max(uses) - min(uses) for slot, uses in by_slot.items()}
 
 
 def better_exchange(
-    chosen: Sequence[Frame], candidates: dict[Frame, frozenset[Joint]], taken: Set[Joint]
+    chosen: Sequence[Frame], candidates: dict[Frame, frozenset[Joint]], taken_joints: Set[Joint]
 ) -> tuple[Frame, Frame] | None:
     """Return a chosen frame and a replacement for it that makes uses more even.
 
@@ -308,7 +308,7 @@ def better_exchange(
     Args:
         chosen: The frames chosen from a template.
         candidates: All frames of the template, with their joint choices.
-        taken: The joint choices of other templates' frames.
+        taken_joints: The joint choices of other templates' frames.
 
     Returns:
         The frame to take out and the frame to put in; None if no exchange helps or the uses differ
@@ -319,7 +319,7 @@ def better_exchange(
     counts = Counter(pair for frame in chosen for pair in frame.lemmas.items())
     others = {frame: joint for frame, joint in candidates.items() if frame not in chosen}
     for out in chosen:
-        used = set(taken).union(*(candidates[frame] for frame in chosen if frame is not out))
+        used = set(taken_joints).union(*(candidates[frame] for frame in chosen if frame is not out))
         for in_, joint in others.items():
             if joint.isdisjoint(used) and _gain(out, in_, counts) > 0:
                 return out, in_
@@ -332,12 +332,12 @@ def _gain(out: Frame, in_: Frame, counts: Uses) -> int:
     return sum(counts[pair] - 1 for pair in leaving) - sum(counts[pair] for pair in entering)
 
 
-def _too_few(template: str, wanted: int, found: int, n_candidates: int) -> DesignError:
+def _too_few(template: str, n_wanted: int, n_found: int, n_candidates: int) -> DesignError:
     return DesignError(
-        f"{wanted} frames are needed, but only {found} can be chosen from {n_candidates}",
+        f"{n_wanted} frames are needed, but only {n_found} can be chosen from {n_candidates}",
         where=f'the template "{template}"',
         expected=(
-            f"{wanted} frames that have an item in every condition, none with the same words "
+            f"{n_wanted} frames that have an item in every condition, none with the same words "
             "in the slots that design.disjoint keeps apart"
         ),
         remedy="Add lexical choices to the materials or ask for fewer frames",

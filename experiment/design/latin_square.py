@@ -56,27 +56,27 @@ class FrameOrderer:
         ]
 
 
-def check_shape(n_frames: int, n_conditions: int, n_lists: int, where: str = "") -> None:
+def check_shape(n_frames: int, n_conditions: int, n_lists: int, location: str = "") -> None:
     """Raise a DesignError if no Latin square has this shape.
 
     Args:
         n_frames: Frames of the square; must be a multiple of the number of lists.
         n_conditions: Conditions of the square; at most as many as lists.
         n_lists: Lists.
-        where: The square's name, for the message.
+        location: The square's name, for the message.
     """
     if min(n_frames, n_conditions, n_lists) < 1:
         raise DesignError(
             f"{n_frames} frames, {n_conditions} conditions and {n_lists} lists cannot make a "
             "Latin square",
-            where=where,
+            where=location,
             expected="at least one of each",
         )
     if n_conditions > n_lists:
         raise DesignError(
             f"{n_conditions} conditions do not fit {n_lists} lists without showing a list the "
             "same frame twice",
-            where=where,
+            where=location,
             expected="at most as many conditions as lists",
             remedy=f"Set design.lists to {n_conditions} or more",
         )
@@ -84,7 +84,7 @@ def check_shape(n_frames: int, n_conditions: int, n_lists: int, where: str = "")
         below, above = n_frames - n_frames % n_lists, n_frames - n_frames % n_lists + n_lists
         raise DesignError(
             f"{n_frames} frames cannot be balanced over {n_lists} lists",
-            where=where,
+            where=location,
             expected="a number of frames that is a multiple of the number of lists",
             remedy=f"Use {f'{below} or {above}' if below else above} frames",
         )
@@ -118,7 +118,7 @@ def _shuffled(by_template: Sequence[Sequence[Frame]], rng: random.Random) -> lis
 
 
 def targets_among(
-    conditions: Sequence[int], n_conditions: int, catch_trials: int, list_: int, where: str = ""
+    conditions: Sequence[int], n_conditions: int, catch_trials: int, list_: int, location: str = ""
 ) -> set[int]:
     """Return which of a square's items in one list are not catch trials.
 
@@ -130,7 +130,7 @@ def targets_among(
         n_conditions: The square's conditions.
         catch_trials: How many of the items are catch trials.
         list_: The list's number, from 0.
-        where: The square's name, for the message.
+        location: The square's name, for the message.
 
     Raises:
         DesignError: There are fewer items than catch trials.
@@ -140,13 +140,13 @@ def targets_among(
         raise DesignError(
             f"{catch_trials} catch trials are asked for, but the square gives each list only "
             f"{len(conditions)} items",
-            where=where,
+            where=location,
             expected=f"at most {len(conditions)} catch_trials",
         )
-    wanted = Counter((list_ * n_kept + turn) % n_conditions for turn in range(n_kept))
-    kept = set()
+    n_wanted = Counter((list_ * n_kept + turn) % n_conditions for turn in range(n_kept))
+    targets = set()
     for index, condition in enumerate(conditions):
-        if wanted[condition]:
-            wanted[condition] -= 1
-            kept.add(index)
-    return kept
+        if n_wanted[condition]:
+            n_wanted[condition] -= 1
+            targets.add(index)
+    return targets

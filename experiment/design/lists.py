@@ -31,8 +31,8 @@ def check_factors(design: Design) -> None:
         UnknownNameError: The design lacks a named factor or level.
     """
     _check_levels(design)
-    for where, when in _whens(design):
-        _check_when(design, when, where)
+    for location, condition in _whens(design):
+        _check_when(design, condition, location)
     for number, quota in enumerate(design.quotas, start=1):
         if beyond := [list_ for list_ in quota.lists if list_ >= design.n_lists]:
             raise DesignError(
@@ -67,15 +67,15 @@ def _whens(design: Design) -> Iterator[tuple[str, Mapping[str, str]]]:
             yield f"design.{key}", table.when
 
 
-def _check_when(design: Design, when: Mapping[str, str], where: str) -> None:
-    for factor, level in when.items():
-        known, what, name = list(design.factors), "factor", factor
+def _check_when(design: Design, condition: Mapping[str, str], location: str) -> None:
+    for factor, level in condition.items():
+        known_names, kind, name = list(design.factors), "factor", factor
         if factor in design.factors:
-            known, what, name = design.factors[factor], f'level of "{factor}"', level
-        if name not in known:
-            unknown = unknown_name(what, name, known)
+            known_names, kind, name = design.factors[factor], f'level of "{factor}"', level
+        if name not in known_names:
+            unknown = unknown_name(kind, name, known_names)
             raise DesignError(
-                unknown.problem, where=where, expected=unknown.expected, remedy=unknown.remedy
+                unknown.problem, where=location, expected=unknown.expected, remedy=unknown.remedy
             )
 
 
@@ -123,18 +123,18 @@ def shared_items(shared: Shared, index: MaterialsIndex, seed: int) -> list[Item]
     items = index.all_items(shared.templates)
     rng = generator(seed, "shared", *shared.templates)
     if not shared.conditions:
-        wanted = shared.items or len(items)
-        _check_number(shared, wanted, len(items), "")
-        kept = {item.item_id for item in rng.sample(items, wanted)}
-        return [item for item in items if item.item_id in kept]
-    kept = set()
-    for condition, wanted in shared.conditions.items():
+        n_wanted = shared.items or len(items)
+        _check_number(shared, n_wanted, len(items), "")
+        kept_items = {item.item_id for item in rng.sample(items, n_wanted)}
+        return [item for item in items if item.item_id in kept_items]
+    kept_items = set()
+    for condition, n_wanted in shared.conditions.items():
         of_condition = [item.item_id for item in items if item.condition == condition]
         if not of_condition:
             raise _unknown_condition(shared, condition, items)
-        _check_number(shared, wanted, len(of_condition), f" in the condition {condition}")
-        kept.update(rng.sample(of_condition, wanted))
-    return [item for item in items if item.item_id in kept]
+        _check_number(shared, n_wanted, len(of_condition), f" in the condition {condition}")
+        kept_items.update(rng.sample(of_condition, n_wanted))
+    return [item for item in items if item.item_id in kept_items]
 
 
 def _unknown_condition(shared: Shared, condition: str, items: Sequence[Item]) -> DesignError:
@@ -147,12 +147,12 @@ def _unknown_condition(shared: Shared, condition: str, items: Sequence[Item]) ->
     )
 
 
-def _check_number(shared: Shared, wanted: int, found: int, which: str) -> None:
-    if wanted > found:
+def _check_number(shared: Shared, n_wanted: int, n_found: int, which: str) -> None:
+    if n_wanted > n_found:
         raise DesignError(
-            f"{wanted} items are asked for{which}, but the materials have {found}",
+            f"{n_wanted} items are asked for{which}, but the materials have {n_found}",
             where=source_name(shared),
-            expected=f"at most {found}",
+            expected=f"at most {n_found}",
             remedy="Add items to the materials or ask for fewer",
         )
 
@@ -168,11 +168,11 @@ def given_lists(given: Given, index: MaterialsIndex, n_lists: int) -> list[list[
         UnknownNameError: The materials lack a template.
     """
     items = index.all_items(given.templates)
-    named = [lists_named(item, given.column) for item in items]
-    values = sorted({value for numbers in named for value in numbers}, key=by_number)
+    lists_by_item = [lists_named(item, given.column) for item in items]
+    values = sorted({value for numbers in lists_by_item for value in numbers}, key=by_number)
     if not values:
-        known = list(dict.fromkeys(name for item in items for name, _ in item.extra))
-        unknown = unknown_name("column of your own in the items", given.column, known)
+        columns = list(dict.fromkeys(name for item in items for name, _ in item.extra))
+        unknown = unknown_name("column of your own in the items", given.column, columns)
         raise DesignError(
             unknown.problem,
             where=source_name(given),
@@ -189,7 +189,7 @@ def given_lists(given: Given, index: MaterialsIndex, n_lists: int) -> list[list[
     return [
         [
             item
-            for item, numbers in zip(items, named, strict=True)
+            for item, numbers in zip(items, lists_by_item, strict=True)
             if not numbers or value in numbers
         ]
         for value in values
@@ -323,17 +323,17 @@ def _entries(
     n_lists: int,
     list_: int,
 ) -> list[ListEntry]:
-    shown = list(cells(len(frames), len(conditions), n_lists, list_))
-    kept = targets_among(
-        [condition for _, condition in shown],
+    shown_cells = list(cells(len(frames), len(conditions), n_lists, list_))
+    targets = targets_among(
+        [condition for _, condition in shown_cells],
         len(conditions),
         square.catch_trials,
         list_,
         source_name(square),
     )
-    items = [index.item(frames[frame], conditions[condition]) for frame, condition in shown]
+    items = [index.item(frames[frame], conditions[condition]) for frame, condition in shown_cells]
     return [
-        ListEntry(item, item.kind if index in kept else Kind.CATCH)
+        ListEntry(item, item.kind if index in targets else Kind.CATCH)
         for index, item in enumerate(items)
     ]
 

@@ -111,9 +111,9 @@ def breaks_before(study: Study, blocks: Sequence[str]) -> Iterator[int]:
         study: The study.
         blocks: The block of each trial of a session, in order.
     """
-    every, between = study.trial.break_every, study.design.order.breaks
+    interval, between = study.trial.break_every, study.design.order.breaks
     for position, begins in enumerate(_begins(blocks), start=1):
-        is_due = every > 0 and (position - 1) % every == 0
+        is_due = interval > 0 and (position - 1) % interval == 0
         if position > 1 and (is_due or (between and begins)):
             yield position
 

@@ -52,20 +52,20 @@ class Outlier(Selection):
         Raises:
             StudyError: No trial is selected.
         """
-        session, what = Answered.of(judgments), f"{_MEASURES[self.measure]} on the {self.trials}"
+        session, measure = Answered.of(judgments), f"{_MEASURES[self.measure]} on the {self.trials}"
         value = self._measure(session)
         if value is None:
             return None, f"no time was measured on the {self.trials}"
         if session.everyone is None:
-            return None, f"{what} {value:.3f}; the other participants' values are not known"
+            return None, f"{measure} {value:.3f}; the other participants' values are not known"
         values = session.everyone.measured(self.model_dump_json(), self._measure)
         if len(values) < FEWEST:
-            return None, f"{what} {value:.3f}; fewer than {FEWEST} participants to compare with"
-        return self._compared(value, values, what)
+            return None, f"{measure} {value:.3f}; fewer than {FEWEST} participants to compare with"
+        return self._compared(value, values, measure)
 
-    def _compared(self, value: float, values: list[float], what: str) -> Assessment:
+    def _compared(self, value: float, values: list[float], measure: str) -> Assessment:
         centre, spread = _mad(values) if self.method == "mad" else _sd(values)
-        evidence = f"{what} {value:.3f} among {len(values)} participants"
+        evidence = f"{measure} {value:.3f} among {len(values)} participants"
         if spread == 0:
             return None, f"{evidence}, too many of them alike to identify an outlier"
         away = (value - centre) / spread

@@ -102,8 +102,10 @@ class FailedComprehension(_Questions):
         wrong = [
             name for name, right in self.answers.items() if not _among(answers.get(name, ""), right)
         ]
-        named = f" ({', '.join(wrong)})" if wrong else ""
-        evidence = f"{len(wrong)} of {len(self.answers)} questions of comprehension wrong{named}"
+        wrong_names = f" ({', '.join(wrong)})" if wrong else ""
+        evidence = (
+            f"{len(wrong)} of {len(self.answers)} questions of comprehension wrong{wrong_names}"
+        )
         return len(wrong) <= self.max_wrong, f"{evidence}; at most {self.max_wrong} allowed"
 
     @property

@@ -43,10 +43,14 @@ class Selection(BaseRule):
     )
 
     def selects(
-        self, construction: str, condition: str, kind: Kind, own: Sequence[tuple[str, str]]
+        self,
+        construction: str,
+        condition: str,
+        kind: Kind,
+        extra_columns: Sequence[tuple[str, str]],
     ) -> bool:
         """Return whether a trial counts."""
-        columns = dict(own)
+        columns = dict(extra_columns)
         return (
             construction in (self.construction or (construction,))
             and condition in (self.condition or (condition,))
@@ -72,16 +76,17 @@ class Selection(BaseRule):
             )
         ]
         if not counted:
-            seen = sorted({judgment.construction for judgment in judgments})
-            what = (
+            constructions = sorted({judgment.construction for judgment in judgments})
+            counted_trials = (
                 f'counts errors on "{self.construction[0]}"'
                 if len(self.construction) == 1 and self._only_constructions
                 else f"counts the {self.trials}"
             )
             raise StudyError(
-                f'the exclusion rule "{rule}" {what}, but the participant judged none of them',
+                f'the exclusion rule "{rule}" {counted_trials}, but the participant judged '
+                "none of them",
                 where="study.toml, exclusion",
-                expected=f"one of: {', '.join(seen)}" if self._only_constructions else "",
+                expected=f"one of: {', '.join(constructions)}" if self._only_constructions else "",
             )
         return counted
 
@@ -93,8 +98,8 @@ class Selection(BaseRule):
         Raises:
             StudyError: No judgment counts, or none is right or wrong.
         """
-        known = (judgment.chose_good for judgment in self.selected(judgments, rule))
-        counted = [good for good in known if good is not None]
+        answers = (judgment.chose_good for judgment in self.selected(judgments, rule))
+        counted = [good for good in answers if good is not None]
         if not counted:
             raise StudyError(
                 f'the exclusion rule "{rule}" counts correct answers, but none of these answers is '
@@ -137,12 +142,14 @@ class Selection(BaseRule):
             )
 
     def _unknown_names(self, planned: PlannedStudy) -> Iterator[ParallaxError]:
-        known = [construction.name for construction in planned.study.constructions]
+        known_names = [construction.name for construction in planned.study.constructions]
         for name in self.construction:
-            if name not in known:
-                yield placed(unknown_name("construction", name, known), "construction")
+            if name not in known_names:
+                yield placed(unknown_name("construction", name, known_names), "construction")
         items = [
-            item for item in planned.items if item.construction in (self.construction or known)
+            item
+            for item in planned.items
+            if item.construction in (self.construction or known_names)
         ]
         conditions = {item.condition for item in items}
         for name in self.condition:
@@ -187,9 +194,9 @@ def most(lists: Counted, counts: Callable[[PlannedTrial], object]) -> int:
 def _unknown_values(
     items: Sequence[Item], column: str, values: tuple[str, ...]
 ) -> Iterator[ParallaxError]:
-    known = dict.fromkeys(name for item in items for name, _ in item.extra)
-    if column not in known:
-        yield placed(unknown_name("column of your own", column, known), "where")
+    columns = dict.fromkeys(name for item in items for name, _ in item.extra)
+    if column not in columns:
+        yield placed(unknown_name("column of your own", column, columns), "where")
         return
     present = dict.fromkeys(dict(item.extra).get(column, "") for item in items)
     for value in values:
@@ -249,10 +256,10 @@ class OfScale(Selection):
         if response is None or self.scale is None:
             return
         types = response.types.values() or (response,)
-        known = [name for type_ in types for name in type_.named_scales]
-        if known and self.scale not in known:
-            yield placed(unknown_name("scale", self.scale, known), "scale")
-        elif not known:
+        scale_names = [name for type_ in types for name in type_.named_scales]
+        if scale_names and self.scale not in scale_names:
+            yield placed(unknown_name("scale", self.scale, scale_names), "scale")
+        elif not scale_names:
             yield StudyError(
                 "the rule names a scale, but the study's trials do not have several",
                 where="scale",

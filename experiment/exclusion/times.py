@@ -28,12 +28,14 @@ class TooLate(Selection):
             StudyError: No trial is selected.
         """
         selected = self.selected(judgments, self.name)
-        known = [judgment.is_late for judgment in selected if judgment.is_late is not None]
-        if not known:
+        judged_late = [judgment.is_late for judgment in selected if judgment.is_late is not None]
+        if not judged_late:
             return None, f"no time was measured on the {self.trials} that have a deadline"
-        n = sum(known)
-        evidence = f"{n} of the {len(known)} {self.trials} answered after the deadline"
-        return n / len(known) <= self.max_share, f"{evidence}; at most {self.max_share:.1%} allowed"
+        n = sum(judged_late)
+        evidence = f"{n} of the {len(judged_late)} {self.trials} answered after the deadline"
+        return n / len(
+            judged_late
+        ) <= self.max_share, f"{evidence}; at most {self.max_share:.1%} allowed"
 
     def powerless_on(self, lists: Counted, planned: PlannedStudy) -> Iterator[ParallaxError]:
         """Report that no trial has a deadline."""

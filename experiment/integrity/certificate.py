@@ -40,24 +40,35 @@ def signals(session: ObservedSession) -> dict[str, bool]:
     return {name: speaks for name, speaks in by_name.items() if speaks is not None}
 
 
-def counted(session: ObservedSession, told: Mapping[str, bool]) -> dict[str, float]:
+def counted(session: ObservedSession, reported: Mapping[str, bool]) -> dict[str, float]:
     """Return the nats of the signals that count in a session's score.
+
+    In a session with trials that more than one press answers, only direct evidence counts: how
+    often the other signals fire for people was measured on choices and ratings alone.
 
     Args:
         session: The session.
-        told: For each signal that can be evaluated, whether it fires.
+        reported: For each signal that can be evaluated, whether it fires.
 
     Returns:
         The nats by name; 0 for a signal that does not fire.
     """
-    n, seen = len(session.answers), methods(session)
-    worth = {name: DIRECT.get(name) or weight(name, seen, n) for name in told}
-    return {name: nats * told[name] for name, nats in worth.items() if nats is not None}
+    n, input_methods, known = len(session.answers), methods(session), is_measured(session)
+    worth = {
+        name: DIRECT.get(name) or (weight(name, input_methods, n) if known else None)
+        for name in reported
+    }
+    return {name: nats * reported[name] for name, nats in worth.items() if nats is not None}
 
 
 def methods(session: ObservedSession) -> frozenset[str]:
     """Return the input methods that the server saw: key, pointer, touch."""
     return frozenset(answer.input_method for answer in session.answers if answer.input_method)
+
+
+def is_measured(session: ObservedSession) -> bool:
+    """Return whether the measured rates of false flags apply to all of a session's answers."""
+    return all(answer.one_press for answer in session.answers)
 
 
 def likelihood(nats: Mapping[str, float]) -> float | None:
@@ -115,17 +126,17 @@ def holds_ms(session: ObservedSession) -> list[float]:
 
 def crossings(session: ObservedSession) -> list[ObservedAnswer]:
     """Return the answers for which a mouse had to move from one option to another."""
-    return [answer for before, answer in by_mouse(session) if answer.side != before.side]
+    return [answer for previous, answer in by_mouse(session) if answer.side != previous.side]
 
 
 def by_mouse(session: ObservedSession) -> Iterator[tuple[ObservedAnswer, ObservedAnswer]]:
     """Yield pairs of consecutive mouse answers whose pointer path is known."""
     ordered = sorted(session.answers, key=lambda entry: entry.position)
-    for before, answer in pairwise(ordered):
-        by_mouse = before.input_method == answer.input_method == "pointer"
-        known = answer.pointer_moves is not None and answer.pointer_path_px is not None
-        if by_mouse and known:
-            yield before, answer
+    for previous, answer in pairwise(ordered):
+        by_mouse = previous.input_method == answer.input_method == "pointer"
+        has_pointer = answer.pointer_moves is not None and answer.pointer_path_px is not None
+        if by_mouse and has_pointer:
+            yield previous, answer
 
 
 def path_variation(session: ObservedSession) -> float | None:
@@ -217,6 +228,7 @@ class Certificate:
             count in a session of this kind (docs/integrity.md).
         counting: The signals that count in the score of a session of this kind.
         methods: The input methods that the server saw: key, pointer, touch.
+        is_measured: Whether the measured rates of false flags apply to all of the answers.
         agent_likelihood: The score from 0 to 1, which is not a probability.
     """
 
@@ -247,6 +259,7 @@ class Certificate:
     signals: tuple[tuple[str, float], ...]
     counting: tuple[str, ...]
     methods: tuple[str, ...]
+    is_measured: bool
     agent_likelihood: float | None
 
 
@@ -285,5 +298,6 @@ def certify(session: ObservedSession) -> Certificate:
         signals=tuple((name, counting.get(name, 0.0)) for name in speaking),
         counting=tuple(counting),
         methods=tuple(sorted(methods(session))),
+        is_measured=is_measured(session),
         agent_likelihood=likelihood(counting),
     )

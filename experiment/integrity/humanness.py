@@ -67,16 +67,16 @@ def rates_of(study: Study) -> Rates | None:
     block = study.humanness
     if block is None or not block.rates:
         return None
-    where = study.folder / block.rates
+    location = study.folder / block.rates
     try:
         text = study.read(block.rates)
     except (OSError, UnicodeDecodeError) as error:
         raise StudyError(
             "the file of published rates is missing or cannot be read",
-            where=str(where),
+            where=str(location),
             expected="a file in the study's folder, in UTF-8",
         ) from error
-    return read_rates(text, where)
+    return read_rates(text, location)
 
 
 def score(passed: Mapping[str, bool], rates: Rates | None) -> HumannessScore:

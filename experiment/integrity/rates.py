@@ -95,30 +95,30 @@ def _rows(file: str) -> Iterator[dict[str, str]]:
 
 
 @cache
-def highest(name: str, seen: frozenset[str], n_answers: int) -> float | None:
+def highest(name: str, input_methods: frozenset[str], n_answers: int) -> float | None:
     """Return the highest rate at which a signal fires for people, over all ways of answering.
 
     Args:
         name: A signal's name, or ``score``.
-        seen: The input methods that the server saw: pointer, touch, key.
+        input_methods: The input methods that the server saw: pointer, touch, key.
         n_answers: The number of answers; the nearest measured length at or below it is used.
 
     Returns:
         The upper end of the 95 % interval; None if nothing was measured.
     """
     rates = [rate for rate in measured() if rate.name == name and rate.n_trials <= n_answers]
-    if not seen or not rates:
+    if not input_methods or not rates:
         return None
     n_trials = max(rate.n_trials for rate in rates)
-    matching = [rate for rate in rates if rate.n_trials == n_trials and rate.seen in seen]
-    if {rate.seen for rate in matching} != seen:
+    matching = [rate for rate in rates if rate.n_trials == n_trials and rate.seen in input_methods]
+    if {rate.seen for rate in matching} != input_methods:
         return None
     return max(rate.high for rate in matching)
 
 
-def is_safe(name: str, seen: Iterable[str], n_answers: int) -> bool:
+def is_safe(name: str, input_methods: Iterable[str], n_answers: int) -> bool:
     """Return whether a signal is known to fire for fewer than one in a hundred people."""
-    high = highest(name, frozenset(seen), n_answers)
+    high = highest(name, frozenset(input_methods), n_answers)
     return high is not None and high < MOST
 
 
@@ -147,7 +147,10 @@ def worth(name: str, n_answers: int, people: float, programs: Iterable[Told]) ->
 
 @cache
 def weight(
-    name: str, seen: frozenset[str], n_answers: int, programs: tuple[Told, ...] | None = None
+    name: str,
+    input_methods: frozenset[str],
+    n_answers: int,
+    programs: tuple[Told, ...] | None = None,
 ) -> float | None:
     """Return the weight of a signal in a session, in nats (see ``worth``).
 
@@ -156,14 +159,14 @@ def weight(
 
     Args:
         name: The signal's name.
-        seen: The input methods that the server saw.
+        input_methods: The input methods that the server saw.
         n_answers: The number of answers.
         programs: The counts among programs; by default, the counts that Parallax ships.
 
     Returns:
         The nats, 0 or more; None if the signal fires for too many people, or this is unknown.
     """
-    high = highest(name, seen, n_answers)
+    high = highest(name, input_methods, n_answers)
     if high is None or high >= MOST:
         return None
     return worth(name, n_answers, high, of_programs() if programs is None else programs)

@@ -116,8 +116,12 @@ def _fault_of_one(item: Item) -> str:
 
 
 def _white_space_fault(item: Item) -> str:
-    whole = "\0".join(map(str, ("", *_COLUMNS(item), "")))
-    if whole == " ".join(whole.split()) and "\0 " not in whole and " \0" not in whole:
+    joined_texts = "\0".join(map(str, ("", *_COLUMNS(item), "")))
+    if (
+        joined_texts == " ".join(joined_texts.split())
+        and "\0 " not in joined_texts
+        and " \0" not in joined_texts
+    ):
         # A fast path: most items have no such fault in any column, and there may be a hundred
         # thousand.
         return ""
@@ -173,9 +177,9 @@ class _Characters:
             elif category != "M" and character not in "'\u2019- ":
                 others.append(character)
         if others:
-            seen = ", ".join(f"{c!r} (first in {self.first_in[c]})" for c in sorted(others))
-            return Finding(check, Result.WARNING, f"also {seen}")
+            characters = ", ".join(f"{c!r} (first in {self.first_in[c]})" for c in sorted(others))
+            return Finding(check, Result.WARNING, f"also {characters}")
         if len(scripts) > 1:
-            seen = ", ".join(f"{s} ({c!r} in {self.first_in[c]})" for s, c in scripts.items())
-            return Finding(check, Result.WARNING, f"several scripts: {seen}")
+            characters = ", ".join(f"{s} ({c!r} in {self.first_in[c]})" for s, c in scripts.items())
+            return Finding(check, Result.WARNING, f"several scripts: {characters}")
         return Finding(check, Result.PASSED, f"{len(self.first_in)} different characters")

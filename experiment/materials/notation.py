@@ -46,10 +46,10 @@ class Source:
     def _section(self, table: str | int) -> range:
         headers = [n for n, line in enumerate(self.lines) if _is_header(line)]
         if isinstance(table, int):
-            wanted = [n for n in headers if _TEMPLATE_HEADER.match(self.lines[n])][table:]
+            header_lines = [n for n in headers if _TEMPLATE_HEADER.match(self.lines[n])][table:]
         else:
-            wanted = [n for n in headers if _lexicon_name(self.lines[n]) == table]
-        start = wanted[0] if wanted else 0
+            header_lines = [n for n in headers if _lexicon_name(self.lines[n]) == table]
+        start = header_lines[0] if header_lines else 0
         return range(start, next((n for n in headers if n > start), len(self.lines)))
 
 
@@ -153,8 +153,8 @@ def read_tables(path: Path) -> tuple[GrammarTables, Source]:
         raise MaterialsError("the grammar is not UTF-8 text", where=str(path)) from error
     except (ValueError, RecursionError) as error:
         line = _LINE.search(str(error))
-        where = f"{path}:{line[1]}" if line else str(path)
-        raise MaterialsError(f"not valid TOML: {error}", where=where) from error
+        location = f"{path}:{line[1]}" if line else str(path)
+        raise MaterialsError(f"not valid TOML: {error}", where=location) from error
     source = Source(path, tuple(text.splitlines()))
     try:
         return GrammarTables.model_validate(tables), source
@@ -166,13 +166,13 @@ def _shape_error(source: Source, tables: dict[str, Any], error: ValidationError)
     """Return the error for one key, preferring unknown keys, which explain missing ones."""
     errors = error.errors(include_url=False)
     first = next((e for e in errors if e["type"] == "extra_forbidden"), errors[0])
-    kind, *rest = first["loc"]
+    kind, *location = first["loc"]
     remedy = "docs/materials.md lists every key"
-    if not rest:
+    if not location:
         return MaterialsError(
             f'the table "{kind}": {said(first)}', where=str(source.path), remedy=remedy
         )
-    table, *keys = rest
+    table, *keys = location
     place = Place(source, table, f'{kind} "{_name(tables, kind, table)}"')
     if not keys:
         return place.error(said(first), remedy=remedy)
@@ -183,8 +183,8 @@ def _shape_error(source: Source, tables: dict[str, Any], error: ValidationError)
         return place.error(
             unknown.problem, key=key, expected=unknown.expected, remedy=unknown.remedy or remedy
         )
-    seen = "" if first["type"] == "missing" else f" (seen: {first['input']!r})"
-    return place.error(f'the key "{key}": {said(first)}{seen}', key=key, remedy=remedy)
+    seen_value = "" if first["type"] == "missing" else f" (seen: {first['input']!r})"
+    return place.error(f'the key "{key}": {said(first)}{seen_value}', key=key, remedy=remedy)
 
 
 def _name(tables: dict[str, Any], kind: str | int, table: str | int) -> str:
@@ -224,13 +224,13 @@ def read_lexicon(name: str, table: LexiconTable, place: Place) -> Lexicon:
         )
     lexicon = Lexicon(name, forms, tuple(_columns(entry) for entry in table.entries))
     lemmas: set[str] = set()
-    for written, entry in zip(table.entries, lexicon.entries, strict=True):
-        _check_entry(lexicon, written, entry, place)
+    for entry_text, entry in zip(table.entries, lexicon.entries, strict=True):
+        _check_entry(lexicon, entry_text, entry, place)
         if entry[0] in lemmas:
             raise place.error(
                 f'two entries begin with "{entry[0]}"',
                 key="entries",
-                text=f'"{written}"',
+                text=f'"{entry_text}"',
                 expected="a different first form in each entry, because it names the entry",
             )
         lemmas.add(entry[0])
@@ -241,22 +241,22 @@ def _columns(text: str) -> tuple[str, ...]:
     return tuple(" ".join(column.split()) for column in text.split("|"))
 
 
-def _check_entry(lexicon: Lexicon, written: str, entry: tuple[str, ...], place: Place) -> None:
+def _check_entry(lexicon: Lexicon, entry_text: str, entry: tuple[str, ...], place: Place) -> None:
     names = lexicon.forms or ("word",)
     pairs = list(zip_longest(names, entry))
     missing = [name for name, word in pairs if name and not word]
     if missing:
         raise place.error(
-            f'the entry "{written}" lacks the form(s) {", ".join(missing)}',
+            f'the entry "{entry_text}" lacks the form(s) {", ".join(missing)}',
             key="entries",
-            text=f'"{written}"',
+            text=f'"{entry_text}"',
             expected=f'"{" | ".join(word or f"<{name}>" for name, word in pairs if name)}"',
         )
     if len(entry) > len(names):
         raise place.error(
-            f'the entry "{written}" has {len(entry)} forms where the lexicon has {len(names)}',
+            f'the entry "{entry_text}" has {len(entry)} forms where the lexicon has {len(names)}',
             key="entries",
-            text=f'"{written}"',
+            text=f'"{entry_text}"',
             expected=f'one word for each of "{" | ".join(names)}"',
         )
 
@@ -295,9 +295,9 @@ def read_pattern(version: str, table: TemplateTable, place: Place) -> Pattern:
     Raises:
         MaterialsError: A brace is unmatched or encloses an invalid reference.
     """
-    written: str = getattr(table, version)
+    pattern_text: str = getattr(table, version)
     parts: list[str | Reference] = []
-    for index, text in enumerate(BRACED.split(" ".join(written.split()))):
+    for index, text in enumerate(BRACED.split(" ".join(pattern_text.split()))):
         if index % 2 == 1:
             parts.append(_read_reference(version, text, place))
         elif "{" in text or "}" in text:
@@ -326,9 +326,9 @@ def check_reference(
     fault = _slot_fault(reference, slots) or _form_fault(reference, slots[reference.slot], features)
     if fault:
         problem, expected = fault
-        where = f'slot "{reference.slot}", {reference.text} in "{reference.version}"'
+        location = f'slot "{reference.slot}", {reference.text} in "{reference.version}"'
         raise place.error(
-            f"{where}: {problem}",
+            f"{location}: {problem}",
             key=reference.version,
             text=reference.text,
             expected=expected,

@@ -56,13 +56,13 @@ def _listed_items(study: Study, refused: Refused | None) -> Iterator[Item]:
         yield item
 
 
-def _check_construction(study: Study, name: str, place: str, where: str) -> None:
-    known = [construction.name for construction in study.constructions]
-    if name not in known:
-        unknown = unknown_name("construction", name, known)
+def _check_construction(study: Study, name: str, place: str, location: str) -> None:
+    constructions = [construction.name for construction in study.constructions]
+    if name not in constructions:
+        unknown = unknown_name("construction", name, constructions)
         raise MaterialsError(
             f"{place}: {unknown.problem} in study.toml",
-            where=where,
+            where=location,
             expected=unknown.expected,
             remedy=unknown.remedy,
         )

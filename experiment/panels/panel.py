@@ -30,14 +30,14 @@ _NAME = re.compile(r"\{([\w-]+)\}")
 _AROUND = ("", "a", "A", "1")
 
 
-def of_one_person(panel: PanelTable, signed: str, where: str) -> Iterator[str]:
+def of_one_person(panel: PanelTable, signed: str, location: str) -> Iterator[str]:
     """Report signed texts for which one person's signature could be valid for another person."""
     if {URL, PATH}.isdisjoint(names_in(signed)) and not set(panel.person) <= {*names_in(signed)}:
-        yield f"each parameter of person in signed of {where}, or {{url}} or {{path}}"
+        yield f"each parameter of person in signed of {location}, or {{url}} or {{path}}"
     patterns = {name: parameter.pattern for name, parameter in panel.parameters.items()}
     for left, right in divided_elsewhere(signed, patterns):
         yield (
-            f"a text between {{{left}}} and {{{right}}} in signed of {where} that their patterns"
+            f"a text between {{{left}}} and {{{right}}} in signed of {location} that their patterns"
             " do not allow in a value, or a pattern of one length for one of them: the same"
             " signature would be good for another person"
         )
@@ -51,15 +51,15 @@ def divided_elsewhere(signed: str, patterns: Mapping[str, str]) -> Iterator[tupl
         patterns: The patterns of the link's parameters. Every other name represents a text that no
             link can change.
     """
-    last, after, gap = "", "", ""
+    last, remainder, gap = "", "", ""
     pieces = _NAME.split(signed)
     for name, literal in zip(pieces[1::2], pieces[2::2], strict=True):
         if name not in patterns:
             last = ""
         elif not _has_one_length(patterns[name]):
-            if last and _may_hold(patterns[last], after) and _may_hold(patterns[name], gap):
+            if last and _may_hold(patterns[last], remainder) and _may_hold(patterns[name], gap):
                 yield last, name
-            last, after = name, literal
+            last, remainder = name, literal
         gap = literal
 
 
@@ -106,13 +106,13 @@ def unbounded_patterns(panel: PanelTable) -> Iterator[tuple[tuple[str, ...], str
     Studies that were launched earlier keep such patterns, so they are not errors of the table.
     """
     for name, parameter in panel.parameters.items():
-        if why := why_unbounded(parameter.pattern):
-            yield ("parameters", name, "pattern"), why
+        if reason := why_unbounded(parameter.pattern):
+            yield ("parameters", name, "pattern"), reason
     for ending in Ending:
         report = panel.way_back(ending).report
         for key in ("done", "done_before") if report is not None else ():
-            if why := why_unbounded(getattr(report, key)):
-                yield ("endings", str(ending), "report", key), why
+            if reason := why_unbounded(getattr(report, key)):
+                yield ("endings", str(ending), "report", key), reason
 
 
 def _problems(panel: PanelTable) -> Iterator[str]:
@@ -139,15 +139,15 @@ def _problems(panel: PanelTable) -> Iterator[str]:
 
 
 def _paid_for_nothing(panel: PanelTable, ending: Ending) -> Iterator[str]:
-    why = f"than for {Ending.COMPLETED}, or the platform pays who did no work"
+    consequence = f"than for {Ending.COMPLETED}, or the platform pays who did no work"
     code = panel.code(ending)
     if code and not names_in(code) and code == panel.code(Ending.COMPLETED):
-        yield f"another code for {ending} {why}"
+        yield f"another code for {ending} {consequence}"
     address, completed = panel.address_of(ending), panel.address_of(Ending.COMPLETED)
     way, fields = _filled(panel, address), panel.way_back(ending).fields
     same = way == _filled(panel, completed) and fields == panel.way_back(Ending.COMPLETED).fields
     if way and same and "code" not in names_in(address):
-        yield f"another address for {ending} {why}"
+        yield f"another address for {ending} {consequence}"
 
 
 def _filled(panel: PanelTable, template: str) -> str:
@@ -179,91 +179,97 @@ def _optional(panel: PanelTable) -> set[str]:
     """Return the names in presets that a study need not give."""
     if panel.preset is None:
         return set()
-    named = [parameter.only for parameter in panel.parameters.values()]
-    named += [panel.way_back(ending).address for ending in Ending]
-    return {name for template in named for name in names_in(template) if name not in panel.secrets}
+    templates = [parameter.only for parameter in panel.parameters.values()]
+    templates += [panel.way_back(ending).address for ending in Ending]
+    return {
+        name for template in templates for name in names_in(template) if name not in panel.secrets
+    }
 
 
 def _ending(panel: PanelTable, ending: Ending) -> Iterator[str]:
-    way, where = panel.way_back(ending), f"[panel.endings.{ending}]"
+    way, location = panel.way_back(ending), f"[panel.endings.{ending}]"
     people = {*panel.parameters, *panel.values, *_optional(panel), *KNOWN_OF_ALL}
     people |= {*panel.signatures}
     code = panel.code(ending)
     if code and not set(names_in(code)) <= {*panel.values, "receipt"}:
         yield f"names of [panel.values] and {{receipt}} alone in the code of {ending}"
     if address := panel.address_of(ending):
-        yield from _address(panel, address, {*people, *panel.secrets}, where)
+        yield from _address(panel, address, {*people, *panel.secrets}, location)
     for template in way.fields.values():
-        yield from _unknown(template, people, where)
+        yield from _unknown(template, people, location)
     if way.fields and way.method != "form":
-        yield f'method = "form" in {where}, because it has fields'
+        yield f'method = "form" in {location}, because it has fields'
     if way.method == "form" and not way.address:
-        yield f"an address in {where}, because a form is sent there"
+        yield f"an address in {location}, because a form is sent there"
     if way.report is not None:
         if ending in _NOT_STORED:
-            yield f"no report in {where}: nothing is stored of who is turned away"
+            yield f"no report in {location}: nothing is stored of who is turned away"
         if ending is Ending.TOO_LATE:
-            yield f"no report in {where}: who is too late may return"
-        yield from _report(panel, way.report, {*people, *panel.secrets}, where)
+            yield f"no report in {location}: who is too late may return"
+        yield from _report(panel, way.report, {*people, *panel.secrets}, location)
 
 
-def _report(panel: PanelTable, report: Report, known: set[str], where: str) -> Iterator[str]:
-    yield from _address(panel, report.address, known, f"{where} report")
+def _report(
+    panel: PanelTable, report: Report, known_names: set[str], location: str
+) -> Iterator[str]:
+    yield from _address(panel, report.address, known_names, f"{location} report")
     for template in (*report.fields.values(), *report.headers.values()):
-        yield from _unknown(template, known, f"{where} report")
+        yield from _unknown(template, known_names, f"{location} report")
     if report.fields and report.method != "POST":
-        yield f'method = "POST" in {where} report, because it has fields'
+        yield f'method = "POST" in {location} report, because it has fields'
 
 
-def _address(panel: PanelTable, template: str, known: set[str], where: str) -> Iterator[str]:
-    yield from _unknown(template, known, where)
+def _address(
+    panel: PanelTable, template: str, known_names: set[str], location: str
+) -> Iterator[str]:
+    yield from _unknown(template, known_names, location)
     first = names_in(template)[:1]
     missing = bool(first) and template.startswith("{") and not panel.values.get(first[0])
     if not (missing and first[0] in _optional(panel)) and not is_address(template, panel.values):
-        yield f"an address that begins with https:// and one site's name in {where}"
+        yield f"an address that begins with https:// and one site's name in {location}"
 
 
-def _unknown(template: str, known: set[str], where: str) -> Iterator[str]:
+def _unknown(template: str, known_names: set[str], location: str) -> Iterator[str]:
     for name in names_in(template):
-        if name not in known:
-            yield f"one of {', '.join(sorted(known))} instead of {{{name}}} in {where}"
+        if name not in known_names:
+            yield f"one of {', '.join(sorted(known_names))} instead of {{{name}}} in {location}"
 
 
 def _signature(panel: PanelTable) -> Iterator[str]:
     signature = panel.signature
     if signature is None:
         return
-    where, is_token = "[panel.signature]", signature.algorithm not in (*PLAIN, *KEYED)
+    location, is_token = "[panel.signature]", signature.algorithm not in (*PLAIN, *KEYED)
     names = {*panel.parameters, *panel.values}
     if signature.algorithm == "HS256" and signature.secret not in panel.secrets:
-        yield f"the name of one of [panel.secrets] as secret in {where}"
+        yield f"the name of one of [panel.secrets] as secret in {location}"
     if signature.algorithm in ("RS256", "ES256") and not is_address(signature.keys, panel.values):
-        yield f"the https:// address of the platform's public keys as keys in {where}"
-    yield from _unknown(signature.audience, {*names, URL}, where)
+        yield f"the https:// address of the platform's public keys as keys in {location}"
+    yield from _unknown(signature.audience, {*names, URL}, location)
     if is_token:
         if signature.signed:
-            yield f"signed in {where} for hashes and HMACs alone"
+            yield f"signed in {location} for hashes and HMACs alone"
         if not set(panel.person) <= set(signature.claims):
-            yield f"a claim in {where} for each parameter of person: a token of another is none"
+            yield f"a claim in {location} for each parameter of person: a token of another is none"
     else:
-        yield from _signing(panel, signature, names, where)
-        yield from of_one_person(panel, signature.signed, where)
+        yield from _signing(panel, signature, names, location)
+        yield from of_one_person(panel, signature.signed, location)
     if not set(signature.claims) <= set(panel.parameters):
-        yield f"claims of parameters alone in {where}"
+        yield f"claims of parameters alone in {location}"
 
 
-def _signing(panel: PanelTable, signing: Signing, names: set[str], where: str) -> Iterator[str]:
+def _signing(panel: PanelTable, signing: Signing, names: set[str], location: str) -> Iterator[str]:
     """Report mistakes in a hash or HMAC signature."""
     if not signing.signed:
-        yield f"signed in {where}: the text that is signed"
+        yield f"signed in {location}: the text that is signed"
     if signing.algorithm in KEYED and signing.secret not in panel.secrets:
-        yield f"the name of one of [panel.secrets] as secret in {where}"
-    known = {*names, URL, PATH}
+        yield f"the name of one of [panel.secrets] as secret in {location}"
+    known_names = {*names, URL, PATH}
     if signing.algorithm in PLAIN:
-        known |= {*panel.secrets}
+        known_names |= {*panel.secrets}
         if panel.secrets.keys().isdisjoint(names_in(signing.signed)):
-            yield f"the name of one of [panel.secrets] in signed of {where}: a hash has no key"
-    yield from _unknown(signing.signed, known, where)
+            yield f"the name of one of [panel.secrets] in signed of {location}: a hash has no key"
+    yield from _unknown(signing.signed, known_names, location)
 
 
 def _own_signatures(panel: PanelTable) -> Iterator[str]:
@@ -276,8 +282,8 @@ def _own_signatures(panel: PanelTable) -> Iterator[str]:
         reported = [way.report.address] if way.report else []
         for template in filter(None, (panel.address_of(ending), *reported)):
             last = last_signature(template, panel.signatures)
-            before = last["before"] if last else template
-            for name in of_address & set(names_in(before)):
+            template_before = last["before"] if last else template
+            for name in of_address & set(names_in(template_before)):
                 yield f"{{{name}}} as the last argument of the address of {ending}, which it signs"
         fields = [*way.fields.values()]
         if way.report is not None:
@@ -294,10 +300,10 @@ class Panel(PanelTable):
 
     @model_validator(mode="before")
     @classmethod
-    def _on_top_of_its_preset(cls, given: object) -> object:
-        if not isinstance(given, dict) or given.get("preset") not in PRESETS:
-            return given
-        return merged(preset(str(given["preset"])), given)
+    def _on_top_of_its_preset(cls, keys: object) -> object:
+        if not isinstance(keys, dict) or keys.get("preset") not in PRESETS:
+            return keys
+        return merged(preset(str(keys["preset"])), keys)
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
@@ -335,10 +341,10 @@ def _file(name: str) -> dict[str, Any]:
 
 def merged(under: Mapping[str, object], over: Mapping[str, object]) -> dict[str, object]:
     """Return a table merged with another that takes precedence; subtables are merged by key."""
-    both = dict(under)
+    result = dict(under)
     for name, value in over.items():
-        below = both.get(name)
+        below = result.get(name)
         if isinstance(below, dict) and isinstance(value, dict):
             value = merged(below, value)
-        both[name] = value
-    return both
+        result[name] = value
+    return result

@@ -102,22 +102,22 @@ class Signing(Protocol):
     signed: str
 
 
-def signature_of(signing: Signing, known: Mapping[str, str]) -> str:
+def signature_of(signing: Signing, values: Mapping[str, str]) -> str:
     """Return the signature of a text, in the panel's encoding.
 
     Args:
         signing: The algorithm, the encoding and the template of the text.
-        known: The values that the template may name, and the secret.
+        values: The values that the template may name, and the secret.
 
     Raises:
         UnfilledError: A value is unknown, for instance the secret.
     """
-    text = fill(signing.signed, known).encode()
+    text = fill(signing.signed, values).encode()
     name = signing.algorithm.removeprefix("HMAC-").lower()
     if signing.algorithm in PLAIN:
         digest = hashlib.new(name, text, usedforsecurity=False).digest()
     else:
-        key = known.get(signing.secret, "")
+        key = values.get(signing.secret, "")
         if not key:
             raise UnfilledError(signing.secret)
         digest = hmac.new(key.encode(), text, name).digest()
@@ -147,21 +147,23 @@ def with_signatures(signings: Mapping[str, Signing], known: Mapping[str, str]) -
     return values
 
 
-def signed_address(template: str, signings: Mapping[str, Signing], known: Mapping[str, str]) -> str:
+def signed_address(
+    template: str, signings: Mapping[str, Signing], values: Mapping[str, str]
+) -> str:
     """Return a template's address, with a signature of the address at the end if requested.
 
     Raises:
         UnfilledError: A value, or the secret, is missing or empty.
     """
-    filled = with_signatures(signings, known)
+    filled = with_signatures(signings, values)
     last = last_signature(template, signings)
     if last is None:
         return fill_address(template, filled)
-    before = as_sent(fill_address(last["before"], filled))
-    site, path = _site_and_path(before)
+    address_before = as_sent(fill_address(last["before"], filled))
+    site, path = _site_and_path(address_before)
     signing = signings[last["name"]]
     signature = signature_of(signing, {**filled, URL: f"{site}{path}", PATH: path})
-    return f"{before}{last['sign']}{last['argument']}={quote(signature, safe='')}"
+    return f"{address_before}{last['sign']}{last['argument']}={quote(signature, safe='')}"
 
 
 def last_signature(template: str, signings: Mapping[str, Signing]) -> re.Match[str] | None:
@@ -183,8 +185,8 @@ def parts_before(url: str, argument: str) -> dict[str, str]:
     Nothing is decoded, because the signature covers the text as sent.
     """
     address, mark, query = url.partition("?")
-    kept = [part for part in query.split("&") if part.partition("=")[0] != argument]
-    site, path = _site_and_path(address + (mark + "&".join(kept) if kept else ""))
+    parts = [part for part in query.split("&") if part.partition("=")[0] != argument]
+    site, path = _site_and_path(address + (mark + "&".join(parts) if parts else ""))
     return {URL: f"{site}{path}", PATH: path}
 
 

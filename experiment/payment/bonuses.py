@@ -49,44 +49,48 @@ def bonuses_by_rule(payment: Payment, finishers: Iterable[BonusCandidate]) -> li
     """
     items = (
         PaymentItem(
-            who.ref, PaymentKind.BONUS, _bonus_minor(payment, who), payment.bonus_reason, RULE
+            candidate.ref,
+            PaymentKind.BONUS,
+            _bonus_minor(payment, candidate),
+            payment.bonus_reason,
+            RULE,
         )
-        for who in finishers
+        for candidate in finishers
     )
     return [item for item in items if item.amount_minor]
 
 
-def bonus_owed_minor(payment: Payment, who: BonusCandidate) -> int | None:
+def bonus_owed_minor(payment: Payment, candidate: BonusCandidate) -> int | None:
     """Return a participant's bonus by the study's rule in minor units; None while undecided."""
-    if payment.bonus == "kept" and who.kept is None:
+    if payment.bonus == "kept" and candidate.kept is None:
         return None
-    if payment.bonus == "per_correct_catch_trial" and who.correct_catch_trials is None:
+    if payment.bonus == "per_correct_catch_trial" and candidate.correct_catch_trials is None:
         return None
-    return _bonus_minor(payment, who)
+    return _bonus_minor(payment, candidate)
 
 
-def _bonus_minor(payment: Payment, who: BonusCandidate) -> int:
+def _bonus_minor(payment: Payment, candidate: BonusCandidate) -> int:
     if payment.bonus == "none":
         return 0
     if payment.bonus == "per_correct_catch_trial":
-        if who.correct_catch_trials is None:
+        if candidate.correct_catch_trials is None:
             raise PaymentError(
                 "the bonus depends on correct answers, and the run is blind",
                 where='study.toml, payment, bonus = "per_correct_catch_trial"',
                 expected="a run that somebody unblinded, with a reason that is kept",
                 remedy='When all have finished: parallax unblind RUN --reason "..."',
             )
-        return payment.bonus_minor * who.correct_catch_trials
-    if payment.bonus == "kept" and who.kept is None:
+        return payment.bonus_minor * candidate.correct_catch_trials
+    if payment.bonus == "kept" and candidate.kept is None:
         raise PaymentError(
-            f"it is not decided yet whether the participant {who.ref} is kept",
+            f"it is not decided yet whether the participant {candidate.ref} is kept",
             where='study.toml, payment, bonus = "kept"',
             remedy="Decide with: parallax exclude RUN",
         )
-    return payment.bonus_minor if payment.bonus == "everyone" or who.kept else 0
+    return payment.bonus_minor if payment.bonus == "everyone" or candidate.kept else 0
 
 
-def read_bonus_file(path: Path, known: Sequence[str], currency: str) -> list[PaymentItem]:
+def read_bonus_file(path: Path, participant_ids: Sequence[str], currency: str) -> list[PaymentItem]:
     """Return the bonuses in a CSV file, one per row.
 
     Bonuses of one participant are distinguished by their reason, so paying a file twice pays once.
@@ -95,14 +99,14 @@ def read_bonus_file(path: Path, known: Sequence[str], currency: str) -> list[Pay
 
     Args:
         path: A file with the columns participant, amount and reason.
-        known: The references of the participants who may get a bonus.
+        participant_ids: The references of the participants who may get a bonus.
         currency: The run's currency; the file has amounts in major units, such as 0.50.
 
     Raises:
         PaymentError: The file cannot be read, or a row is invalid; the message lists every problem.
     """
     rows = _rows_of(path)
-    problems = list(_row_problems(rows, set(known), currency))
+    problems = list(_row_problems(rows, set(participant_ids), currency))
     if problems or not rows:
         raise PaymentError(
             "; ".join(problems) or "the file lists no bonus",
@@ -112,9 +116,13 @@ def read_bonus_file(path: Path, known: Sequence[str], currency: str) -> list[Pay
         )
     return [
         PaymentItem(
-            who, PaymentKind.BONUS, minor_units(amount, currency), reason, f"file\x1f{reason}"
+            participant_id,
+            PaymentKind.BONUS,
+            minor_units(amount, currency),
+            reason,
+            f"file\x1f{reason}",
         )
-        for who, amount, reason in (_cells(row) for _, row in rows)
+        for participant_id, amount, reason in (_cells(row) for _, row in rows)
     ]
 
 
@@ -157,12 +165,12 @@ def _texts(row: Mapping[str | None, str | list[str] | None]) -> list[str]:
     return [str(cell).strip() for cell in cells]
 
 
-def _row_problems(rows: _Rows, known: set[str], currency: str) -> Iterator[str]:
-    seen = set[tuple[str, str]]()
+def _row_problems(rows: _Rows, participant_ids: set[str], currency: str) -> Iterator[str]:
+    seen_rows = set[tuple[str, str]]()
     for line, row in rows:
-        who, amount, reason = _cells(row)
-        if who not in known:
-            yield f'line {line}: "{who}" finished nothing in this run'
+        participant_id, amount, reason = _cells(row)
+        if participant_id not in participant_ids:
+            yield f'line {line}: "{participant_id}" finished nothing in this run'
         if not _is_amount(amount, currency):
             yield f'line {line}: "{amount}" is not an amount of {currency}'
         if not 0 < len(reason) <= LONGEST_REASON:
@@ -172,9 +180,9 @@ def _row_problems(rows: _Rows, known: set[str], currency: str) -> Iterator[str]:
                 f"line {line}: more cells than columns; put quotation marks around a reason "
                 "with a comma"
             )
-        if (who, reason.casefold()) in seen:
-            yield f"line {line}: {who} has another row with the same reason"
-        seen.add((who, reason.casefold()))
+        if (participant_id, reason.casefold()) in seen_rows:
+            yield f"line {line}: {participant_id} has another row with the same reason"
+        seen_rows.add((participant_id, reason.casefold()))
 
 
 def _is_amount(text: str, currency: str) -> bool:
@@ -185,5 +193,5 @@ def _is_amount(text: str, currency: str) -> bool:
 
 
 def _cells(row: Mapping[str | None, str | list[str] | None]) -> tuple[str, str, str]:
-    who, amount, reason, *_ = _texts(row)
-    return who, amount, plain_reason(reason)
+    participant_id, amount, reason, *_ = _texts(row)
+    return participant_id, amount, plain_reason(reason)

@@ -68,8 +68,8 @@ def split_places(places: int, most: int | None) -> list[int]:
     """
     if most is None:
         return [places] * (places > 0)
-    whole, rest = divmod(places, most)
-    return [most] * whole + [rest] * (rest > 0)
+    n_full, remainder = divmod(places, most)
+    return [most] * n_full + [remainder] * (remainder > 0)
 
 
 def cost(study: Study, offers: Sequence[int], fees: Fees, *, screening: int = 0) -> Cost:

@@ -18,6 +18,13 @@ class Gives(StrEnum):
 
     RIGHT = "answers that are right or wrong"
     POINT = "points of a scale"
+    WHOLE_TIME = "times that account for the whole trial"
+    ONE_PRESS = "trials that one timed press answers"
+
+
+# What types with the page's own view of trials give: the first press after the lock-out answers.
+CHOICE = frozenset({Gives.RIGHT, Gives.WHOLE_TIME, Gives.ONE_PRESS})
+RATED = frozenset({Gives.POINT, Gives.WHOLE_TIME, Gives.ONE_PRESS})
 
 
 class Balance(StrEnum):
@@ -165,8 +172,8 @@ class Timed(BaseModel):
         """
         if self.deadline_ms is None:
             return None
-        known = [ms for ms in (steps.rt_ms if steps else (rt_ms,)) if ms is not None]
-        return max(known) > self.deadline_ms if known else None
+        known_ms = [ms for ms in (steps.rt_ms if steps else (rt_ms,)) if ms is not None]
+        return max(known_ms) > self.deadline_ms if known_ms else None
 
     def with_lateness(
         self, row: dict[str, object], stored: Mapping[str, object]

@@ -43,6 +43,8 @@ class ResponseType(Timed, ABC):
     Attributes:
         name: The type's name in the registry, in study.toml and on the page.
         family: The name of its analysis, which several types may share.
+        measures: What comparisons of the answers can be about, the main measure first (see
+            ``experiment.studies.analysis_plan``).
         template: The page fragment for a trial, below ``webapp/participant/responses/``; in a
             package, ``"package:path"``.
         script: The script that reads an answer on the page, located likewise.
@@ -54,7 +56,7 @@ class ResponseType(Timed, ABC):
         typical_rt_ms: The typical reaction time in milliseconds; simulated participants use it if
             the study sets no other.
         gives: What the answers provide. Rules, checks and bonuses that need anything else are
-            refused.
+            refused, and no sign of a program counts that needs anything else.
         balance: What the design balances, and the audit checks.
         alone: Whether an item may have only a good version.
         responder_method: The method that a simulated responder must have.
@@ -70,6 +72,7 @@ class ResponseType(Timed, ABC):
     model_config = ConfigDict(extra="forbid", frozen=True)
     name: ClassVar[str]
     family: ClassVar[str] = "choice"
+    measures: ClassVar[tuple[str, ...]] = ("accuracy",)
     template: ClassVar[str]
     script: ClassVar[str] = "choice/choice.js"
     columns: ClassVar[tuple[Column, ...]]
@@ -94,8 +97,21 @@ class ResponseType(Timed, ABC):
         """The types of a mixed session's tasks by task name; empty for all other types."""
         return {}
 
+    @property
+    def page_tasks(self) -> Mapping[str, Mapping[str, object]]:
+        """What the page knows of each task, by task name; empty unless the session is mixed."""
+        return {}
+
     def of_item(self, item: Item) -> "ResponseType":
         """Return the response type of an item's trials."""
+        return self
+
+    def of_options(self, options: str | None) -> "ResponseType":
+        """Return the response type of a stored trial.
+
+        Args:
+            options: The versions on the trial's screen, joined by spaces; None for a pair.
+        """
         return self
 
     def task_of(self, item: Item) -> str:
@@ -131,11 +147,11 @@ class ResponseType(Timed, ABC):
         good_first = options[0] == Variant.GOOD
         return self.show(item, Side.FIRST if good_first else Side.SECOND, render)
 
-    def show_arranged(self, item: Item, shown: Arrangement, render: Render) -> Shown:
+    def show_arranged(self, item: Item, arrangement: Arrangement, render: Render) -> Shown:
         """Return the texts of a stored trial."""
-        if shown.options:
-            return self.show_options(item, shown.options, render)
-        return self.show(item, shown.good_side or Side.FIRST, render)
+        if arrangement.options:
+            return self.show_options(item, arrangement.options, render)
+        return self.show(item, arrangement.good_side or Side.FIRST, render)
 
     def screens(self, item: Item, render: Render) -> tuple[Shown, ...]:
         """Return every screen that an item can have with the good option first."""
@@ -211,26 +227,40 @@ class ResponseType(Timed, ABC):
         """
         return self.n_answers
 
-    def accepts(self, given: Given, options: str | None) -> bool:
+    def accepts(self, answer: Given, options: str | None) -> bool:
         """Return whether an answer is valid for a trial; called for every answer, so keep it cheap.
 
         Args:
-            given: The answer.
+            answer: The answer.
             options: The versions on the trial's screen, joined by spaces; None for a pair.
         """
-        plain = given.rating is None and given.steps is None
-        return plain and given.side in SIDES[: self.n_offered(options)]
+        has_side_only = answer.rating is None and answer.steps is None
+        return has_side_only and answer.side in SIDES[: self.n_offered(options)]
 
-    def judged(self, shown: Arrangement, given: Given) -> Judged:
+    def time_outside_rt_ms(self, answer: Given) -> float | None:
+        """Return the time of a trial that the answer's reaction time leaves out.
+
+        Together they last from the trial's appearance to the moment at which the page has its
+        answer. Types whose reaction time spans the trial say so in ``gives``.
+
+        Args:
+            answer: The stored answer.
+
+        Returns:
+            The milliseconds; None if they are unknown.
+        """
+        return 0.0 if Gives.WHOLE_TIME in self.gives else None
+
+    def judged(self, arrangement: Arrangement, answer: Given) -> Judged:
         """Return the evaluation of an answer to a trial."""
         return Judged(
-            chose_good=given.side == shown.good_side,
-            chosen_side=given.side,
+            chose_good=answer.side == arrangement.good_side,
+            chosen_side=answer.side,
         )
 
-    def faultless(self, shown: Arrangement) -> Given:
+    def faultless(self, arrangement: Arrangement) -> Given:
         """Return the error-free answer to a trial."""
-        return Given(side=shown.good_side)
+        return Given(side=arrangement.good_side)
 
     # What the export contains.
 
@@ -251,20 +281,20 @@ class ResponseType(Timed, ABC):
         return self.with_lateness(done, row)
 
     def is_late(
-        self, shown: Arrangement, rt_ms: float | None, steps: Steps | None = None
+        self, arrangement: Arrangement, rt_ms: float | None, steps: Steps | None = None
     ) -> bool | None:
         """Return whether an answer came after the trial's deadline: see ``late``."""
         return self.late(rt_ms, steps)
 
     def step_rows(
-        self, item: Item, shown: Arrangement, given: Given
+        self, item: Item, arrangement: Arrangement, answer: Given
     ) -> Iterator[dict[str, object]]:
         """Yield an answer's rows of ``step_table``, without the columns that identify the trial.
 
         Args:
             item: The item that was read.
-            shown: The trial's arrangement on the screen.
-            given: The answer.
+            arrangement: The trial's arrangement on the screen.
+            answer: The answer.
         """
         yield from ()
 
@@ -274,7 +304,7 @@ class ResponseType(Timed, ABC):
         """Yield the faults that appear when items are compared, each with the item concerned."""
         yield from ()
 
-    def unbalanced(self, shown: Sequence[Arrangement]) -> Iterator[str]:
+    def unbalanced(self, arrangements: Sequence[Arrangement]) -> Iterator[str]:
         """Yield a session's imbalances that ``balance`` does not cover."""
         yield from ()
 
@@ -334,9 +364,9 @@ class ResponseType(Timed, ABC):
 
     # How an answer is described in words.
 
-    def said(self, shown: Arrangement, given: Given) -> str:
+    def said(self, arrangement: Arrangement, answer: Given) -> str:
         """Return an answer in a word or two, for the researcher's page about a participant."""
-        return str(given.side)
+        return str(answer.side)
 
     @property
     def example_note(self) -> str:

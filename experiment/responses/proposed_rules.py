@@ -30,13 +30,14 @@ def rules_of_errors(catch: Sequence[CatchTrials]) -> Iterator[str]:
         yield "[[exclusion]]"
         yield 'rule = "max_errors"'
         yield f"construction = {json.dumps(construction.name, ensure_ascii=False)}"
+        yield 'kind = "catch"'
         yield f"max_errors = {max(min(1, construction.trials - 1), construction.trials // 4)}"
         yield ""
     if not catch:
         yield "# No list has catch trials, so no one is excluded. With catch trials, for example:"
         yield "# [[exclusion]]"
         yield '# rule = "max_errors"'
-        yield '# construction = "catch"'
+        yield '# kind = "catch"'
         yield "# max_errors = 1"
         yield ""
 

@@ -74,8 +74,8 @@ def load_response(
 
 def response_of(study: Study, *, own_code: bool = True) -> ResponseType:
     """Return the response type of a study's trials; see ``load_response``."""
-    asked = load_response(study.response, study.trial.parameters, own_code=own_code)
-    return asked.within(study.design.block_of)
+    response = load_response(study.response, study.trial.parameters, own_code=own_code)
+    return response.within(study.design.block_of)
 
 
 def answer_keys(study: Study, response: ResponseType) -> tuple[str, ...]:

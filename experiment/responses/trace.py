@@ -35,8 +35,8 @@ def read_trace(text: str) -> Iterator[Moment]:
             each a letter and differences to the previous moment, in base 36.
     """
     at_ms = x_px = y_px = 0
-    for letter, after, right, down in _PARTS.findall(text):
-        at_ms += int(after, 36)
+    for letter, difference, right, down in _PARTS.findall(text):
+        at_ms += int(difference, 36)
         if not right:
             yield Moment(_KINDS[letter], at_ms)
             continue

@@ -235,6 +235,6 @@ class Design(_Table):
         ]
 
 
-def holds(when: Mapping[str, str], levels: Mapping[str, str]) -> bool:
-    """Return whether the levels of a list match the condition ``when``."""
-    return all(levels.get(factor) == level for factor, level in when.items())
+def holds(condition: Mapping[str, str], levels: Mapping[str, str]) -> bool:
+    """Return whether the levels of a list match the condition ``condition``."""
+    return all(levels.get(factor) == level for factor, level in condition.items())

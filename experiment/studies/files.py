@@ -33,11 +33,11 @@ def own_messages(study: Study) -> Mapping[str, str]:
 
 
 @lru_cache(maxsize=64)
-def _messages(text: str, where: str) -> Mapping[str, str]:
+def _messages(text: str, location: str) -> Mapping[str, str]:
     try:
         read = read_po(BytesIO(text.encode()), abort_invalid=True)
     except (PoFileError, ValueError) as error:
-        raise _unreadable(where, str(error)) from error
+        raise _unreadable(location, str(error)) from error
     messages = {}
     for message in read:
         if not (isinstance(message.id, str) and message.id and isinstance(message.string, str)):
@@ -47,7 +47,7 @@ def _messages(text: str, where: str) -> Mapping[str, str]:
         if _places(message.id) != _places(message.string):
             raise StudyError(
                 f"the translation “{message.string}” has other placeholders than its message",
-                where=where,
+                where=location,
                 expected=f"the placeholders of “{message.id}”, written the same way",
             )
         messages[message.id] = message.string
@@ -62,10 +62,10 @@ def _places(text: str) -> set[str]:
     return braces | set(_PERCENT.findall(text))
 
 
-def _unreadable(where: str, why: str) -> StudyError:
+def _unreadable(location: str, reason: str) -> StudyError:
     return StudyError(
-        f"the study's own catalogue cannot be read: {why}",
-        where=where,
+        f"the study's own catalogue cannot be read: {reason}",
+        where=location,
         expected="a gettext catalogue (.po) in UTF-8",
     )
 
@@ -108,8 +108,13 @@ def write_study_files(study: Study, folder: Path) -> None:
 def _names(study: Study) -> Iterator[str]:
     rates = study.humanness.rates if study.humanness else ""
     font = study.trial.font if study.trial.font.endswith(FONT_SUFFIX) else ""
-    named = (study.materials.grammar or study.materials.items, study.trial.practice, rates, font)
-    for name in (STUDY_FILE, PUBLISHED_FILE, PLAN_FILE, *filter(None, named)):
+    file_names = (
+        study.materials.grammar or study.materials.items,
+        study.trial.practice,
+        rates,
+        font,
+    )
+    for name in (STUDY_FILE, PUBLISHED_FILE, PLAN_FILE, *filter(None, file_names)):
         path = PurePosixPath(name)
         if path.is_absolute() or ".." in path.parts:
             raise StudyError(

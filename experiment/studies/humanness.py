@@ -80,13 +80,13 @@ class Rates(_Table):
 
     @model_validator(mode="after")
     def _each_once(self) -> Self:
-        for what, named in (
+        for kind, names in (
             ("item", [rate.item for rate in self.items]),
             ("at_least", [str(rate.at_least) for rate in self.failures]),
         ):
-            twice = next((name for name in named if named.count(name) > 1), None)
+            twice = next((name for name in names if names.count(name) > 1), None)
             if twice is not None:
-                raise ValueError(f'{what} = "{twice}" stands there twice')
+                raise ValueError(f'{kind} = "{twice}" stands there twice')
         return self
 
 

@@ -36,9 +36,9 @@ class TomlLines:
                 self._lines.setdefault(table, number)
             else:
                 self._note((*table, *keys), number)
-        for now, before in (earlier or {}).items():
-            if (before,) in self._lines:
-                self._lines.setdefault((now,), self._lines[before,])
+        for now, earlier_key in (earlier or {}).items():
+            if (earlier_key,) in self._lines:
+                self._lines.setdefault((now,), self._lines[earlier_key,])
 
     def _note(self, path: Path, number: int) -> None:
         for length in range(1, len(path) + 1):
@@ -126,67 +126,67 @@ class KeyErrors:
     def _one(self, error: ErrorDetails) -> StudyError:
         path, kind = error["loc"], error["type"]
         key, table = _key(path), path[:-1]
-        where = place(self._file, self._lines, path)
+        location = place(self._file, self._lines, path)
         if kind == "extra_forbidden":
-            known = list(_fields(_model_at(self._model, table)))
+            known_keys = list(_fields(_model_at(self._model, table)))
             return StudyError(
                 f'there is no key "{key}"{_in(table)}',
-                where=where,
-                expected=f"one of: {', '.join(known)}",
-                remedy=_nearest(key, known) or f"Remove it: {_REFERENCE}",
+                where=location,
+                expected=f"one of: {', '.join(known_keys)}",
+                remedy=_nearest(key, known_keys) or f"Remove it: {_REFERENCE}",
             )
         if not path and kind == "value_error":
             # Two tables contradict each other: the message names the key.
             problem, _, expected = str(error["ctx"]["error"]).partition("; ")
-            named = tuple(problem.split(" ")[0].rstrip(":").split("."))
+            named_key = tuple(problem.split(" ")[0].rstrip(":").split("."))
             return StudyError(
                 problem,
-                where=place(self._file, self._lines, named),
+                where=place(self._file, self._lines, named_key),
                 expected=expected.removeprefix("expected "),
             )
         if kind == "missing":
             return StudyError(
                 f'the key "{key}"{_in(table)} is missing',
-                where=where,
+                where=location,
                 expected=_description(self._model, path),
                 remedy=f"Add it: {_REFERENCE}",
             )
         return StudyError(
             f"{key} is {shown(error['input'])}",
-            where=where,
+            where=location,
             expected=_expected(error),
             remedy=_meaning(self._model, path),
         )
 
 
-def misread(given: Mapping[str, object], made: object, where: str) -> Iterator[StudyError]:
+def misread(keys: Mapping[str, object], model: object, location: str) -> Iterator[StudyError]:
     """Report keys whose value was converted to another type, such as "2" to a number.
 
     Args:
-        given: The keys and values in the file.
-        made: The object made from the keys, with an attribute for each.
-        where: The location of the keys, for messages.
+        keys: The keys and values in the file.
+        model: The object made from the keys, with an attribute for each.
+        location: The location of the keys, for messages.
     """
-    for key, value in given.items():
-        for name, item, words in _taken_for(key, value, getattr(made, key, None)):
-            yield StudyError(f"{name} is {shown(item)}", where=where, expected=words)
+    for key, value in keys.items():
+        for name, item, words in _taken_for(key, value, getattr(model, key, None)):
+            yield StudyError(f"{name} is {shown(item)}", where=location, expected=words)
 
 
-def _taken_for(name: str, written: object, read: object) -> Iterator[tuple[str, object, str]]:
+def _taken_for(name: str, written_value: object, read: object) -> Iterator[tuple[str, object, str]]:
     if isinstance(read, BaseModel):
         read = {key: getattr(read, key) for key in type(read).model_fields}
-    if isinstance(written, Mapping) and isinstance(read, Mapping):
-        for key in written.keys() & read.keys():
-            yield from _taken_for(f"{name}.{key}", written[key], read[key])
-    elif isinstance(written, list) and isinstance(read, list | tuple):
-        for item, read_item in zip(written, read, strict=False):
+    if isinstance(written_value, Mapping) and isinstance(read, Mapping):
+        for key in written_value.keys() & read.keys():
+            yield from _taken_for(f"{name}.{key}", written_value[key], read[key])
+    elif isinstance(written_value, list) and isinstance(read, list | tuple):
+        for item, read_item in zip(written_value, read, strict=False):
             yield from _taken_for(name, item, read_item)
-    elif type(read) is bool and type(written) is not bool:
-        yield name, written, _TYPES["bool"]
-    elif type(read) is int and type(written) is not int:
-        yield name, written, _TYPES["int"]
-    elif type(read) is float and type(written) not in (int, float):
-        yield name, written, _TYPES["float"]
+    elif type(read) is bool and type(written_value) is not bool:
+        yield name, written_value, _TYPES["bool"]
+    elif type(read) is int and type(written_value) is not int:
+        yield name, written_value, _TYPES["int"]
+    elif type(read) is float and type(written_value) not in (int, float):
+        yield name, written_value, _TYPES["float"]
 
 
 def place(file: str, lines: TomlLines, path: Path) -> str:
@@ -201,8 +201,8 @@ def _key(path: Path) -> str:
     return _dotted(path[names[-1] :]) if names else ""
 
 
-def _nearest(key: str, known: Sequence[str]) -> str:
-    near = get_close_matches(key, known, n=1)
+def _nearest(key: str, known_keys: Sequence[str]) -> str:
+    near = get_close_matches(key, known_keys, n=1)
     return f'Did you mean "{near[0]}"?' if near else ""
 
 
@@ -245,14 +245,16 @@ def _annotations(annotation: object) -> Iterator[object]:
 
 def _model_at(model: type[BaseModel] | None, path: Path) -> type[BaseModel] | None:
     """Return the pydantic model of the table at a path."""
-    named = False  # whether the next part is a name that the author chose, such as a parameter's
+    is_author_name = (
+        False  # whether the next part is a name that the author chose, such as a parameter's
+    )
     for part in path:
-        if isinstance(part, int) or model is None or named:
-            named = False
+        if isinstance(part, int) or model is None or is_author_name:
+            is_author_name = False
             continue
         field = model.model_fields.get(part)
         model = _table_of(field.annotation) if field else None
-        named = field is not None and get_origin(field.annotation) is dict
+        is_author_name = field is not None and get_origin(field.annotation) is dict
     return model
 
 

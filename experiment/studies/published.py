@@ -64,29 +64,29 @@ def read_published(study: Study) -> list[Published]:
 
 
 def _checked_rows(study: Study, text: str) -> Iterator[Published]:
-    known = [construction.name for construction in study.constructions]
-    seen: set[tuple[str, ...]] = set()
+    constructions = [construction.name for construction in study.constructions]
+    seen_keys: set[tuple[str, ...]] = set()
     declared = _declared(study)
     for number, row in enumerate(parse_table(PUBLISHED, text, study.published_path), start=1):
-        where = f"{study.published_path}, row {number}"
+        location = f"{study.published_path}, row {number}"
         published = Published(**row)  # type: ignore[arg-type]
-        if published.construction not in known:
+        if published.construction not in constructions:
             if published.construction in declared:
                 continue
-            unknown = unknown_name("construction", published.construction, known)
+            unknown = unknown_name("construction", published.construction, constructions)
             raise StudyError(
-                unknown.problem, where=where, expected=unknown.expected, remedy=unknown.remedy
+                unknown.problem, where=location, expected=unknown.expected, remedy=unknown.remedy
             )
         if not 0 <= published.accuracy <= 1:
             raise StudyError(
                 f"the accuracy {published.accuracy} is not a proportion",
-                where=where,
+                where=location,
                 expected="a number from 0 to 1",
             )
         key = tuple(str(row[name]) for name in PUBLISHED.primary_key)
-        if key in seen:
-            raise StudyError(f"the row repeats {', '.join(filter(None, key))}", where=where)
-        seen.add(key)
+        if key in seen_keys:
+            raise StudyError(f"the row repeats {', '.join(filter(None, key))}", where=location)
+        seen_keys.add(key)
         yield published
 
 

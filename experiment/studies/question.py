@@ -138,7 +138,7 @@ class FinalQuestion(Question):
     def in_words(self) -> str:
         """The question, its possible answers and its condition, for a codebook."""
         whom = [f"{factor} = {level}" for factor, level in self.when.items()]
-        whom += [f"{name} = {' or '.join(wanted)}" for name, wanted in self.only_if.items()]
+        whom += [f"{name} = {' or '.join(accepted)}" for name, accepted in self.only_if.items()]
         return super().in_words + (f", asked only if {' and '.join(whom)}" if whom else "")
 
 
@@ -230,8 +230,8 @@ def admits(questions: Sequence[ScreeningQuestion], answers: Mapping[str, str]) -
     return all(question.accepts(answer) for question, answer in answered if answer)
 
 
-def _same(answer: str, wanted: Sequence[str]) -> bool:
-    return answer.strip().casefold() in {text.strip().casefold() for text in wanted}
+def _same(answer: str, accepted: Sequence[str]) -> bool:
+    return answer.strip().casefold() in {text.strip().casefold() for text in accepted}
 
 
 def _among_options(question: Question, answers: Sequence[str], key: str) -> None:
@@ -278,8 +278,8 @@ def is_asked(question: Question, answers: Mapping[str, str]) -> bool:
         return True
     # If several answers were chosen, one matching answer is enough.
     return all(
-        not {answers.get(name, ""), *chosen(answers.get(name, ""))}.isdisjoint(wanted)
-        for name, wanted in question.only_if.items()
+        not {answers.get(name, ""), *chosen(answers.get(name, ""))}.isdisjoint(accepted)
+        for name, accepted in question.only_if.items()
     )
 
 

@@ -17,7 +17,7 @@ from pydantic import (
 
 from experiment.money import DEFAULT_CURRENCY, minor_units
 from experiment.panels.panel import Panel
-from experiment.studies.analysis_plan import Analysis
+from experiment.studies.analysis_plan import Analysis, Comparison
 from experiment.studies.design import Design, holds
 from experiment.studies.humanness import Humanness
 from experiment.studies.privacy import Oversight, Privacy, TakingPart
@@ -238,6 +238,9 @@ class Study(_Table):
     humanness: Humanness | None = Field(
         default=None, description="which trials people and programs are known to answer differently"
     )
+    comparisons: list[Comparison] = Field(
+        default=[], description="the questions of the study, declared before the data"
+    )
     analysis: Analysis = Field(default=Analysis())
     publication: Publication = Field(default=Publication())
     baseline: Baseline = Field(default=Baseline())
@@ -246,12 +249,12 @@ class Study(_Table):
 
     @model_validator(mode="after")
     def _questions_that_there_are(self) -> Self:
-        asked = [question.name for question in (*self.screening, *self.questionnaire)]
+        question_names = [question.name for question in (*self.screening, *self.questionnaire)]
         for name in self.privacy.identifying_questions:
-            if name not in asked:
+            if name not in question_names:
                 raise ValueError(
                     f'privacy.identifying_questions names "{name}", but there is no such question;'
-                    f" the questions are {', '.join(asked) or 'none'}"
+                    f" the questions are {', '.join(question_names) or 'none'}"
                 )
         return self
 
@@ -263,8 +266,8 @@ class Study(_Table):
             return tables
         if "response" in tables:
             raise ValueError("response and presentation are two names of one key; give response")
-        rest = {key: value for key, value in tables.items() if key != EARLIER_RESPONSE}
-        return rest | {"response": tables[EARLIER_RESPONSE]}
+        other_tables = {key: value for key, value in tables.items() if key != EARLIER_RESPONSE}
+        return other_tables | {"response": tables[EARLIER_RESPONSE]}
 
     @model_validator(mode="before")
     @classmethod
@@ -357,10 +360,10 @@ class Study(_Table):
         levels = self.design.levels(list_)
         wording = [entry for entry in self.design.wording if holds(entry.when, levels)]
         title = next((entry.title for entry in wording if entry.title), self.study.title)
-        asked = [entry for entry in self.questionnaire if holds(entry.when, levels)]
+        questions = [entry for entry in self.questionnaire if holds(entry.when, levels)]
         changed = {
             "study": self.study.model_copy(update={"title": title}),
-            "questionnaire": asked,
+            "questionnaire": questions,
         }
         study = self.model_copy(update=changed)
         study._pages = {page: text for entry in wording for page, text in entry.pages.items()}

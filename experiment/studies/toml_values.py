@@ -79,6 +79,8 @@ def with_amounts(tables: object) -> object:
         if not isinstance(table, Mapping) or key in table:
             continue
         if type(hundredths := table.get(earlier)) is int:
-            rest = {known: value for known, value in table.items() if known != earlier}
-            read[name] = rest | {key: f"{major_units(hundredths, 'USD'):f}"}
+            other_keys = {
+                key_name: value for key_name, value in table.items() if key_name != earlier
+            }
+            read[name] = other_keys | {key: f"{major_units(hundredths, 'USD'):f}"}
     return read

@@ -77,10 +77,10 @@ def _resources(folder: Path, tables: Sequence[TableSchema]) -> Iterator[dict[str
         }
 
 
-def _file(path: Path, named: str) -> dict[str, object]:
+def _file(path: Path, schema_name: str) -> dict[str, object]:
     return {
         "path": path.name,
-        "format": named,
+        "format": schema_name,
         "mediatype": MEDIA_TYPES[path.suffix],
         "bytes": path.stat().st_size,
         "hash": _sha256(path),

@@ -102,15 +102,15 @@ def write_table(
 
 
 def _write_text(schema: TableSchema, rows: Iterable[Row], path: Path, delimiter: str) -> int:
-    names, absent, written = schema.column_names, schema.absent, 0
+    names, absent, n_written = schema.column_names, schema.absent, 0
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, delimiter=delimiter, lineterminator="\n")
         writer.writerow(names)
         for row in rows:
-            whole = {**absent, **row}
-            writer.writerow([_as_text(whole[name]) for name in names])
-            written += 1
-    return written
+            full_row = {**absent, **row}
+            writer.writerow([_as_text(full_row[name]) for name in names])
+            n_written += 1
+    return n_written
 
 
 def _as_text(value: object) -> str:
@@ -179,9 +179,9 @@ def _read_parquet(
     check_columns(schema, file.schema_arrow.names, path)
     further = [name for name in file.schema_arrow.names if name not in schema.column_names]
     columns = [*schema.column_names, *(further if extended else ())]
-    there = [name for name in columns if name in file.schema_arrow.names]
-    absent = {name: value for name, value in schema.absent.items() if name not in there}
-    for batch in file.iter_batches(columns=there):
+    present = [name for name in columns if name in file.schema_arrow.names]
+    absent = {name: value for name, value in schema.absent.items() if name not in present}
+    for batch in file.iter_batches(columns=present):
         for row in batch.to_pylist():
             row |= absent
             yield row if not extended else row | {name: _as_text(row[name]) for name in further}
@@ -220,16 +220,16 @@ def _no_text_table(path: Path, error: Exception) -> TableError:
     )
 
 
-def check_columns(schema: TableSchema, seen: Sequence[str], path: Path) -> None:
+def check_columns(schema: TableSchema, header: Sequence[str], path: Path) -> None:
     """Raise a TableError if a mandatory column of the schema is missing."""
     needed = [column.name for column in schema.columns if column.absent is None]
-    missing = [name for name in needed if name not in seen]
+    missing = [name for name in needed if name not in header]
     if missing:
         raise TableError(
             f'the table "{schema.name}" lacks the column(s) {", ".join(missing)}',
             where=str(path),
             expected=f"the columns {', '.join(schema.column_names)}",
-            remedy=f"The columns seen are {', '.join(seen) or 'none'}",
+            remedy=f"The columns seen are {', '.join(header) or 'none'}",
         )
 
 

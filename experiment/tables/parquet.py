@@ -35,14 +35,14 @@ def write_parquet(
     metadata: Mapping[str, str] | None,
 ) -> int:
     """Write rows in bounded memory, and return their number."""
-    target, absent, written = arrow_schema(schema, metadata), schema.absent, 0
+    target, absent, n_written = arrow_schema(schema, metadata), schema.absent, 0
     with pq.ParquetWriter(path, target, compression="zstd") as writer:
         iterator = iter(rows)
         while chunk := list(islice(iterator, _CHUNK_ROWS)):
-            whole = [{**absent, **row} for row in chunk]
-            writer.write_table(pa.Table.from_pylist(whole, target))
-            written += len(chunk)
-    return written
+            full_rows = [{**absent, **row} for row in chunk]
+            writer.write_table(pa.Table.from_pylist(full_rows, target))
+            n_written += len(chunk)
+    return n_written
 
 
 def open_parquet(path: Path) -> pq.ParquetFile:

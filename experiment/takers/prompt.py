@@ -72,15 +72,15 @@ def words_of(language: str) -> Words:
     Raises:
         StudyError: The language has no prompt words.
     """
-    known = _languages()
-    if language not in known:
+    languages = _languages()
+    if language not in languages:
         raise StudyError(
             f'prompts have no words in the language "{language}"',
             where="study.toml, study.language",
-            expected=f"one of: {', '.join(known)}",
+            expected=f"one of: {', '.join(languages)}",
             remedy="Take the session with readings of probabilities alone, which need no prompt",
         )
-    return known[language]
+    return languages[language]
 
 
 def labels_of(name: str, n: int) -> tuple[str, ...]:
@@ -169,7 +169,9 @@ class Prompter:
     def __init__(self, study: Study, screens: Screens) -> None:
         self.words: Words = words_of(study.study.language)
         self.instructions = instructions_of(study)
-        self._practice = [_ready(each, screens) for each in read_practice(study)]
+        self._practice = [
+            _ready(practice_trial, screens) for practice_trial in read_practice(study)
+        ]
         self._told = Gives.RIGHT in screens.response.gives
 
     def with_instructions(self, instructions: str) -> "Prompter":
@@ -199,15 +201,19 @@ class Prompter:
             earlier: The lines and the answer of each earlier trial.
             practice: The lines, the answer (empty for none) and the feedback of practice trials.
         """
-        asked = question.format(
+        question_text = question.format(
             labels=self.words.listed(tuple(labels)), lowest=labels[0], highest=labels[-1]
         )
-        head = f"{self.instructions}\n\n{asked}" if way.context.has_instructions else asked
+        head = (
+            f"{self.instructions}\n\n{question_text}"
+            if way.context.has_instructions
+            else question_text
+        )
         blocks = [head]
         if way.context.has_practice:
-            blocks += [self._block(*each) for each in practice]
+            blocks += [self._block(*practice_block) for practice_block in practice]
         if way.context.has_session:
-            blocks += [self._block(*each) for each in earlier]
+            blocks += [self._block(*practice_block) for practice_block in earlier]
         return "\n\n".join([*blocks, f"{trial}\n{self.words.answer}"])
 
     def practised(self, way: Way) -> list[tuple[TakerTrial, Given | None, str]]:
@@ -215,14 +221,18 @@ class Prompter:
         if not way.context.has_practice:
             return []
         return [
-            (trial, Given(side=each.good_side) if self._told else None, each.feedback)
-            for each, trial in self._practice
+            (
+                trial,
+                Given(side=practice_trial.good_side) if self._told else None,
+                practice_trial.feedback,
+            )
+            for practice_trial, trial in self._practice
         ]
 
     def _block(self, lines: str, answer: str, feedback: str = "") -> str:
-        said = f"\n{self.words.answer} {answer}" if answer else ""
-        told = f"\n{feedback}" if feedback else ""
-        return f"{lines}{said}{told}"
+        answer_line = f"\n{self.words.answer} {answer}" if answer else ""
+        feedback_line = f"\n{feedback}" if feedback else ""
+        return f"{lines}{answer_line}{feedback_line}"
 
 
 def instructions_of(study: Study) -> str:
@@ -239,12 +249,12 @@ def option_lines(trial: TakerTrial, labels: Sequence[str], order: Sequence[int])
         labels: The labels in the order shown.
         order: The index of the option on each line.
     """
-    listed = [
+    lines = [
         f"{label}. {trial.shown.options[place]}" for label, place in zip(labels, order, strict=True)
     ]
-    return "\n".join([*([trial.shown.prefix] if trial.shown.prefix else []), *listed])
+    return "\n".join([*([trial.shown.prefix] if trial.shown.prefix else []), *lines])
 
 
-def _ready(each: Practice, screens: Screens) -> tuple[Practice, TakerTrial]:
-    trial = Trial(0, each.item.item_id, Kind.FILLER, each.good_side)
-    return each, screens.trial(trial, ListEntry(each.item, Kind.FILLER))
+def _ready(practice_trial: Practice, screens: Screens) -> tuple[Practice, TakerTrial]:
+    trial = Trial(0, practice_trial.item.item_id, Kind.FILLER, practice_trial.good_side)
+    return practice_trial, screens.trial(trial, ListEntry(practice_trial.item, Kind.FILLER))

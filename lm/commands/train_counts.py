@@ -54,14 +54,16 @@ def train_count_model(request: TrainRequest) -> None:
 def _all_settings(kind: Any, request: TrainRequest, text: Path) -> dict[str, object]:  # noqa: ANN401
     """Return the settings that determine the model, as stored in its config.json."""
     sha256 = text_sha256(text)
-    return {
+    settings: dict[str, object] = {
         "type": request.type,
         "trained_on": describe_text(text, sha256),
         "max_words": request.max_words,
         "min_count": request.min_count,
         "text_sha256": sha256,
         "code_version": version(DISTRIBUTION),
-    } | kind.chosen_settings(request.name, request.options)
+    }
+    settings.update(kind.chosen_settings(request.name, request.options))
+    return settings
 
 
 def _holds_model(folder: Path, files: tuple[str, ...], settings: dict[str, object]) -> bool:

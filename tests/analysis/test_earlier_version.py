@@ -9,7 +9,7 @@ import pytest
 
 from analysis.archive.pack import MANIFEST, RESULTS, Choices, hashes, recompute
 from analysis.data.load import load_run
-from analysis.data.takers import read_manifest
+from analysis.takers.answers import read_manifest
 from tests.analysis import small_run
 from tests.earlier import figures, unpack
 

@@ -21,9 +21,9 @@ ENDS = {"commit", "begin", "rollback", "driver_transaction"}
 # A batch's transaction belongs to all who are in it, so none of them can end it.
 # What the first of two people asks for is kept although nothing is done yet.
 BY_TWO = [
+    ("blinding.py", "unblind_by_two"),
     ("second_person.py", "first_of_two"),
     ("second_person.py", "refuse_one_person"),
-    ("unblind.py", "unblind_by_two"),
 ]
 BATCH = ("record_batch.py", "record_in_one_transaction")
 

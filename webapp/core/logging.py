@@ -72,7 +72,7 @@ def write_logs(log_format: LogFormat, level: str) -> None:
             libraries, warnings and errors are written.
     """
     # No line contains the thread's or the process's name, so they are not looked up.
-    logging.logThreads = logging.logMultiprocessing = logging.logAsyncioTasks = False
+    logging.logThreads = logging.logMultiprocessing = False
     handler = OncePerMinuteHandler(sys.stderr)
     handler.setFormatter(log_formatter(log_format, sys.stderr))
     logging.getLogger().handlers[:] = [handler]

@@ -1,9 +1,11 @@
 """The run's public URL: the consent page and the decision."""
 
 import re
+from collections.abc import Callable
 from dataclasses import replace
+from secrets import token_hex
 
-from flask import Blueprint, current_app, redirect, render_template, request, url_for
+from flask import Blueprint, current_app, g, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from sqlalchemy.orm import Session
 from structlog.contextvars import bind_contextvars
@@ -17,7 +19,13 @@ from webapp.database.retry import in_transaction
 from webapp.database.scrub import empty_log_soon
 from webapp.errors import RequestError
 from webapp.http.error_handlers import refused
-from webapp.participant.data_notice import answerable, consent_text, rights_notice, stored_data
+from webapp.participant.data_notice import (
+    answerable,
+    consent_text,
+    device_notice,
+    rights_notice,
+    stored_data,
+)
 from webapp.participant.leaving import (
     OVER,
     finished_before,
@@ -51,6 +59,8 @@ from webapp.sessions.withdraw import STILL_THERE, Wish, withdraw
 consent_pages = Blueprint("consent", __name__)
 
 _MARK = re.compile(r"[a-z0-9]{12}", re.ASCII)
+# Where each participant's mark goes in the rendered page; no study's text can contain it.
+_ANY_MARK = f"mark-{token_hex(16)}"
 
 
 @consent_pages.get("/run/<ref>")
@@ -206,24 +216,45 @@ def _kept(arrival: Arrival, confirmed: bool | None) -> dict[str, str]:
 
 
 def _text(study: Study, arrival: Arrival) -> str:
-    return consent_text(study, known_to_platform=not is_of_link(arrival.platform_id))
+    known = not is_of_link(arrival.platform_id)
+    return _rendered_once(
+        study,
+        ("text", known),
+        lambda: consent_text(study, known_to_platform=known, collected=g.collected),
+    )
 
 
 def _consent(study: Study, arrival: Arrival, *, changed: bool = False, visit: str = "") -> str:
-    return render_template(
-        "consent.html",
-        study=study,
-        changed=changed,
-        text_hash=text_hash(_text(study, arrival)),
-        text=as_html(study.text("consent")),
-        stored=stored_data(study, known_to_platform=not is_of_link(arrival.platform_id)),
-        rights=rights_notice(),
-        answerable=list(answerable(study)),
-        known_to_platform=not is_of_link(arrival.platform_id),
-        visit=visit or new_reference(),
-        preview=arrival.preview,
-        script=trial_script(study),
+    """Return the consent page; only its mark differs between the participants of a run."""
+    known = not is_of_link(arrival.platform_id)
+    page = _rendered_once(
+        study,
+        ("page", known, changed, arrival.preview),
+        lambda: render_template(
+            "consent.html",
+            study=study,
+            changed=changed,
+            text_hash=text_hash(_text(study, arrival)),
+            text=as_html(study.text("consent")),
+            stored=stored_data(study, known_to_platform=known, collected=g.collected),
+            on_device=device_notice(),
+            rights=rights_notice(),
+            answerable=list(answerable(study)),
+            known_to_platform=known,
+            visit=_ANY_MARK,
+            preview=arrival.preview,
+            script=trial_script(study),
+        ),
     )
+    return page.replace(_ANY_MARK, visit or new_reference())
+
+
+def _rendered_once(study: Study, name: tuple[object, ...], render: Callable[[], str]) -> str:
+    """Return a text of the requested run, rendered by the first request of this process for it."""
+    rendered, key = current_services().rendered, (g.run_ref, *name)
+    if key not in rendered or rendered[key][0] is not study:
+        rendered[key] = study, render()
+    return rendered[key][1]
 
 
 def _look(session: Session, run: Run, study: Study, arrival: Arrival, decision: Decision) -> str:
@@ -236,6 +267,7 @@ def _look(session: Session, run: Run, study: Study, arrival: Arrival, decision: 
 
 def _come(session: Session, run: Run, study: Study) -> tuple[Arrival, Link | None]:
     services = current_services()
+    g.collected = services.collected_of(session, run)
     landing = Landing(request.args, study, _opened(), services.now())
     arrival = services.recruiter(run.recruiter).arrival(landing)
     if arrival.preview or arrival.link is None:

@@ -13,7 +13,6 @@ from experiment.materials.render import render
 from experiment.records import PAIR, SIDES, Item, Kind, Side
 from experiment.records import Trial as DrawnTrial
 from experiment.responses.base import Arrangement, Gives
-from experiment.responses.mixed.mixed import Mixed
 from experiment.responses.registry import answer_keys, response_of
 from experiment.studies.study import Study
 from webapp.database.models import Run, RunItem
@@ -232,13 +231,6 @@ class Screen:
             device_known=device_known,
             preview=preview,
         )
-        if isinstance(self._response, Mixed):
-            work["tasks"] = {
-                name: TaskWork(
-                    keys=list(task.chosen_by),
-                    title=task.title,
-                    deadline_ms=task.type.deadline_ms,
-                )
-                for name, task in self._response.tasks.items()
-            }
+        if tasks := self._response.page_tasks:
+            work["tasks"] = cast(dict[str, TaskWork], tasks)
         return work

@@ -66,8 +66,14 @@ def _described(archive: zipfile.ZipFile) -> Mapping[str, dict[str, object]]:
     if "metadata.json" not in archive.namelist():
         return {}
     content = json.loads(archive.read("metadata.json"))
-    results = [one for study in content.get("data", []) for one in study.get("studyResults", [])]
-    return {str(one["id"]): {k: one[k] for k in _DESCRIBED if k in one} for one in results}
+    results = [
+        study_result
+        for study in content.get("data", [])
+        for study_result in study.get("studyResults", [])
+    ]
+    return {
+        str(result["id"]): {k: result[k] for k in _DESCRIBED if k in result} for result in results
+    }
 
 
 PROGRAM = Program(

@@ -133,10 +133,10 @@ def scripts(materials: Materials) -> Iterator[Fault]:
         return
     by_script: dict[str, list[Item]] = {}
     for item in materials.items:
-        whole = " ".join((item.context, *materials.versions(item)))
-        if whole.isascii() and "LATIN" in expected:
+        all_texts = " ".join((item.context, *materials.versions(item)))
+        if all_texts.isascii() and "LATIN" in expected:
             continue
-        if other := _other_script(whole, expected):
+        if other := _other_script(all_texts, expected):
             by_script.setdefault(other, []).append(item)
     for other, items in by_script.items():
         example = next(w for w in _all_words(materials, items[0]) if _of_other(w, expected))
@@ -179,15 +179,19 @@ def _texts(
     style: bool = False,
 ) -> Iterator[Fault]:
     """Report items with an odd text; if the oddity may be a style, only if few items have it."""
-    odd = [
+    open_texts = [
         (item, text)
         for item in materials.items
         for text in (item.context, *materials.versions(item))
         if text and is_odd(text)
     ]
-    odd = list({item.item_id: (item, text) for item, text in reversed(odd)}.values())[::-1]
-    if odd and not (style and len(odd) > len(materials.items) / 2):
-        yield Fault(name, tuple(item for item, _ in odd), f'{problem}: "{odd[0][1]}"', remedy)
+    open_texts = list({item.item_id: (item, text) for item, text in reversed(open_texts)}.values())[
+        ::-1
+    ]
+    if open_texts and not (style and len(open_texts) > len(materials.items) / 2):
+        yield Fault(
+            name, tuple(item for item, _ in open_texts), f'{problem}: "{open_texts[0][1]}"', remedy
+        )
 
 
 def _is_open(text: str) -> bool:
@@ -297,24 +301,25 @@ def _is_number(text: str) -> bool:
         return False
 
 
-def _alike(materials: Materials, what: str, counted: Counter[str]) -> Iterator[Fault]:
+def _alike(materials: Materials, attribute: str, counted: Counter[str]) -> Iterator[Fault]:
     common = dict(counted.most_common())
     for name, number in common.items():
         for other, others in common.items():
             if number <= _RARE * others and name != other and _is_slip(name, other):
-                items = tuple(item for item in materials.items if _value(item, what) == name)
+                items = tuple(item for item in materials.items if _value(item, attribute) == name)
                 yield Fault(
                     "a name with a slip",
                     items,
-                    f'has the {what} "{name}", as {number} item(s) have; {others} have "{other}"',
+                    f'has the {attribute} "{name}", as {number} item(s) have; '
+                    f'{others} have "{other}"',
                     f'Write "{other}", where that was meant',
                 )
 
 
-def _value(item: Item, what: str) -> str:
-    if what == "construction":
+def _value(item: Item, attribute: str) -> str:
+    if attribute == "construction":
         return item.construction
-    return item.condition if what == "condition" else dict(item.extra).get(what, "")
+    return item.condition if attribute == "condition" else dict(item.extra).get(attribute, "")
 
 
 def _is_slip(name: str, other: str) -> bool:

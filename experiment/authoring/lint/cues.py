@@ -33,13 +33,17 @@ def full_stops(materials: Materials) -> Iterator[Fault]:
             f'ends with another sign in one version: "{good}", "{other}"',
             "End all versions with the same sign: participants can choose by it",
         )
-    whole = [item for item in materials.items if is_whole(item) and item not in differing]
-    bare = [item for item in whole if not any(map(ending, materials.versions(item)))]
-    if len(whole) >= _FEWEST_TEXTS and bare and len(bare) <= (1 - _STYLE) * len(whole):
+    sentences = [item for item in materials.items if is_whole(item) and item not in differing]
+    without_stop = [item for item in sentences if not any(map(ending, materials.versions(item)))]
+    if (
+        len(sentences) >= _FEWEST_TEXTS
+        and without_stop
+        and len(without_stop) <= (1 - _STYLE) * len(sentences)
+    ):
         yield Fault(
             "final punctuation of the others",
-            tuple(bare),
-            f'has no sign at its end, as nearly all others have: "{bare[0].good}"',
+            tuple(without_stop),
+            f'has no sign at its end, as nearly all others have: "{without_stop[0].good}"',
             "End it like the others",
         )
 
@@ -144,12 +148,12 @@ def lengths(materials: Materials) -> Iterator[Fault]:
     }
     for group in materials.groups(lambda item: (item.construction, item.condition)).values():
         usual = median(far[item.item_id] for item in group)
-        odd = [item for item in group if abs(far[item.item_id] - usual) >= _ODD_LENGTH]
-        if len(group) >= _FEWEST_TEXTS // 2 and 0 < len(odd) <= max(1, _FEW * len(group)):
-            good, *others = materials.versions(odd[0])
+        uneven = [item for item in group if abs(far[item.item_id] - usual) >= _ODD_LENGTH]
+        if len(group) >= _FEWEST_TEXTS // 2 and 0 < len(uneven) <= max(1, _FEW * len(group)):
+            good, *others = materials.versions(uneven[0])
             yield Fault(
                 "length of one version",
-                tuple(odd),
+                tuple(uneven),
                 f'has versions of other lengths than the other items: "{good}", "{others[0]}"',
                 "Make the versions as alike in length as those of the others",
             )
@@ -235,15 +239,15 @@ def _loud(text: str) -> int:
 
 def _recased(texts: Sequence[str]) -> bool:
     """Return whether a word that does not begin a sentence occurs in two cases."""
-    seen: dict[str, set[str]] = {}
+    cases_by_word: dict[str, set[str]] = {}
     for text in texts:
         for word in text.split()[1:]:
-            plain = letters(word)
-            if plain:
-                kept = "".join(c for c in word if c.isalpha())
-                seen.setdefault(plain, set()).add(kept)
+            base_form = letters(word)
+            if base_form:
+                letters_only = "".join(c for c in word if c.isalpha())
+                cases_by_word.setdefault(base_form, set()).add(letters_only)
     firsts = {letters(_first_word(text)) for text in texts}
-    return any(len(forms) > 1 for word, forms in seen.items() if word not in firsts)
+    return any(len(forms) > 1 for word, forms in cases_by_word.items() if word not in firsts)
 
 
 def _quotes(text: str) -> Counter[str]:

@@ -64,16 +64,18 @@ def lint(examined: Examined) -> Iterator[ParallaxError]:
     item individually.
     """
     study = examined.study
-    listed = [[entry.item for entry in entries] for entries in _lists(examined)]
+    items_of_lists = [[entry.item for entry in entries] for entries in _lists(examined)]
     items: Sequence[Item] = examined.items
     if not study.materials.items:
-        items = list({item.item_id: item for each in listed for item in each}.values())
+        items = list(
+            {item.item_id: item for list_items in items_of_lists for item in list_items}.values()
+        )
     against = study.trial.parameters.get("against", ())
     materials = Materials(
         items,
         study.study.language,
         tuple(map(str, against)) if isinstance(against, list | tuple) else (),
-        listed,
+        items_of_lists,
         frozenset(given.column for given in study.design.given),
     )
     places = Places(study.materials_path)
@@ -86,15 +88,17 @@ def faults(materials: Materials) -> Iterator[Fault]:
         yield from lint(materials)
 
 
-def told(found: Iterable[Fault], file: str, places: Mapping[str, str]) -> Iterator[ParallaxError]:
+def told(
+    faults_found: Iterable[Fault], file: str, places: Mapping[str, str]
+) -> Iterator[ParallaxError]:
     """Yield faults as errors and notes.
 
     Args:
-        found: The faults.
+        faults_found: The faults.
         file: The file of items, for items without a known line.
         places: Each item's location in its file.
     """
-    for fault in found:
+    for fault in faults_found:
         kind = StudyError if fault.fatal else StudyNote
         if not fault.items:
             yield kind(fault.problem, where=file, remedy=fault.remedy)
@@ -103,8 +107,8 @@ def told(found: Iterable[Fault], file: str, places: Mapping[str, str]) -> Iterat
         also = ""
         if others:
             ends = ", ".join(_line(item, places) for item in others[:_SHOWN])
-            more = f" and {len(others) - _SHOWN} more" if len(others) > _SHOWN else ""
-            also = f" ({fault.name}; also {ends}{more})"
+            remainder = f" and {len(others) - _SHOWN} more" if len(others) > _SHOWN else ""
+            also = f" ({fault.name}; also {ends}{remainder})"
         yield kind(
             f'the item "{first.item_id}" {fault.problem}{also}',
             where=places.get(first.item_id, file),

@@ -93,8 +93,8 @@ def plain(text: str) -> str:
 
 def letters(text: str) -> str:
     """Return a text's letters, marks and digits, case-folded, with single spaces."""
-    kept = "".join(c if unicodedata.category(c)[0] in "LMN" else " " for c in plain(text))
-    return " ".join(kept.casefold().split())
+    cleaned = "".join(c if unicodedata.category(c)[0] in "LMN" else " " for c in plain(text))
+    return " ".join(cleaned.casefold().split())
 
 
 def ending(text: str) -> str:

@@ -24,20 +24,20 @@ def same_versions(materials: Materials) -> Iterator[Fault]:
         ("in capitals alone", lambda text: plain(text).casefold(), False),
         ("in punctuation alone", letters, False),
     )
-    seen: set[str] = set()
-    for how, form, fatal in levels:
+    seen_items: set[str] = set()
+    for likeness, form, fatal in levels:
         same = []
         for item in materials.paired:
             texts = materials.versions(item)
-            if item.item_id not in seen and len({*map(form, texts)}) < len({*texts}):
+            if item.item_id not in seen_items and len({*map(form, texts)}) < len({*texts}):
                 same.append(item)
-        seen.update(item.item_id for item in same)
+        seen_items.update(item.item_id for item in same)
         if same and (fatal or len(same) <= _DESIGN * len(materials.paired)):
             good, *others = materials.versions(same[0])
             yield Fault(
                 "versions that are the same",
                 tuple(same),
-                f'has versions that differ {how}: "{good}", "{others[0]}"',
+                f'has versions that differ {likeness}: "{good}", "{others[0]}"',
                 "Write the version that was meant, or leave the item out",
                 fatal,
             )
@@ -71,15 +71,15 @@ def twice(materials: Materials) -> Iterator[Fault]:
                         for _, item in alike}.values())  # fmt: skip
     # If most frames of a construction have the property (such as a comma), the construction is
     # about that property.
-    odd = [
+    differing = [
         pair for pair in alike
         if of_alike[pair[1].construction] <= _DESIGN * of_all[pair[1].construction]
     ]  # fmt: skip
-    if odd:
-        first, second = odd[0]
+    if differing:
+        first, second = differing[0]
         yield Fault(
             "two conditions that are the same",
-            tuple(second for _, second in odd),
+            tuple(second for _, second in differing),
             f'shows the same texts in the conditions "{first.condition}" and '
             f'"{second.condition}": "{first.good}"',
             "Write the sentence of each condition",
@@ -87,21 +87,21 @@ def twice(materials: Materials) -> Iterator[Fault]:
 
 
 def _in_a_list(materials: Materials, one: Item, other: Item) -> str:
-    both = {one.item_id, other.item_id}
+    item_ids = {one.item_id, other.item_id}
     for number, items in enumerate(materials.listed):
-        if both <= {item.item_id for item in items}:
+        if item_ids <= {item.item_id for item in items}:
             return f", and participants of list {number} would see both"
     return ""
 
 
 def contradictions(materials: Materials) -> Iterator[Fault]:
     """Report pairs whose good and other versions are swapped in another item."""
-    seen = {
+    items_by_texts = {
         (letters(item.context), *map(plain, materials.versions(item))): item
         for item in materials.paired
     }
-    for (context, *texts), item in seen.items():
-        other = seen.get((context, *reversed(texts)))
+    for (context, *texts), item in items_by_texts.items():
+        other = items_by_texts.get((context, *reversed(texts)))
         if other is not None and item.item_id < other.item_id and len(texts) > 1:
             yield Fault(
                 "good in one item, bad in another",
@@ -143,8 +143,8 @@ def _short(materials: Materials, item: Item) -> bool:
 _Bags = Sequence[tuple[Counter[str], Counter[str]]]
 
 
-def _apart(one: Counter[str], other: Counter[str]) -> int:
-    return sum((one - other).values()) + sum((other - one).values())
+def _apart(words: Counter[str], other_words: Counter[str]) -> int:
+    return sum((words - other_words).values()) + sum((other_words - words).values())
 
 
 def _shifted(bags: _Bags, distances: Sequence[int]) -> int:
@@ -165,9 +165,9 @@ def _exchanged(
     materials: Materials, group: Sequence[Item], bags: _Bags, distances: Sequence[int]
 ) -> Iterator[Fault]:
     usual = median(distances)
-    odd = [number for number, apart in enumerate(distances) if apart > usual][:_COMPARED]
-    for at, index in enumerate(odd):
-        for other in odd[at + 1 :]:
+    distant = [number for number, apart in enumerate(distances) if apart > usual][:_COMPARED]
+    for at, index in enumerate(distant):
+        for other in distant[at + 1 :]:
             crossed = _apart(bags[index][0], bags[other][1]) + _apart(
                 bags[other][0], bags[index][1]
             )

@@ -102,13 +102,13 @@ def _asked(block: list[ListEntry], design: Design, *, first: bool) -> list[Const
 
 
 def _asked_text(sessions: Sequence[Session], design: Design) -> str:
-    asked = (
+    constraint_texts = (
         constraint.text
         for session in sessions[:1]
         for n, block in enumerate(_blocks(session, design))
         for constraint in _asked(block, design, first=not n)
     )
-    return "; ".join(dict.fromkeys(asked)) or "nothing"
+    return "; ".join(dict.fromkeys(constraint_texts)) or "nothing"
 
 
 def _broken(sessions: Sequence[Session], design: Design) -> Iterator[str]:
@@ -139,8 +139,8 @@ def drawing_checks(study: Study, built: BuiltLists, n_seeds: int) -> Iterator[Ch
     for n, block in enumerate(blocks_of(entries, study.design, 0)):
         shown = [entries[index] for index in block]
         try:
-            asked = tuple(_asked(shown, study.design, first=not n))
-            yield from _block_checks(len(shown), asked, built.seed, n, n_seeds)
+            constraints = tuple(_asked(shown, study.design, first=not n))
+            yield from _block_checks(len(shown), constraints, built.seed, n, n_seeds)
         except DesignError:
             # The check of the composed sessions already reports this.
             continue
@@ -149,19 +149,21 @@ def drawing_checks(study: Study, built: BuiltLists, n_seeds: int) -> Iterator[Ch
 # The same lists are audited when a study is checked, planned and launched.
 @lru_cache(maxsize=64)
 def _block_checks(
-    n: int, asked: tuple[Constraint, ...], seed: int, block: int, n_seeds: int
+    n: int, constraints: tuple[Constraint, ...], seed: int, block: int, n_seeds: int
 ) -> tuple[Check, ...]:
     name = f" in block {block + 1}" if block else ""
-    if asked and not is_counted(n, asked):
-        return (_chains_agree(n, asked, generator(seed, "audit", "chains", block), name),)
+    if constraints and not is_counted(n, constraints):
+        return (_chains_agree(n, constraints, generator(seed, "audit", "chains", block), name),)
     n_seeds = round(n_seeds * min(1, (_LONG_SESSION / max(1, n)) ** 2))
-    drawn = [draw_order(n, asked, generator(seed, "audit", block, i)) for i in range(n_seeds)]
+    drawn = [draw_order(n, constraints, generator(seed, "audit", block, i)) for i in range(n_seeds)]
     positions: list[list[int]] = [[] for _ in range(n)]
     for order in drawn:
         for position, index in enumerate(order):
             positions[index].append(position)
-    spread = _distribution(positions, n, asked, f"positions of each trial{name}, {n_seeds:,} seeds")
-    slack = _slack(n, asked)
+    spread = _distribution(
+        positions, n, constraints, f"positions of each trial{name}, {n_seeds:,} seeds"
+    )
+    slack = _slack(n, constraints)
     if slack is None:
         return (spread,)
     centred = check(
@@ -172,14 +174,14 @@ def _block_checks(
     return centred, spread
 
 
-def _slack(n: int, asked: Sequence[Constraint]) -> float | None:
+def _slack(n: int, constraints: Sequence[Constraint]) -> float | None:
     """Return how far a trial's mean position may be from the middle by design; None if unknown.
 
     Constraints are symmetric under reversal, so that every trial's mean position is the middle.
     Only stretches of unequal lengths deviate; if they are long, by less than half a position.
     """
     members = next(
-        (len(constraint.members) for constraint in asked if isinstance(constraint, Spread)), 1
+        (len(constraint.members) for constraint in constraints if isinstance(constraint, Spread)), 1
     )
     if n % members == 0:
         return 0.0
@@ -200,11 +202,11 @@ def _deviation(n_draws: int) -> float:
 
 
 def _distribution(
-    positions: Sequence[Sequence[int]], n: int, asked: Sequence[Constraint], name: str
+    positions: Sequence[Sequence[int]], n: int, constraints: Sequence[Constraint], name: str
 ) -> Check:
-    groups = groups_apart(n, asked)
+    groups = groups_apart(n, constraints)
     sizes = tuple(len(group) for group in groups or ())
-    if groups is None or any(isinstance(constraint, Spread) for constraint in asked):
+    if groups is None or any(isinstance(constraint, Spread) for constraint in constraints):
         return info(name, _TOO_MANY)
     statistics, exact = list[tuple[float, int]](), dict[int, list[float] | None]()
     for number, group in enumerate(groups):
@@ -243,7 +245,9 @@ def _deviate(chi_square: float, freedom: int) -> float:
     return float(((chi_square / freedom) ** (1 / 3) - (1 - part)) / sqrt(part))
 
 
-def _chains_agree(n: int, asked: Sequence[Constraint], rng: random.Random, name: str) -> Check:
+def _chains_agree(
+    n: int, constraints: Sequence[Constraint], rng: random.Random, name: str
+) -> Check:
     """Compare chains from different starts: Gelman & Rubin (1992), Statistical Science 7.
 
     A chain's draws are one sweep apart, so a design with few trials may look worse than it is. In
@@ -251,9 +255,9 @@ def _chains_agree(n: int, asked: Sequence[Constraint], rng: random.Random, name:
     These independent draws decide whether orders depend on the start.
     """
     starts = [rng.sample(range(n), n) for _ in range(_CHAINS)]
-    worst = _worst_rhat([_one_chain(start, asked, rng) for start in starts])
+    worst = _worst_rhat([_one_chain(start, constraints, rng) for start in starts])
     if worst > _MOST_RHAT:
-        anew = [[_drawn(start, asked, rng) for _ in range(_DRAWS)] for start in starts]
+        anew = [[_drawn(start, constraints, rng) for _ in range(_DRAWS)] for start in starts]
         worst = _worst_rhat(anew)
     figures = f"R-hat of a trial's position at most {worst:.2f}"
     return check(
@@ -264,17 +268,19 @@ def _chains_agree(n: int, asked: Sequence[Constraint], rng: random.Random, name:
 
 
 def _one_chain(
-    start: Sequence[int], asked: Sequence[Constraint], rng: random.Random
+    start: Sequence[int], constraints: Sequence[Constraint], rng: random.Random
 ) -> list[list[int]]:
-    order, chain = _drawn(start, asked, rng), []
+    order, chain = _drawn(start, constraints, rng), []
     for _ in range(_DRAWS):
-        step_through(order, asked, rng, penalty(len(order)))
+        step_through(order, constraints, rng, penalty(len(order)))
         chain.append(list(order))
     return chain
 
 
-def _drawn(start: Sequence[int], asked: Sequence[Constraint], rng: random.Random) -> list[int]:
-    order = draw_by_chain(start, asked, rng)
+def _drawn(
+    start: Sequence[int], constraints: Sequence[Constraint], rng: random.Random
+) -> list[int]:
+    order = draw_by_chain(start, constraints, rng)
     if order is None:
         raise DesignError("no order was found")
     return order

@@ -30,9 +30,9 @@ def origin_checks(
     origin = f"{study.name} {study.study.version}"
     seen = f"{built.study} {built.version}"
     yield check("study and version", origin, [seen] if seen != origin else [])
-    ours, theirs = index.materials_hash[:12], built.materials_hash[:12]
+    materials_hash, built_hash = index.materials_hash[:12], built.materials_hash[:12]
     changed = index.materials_hash != built.materials_hash
-    yield check("identity of the materials", ours, [theirs] if changed else [])
+    yield check("identity of the materials", materials_hash, [built_hash] if changed else [])
     yield check("items as the materials have them", "all", _unknown_items(index, built))
     contrasts = _contrasts(response, built)
     yield check("versions in the judged contrast", "two that differ", contrasts)
@@ -88,12 +88,12 @@ def _sizes_text(design: Design) -> str:
 
 
 def _sizes(design: Design, built: BuiltLists) -> Iterator[str]:
-    known = design.block_of
+    known_templates = design.block_of
     for number, entries in enumerate(built.lists):
         if len(entries) != design.trials(number):
             yield f"list {number}: {len(entries)}"
         for template in dict.fromkeys(entry.item.template for entry in entries):
-            if template not in known:
+            if template not in known_templates:
                 yield f'list {number}: the template "{template}" is in no square'
 
 
@@ -191,8 +191,10 @@ def _breaches(study: Study) -> Iterator[str]:
                 same = False
             if not same:
                 yield f"list {list_}: {page} is not {text}.md"
-        asked = [entry.name for entry in study.questionnaire if holds(entry.when, levels)]
-        if [entry.name for entry in met.questionnaire] != asked or met.study.title != title:
+        question_names = [entry.name for entry in study.questionnaire if holds(entry.when, levels)]
+        if [
+            entry.name for entry in met.questionnaire
+        ] != question_names or met.study.title != title:
             yield f"list {list_}: other questions or another title"
 
 
@@ -206,7 +208,7 @@ def frame_checks(
     if not squares:
         return
     templates = [template for square in squares for template in square.templates]
-    known = {template: index.frames(template) for template in templates}
+    known_frames = {template: index.frames(template) for template in templates}
     chosen = {
         template: _frames(square, template) for square in squares for template in square.templates
     }
@@ -214,14 +216,14 @@ def frame_checks(
     yield check(
         "uses of a slot's words within a template",
         "1 apart at most, or as even as can be",
-        _uneven(design, known, chosen),
+        _uneven(design, known_frames, chosen),
     )
     yield check(
         "frames that share their slots' choice",
         f"none in {len(design.disjoint)} groups",
         _shared_choices(design, chosen),
     )
-    yield info("uses of interchangeable words, over the lists", _overall(known, chosen))
+    yield info("uses of interchangeable words, over the lists", _overall(known_frames, chosen))
     items = [[entry.item for entry in entries] for entries in built.lists]
     yield info("most uses of a word in one list", _most(items, _lemmas))
     yield info("most meetings of two words in one list", _most(items, _pairs))
@@ -237,8 +239,8 @@ def _frames(square: SquareContents, template: str) -> list[Frame]:
 
 
 def _shares_text(squares: Sequence[SquareContents]) -> str:
-    each = {square.templates: square for square in squares}.values()
-    sizes = Counter((square.n_frames, len(square.templates)) for square in each)
+    distinct_squares = {square.templates: square for square in squares}.values()
+    sizes = Counter((square.n_frames, len(square.templates)) for square in distinct_squares)
     return ", ".join(
         f"{n} x {frames}" + (f" from {templates} templates" if templates > 1 else "")
         for (frames, templates), n in sorted(sizes.items())
@@ -253,7 +255,7 @@ def _shares(squares: Sequence[SquareContents]) -> Iterator[str]:
                 yield f"{' '.join((template, *square.levels.values()))}: {number}"
 
 
-def _uneven(design: Design, known: Frames, chosen: Frames) -> Iterator[str]:
+def _uneven(design: Design, known_frames: Frames, chosen: Frames) -> Iterator[str]:
     joint = {
         frame: joint_choices(frame, design.disjoint)
         for frames in chosen.values()
@@ -261,11 +263,12 @@ def _uneven(design: Design, known: Frames, chosen: Frames) -> Iterator[str]:
     }
     for template, frames in chosen.items():
         candidates = {
-            frame: joint_choices(frame, design.disjoint) for frame in [*frames, *known[template]]
+            frame: joint_choices(frame, design.disjoint)
+            for frame in [*frames, *known_frames[template]]
         }
         elsewhere = (choices for frame, choices in joint.items() if frame.template != template)
         if exchange := better_exchange(frames, candidates, frozenset().union(*elsewhere)):
-            differences = slot_differences(frames, known[template])
+            differences = slot_differences(frames, known_frames[template])
             apart = ", ".join(f"{slot} {n}" for slot, n in differences.items() if n > 1)
             yield f'{template}: {apart}; "{exchange[1].text}" for "{exchange[0].text}" is better'
 
@@ -280,13 +283,13 @@ def _shared_choices(design: Design, chosen: Frames) -> Iterator[str]:
             yield f"{' '.join(lemmas)}: {', '.join(frame.template for frame in frames)}"
 
 
-def _overall(known: Frames, chosen: Frames) -> str:
+def _overall(known_frames: Frames, chosen: Frames) -> str:
     """Return the range of frames per word, for the slot in which words are used most unevenly.
 
     Words are interchangeable when they fill the same slot in the same templates.
     """
     fillers: dict[tuple[str, str], set[str]] = {}
-    for frame in (frame for frames in known.values() for frame in frames):
+    for frame in (frame for frames in known_frames.values() for frame in frames):
         for word in frame.lemmas.items():
             fillers.setdefault(word, set()).add(frame.template)
     uses = Counter(w for frames in chosen.values() for f in frames for w in f.lemmas.items())
@@ -350,12 +353,12 @@ def _uneven_in_sessions(sessions: Sequence[Session]) -> Iterator[str]:
 
 def _uneven_over_places(sessions: Sequence[Session]) -> Iterator[str]:
     most = max((len(t.options) for session in sessions for t in session.trials), default=1)
-    seen: dict[tuple[int, int, str], list[tuple[str, ...]]] = {}
+    versions_by_item: dict[tuple[int, int, str], list[tuple[str, ...]]] = {}
     for session in sessions:
         for trial in session.trials:
             group = (session.list_, session.place // most, trial.item_id)
-            seen.setdefault(group, []).append(trial.options)
-    for (list_, _, item_id), orders in seen.items():
+            versions_by_item.setdefault(group, []).append(trial.options)
+    for (list_, _, item_id), orders in versions_by_item.items():
         n = len(orders[0])
         for name in orders[0]:
             if _spread((order.index(name) for order in orders), n) > 1:

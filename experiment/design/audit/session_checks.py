@@ -47,10 +47,12 @@ def _balance_checks(study: Study, composition: Composition) -> Iterator[Check]:
 
 def _uneven(response: ResponseType, sessions: Sequence[Session]) -> Iterator[str]:
     for session in sessions:
-        shown = [
+        shown_conditions = [
             Arrangement(trial.good_side, trial.options, trial.points) for trial in session.trials
         ]
-        yield from (f"{session.name}: {problem}" for problem in response.unbalanced(shown))
+        yield from (
+            f"{session.name}: {problem}" for problem in response.unbalanced(shown_conditions)
+        )
 
 
 def _side_checks(design: Design, sessions: Sequence[Session], balance: Balance) -> Iterator[Check]:
@@ -83,10 +85,10 @@ def _with_two_versions(session: Session) -> Session:
 
 def _incomplete(built: BuiltLists, sessions: Sequence[Session]) -> Iterator[str]:
     for session in sessions:
-        listed = Counter((e.item.item_id, e.kind) for e in built.lists[session.list_])
-        shown = Counter((trial.item_id, trial.kind) for trial in session.trials)
+        listed_trials = Counter((e.item.item_id, e.kind) for e in built.lists[session.list_])
+        shown_trials = Counter((trial.item_id, trial.kind) for trial in session.trials)
         positions = [trial.position for trial in session.trials]
-        if listed != shown or positions != list(range(1, len(positions) + 1)):
+        if listed_trials != shown_trials or positions != list(range(1, len(positions) + 1)):
             yield session.name
 
 
@@ -118,8 +120,8 @@ def _n_first(trials: Sequence[Trial]) -> int:
     return sum(map(_is_first, trials))
 
 
-def _is_half(part: int, whole: int) -> bool:
-    return part in (whole // 2, whole - whole // 2)
+def _is_half(part: int, total: int) -> bool:
+    return part in (total // 2, total - total // 2)
 
 
 def _sides(sessions: Sequence[Session]) -> Iterator[str]:
@@ -139,11 +141,11 @@ def _sides_by_construction(sessions: Sequence[Session]) -> Iterator[str]:
 
 
 def _sides_by_item(sessions: Sequence[Session]) -> Iterator[str]:
-    shown: dict[tuple[int, str], list[Trial]] = {}
+    trials_by_item: dict[tuple[int, str], list[Trial]] = {}
     for session in sessions:
         for trial in session.trials:
-            shown.setdefault((session.list_, trial.item_id), []).append(trial)
-    for (list_, item_id), trials in shown.items():
+            trials_by_item.setdefault((session.list_, trial.item_id), []).append(trial)
+    for (list_, item_id), trials in trials_by_item.items():
         if not _is_half(n := _n_first(trials), len(trials)):
             yield f"list {list_}: {n} of {len(trials)} show {item_id}"
 
@@ -177,15 +179,15 @@ def _faultless(session: Session, response: ResponseType) -> Iterator[Judgment]:
     Ratings of items with one version are never errors. These ratings vary within each cell of the
     design and between cells, as an attentive participant's do.
     """
-    seen: dict[tuple[str, str, Kind], int] = {}
+    right_positions: dict[tuple[str, str, Kind], int] = {}
     for trial in session.trials:
         item, good_side = session.entries[trial.item_id].item, trial.good_side
         if trial.points is not None and not item.alternative:
             cell = item.construction, item.condition, trial.kind
-            seen[cell] = seen.get(cell, len(seen)) + 1
-            good_side = Side.FIRST if seen[cell] % len(PAIR) else None
-        shown = Arrangement(good_side, trial.options, trial.points)
-        judged = response.judged(shown, response.faultless(shown))
+            right_positions[cell] = right_positions.get(cell, len(right_positions)) + 1
+            good_side = Side.FIRST if right_positions[cell] % len(PAIR) else None
+        arrangement = Arrangement(good_side, trial.options, trial.points)
+        judgment = response.judged(arrangement, response.faultless(arrangement))
         yield Judgment(
             position=trial.position,
             item_id=trial.item_id,
@@ -194,7 +196,7 @@ def _faultless(session: Session, response: ResponseType) -> Iterator[Judgment]:
             rt_ms=None,
             condition=item.condition,
             extra=item.extra,
-            **judged.fields(),
+            **judgment.fields(),
         )
 
 
@@ -203,14 +205,16 @@ def shared_checks(
 ) -> Iterator[Check]:
     """Yield the checks of items outside squares; none if the design has no such items."""
     for shared in design.shared:
-        wanted = _wanted(shared, index)
+        expected = _wanted(shared, index)
         yield check(
             f"{source_name(shared)} in each list",
-            f"the same {sum(wanted.values())}",
-            _shared(shared, wanted, design, built),
+            f"the same {sum(expected.values())}",
+            _shared(shared, expected, design, built),
         )
-    for given in design.given:
-        yield check(source_name(given), "as their column says", _given(given, design, index, built))
+    for source in design.given:
+        yield check(
+            source_name(source), "as their column says", _given(source, design, index, built)
+        )
     if design.shared or design.given:
         yield check("kinds of items shared or given", "their own", _kinds(design, built))
     if design.factors:
@@ -249,13 +253,13 @@ def _wanted(shared: Shared, index: MaterialsIndex) -> Counter[str]:
 
 
 def _shared(
-    shared: Shared, wanted: Counter[str], design: Design, built: BuiltLists
+    shared: Shared, expected: Counter[str], design: Design, built: BuiltLists
 ) -> Iterator[str]:
     first: set[str] | None = None
     for number, entries in _showing(shared, design, built):
         ids = {entry.item.item_id for entry in entries}
         numbers = Counter(entry.item.condition if shared.conditions else "" for entry in entries)
-        if numbers != wanted or len(ids) != len(entries):
+        if numbers != expected or len(ids) != len(entries):
             by_name = ", ".join(f"{n} {name}".strip() for name, n in numbers.items())
             yield f"list {number}: {by_name}"
         first = ids if first is None else first
@@ -265,8 +269,8 @@ def _shared(
 
 def _given(given: Given, design: Design, index: MaterialsIndex, built: BuiltLists) -> Iterator[str]:
     items = index.all_items(given.templates)
-    named = {item.item_id: lists_named(item, given.column) for item in items}
-    everywhere = {item_id for item_id, names in named.items() if not names}
+    lists_by_item = {item.item_id: lists_named(item, given.column) for item in items}
+    everywhere = {item_id for item_id, names in lists_by_item.items() if not names}
     shown = {
         number: {entry.item.item_id for entry in entries}
         for number, entries in _showing(given, design, built)
@@ -276,15 +280,21 @@ def _given(given: Given, design: Design, index: MaterialsIndex, built: BuiltList
         within = design.number_within(number)
         for item_id in sorted(everywhere - ids):
             yield f"list {number}: {item_id} is missing"
-        common = [set(named[item_id]) for item_id in ids - everywhere if item_id in named]
+        common = [
+            set(lists_by_item[item_id]) for item_id in ids - everywhere if item_id in lists_by_item
+        ]
         names = set.intersection(*common) if common else set()
         if len(names) != 1 or list_of.setdefault(min(names), within) != within:
             yield f"list {number}: items of several lists"
             continue
         (name,) = names
-        wanted = {item_id for item_id, own in named.items() if name in own or not own}
-        if wanted != ids:
-            yield f"list {number}: not the items of {name}, such as {min(wanted ^ ids)}"
+        expected = {
+            item_id
+            for item_id, item_lists in lists_by_item.items()
+            if name in item_lists or not item_lists
+        }
+        if expected != ids:
+            yield f"list {number}: not the items of {name}, such as {min(expected ^ ids)}"
 
 
 def _kinds(design: Design, built: BuiltLists) -> Iterator[str]:
@@ -327,8 +337,8 @@ def _unlike(design: Design, built: BuiltLists) -> Iterator[str]:
         first: dict[int, tuple[int, set[tuple[str, str]]]] = {}
         for number, entries in _showing(source, design, built):
             items = {(entry.item.item_id, str(entry.kind)) for entry in entries}
-            other, seen = first.setdefault(design.number_within(number), (number, items))
-            if items != seen:
+            other, first_items = first.setdefault(design.number_within(number), (number, items))
+            if items != first_items:
                 yield f"lists {other} and {number}: {'+'.join(source.templates)}"
 
 
@@ -353,8 +363,8 @@ def _turns(sessions: Sequence[Session], design: Design) -> Iterator[str]:
             for block in blocks_of(session.shown, design, session.place)
         ]
         turning = [name for name in names if name not in design.order.first_blocks]
-        seen = [design.block_of[entry.item.template] for entry in session.shown]
-        came = [name for name in dict.fromkeys(seen) if name in turning]
+        blocks = [design.block_of[entry.item.template] for entry in session.shown]
+        came = [name for name in dict.fromkeys(blocks) if name in turning]
         first.setdefault(session.list_, Counter())[came[0] if came else ""] += 1
         shown.setdefault(session.list_, set()).update(turning)
     for list_, counts in first.items():

@@ -40,13 +40,13 @@ def check(name: str, expected: str, breaches: Iterable[str]) -> Check:
     problems = list(breaches)
     if not problems:
         return Check(name, expected, expected, passed=True)
-    more = f" and {len(problems) - _SHOWN} more" if len(problems) > _SHOWN else ""
-    return Check(name, expected, "; ".join(problems[:_SHOWN]) + more, passed=False)
+    remainder = f" and {len(problems) - _SHOWN} more" if len(problems) > _SHOWN else ""
+    return Check(name, expected, "; ".join(problems[:_SHOWN]) + remainder, passed=False)
 
 
-def info(name: str, found: str) -> Check:
+def info(name: str, value: str) -> Check:
     """Return an informative row, which cannot fail."""
-    return Check(name, "", found, passed=True)
+    return Check(name, "", value, passed=True)
 
 
 @dataclass(frozen=True, slots=True)

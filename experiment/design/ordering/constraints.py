@@ -85,15 +85,16 @@ class InARow:
         label = self.labels[order[position]]
         if label is None:
             return 0
-        before = after = 0
-        while position - before > 0 and self.labels[order[position - before - 1]] == label:
-            before += 1
+        n_before = n_after = 0
+        while position - n_before > 0 and self.labels[order[position - n_before - 1]] == label:
+            n_before += 1
         while (
-            position + after + 1 < len(order) and self.labels[order[position + after + 1]] == label
+            position + n_after + 1 < len(order)
+            and self.labels[order[position + n_after + 1]] == label
         ):
-            after += 1
-        before, after = min(before, self.most), min(after, self.most)
-        return max(0, before + after + 1 - self.most)
+            n_after += 1
+        n_before, n_after = min(n_before, self.most), min(n_after, self.most)
+        return max(0, n_before + n_after + 1 - self.most)
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,7 +207,7 @@ def labels(entries: Sequence[ListEntry], column: str) -> tuple[str | None, ...]:
     """
     names = tuple(_label(entry, column) for entry in entries)
     if entries and all(label is None for label in names):
-        known = dict.fromkeys(
+        known_labels = dict.fromkeys(
             [
                 *ITEM_COLUMNS,
                 *(name for e in entries for name, _ in e.item.extra),
@@ -214,7 +215,7 @@ def labels(entries: Sequence[ListEntry], column: str) -> tuple[str | None, ...]:
                 *(name for e in entries for name in lemmas_of(e.item.frame)),
             ]
         )
-        unknown = unknown_name("column", column, list(known))
+        unknown = unknown_name("column", column, list(known_labels))
         raise DesignError(
             unknown.problem,
             where="design.separate or design.order",

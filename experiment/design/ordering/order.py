@@ -42,14 +42,14 @@ def position_shares(sizes: tuple[int, ...], group: int) -> list[float] | None:
     layer: dict[_State, int] = {(sizes[group], tuple(sorted(others, reverse=True)), None): 1}
     total, shares = _endings(next(iter(layer))), list[float]()
     for _ in range(sum(sizes)):
-        there, following = 0, dict[_State, int]()
+        n_starting, following = 0, dict[_State, int]()
         for state, ways in layer.items():
-            for after, times in _steps(state):
-                following[after] = following.get(after, 0) + ways * times
-                if after[2] == -1:
-                    there += ways * times * _endings(after)
+            for next_state, times in _steps(state):
+                following[next_state] = following.get(next_state, 0) + ways * times
+                if next_state[2] == -1:
+                    n_starting += ways * times * _endings(next_state)
         layer = following
-        shares.append(there / total / sizes[group])
+        shares.append(n_starting / total / sizes[group])
     _endings.cache_clear()
     return shares
 
@@ -66,7 +66,7 @@ def _endings(state: _State) -> int:
     left, others, _ = state
     if not left and not others:
         return 1
-    return sum(times * _endings(after) for after, times in _steps(state))
+    return sum(times * _endings(next_state) for next_state, times in _steps(state))
 
 
 def _steps(state: _State) -> Iterator[tuple[_State, int]]:
@@ -77,11 +77,11 @@ def _steps(state: _State) -> Iterator[tuple[_State, int]]:
     for size in sorted(set(others)):
         times = others.count(size) - (last == size)
         if times:
-            rest = list(others)
-            rest.remove(size)
+            remaining = list(others)
+            remaining.remove(size)
             # A group without remaining trials can no longer have neighbours of its own.
-            rest = sorted([*rest, *([size - 1] if size > 1 else [])], reverse=True)
-            yield (left, tuple(rest), size - 1 if size > 1 else 0), times
+            remaining = sorted([*remaining, *([size - 1] if size > 1 else [])], reverse=True)
+            yield (left, tuple(remaining), size - 1 if size > 1 else 0), times
 
 
 # A sweep has as many steps as there are trials.
@@ -105,10 +105,10 @@ def draw_by_chain(
         rng: The random generator.
     """
     order = list(start)
-    for higher, every in _ROUNDS:
+    for higher, interval in _ROUNDS:
         for sweep in range(1, SWEEPS + MORE_SWEEPS + 1):
             step_through(order, constraints, rng, penalty(len(order)) + higher)
-            if sweep >= SWEEPS and not sweep % every and keeps(order, constraints):
+            if sweep >= SWEEPS and not sweep % interval and keeps(order, constraints):
                 return order
     return None
 
@@ -131,9 +131,9 @@ def step_through(
         a, b = int(rng.random() * n), int(rng.random() * n)
         if a == b:
             continue
-        before = _violations(order, constraints, a, b)
+        violations_before = _violations(order, constraints, a, b)
         order[a], order[b] = order[b], order[a]
-        worse = _violations(order, constraints, a, b) - before
+        worse = _violations(order, constraints, a, b) - violations_before
         if worse > 0 and rng.random() >= math.exp(-cost * worse):
             order[a], order[b] = order[b], order[a]
 
@@ -273,7 +273,7 @@ def _freely(n: int, spread: Spread, rng: random.Random) -> list[int]:
 
 
 def _no_order(n: int, constraints: Sequence[Constraint]) -> DesignError:
-    asked = "; ".join(constraint.text for constraint in constraints)
+    requested = "; ".join(constraint.text for constraint in constraints)
     counts = Counter(
         label for labels in _neighbours(constraints) for label in labels if label is not None
     )
@@ -286,7 +286,7 @@ def _no_order(n: int, constraints: Sequence[Constraint]) -> DesignError:
                 remedy='Add trials of other kinds, or set design.separate to "template" or ""',
             )
     return DesignError(
-        f"no order of a session's {n} trials was found in which {asked}",
+        f"no order of a session's {n} trials was found in which {requested}",
         where="the order of the trials",
         expected="constraints that can all be kept at once",
         remedy="Add fillers, or relax design.separate and design.order",

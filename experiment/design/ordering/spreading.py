@@ -38,9 +38,9 @@ def count_layers(sizes: tuple[int, ...], most_alike: int) -> tuple[Layer, ...]:
     """
     layers: list[Layer] = [{0: 1}]
     runs, to_come = [1], sum(sizes)
-    for before, n in enumerate(sizes):
+    for n_before, n in enumerate(sizes):
         to_come -= n
-        runs = _with_group(runs, before, n)
+        runs = _with_group(runs, n_before, n)
         # Each later group separates at most as many alike neighbours as it has trials.
         counts = _shifted_back(runs[::-1], to_come + most_alike)
         # This reversed order keeps the orders of existing seeds: draws go through a layer from its
@@ -124,7 +124,7 @@ def _steps_into(
     layer = count_layers(sizes, most_alike)[group]
     counts = list(_ways_into(sizes[group], alike, sum(sizes[:group]), layer))
     upto = list(accumulate(ways for *_, ways in counts))
-    return upto, [(before, k, l_) for before, k, l_, _ in counts]
+    return upto, [(n_before, k, l_) for n_before, k, l_, _ in counts]
 
 
 def _ways_into(
@@ -132,15 +132,15 @@ def _ways_into(
 ) -> Iterator[tuple[int, int, int, int]]:
     """Yield the earlier alike neighbours, all runs, runs between alike neighbours, and the ways."""
     cuts = _binomials(n - 1, n - 1)
-    for before, ways in layer.items():
-        if not alike - n < before <= alike + n:
+    for n_before, ways in layer.items():
+        if not alike - n < n_before <= alike + n:
             continue
-        others = _binomials(length + 1 - before, n)
-        for l_, between in enumerate(_binomials(before, min(before, n))):
+        others = _binomials(length + 1 - n_before, n)
+        for l_, between in enumerate(_binomials(n_before, min(n_before, n))):
             # The number of runs follows from the alike neighbours before and after.
-            k = before - l_ + n - alike
-            if max(1, l_) <= k <= n and k - l_ <= length + 1 - before:
-                yield before, k, l_, ways * cuts[k - 1] * between * others[k - l_]
+            k = n_before - l_ + n - alike
+            if max(1, l_) <= k <= n and k - l_ <= length + 1 - n_before:
+                yield n_before, k, l_, ways * cuts[k - 1] * between * others[k - l_]
 
 
 def _insert(
@@ -154,12 +154,12 @@ def _insert(
     beside = rng.sample(others, k - l_) if k > l_ else []
     gaps = sorted([*between, *beside])
     cuts = [0, *(sorted(rng.sample(range(1, n), k - 1)) if k > 1 else ()), n]
-    longer, taken = list[int](), 0
+    longer, n_taken = list[int](), 0
     for gap, (start, end) in zip(gaps, pairwise(cuts), strict=True):
-        longer += sequence[taken:gap]
+        longer += sequence[n_taken:gap]
         longer += [group] * (end - start)
-        taken = gap
-    return longer + sequence[taken:]
+        n_taken = gap
+    return longer + sequence[n_taken:]
 
 
 def alike_at(sequence: Sequence[int]) -> list[int]:
@@ -337,14 +337,14 @@ def _placed(
     others: Sequence[int], placements: Sequence[dict[int, int]], rng: random.Random
 ) -> list[int]:
     """Return the others with the spread trials inserted, each placement equally likely."""
-    alike, taken, last = alike_at(others), set[int](), -1
+    alike, taken_gaps, last = alike_at(others), set[int](), -1
     for ways in placements:
         must = _next_alike(alike, last, len(others))
         gaps = [gap for gap in ways if last < gap <= must]
         last = gaps[draw_weighted([ways[gap] for gap in gaps], rng)]
-        taken.add(last)
+        taken_gaps.add(last)
     return [
         place
         for gap in range(len(others) + 1)
-        for place in (*([-1] if gap in taken else []), *others[gap : gap + 1])
+        for place in (*([-1] if gap in taken_gaps else []), *others[gap : gap + 1])
     ]

@@ -18,7 +18,7 @@ NAMES: dict[str, tuple[str, ...]] = {
             "wrong", "incorrect", "bad_1", "bad1", "wrong_1", "wrong1", "distractor_1",
             "distractor1", "foil", "foil_1", "foil1"),
     "distractor": ("distractor",),
-    "context": ("context", "preamble"),
+    "context": ("context", "preamble", "prefix"),
     "item": ("item", "item_number", "itemnumber", "item_no", "pairid", "pair_id", "frame", "set"),
     "item_id": ("item_id", "id"),
     "condition": ("condition", "cond"),
@@ -57,54 +57,54 @@ def key_of(name: str) -> str:
     return "_".join(name.lower().replace("-", " ").replace("_", " ").split())
 
 
-def find_columns(table: RawTable, named: Mapping[str, str]) -> dict[str, str]:
+def find_columns(table: RawTable, named_headers: Mapping[str, str]) -> dict[str, str]:
     """Return the table's header for each Parallax column that the table has.
 
     Args:
         table: The table.
-        named: Headers that the researcher gave for Parallax columns; these take precedence.
+        named_headers: Headers that the researcher gave for Parallax columns; these take precedence.
 
     Raises:
         MaterialsError: A given header is not in the table, or maps to no column that Parallax
             knows.
     """
-    found: dict[str, str] = {}
-    for ours, header in named.items():
-        if ours not in NAMES:
-            raise _unknown(f'Parallax has no column "{ours}"', ours, NAMES, table)
+    headers: dict[str, str] = {}
+    for column, header in named_headers.items():
+        if column not in NAMES:
+            raise _unknown(f'Parallax has no column "{column}"', column, NAMES, table)
         if header not in table.columns:
             raise _unknown(f'the table has no header "{header}"', header, table.columns, table)
-        found[ours] = header
+        headers[column] = header
     by_key = {key_of(name): name for name in reversed(table.columns)}
-    for ours in NAMES:
-        _find(ours, by_key, found)
-    if "sentence" in found:
-        for ours in {"good", "bad"} - named.keys():
-            if key_of(found.get(ours, "")) in _OF_ANSWERS:
-                del found[ours]
-    if "bad" not in found and "sentence" in found and "good" not in named:
+    for column in NAMES:
+        _find(column, by_key, headers)
+    if "sentence" in headers:
+        for column in {"good", "bad"} - named_headers.keys():
+            if key_of(headers.get(column, "")) in _OF_ANSWERS:
+                del headers[column]
+    if "bad" not in headers and "sentence" in headers and "good" not in named_headers:
         # A column "grammatical" without its counterpart marks a sentence as good or bad.
-        found.pop("good", None)
-        _find("version", by_key, found)
-    if "kind" in found and "kind" not in named and unknown_kinds(table, found["kind"]):
-        _refuse_misspelt(table, found["kind"])
+        headers.pop("good", None)
+        _find("version", by_key, headers)
+    if "kind" in headers and "kind" not in named_headers and unknown_kinds(table, headers["kind"]):
+        _refuse_misspelt(table, headers["kind"])
         # A column of that name with other contents is one of the researcher's own.
-        del found["kind"]
-    return found
+        del headers["kind"]
+    return headers
 
 
-def headers_read(found: Mapping[str, str]) -> dict[str, str]:
+def headers_read(headers: Mapping[str, str]) -> dict[str, str]:
     """Return the Parallax columns that have a different header in a table, with that header.
 
     A table with both sentences of a pair in one row does not distinguish versions: a column that
     might do so remains one of the researcher's own. Otherwise the version column is always
     included.
     """
-    unread = ("sentence", "version") if {"good", "bad"} <= found.keys() else ()
+    unread = ("sentence", "version") if {"good", "bad"} <= headers.keys() else ()
     return {
-        ours: header
-        for ours, header in found.items()
-        if ours not in unread and (ours != header or ours == "version")
+        column: header
+        for column, header in headers.items()
+        if column not in unread and (column != header or column == "version")
     }
 
 
@@ -114,15 +114,17 @@ def column_headers(headers: Mapping[str, Header]) -> dict[str, str]:
     Args:
         headers: A study's ``materials.headers``.
     """
-    told: dict[str, str] = {}
+    labels: dict[str, str] = {}
     for ours, header in headers.items():
         columns = _ITEM_COLUMNS.get(ours, (ours,))
         if ours == "sentence" and "version" not in headers:
             # Without a version column, each sentence stands alone, and bad is empty.
             columns = ("good",)
         for column in columns:
-            told[column] = f"{told.get(column, '')}; in the researcher's table: {in_quotes(header)}"
-    return told
+            labels[column] = (
+                f"{labels.get(column, '')}; in the researcher's table: {in_quotes(header)}"
+            )
+    return labels
 
 
 def in_quotes(header: Header) -> str:
@@ -142,16 +144,16 @@ def misspelt_kinds(values: Iterable[str]) -> dict[str, str]:
         and if none is a kind and not all are similar to one. A word that ends in a number
         ("Filler12") is an item's name, and similar to no kind.
     """
-    known = [word for word in (*KINDS, *PRACTICE) if word]
-    said = dict.fromkeys(value.lower() for value in values if value)
+    known_kinds = [word for word in (*KINDS, *PRACTICE) if word]
+    written_kinds = dict.fromkeys(value.lower() for value in values if value)
     near = {
-        word: next(iter(get_close_matches(word, known, n=1, cutoff=_NEAR_KIND)), "")
-        for word in said
-        if word not in known
+        word: next(iter(get_close_matches(word, known_kinds, n=1, cutoff=_NEAR_KIND)), "")
+        for word in written_kinds
+        if word not in known_kinds
     }
     numbered = any(word[-1].isdigit() for word in near)
     slips = bool(near) and all(near.values()) and not numbered
-    return near if any(word in known for word in said) or slips else {}
+    return near if any(word in known_kinds for word in written_kinds) or slips else {}
 
 
 def _refuse_misspelt(table: RawTable, column: str) -> None:
@@ -175,17 +177,19 @@ def unknown_kinds(table: RawTable, column: str) -> list[str]:
     return [word for word in words if word not in KINDS and word not in PRACTICE]
 
 
-def _find(ours: str, by_key: Mapping[str, str], found: dict[str, str]) -> None:
-    for name in NAMES[ours]:
-        if ours not in found and by_key.get(name, "") not in ("", *found.values()):
-            found[ours] = by_key[name]
+def _find(column: str, by_key: Mapping[str, str], headers: dict[str, str]) -> None:
+    for name in NAMES[column]:
+        if column not in headers and by_key.get(name, "") not in ("", *headers.values()):
+            headers[column] = by_key[name]
 
 
-def _unknown(problem: str, name: str, known: Iterable[str], table: RawTable) -> MaterialsError:
-    near = get_close_matches(name, list(known), n=1, cutoff=0.5)
+def _unknown(
+    problem: str, name: str, known_names: Iterable[str], table: RawTable
+) -> MaterialsError:
+    near = get_close_matches(name, list(known_names), n=1, cutoff=0.5)
     return MaterialsError(
         problem,
         where=str(table.path),
-        expected=f"one of: {', '.join(known)}",
+        expected=f"one of: {', '.join(known_names)}",
         remedy=f'Did you mean "{near[0]}"?' if near else "",
     )

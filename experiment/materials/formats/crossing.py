@@ -45,10 +45,13 @@ def join_lists(table: RawTable) -> RawTable:
         return table
     rows = []
     for same in joined.values():
-        named = [row.values[column] for row in same if row.values[column]]
-        every = len(named) == len(lists)
+        list_names = [row.values[column] for row in same if row.values[column]]
+        is_in_every_list = len(list_names) == len(lists)
         rows.append(
-            RawRow(same[0].place, same[0].values | {column: "" if every else ";".join(named)})
+            RawRow(
+                same[0].place,
+                same[0].values | {column: "" if is_in_every_list else ";".join(list_names)},
+            )
         )
     note = f'{repeated} row(s) repeat an item for another "{column}"; they are read as one item.'
     return replace(table, rows=tuple(rows), notes=(*table.notes, note))
@@ -63,7 +66,7 @@ _NO_WORDS = {"yes", "no", "true", "false", "on", "off"}
 
 
 def cross_factors(
-    table: RawTable, found: Mapping[str, str], factors: Sequence[str] = ()
+    table: RawTable, headers: Mapping[str, str], factors: Sequence[str] = ()
 ) -> tuple[RawTable, dict[str, str], tuple[str, ...], tuple[str, ...]]:
     """Return a table with a column of conditions, if other columns cross to make them.
 
@@ -72,36 +75,37 @@ def cross_factors(
 
     Args:
         table: The table.
-        found: The table's header for each Parallax column.
+        headers: The table's header for each Parallax column.
         factors: The factors that the researcher named.
 
     Returns:
         The table, the headers, the factors, and the decisions as sentences.
     """
-    found = dict(found)
-    if not factors and not (factors := _factors(table, found)):
-        return table, found, (), ()
+    headers = dict(headers)
+    if not factors and not (factors := _factors(table, headers)):
+        return table, headers, (), ()
     header = CONDITION if CONDITION not in table.columns else f"{CONDITION} ({_SIGN.join(factors)})"
-    bare = all(_is_word(row.values[name]) for row in table.rows for name in factors)
+    are_words = all(_is_word(row.values[name]) for row in table.rows for name in factors)
     rows = tuple(
-        RawRow(row.place, {**row.values, header: _name(row, factors, bare)}) for row in table.rows
+        RawRow(row.place, {**row.values, header: _name(row, factors, are_words)})
+        for row in table.rows
     )
     names = list(dict.fromkeys(row.values[header] for row in rows if row.values[header]))
     note = f"The conditions are made by {' and '.join(factors)}: {', '.join(names)}."
     crossed = RawTable(table.path, (*table.columns, header), rows, table.notes)
-    return crossed, {**found, CONDITION: header}, tuple(factors), (note,)
+    return crossed, {**headers, CONDITION: header}, tuple(factors), (note,)
 
 
-def named_factors(table: RawTable, named: Mapping[str, str]) -> tuple[str, ...]:
+def named_factors(table: RawTable, named_headers: Mapping[str, str]) -> tuple[str, ...]:
     """Return the columns in ``--column condition=FIRST+SECOND``; empty if several are not named.
 
     Raises:
         MaterialsError: The table lacks one of them.
     """
-    said = named.get(CONDITION, "")
-    if _SIGN not in said or said in table.columns:
+    condition_header = named_headers.get(CONDITION, "")
+    if _SIGN not in condition_header or condition_header in table.columns:
         return ()
-    factors = tuple(part.strip() for part in said.split(_SIGN))
+    factors = tuple(part.strip() for part in condition_header.split(_SIGN))
     for name in factors:
         if name not in table.columns:
             raise MaterialsError(
@@ -112,19 +116,19 @@ def named_factors(table: RawTable, named: Mapping[str, str]) -> tuple[str, ...]:
     return factors
 
 
-def _factors(table: RawTable, found: Mapping[str, str]) -> tuple[str, ...]:
+def _factors(table: RawTable, headers: Mapping[str, str]) -> tuple[str, ...]:
     """Return the fewest columns that cross within every item; empty if none do."""
-    if "item" not in found:
+    if "item" not in headers:
         return ()
-    groups = _items(table, found)
-    condition = found.get(CONDITION, "")
-    own = [condition] if condition else []
-    if all(len(_values(rows, own)) == len(rows) for rows in groups):
+    groups = _items(table, headers)
+    condition = headers.get(CONDITION, "")
+    condition_columns = [condition] if condition else []
+    if all(len(_values(rows, condition_columns)) == len(rows) for rows in groups):
         return ()
     candidates = [
         name
         for name in table.columns
-        if (name == condition or name not in found.values())
+        if (name == condition or name not in headers.values())
         and key_of(name) not in _DEALING
         and _alike(groups, (name,))
         and len(_values(groups[0], (name,))) > 1
@@ -138,16 +142,16 @@ def _factors(table: RawTable, found: Mapping[str, str]) -> tuple[str, ...]:
     return ()
 
 
-def _items(table: RawTable, found: Mapping[str, str]) -> list[list[RawRow]]:
+def _items(table: RawTable, headers: Mapping[str, str]) -> list[list[RawRow]]:
     """Return the rows of each item, for kinds whose items all have several rows.
 
     Rows without a number, such as fillers, are separate items.
     """
-    kinds = [found[name] for name in ("construction", "kind", "version") if name in found]
+    kinds = [headers[name] for name in ("construction", "kind", "version") if name in headers]
     groups: dict[tuple[str, ...], dict[str | int, list[RawRow]]] = {}
     for place, row in enumerate(table.rows):
         items = groups.setdefault(tuple(row.values[name] for name in kinds), {})
-        items.setdefault(row.values[found["item"]] or place, []).append(row)
+        items.setdefault(row.values[headers["item"]] or place, []).append(row)
     return [
         rows
         for items in groups.values()
@@ -170,6 +174,6 @@ def _is_word(text: str) -> bool:
     return not text or (any(map(str.isalpha, text)) and text.lower() not in _NO_WORDS)
 
 
-def _name(row: RawRow, factors: Sequence[str], bare: bool) -> str:
+def _name(row: RawRow, factors: Sequence[str], are_words: bool) -> str:
     given = [(name, row.values[name]) for name in factors if row.values[name]]
-    return "_".join(value if bare else f"{name}_{value}" for name, value in given)
+    return "_".join(value if are_words else f"{name}_{value}" for name, value in given)

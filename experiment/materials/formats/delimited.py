@@ -92,13 +92,19 @@ def sheet(path: Path) -> tuple[list[tuple[int, list[str]]], tuple[str, ...]]:
 
 def _unmerged(lines: list[tuple[int, list[str]]], sheet: "Worksheet") -> Iterator[str]:
     """Copy the value of merged cells into each of their rows, and report this."""
-    tall = [one for one in sheet.merged_cells.ranges if one.max_row > one.min_row]
-    for one in tall:
-        first = lines[one.min_row - 1][1]
-        for _, cells in lines[one.min_row : one.max_row]:
-            cells[one.min_col - 1] = first[one.min_col - 1]
+    tall = [
+        merged_range
+        for merged_range in sheet.merged_cells.ranges
+        if merged_range.max_row > merged_range.min_row
+    ]
+    for merged_range in tall:
+        first = lines[merged_range.min_row - 1][1]
+        for _, cells in lines[merged_range.min_row : merged_range.max_row]:
+            cells[merged_range.min_col - 1] = first[merged_range.min_col - 1]
     if tall:
-        names = ", ".join([one.coord for one in tall[:5]] + ["..."] * (len(tall) > 5))
+        names = ", ".join(
+            [merged_range.coord for merged_range in tall[:5]] + ["..."] * (len(tall) > 5)
+        )
         yield f"Cells that are merged over several rows count in each of them: {names}."
 
 
@@ -118,9 +124,9 @@ def _refuse_hidden_rows(path: Path, sheet: "Worksheet") -> None:
         if row.hidden and any(cell.value is not None for cell in sheet[number])
     ]
     if hidden:
-        shown = ", ".join(map(str, hidden[:5])) + (", ..." if len(hidden) > 5 else "")
+        row_numbers = ", ".join(map(str, hidden[:5])) + (", ..." if len(hidden) > 5 else "")
         raise MaterialsError(
-            f"{len(hidden)} row(s) of the sheet are hidden: {shown}",
+            f"{len(hidden)} row(s) of the sheet are hidden: {row_numbers}",
             where=f"{path}, row {hidden[0]}",
             expected="a sheet without hidden rows, so that it is clear which are items",
             remedy="Show all rows and take away filters; then delete the rows that are no items",
@@ -157,14 +163,14 @@ def code_page(language: str) -> str:
 
 def lost_word(text: str) -> str:
     """Return a word that suggests a different code page; empty if there is none."""
-    found = _LOST.search(text)
-    return found[0] if found else ""
+    match = _LOST.search(text)
+    return match[0] if match else ""
 
 
 def telling_word(text: str) -> str:
     """Return the first word by which a reader can verify the encoding; empty if there is none."""
-    found = _ACCENTED.search(text)
-    return found[0] if found else ""
+    match = _ACCENTED.search(text)
+    return match[0] if match else ""
 
 
 _DELIMITERS = (",", ";", "\t", "|")
@@ -191,9 +197,9 @@ class TextFile:
     def lines(self, after: int = 0) -> Iterator[TextIO]:
         """Open the file after its first ``after`` characters, with line ends unchanged."""
         with self.path.open(encoding=self.encoding, newline="") as file:
-            left = after
-            while left > 0 and (piece := file.read(min(left, _PIECE))):
-                left -= len(piece)
+            n_left = after
+            while n_left > 0 and (chunk := file.read(min(n_left, _PIECE))):
+                n_left -= len(chunk)
             yield file
 
     def head(self) -> str:
@@ -266,13 +272,13 @@ def find_layout(file: TextFile, *, titles: bool = False) -> Layout:
     """
     with file.lines() as text:
         lines = list(islice(text, _MOST_BEFORE))
-    first, named = 0, ""
+    first, separator = 0, ""
     if lines and lines[0][:4].lower() == "sep=" and lines[0][-1] in "\r\n":
-        first, named = 1, lines[0].strip()[4:5]
+        first, separator = 1, lines[0].strip()[4:5]
     if titles:
         first = _first_that_is_no_title(lines, first)
     header = next((line for line in lines[first:] if line.strip()), "")
-    delimiter = named or max(_DELIMITERS, key=lambda mark: _n_cells(header, mark))
+    delimiter = separator or max(_DELIMITERS, key=lambda mark: _n_cells(header, mark))
     return Layout(delimiter, first, sum(map(len, lines[:first])))
 
 
@@ -329,6 +335,6 @@ def _is_text(path: Path, encoding: str) -> bool:
     """Return whether a file can be decoded to text without null characters."""
     try:
         with path.open(encoding=encoding, newline="") as file:
-            return not any("\0" in piece for piece in iter(lambda: file.read(_PIECE), ""))
+            return not any("\0" in chunk for chunk in iter(lambda: file.read(_PIECE), ""))
     except UnicodeError:
         return False

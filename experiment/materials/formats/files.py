@@ -35,13 +35,13 @@ class Opened:
     rendering: str = ""
 
 
-def is_materials(named: str) -> bool:
+def is_materials(file_name: str) -> bool:
     """Return whether a path names a file of items or a folder of such files."""
-    path = Path(named)
+    path = Path(file_name)
     if path.is_dir():
         return not (path / _STUDY).is_file() and bool(materials_files(path))
-    own = [suffix for each in formats() for suffix in each.suffixes]
-    return path.suffix.lower() in (*SUFFIXES, *own, ".parquet")
+    format_suffixes = [suffix for format_ in formats() for suffix in format_.suffixes]
+    return path.suffix.lower() in (*SUFFIXES, *format_suffixes, ".parquet")
 
 
 def materials_files(path: Path) -> list[Path]:
@@ -51,11 +51,11 @@ def materials_files(path: Path) -> list[Path]:
     """
     if not path.is_dir():
         return [path]
-    inside = sorted(one for one in path.iterdir() if one.is_file() and one.name[0] not in "._")
-    published = {one: format_of(one) for one in inside}
-    tasks = [one for one, format_ in published.items() if format_ and format_.names_its_data]
+    inside = sorted(file for file in path.iterdir() if file.is_file() and file.name[0] not in "._")
+    published = {file: format_of(file) for file in inside}
+    tasks = [file for file, format_ in published.items() if format_ and format_.names_its_data]
     return tasks or [
-        one for one, format_ in published.items() if format_ or one.suffix.lower() in _IN_FOLDERS
+        file for file, format_ in published.items() if format_ or file.suffix.lower() in _IN_FOLDERS
     ]
 
 
@@ -67,21 +67,21 @@ def open_materials(path: Path) -> Opened:
     Raises:
         MaterialsError: A file cannot be read, or two items of a folder have one id.
     """
-    opened = [_opened(one) for one in materials_files(path)]
+    opened = [_opened(file) for file in materials_files(path)]
     if len(opened) == 1:
         return opened[0]
-    items = tuple(chain.from_iterable(one.items() for one in opened))
+    items = tuple(chain.from_iterable(file.items() for file in opened))
     _refuse_repeated(items, path)
-    notes = tuple(dict.fromkeys(chain.from_iterable(one.notes for one in opened)))
-    renderings = {one.rendering for one in opened}
+    notes = tuple(dict.fromkeys(chain.from_iterable(file.notes for file in opened)))
+    renderings = {file.rendering for file in opened}
     return Opened(items.__iter__, notes, renderings.pop() if len(renderings) == 1 else "")
 
 
 def _opened(path: Path) -> Opened:
     if _is_own(path):
         return Opened(partial(read_items, path), ())
-    found = read_materials(path, identical=True)
-    return Opened(found.items.__iter__, found.notes, found.rendering)
+    materials = read_materials(path, identical=True, as_written=True)
+    return Opened(materials.items.__iter__, materials.notes, materials.rendering)
 
 
 def _is_own(path: Path) -> bool:
@@ -96,12 +96,12 @@ def _is_own(path: Path) -> bool:
 
 
 def _refuse_repeated(items: Iterable[Item], path: Path) -> None:
-    seen = set[str]()
+    seen_ids = set[str]()
     for item in items:
-        if item.item_id in seen:
+        if item.item_id in seen_ids:
             raise MaterialsError(
                 f'two files have an item "{item.item_id}"',
                 where=str(path),
                 expected="a different id or construction in each file",
             )
-        seen.add(item.item_id)
+        seen_ids.add(item.item_id)

@@ -65,4 +65,4 @@ def formats() -> tuple[Format, ...]:
 
 def format_of(path: Path) -> Format | None:
     """Return the published format of a file; None for a table."""
-    return next((each for each in formats() if each.recognises(path)), None)
+    return next((format_ for format_ in formats() if format_.recognises(path)), None)

@@ -30,23 +30,25 @@ def make_items(drafts: Sequence[Draft], path: Path) -> tuple[list[Item], list[st
             two pairs have one id.
     """
     kinds = [_kind(draft) for draft in drafts]
-    named = [_construction(draft, kind, path) for draft, kind in zip(drafts, kinds, strict=True)]
+    constructions = [
+        _construction(draft, kind, path) for draft, kind in zip(drafts, kinds, strict=True)
+    ]
     frames = [draft.item or str(number) for number, draft in enumerate(drafts, start=1)]
-    templates = _templates(drafts, kinds, named, frames)
-    items, seen = [], dict[str, Draft]()
+    templates = _templates(drafts, kinds, constructions, frames)
+    items, drafts_by_id = [], dict[str, Draft]()
     for draft, kind, construction, frame, template in zip(
-        drafts, kinds, named, frames, templates, strict=True
+        drafts, kinds, constructions, frames, templates, strict=True
     ):
         condition = draft.condition or ONE_CONDITION
         crossed = (frame, condition) if draft.condition else (frame,)
         item_id = draft.item_id or "-".join((template, *map(_slug, crossed)))
-        if other := seen.get(item_id):
+        if earlier := drafts_by_id.get(item_id):
             raise MaterialsError(
-                f'the id "{item_id}" occurs twice; first in {other.place}',
+                f'the id "{item_id}" occurs twice; first in {earlier.place}',
                 where=draft.place,
                 expected="a different id for each pair",
             )
-        seen[item_id] = draft
+        drafts_by_id[item_id] = draft
         items.append(
             Item(
                 item_id=item_id,
@@ -77,13 +79,13 @@ def _kind(draft: Draft) -> Kind:
 
 
 def _extra(draft: Draft) -> tuple[tuple[str, str], ...]:
-    named: dict[str, str] = {}
+    extra_columns: dict[str, str] = {}
     for header, value in draft.extra.items():
         name = header
         while name in ITEMS.column_names or (name != header and name in draft.extra):
             name = f"own_{name}"
-        named[name] = value
-    return tuple(named.items())
+        extra_columns[name] = value
+    return tuple(extra_columns.items())
 
 
 def _construction(draft: Draft, kind: Kind, path: Path) -> str:
@@ -104,14 +106,14 @@ def _templates(
         conditions = cells.setdefault(group, {}).setdefault(frame, {})
         if other := conditions.get(draft.condition):
             rows = zip(drafts, groups, frames, strict=True)
-            own = [(number, one) for one, where, number in rows if where == group]
+            own = [(number, one) for one, location, number in rows if location == group]
             raise broken_crossing(own) or _twice(draft, group[0], frame, other)
         conditions[draft.condition] = draft
     crossed = {
         # Lists that a table names need no crossing: the table assigns the items itself.
-        group: is_dealt(one.extra for row in found.values() for one in row.values())
-        or _is_crossed(group[0], found)
-        for group, found in cells.items()
+        group: is_dealt(one.extra for row in group_drafts.values() for one in row.values())
+        or _is_crossed(group[0], group_drafts)
+        for group, group_drafts in cells.items()
     }
     names: dict[tuple[str, ...], str] = {}
     for draft, group in zip(drafts, groups, strict=True):
@@ -131,13 +133,13 @@ def _template(construction: str, kind: Kind, condition: str) -> str:
 
 def _unused(name: str, used: set[str]) -> str:
     numbered = (f"{name}_{number}" for number in count(2))
-    return next(one for one in chain([name], numbered) if one not in used)
+    return next(candidate for candidate in chain([name], numbered) if candidate not in used)
 
 
-def _twice(draft: Draft, construction: str, frame: str, other: Draft) -> MaterialsError:
+def _twice(draft: Draft, construction: str, frame: str, earlier: Draft) -> MaterialsError:
     cell = f"the condition {draft.condition}" if draft.condition else "the table"
     return MaterialsError(
-        f'the item "{frame}" of {construction} occurs twice in {cell}; first in {other.place}',
+        f'the item "{frame}" of {construction} occurs twice in {cell}; first in {earlier.place}',
         where=draft.place,
         expected="one row for each item and condition",
         remedy=(
@@ -148,10 +150,12 @@ def _twice(draft: Draft, construction: str, frame: str, other: Draft) -> Materia
 
 def _is_crossed(construction: str, cells: dict[str, dict[str, Draft]]) -> bool:
     """Return whether every item occurs in every condition; refuse items with only some of them."""
-    conditions = dict.fromkeys(name for found in cells.values() for name in found)
-    if all(len(found) == 1 for found in cells.values()):
+    conditions = dict.fromkeys(name for frame_levels in cells.values() for name in frame_levels)
+    if all(len(frame_levels) == 1 for frame_levels in cells.values()):
         return len(conditions) == 1
-    without = [(frame, found[""]) for frame, found in cells.items() if "" in found]
+    without = [
+        (frame, frame_levels[""]) for frame, frame_levels in cells.items() if "" in frame_levels
+    ]
     if without:
         frame, row = without[0]
         raise MaterialsError(
@@ -160,9 +164,9 @@ def _is_crossed(construction: str, cells: dict[str, dict[str, Draft]]) -> bool:
             expected=f"one of: {', '.join(filter(None, conditions))}",
             remedy="Write it; or remove a row of totals; or say filler or catch in a column kind",
         )
-    for frame, found in cells.items():
-        if missing := [name for name in conditions if name not in found]:
-            first = next(iter(found.values()))
+    for frame, frame_levels in cells.items():
+        if missing := [name for name in conditions if name not in frame_levels]:
+            first = next(iter(frame_levels.values()))
             raise MaterialsError(
                 f'the item "{frame}" of {construction} has no row in the condition '
                 f"{', '.join(missing)}",
@@ -175,10 +179,10 @@ def _is_crossed(construction: str, cells: dict[str, dict[str, Draft]]) -> bool:
 
 def _slug(text: str) -> str:
     """Return a name without spaces and punctuation, keeping the letters of every script."""
-    kept = "".join(
+    letters_and_digits = "".join(
         c if unicodedata.category(c)[0] in "LMN" or c in "_.-" else "_" for c in text.strip()
     )
-    return re.sub(r"_+", "_", kept).strip("_") or "_"
+    return re.sub(r"_+", "_", letters_and_digits).strip("_") or "_"
 
 
 def _notes(drafts: Sequence[Draft], items: Sequence[Item]) -> Iterator[str]:
@@ -229,21 +233,25 @@ def _expected(groups: Sequence[Sequence[Draft]], factors: Sequence[str]) -> set[
     """Return the levels that most items have exactly once; empty if they do not cross."""
     counted: Counter[tuple[_Levels, ...]] = Counter()
     for rows in groups:
-        own = [_levels(row, factors) for row in rows]
-        if len(set(own)) == len(own) and all(map(all, own)):
-            counted[tuple(sorted(own))] += 1
+        row_levels = [_levels(row, factors) for row in rows]
+        if len(set(row_levels)) == len(row_levels) and all(map(all, row_levels)):
+            counted[tuple(sorted(row_levels))] += 1
     if not counted:
         return set()
     [(levels, n)] = counted.most_common(1)
-    every = [dict.fromkeys(one[place] for one in levels) for place in range(len(factors))]
-    crossed = len(levels) == prod(map(len, every)) and all(len(one) > 1 for one in every)
+    levels_by_factor = [
+        dict.fromkeys(combination[place] for combination in levels) for place in range(len(factors))
+    ]
+    crossed = len(levels) == prod(map(len, levels_by_factor)) and all(
+        len(combination) > 1 for combination in levels_by_factor
+    )
     return set(levels) if crossed and n >= _ENOUGH * len(groups) else set()
 
 
 def _fault(
     items: Mapping[str, Sequence[Draft]], factors: Sequence[str], expected: set[_Levels]
 ) -> MaterialsError | None:
-    known = {name: dict.fromkeys(sorted({levels[place] for levels in expected}))
+    known_levels = {name: dict.fromkeys(sorted({levels[place] for levels in expected}))
              for place, name in enumerate(factors)}  # fmt: skip
     words = " and ".join(f'"{name}"' for name in factors)
     words = f"the column{'s' * (len(factors) > 1)} {words}"
@@ -252,11 +260,11 @@ def _fault(
         first: dict[_Levels, Draft] = {}
         for row in rows:
             for factor in factors:
-                if (level := row.extra.get(factor, "")) not in known[factor]:
+                if (level := row.extra.get(factor, "")) not in known_levels[factor]:
                     return MaterialsError(
                         f'the item "{name}" has "{level}" in the column "{factor}", where most '
-                        f"items have {', '.join(known[factor])}; so the conditions are not made by "
-                        f"{words}",
+                        f"items have {', '.join(known_levels[factor])}; so the conditions are not "
+                        f"made by {words}",
                         where=row.place,
                         expected=within,
                         remedy=f'Correct "{factor}" here, and wherever it is written so',
@@ -286,4 +294,4 @@ def _levels(row: Draft, factors: Sequence[str]) -> _Levels:
 
 
 def _named(levels: Sequence[_Levels]) -> str:
-    return ", ".join(" / ".join(own) for own in levels)
+    return ", ".join(" / ".join(names) for names in levels)

@@ -38,10 +38,10 @@ def order_options(table: RawTable) -> RawTable:
     if len(options) < len(_OTHERS) or not answer or "bad" in by_key:
         return table
     others = [_other(number) for number in range(1, len(options))]
-    kept = [name for name in table.columns if name not in (*options.values(), answer)]
-    rows = tuple(_row(row, options, answer, others, kept) for row in table.rows)
+    other_columns = [name for name in table.columns if name not in (*options.values(), answer)]
+    rows = tuple(_row(row, options, answer, others, other_columns) for row in table.rows)
     note = f'The good option is the one that the column "{answer}" names.'
-    return RawTable(table.path, (_GOOD, *others, *kept), rows, (*table.notes, note))
+    return RawTable(table.path, (_GOOD, *others, *other_columns), rows, (*table.notes, note))
 
 
 def _other(number: int) -> str:
@@ -53,48 +53,55 @@ def _row(
     options: Mapping[str, str],
     answer: str,
     others: Sequence[str],
-    kept: Sequence[str],
+    other_columns: Sequence[str],
 ) -> RawRow:
     texts = {mark: row.values[name] for mark, name in options.items() if row.values[name]}
-    said = row.values[answer]
+    answer_text = row.values[answer]
     by_name = {key_of(options[mark]): mark for mark in texts}
     by_text = {text: mark for mark, text in texts.items()}
     # A text takes precedence over a number: options may themselves be numbers.
-    chosen = by_text.get(said) or by_name.get(key_of(said)) or _mark(said.lower(), texts)
+    chosen = (
+        by_text.get(answer_text)
+        or by_name.get(key_of(answer_text))
+        or _mark(answer_text.lower(), texts)
+    )
     if chosen not in texts:
         raise MaterialsError(
-            f'the answer "{said}" is not one of the options {", ".join(texts.values())}',
+            f'the answer "{answer_text}" is not one of the options {", ".join(texts.values())}',
             where=row.place,
             expected=f"the text of one of them, or one of: {', '.join(texts)}",
         )
     wrong = [text for mark, text in texts.items() if mark != chosen]
-    own = dict.fromkeys(others, "") | dict(zip(others, wrong, strict=False))
+    option_texts = dict.fromkeys(others, "") | dict(zip(others, wrong, strict=False))
     return RawRow(
-        row.place, {_GOOD: texts[chosen]} | own | {name: row.values[name] for name in kept}
+        row.place,
+        {_GOOD: texts[chosen]} | option_texts | {name: row.values[name] for name in other_columns},
     )
 
 
-def _mark(said: str, texts: Mapping[str, str]) -> str:
+def _mark(answer_text: str, texts: Mapping[str, str]) -> str:
     """Return the option for a number or a letter, whichever of the two the headers use."""
-    if said in texts or len(said) != 1:
-        return said
-    return said.translate(_EXCHANGED)
+    if answer_text in texts or len(answer_text) != 1:
+        return answer_text
+    return answer_text.translate(_EXCHANGED)
 
 
-def options_against(table: RawTable, found: Mapping[str, str]) -> tuple[str, ...]:
+def options_against(table: RawTable, headers: Mapping[str, str]) -> tuple[str, ...]:
     """Return the columns of the options other than good: Parallax's first, then the table's own.
 
     Args:
         table: The table.
-        found: The table's header for each Parallax column.
+        headers: The table's header for each Parallax column.
     """
-    ours = [name for name in _OTHERS if name in found and _filled(table, found[name])]
-    more = [
+    columns = [name for name in _OTHERS if name in headers and _filled(table, headers[name])]
+    further_columns = [
         name
         for name in table.columns
-        if name not in found.values() and _FURTHER.fullmatch(key_of(name)) and _filled(table, name)
+        if name not in headers.values()
+        and _FURTHER.fullmatch(key_of(name))
+        and _filled(table, name)
     ]
-    return (*ours, *more)[: len(SIDES) - 1]
+    return (*columns, *further_columns)[: len(SIDES) - 1]
 
 
 def _filled(table: RawTable, column: str) -> bool:

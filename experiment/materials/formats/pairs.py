@@ -1,8 +1,8 @@
 """Pairs from any table: two sentences per row, or two rows with one sentence each."""
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from experiment.errors import MaterialsError
 from experiment.materials.formats.raw import RawRow, RawTable
@@ -11,7 +11,9 @@ from experiment.materials.formats.raw import RawRow, RawTable
 GOOD_WORDS = {"good", "grammatical", "acceptable", "g", "ok", "1", "1.0", "yes", "true", "correct"}
 BAD_WORDS = {"bad", "ungrammatical", "unacceptable", "ug", "*", "0", "0.0", "no", "false"}
 BAD_WORDS |= {"incorrect"}
-_SHOWN = 5
+_SHOWN, _EXAMPLES = 5, 2
+# The fields of a draft that are shown and scored.
+TEXTS = ("context", "good", "bad", "distractor")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,70 +48,94 @@ class Draft:
 
 
 def read_pairs(
-    table: RawTable, found: Mapping[str, str], *, identical: bool = False
+    table: RawTable, headers: Mapping[str, str], *, identical: bool = False
 ) -> list[Draft]:
     """Return a table's pairs.
 
     Args:
         table: The table.
-        found: The table's header for each Parallax column.
+        headers: The table's header for each Parallax column.
         identical: Whether the two sentences of a pair may be identical, as in some published sets
             (participants cannot choose between them, but a model's tie can be counted).
 
     Raises:
         MaterialsError: No two columns hold the sentences of a pair, or some are empty.
     """
-    if {"good", "bad"} <= found.keys():
-        drafts = [_draft(row, found) for row in table.rows]
-    elif {"sentence", "version", "item"} <= found.keys():
-        drafts = list(_from_two_rows(table, found))
+    if {"good", "bad"} <= headers.keys():
+        drafts = [_draft(row, headers) for row in table.rows]
+    elif {"sentence", "version", "item"} <= headers.keys():
+        drafts = list(_from_two_rows(table, headers))
     else:
-        raise _no_pairs(table, found)
+        raise _no_pairs(table, headers)
     _refuse_empty(table, drafts, ("good", "bad"))
     if not identical:
         _refuse_identical(drafts)
     return drafts
 
 
-def holds_sentences_alone(table: RawTable, found: Mapping[str, str]) -> bool:
+def holds_sentences_alone(table: RawTable, headers: Mapping[str, str]) -> bool:
     """Return whether each row of a table is a single sentence without a counterpart.
 
     This includes tables with a version column in which no sentence has a counterpart.
     """
-    if "sentence" not in found or {"good", "bad"} <= found.keys():
+    if "sentence" not in headers or {"good", "bad"} <= headers.keys():
         return False
-    if not {"version", "item"} <= found.keys():
+    if not {"version", "item"} <= headers.keys():
         return True
-    shared = _told_apart_by(found)
+    shared = _told_apart_by(headers)
     cells = Counter(tuple(row.values[name] for name in shared) for row in table.rows)
     return max(cells.values(), default=0) == 1
 
 
-def _told_apart_by(found: Mapping[str, str]) -> list[str]:
+def _told_apart_by(headers: Mapping[str, str]) -> list[str]:
     """Return the headers of the columns that both sentences of a pair share."""
     names = ("item", "condition", "construction", "kind", "context")
-    return [found[name] for name in names if name in found]
+    return [headers[name] for name in names if name in headers]
 
 
-def read_sentences(table: RawTable, found: Mapping[str, str]) -> list[Draft]:
+def read_sentences(table: RawTable, headers: Mapping[str, str]) -> list[Draft]:
     """Return a table's sentences, one per row, as items with a single version.
 
     Raises:
         MaterialsError: Some sentences are empty.
     """
-    others = {name: header for name, header in found.items() if name not in ("good", "sentence")}
-    own = others | {"good": found["sentence"]}
-    drafts = [_draft(row, own) for row in table.rows]
+    other_headers = {
+        name: header for name, header in headers.items() if name not in ("good", "sentence")
+    }
+    sentence_headers = other_headers | {"good": headers["sentence"]}
+    drafts = [_draft(row, sentence_headers) for row in table.rows]
     _refuse_empty(table, drafts, ("good",))
     return drafts
 
 
-def _draft(row: RawRow, found: Mapping[str, str]) -> Draft:
-    ours = {name: _spaced(row.values[header]) for name, header in found.items()}
-    ours = {name: ours[name] for name in ours.keys() & set(Draft.__slots__)}
-    used = {found[name] for name in ours}
+def _draft(row: RawRow, headers: Mapping[str, str]) -> Draft:
+    known = headers.keys() & set(Draft.__slots__)
+    texts = {name: row.values[headers[name]] for name in known}
+    # Names are compared with each other; sentences are kept as they are written.
+    texts |= {name: _spaced(texts[name]) for name in known - set(TEXTS)}
+    used = {headers[name] for name in texts}
     extra = {name: value for name, value in row.values.items() if name not in used}
-    return Draft(row.place, extra=extra, **ours)
+    return Draft(row.place, extra=extra, **texts)
+
+
+def with_single_spaces(drafts: list[Draft]) -> tuple[list[Draft], list[str]]:
+    """Return drafts as a page shows them, with single spaces, and a note on what this changed."""
+    changed: list[tuple[str, str]] = []
+    found = []
+    for draft in drafts:
+        texts = {name: str(getattr(draft, name)) for name in TEXTS}
+        spaced = {name: _spaced(text) for name, text in texts.items()}
+        changed += [(texts[name], spaced[name]) for name in TEXTS if texts[name] != spaced[name]]
+        found.append(replace(draft, **spaced))
+    return found, note_on_changes(changed, "White space is shown as single spaces")
+
+
+def note_on_changes(changed: Sequence[tuple[str, str]], reason: str) -> list[str]:
+    """Return a note on how many texts were changed, with two examples; empty without changes."""
+    if not changed:
+        return []
+    examples = "; ".join(f"{before!r} became {after!r}" for before, after in changed[:_EXAMPLES])
+    return [f"{reason}: {len(changed):,} texts were changed: {examples}."]
 
 
 def _spaced(text: str) -> str:
@@ -117,16 +143,16 @@ def _spaced(text: str) -> str:
     return " ".join(part for part in text.replace("\n", " ").replace("\t", " ").split(" ") if part)
 
 
-def _from_two_rows(table: RawTable, found: Mapping[str, str]) -> Iterator[Draft]:
+def _from_two_rows(table: RawTable, headers: Mapping[str, str]) -> Iterator[Draft]:
     """Yield a pair for every two rows that differ only in their version."""
     halves: dict[tuple[str, ...], dict[bool, RawRow]] = {}
-    shared = _told_apart_by(found)
+    shared = _told_apart_by(headers)
     for row in table.rows:
-        version = row.values[found["version"]].lower()
+        version = row.values[headers["version"]].lower()
         if version not in GOOD_WORDS | BAD_WORDS:
             raise MaterialsError(
-                f'"{row.values[found["version"]]}" in the column "{found["version"]}" does not say '
-                "whether the sentence is the good one",
+                f'"{row.values[headers["version"]]}" in the column "{headers["version"]}" does not '
+                "say whether the sentence is the good one",
                 where=row.place,
                 expected="good or bad, grammatical or ungrammatical, 1 or 0",
             )
@@ -140,10 +166,10 @@ def _from_two_rows(table: RawTable, found: Mapping[str, str]) -> Iterator[Draft]
             )
         pair[version in GOOD_WORDS] = row
     for pair in halves.values():
-        yield _joined(pair, found)
+        yield _joined(pair, headers)
 
 
-def _joined(pair: Mapping[bool, RawRow], found: Mapping[str, str]) -> Draft:
+def _joined(pair: Mapping[bool, RawRow], headers: Mapping[str, str]) -> Draft:
     if len(pair) < 2:
         (alone,) = pair.values()
         raise MaterialsError(
@@ -151,28 +177,28 @@ def _joined(pair: Mapping[bool, RawRow], found: Mapping[str, str]) -> Draft:
             where=alone.place,
             expected="one good and one bad sentence for each item and condition",
         )
-    good, bad, sentence = pair[True], pair[False], found["sentence"]
-    values = {n: v for n, v in good.values.items() if n not in (sentence, found["version"])}
+    good, bad, sentence = pair[True], pair[False], headers["sentence"]
+    values = {n: v for n, v in good.values.items() if n not in (sentence, headers["version"])}
     row = RawRow(good.place, values | {"good": good.values[sentence], "bad": bad.values[sentence]})
-    own = {name: header for name, header in found.items() if header in values}
-    return _draft(row, own | {"good": "good", "bad": "bad"})
+    row_headers = {name: header for name, header in headers.items() if header in values}
+    return _draft(row, row_headers | {"good": "good", "bad": "bad"})
 
 
 def _refuse_empty(table: RawTable, drafts: list[Draft], names: Collection[str]) -> None:
     for name in names:
         empty = [draft.place for draft in drafts if not getattr(draft, name)]
         if empty:
-            more = f" and {len(empty) - _SHOWN} more" if len(empty) > _SHOWN else ""
+            remainder = f" and {len(empty) - _SHOWN} more" if len(empty) > _SHOWN else ""
             places = ", ".join(place.removeprefix(f"{table.path}, ") for place in empty[:_SHOWN])
             raise MaterialsError(
-                f"the {name} sentence is empty in {places}{more}",
+                f"the {name} sentence is empty in {places}{remainder}",
                 where=str(table.path),
                 expected=f"{' and '.join(f'a {name} sentence' for name in names)} for every item",
             )
 
 
 def _refuse_identical(drafts: list[Draft]) -> None:
-    same = next((draft for draft in drafts if draft.good == draft.bad), None)
+    same = next((one for one in drafts if _spaced(one.good) == _spaced(one.bad)), None)
     if same:
         raise MaterialsError(
             f'the good and the bad sentence are both "{same.good}"',
@@ -181,8 +207,8 @@ def _refuse_identical(drafts: list[Draft]) -> None:
         )
 
 
-def _no_pairs(table: RawTable, found: Mapping[str, str]) -> MaterialsError:
-    missing = [name for name in ("good", "bad") if name not in found]
+def _no_pairs(table: RawTable, headers: Mapping[str, str]) -> MaterialsError:
+    missing = [name for name in ("good", "bad") if name not in headers]
     return MaterialsError(
         f"no column holds the {' or the '.join(missing)} sentence; "
         f"the columns are {', '.join(table.columns)}",

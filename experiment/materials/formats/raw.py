@@ -121,8 +121,8 @@ def _guessed(path: Path, text: str, encoding: str) -> tuple[str, ...]:
             "language of the sentences, name that",
         )
     word = telling_word(text)
-    seen = f'; check that "{word}" is right' if word else ""
-    return (f"{path.name} is not Unicode: it was read as Excel on Windows writes it{seen}.",)
+    advice = f'; check that "{word}" is right' if word else ""
+    return (f"{path.name} is not Unicode: it was read as Excel on Windows writes it{advice}.",)
 
 
 def _from_text(path: Path, language: str) -> RawTable:
@@ -165,14 +165,14 @@ def _from_cells(
     return RawTable(path, tuple(filter(None, names)), tuple(rows), notes)
 
 
-def _refuse_header(path: Path, names: Sequence[str], where: str) -> None:
+def _refuse_header(path: Path, names: Sequence[str], location: str) -> None:
     if not any(names):
         raise MaterialsError("the file is empty", where=str(path), expected="a table with headers")
     counted = Counter(filter(None, names))
     if twice := sorted(name for name, n in counted.items() if n > 1):
         raise MaterialsError(
             f'the header "{twice[0]}" occurs {counted[twice[0]]} times',
-            where=where,
+            where=location,
             expected="each column's name once",
         )
 

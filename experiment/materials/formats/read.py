@@ -1,6 +1,6 @@
 """Reading of items from a file in any format, with notes on what was read and derived."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -28,6 +28,7 @@ from experiment.materials.formats.pairs import (
     holds_sentences_alone,
     read_pairs,
     read_sentences,
+    with_single_spaces,
 )
 from experiment.materials.formats.raw import RawTable, read_raw
 from experiment.materials.formats.regions import from_region_columns, without_bars
@@ -66,18 +67,19 @@ class Found:
 
 def read_materials(
     path: Path,
-    named: Mapping[str, str] | None = None,
+    named_headers: Mapping[str, str] | None = None,
     *,
     identical: bool = False,
     alone: bool = False,
     regions: bool | None = False,
     language: str = "",
+    as_written: bool = False,
 ) -> Found:
     """Read the items of a file in any of the formats.
 
     Args:
         path: A table (.csv, .tsv, .tab, .txt, .xlsx, .jsonl), or a file of a published format.
-        named: Parallax column to the file's header, for headers that are not recognised;
+        named_headers: Parallax column to the file's header, for headers that are not recognised;
             ``condition`` to several headers joined by plus signs, if they make up the condition.
         identical: Whether a pair's two sentences may be identical.
         alone: Whether a row may be a single sentence without a counterpart, to be rated.
@@ -85,35 +87,59 @@ def read_materials(
             they do if every sentence has some.
         language: The items' language (BCP 47), which determines the encoding of files without
             Unicode.
+        as_written: Whether to keep double spaces, tabs and new lines inside texts, as a model reads
+            them. A study's page shows single spaces, and a note tells what that changes.
 
     Raises:
         MaterialsError: The file cannot be read, or does not define pairs.
     """
     if published := format_of(path):
         read = published.read(path, Terms(language, identical))
-        items = _found(read.drafts, path, published.name, read.notes)
+        drafts, changed = ([*read.drafts], []) if as_written else with_single_spaces(read.drafts)
+        items = _found(drafts, path, published.name, [*read.notes, *changed])
         return replace(items, rendering=read.rendering)
     table = read_raw(path, language)
-    if not named and set(ITEMS.column_names) <= set(table.columns) and path.suffix != ".xlsx":
+    if (
+        not named_headers
+        and set(ITEMS.column_names) <= set(table.columns)
+        and path.suffix != ".xlsx"
+    ):
         return Found(tuple(read_items(path)), "a table of items", table.notes)
     columns = table.columns
     if regions is not False:
         table = from_region_columns(table)
     table = join_lists(order_options(table))
-    found = _from_table(table, named or {}, identical=identical, alone=alone, regions=regions)
+    materials = _from_table(
+        table,
+        named_headers or {},
+        identical=identical,
+        alone=alone,
+        regions=regions,
+        as_written=as_written,
+    )
     # Columns of options, or of regions, were converted to the sentence columns.
     if made_of := [name for name in columns if name not in table.columns]:
-        ours = next(name for name in ("good", "sentence") if name in table.columns)
-        return replace(found, headers={**found.headers, ours: made_of})
-    return found
+        text_column = next(name for name in ("good", "sentence") if name in table.columns)
+        return replace(materials, headers={**materials.headers, text_column: made_of})
+    return materials
 
 
 def _from_table(
-    table: RawTable, named: Mapping[str, str], *, identical: bool, alone: bool, regions: bool | None
+    table: RawTable,
+    named_headers: Mapping[str, str],
+    *,
+    identical: bool,
+    alone: bool,
+    regions: bool | None,
+    as_written: bool,
 ) -> Found:
-    factors = named_factors(table, named)
-    own = {name: header for name, header in named.items() if not (factors and name == CONDITION)}
-    columns = find_columns(table, own)
+    factors = named_factors(table, named_headers)
+    other_headers = {
+        name: header
+        for name, header in named_headers.items()
+        if not (factors and name == CONDITION)
+    }
+    columns = find_columns(table, other_headers)
     crossed: tuple[str, ...] = ()
     # A table without sentences is refused unchanged.
     if {"good", "bad"} <= columns.keys() or "sentence" in columns:
@@ -125,17 +151,20 @@ def _from_table(
     else:
         drafts = read_pairs(table, columns, identical=identical)
         format_ = _name(table, columns)
+    drafts, changed = (drafts, []) if as_written else with_single_spaces(drafts)
     drafts, divided = (
         (drafts, []) if regions is False else without_bars(drafts, everywhere=regions is None)
     )
     headers: dict[str, Header] = {**headers_read(columns)}
-    read_as = [f"{ours} from {header}" for ours, header in headers.items() if ours != header]
+    read_as = [f"{column} from {header}" for column, header in headers.items() if column != header]
     notes = [
         *table.notes,
         *([f"Read as: {', '.join(read_as)}."] if read_as else []),
         *crossed,
+        *changed,
         *divided,
         *_kinds(table, columns),
+        *_beginnings(table, columns, drafts),
     ]
     practice = tuple(draft for draft in drafts if draft.kind.lower() in PRACTICE)
     items = [draft for draft in drafts if draft.kind.lower() not in PRACTICE]
@@ -145,12 +174,12 @@ def _from_table(
             where=str(table.path),
             expected="at least one row that is not practice",
         )
-    found = _found(items, table.path, format_, notes)
+    materials = _found(items, table.path, format_, notes)
     against = options_against(table, columns)
     against = against if len(against) > 1 else ()
     if crossed:
         headers[CONDITION] = [*factors]
-    return replace(found, against=against, practice=practice, headers=headers)
+    return replace(materials, against=against, practice=practice, headers=headers)
 
 
 def _kinds(table: RawTable, columns: Mapping[str, str]) -> Iterable[str]:
@@ -162,6 +191,20 @@ def _kinds(table: RawTable, columns: Mapping[str, str]) -> Iterable[str]:
                 f'The column "{name}" is not read as kinds of items, because it holds '
                 f"{strange}: all items are targets. "
                 "The kinds are target, filler, catch and practice."
+            )
+
+
+def _beginnings(
+    table: RawTable, columns: Mapping[str, str], drafts: Sequence[Draft]
+) -> Iterable[str]:
+    """Report an unread column of longer texts, which the options may go on from."""
+    longest = max((len(text.split()) for one in drafts for text in (one.good, one.bad)), default=0)
+    for name in table.columns if "bad" in columns and "context" not in columns else ():
+        cells = [row.values[name] for row in table.rows]
+        if name not in columns.values() and all(len(text.split()) > longest for text in cells):
+            yield (
+                f'The column "{name}" is not read, and its texts are longer than the options '
+                f'("{cells[0][:60]}"): if the options go on from it, add --column context={name}.'
             )
 
 

@@ -43,19 +43,19 @@ def from_region_columns(table: RawTable) -> RawTable:
     if len(numbered) < 2 or any(key_of(name) in _SENTENCES for name in table.columns):
         return table
     ordered = [numbered[number] for number in sorted(numbered)]
-    kept = [name for name in table.columns if name not in ordered]
+    other_columns = [name for name in table.columns if name not in ordered]
     rows = tuple(
         RawRow(
             row.place,
             {
                 "sentence": f" {BAR} ".join(filter(None, (row.values[name] for name in ordered))),
-                **{name: row.values[name] for name in kept},
+                **{name: row.values[name] for name in other_columns},
             },
         )
         for row in table.rows
     )
     note = f"The sentence is made of the {len(ordered)} columns of regions."
-    return RawTable(table.path, ("sentence", *kept), rows, (*table.notes, note))
+    return RawTable(table.path, ("sentence", *other_columns), rows, (*table.notes, note))
 
 
 def without_bars(
@@ -80,8 +80,8 @@ def without_bars(
     found = []
     for draft in drafts:
         regions = {f"{name}_regions": _whole(draft, name) for name in marked}
-        plain = {name: _plain(getattr(draft, name)) for name in ("context", "good", "bad")}
-        found.append(replace(draft, extra={**draft.extra, **regions}, **plain))
+        texts = {name: _plain(getattr(draft, name)) for name in ("context", "good", "bad")}
+        found.append(replace(draft, extra={**draft.extra, **regions}, **texts))
     columns = " and ".join(f"{name}_regions" for name in marked)
     return found, [f"The bars divide regions; the column {columns} keeps them."]
 
@@ -91,7 +91,7 @@ def _partly(drafts: Sequence[Draft]) -> bool:
     of_task: dict[str, set[bool]] = {}
     for draft in drafts:
         of_task.setdefault(draft.extra.get("task", ""), set()).add(BAR in draft.good)
-    return any(len(found) > 1 for found in of_task.values())
+    return any(len(divisions) > 1 for divisions in of_task.values())
 
 
 def _whole(draft: Draft, name: str) -> str:

@@ -71,12 +71,12 @@ class Formula:
         return bool(_value(self.root, surprisals))
 
 
-def parse_formula(text: str, where: str) -> Formula:
+def parse_formula(text: str, location: str) -> Formula:
     """Parse a formula.
 
     Args:
         text: The formula.
-        where: The formula's location, for messages.
+        location: The formula's location, for messages.
 
     Raises:
         MaterialsError: The text is not a formula with a truth value.
@@ -87,7 +87,7 @@ def parse_formula(text: str, where: str) -> Formula:
     except ValueError as error:
         raise MaterialsError(
             f'"{text}" is not a formula: {error}',
-            where=where,
+            where=location,
             expected='a formula such as "((2;%match%) - (2;%other%)) < 0", with the operators '
             "+ - < > = & | and comparisons that have two sides",
         ) from error
@@ -101,10 +101,10 @@ class _Reader:
         self._advance()
 
     def whole(self) -> Part:
-        found = self._level(0)
+        formula = self._level(0)
         if self._match is not None:
             raise ValueError(f'nothing is allowed at "{self._rest}"')
-        return found
+        return formula
 
     @property
     def _rest(self) -> str:
@@ -120,15 +120,15 @@ class _Reader:
     def _level(self, level: int) -> Part:
         if level == len(_LEVELS):
             return self._atom()
-        found = self._level(level + 1)
+        operand = self._level(level + 1)
         n_signs = 0
         while self._next and self._next in _LEVELS[level]:
             sign, n_signs = self._next, n_signs + 1
             if level == 1 and n_signs > 1:
                 raise ValueError(f'two comparisons in a row at "{self._rest}"')
             self._advance()
-            found = Operation(sign, found, self._level(level + 1))
-        return found
+            operand = Operation(sign, operand, self._level(level + 1))
+        return operand
 
     def _atom(self) -> Part:
         match, opening = self._match, self._next
@@ -154,16 +154,16 @@ class _Reader:
         self._advance()
         if match["number"]:
             return float(match["number"])
-        named = match["region"]
-        return Region(match["condition"].strip(), None if named == "*" else int(named))
+        region = match["region"]
+        return Region(match["condition"].strip(), None if region == "*" else int(region))
 
 
 def _check(part: Part, *, truth: bool) -> None:
     """Raise a ValueError if a surprisal is used as a truth value, or the reverse."""
     is_truth = isinstance(part, Operation) and part.sign not in "+-"
     if is_truth != truth:
-        how = "missing" if truth else "given where a surprisal is needed"
-        raise ValueError(f"a comparison is {how}")
+        fault = "missing" if truth else "given where a surprisal is needed"
+        raise ValueError(f"a comparison is {fault}")
     if isinstance(part, Operation):
         for side in (part.left, part.right):
             _check(side, truth=part.sign in "&|")
@@ -265,8 +265,8 @@ class Suite(_Part):
     @property
     def metric(self) -> Metric:
         """How surprisals in a region are combined: by the given metric, or sum if it is "all"."""
-        named = self.meta.metric
-        return _FIRST if named == "all" or isinstance(named, list) else named
+        metric = self.meta.metric
+        return _FIRST if metric == "all" or isinstance(metric, list) else metric
 
     def formulas(self, path: Path) -> list[Formula]:
         """Return the predictions' formulas.
@@ -277,21 +277,23 @@ class Suite(_Part):
         Raises:
             MaterialsError: A formula is invalid, or names a region that an item lacks.
         """
-        found = [
-            parse_formula(one.formula, f"{path}, prediction {number}")
-            for number, one in enumerate(self.predictions, start=1)
+        formulas = [
+            parse_formula(prediction.formula, f"{path}, prediction {number}")
+            for number, prediction in enumerate(self.predictions, start=1)
         ]
         for item in self.items:
-            _refuse_lacking(item, found, path)
-        return found
+            _refuse_lacking(item, formulas, path)
+        return formulas
 
 
 def _refuse_lacking(item: SuiteItem, formulas: Sequence[Formula], path: Path) -> None:
-    numbers = {one.condition_name: set(one.numbers) for one in item.conditions}
+    numbers = {condition.condition_name: set(condition.numbers) for condition in item.conditions}
     for formula in formulas:
         for region in formula.regions:
-            known = numbers.get(region.condition)
-            if known is None or (region.number is not None and region.number not in known):
+            condition_numbers = numbers.get(region.condition)
+            if condition_numbers is None or (
+                region.number is not None and region.number not in condition_numbers
+            ):
                 raise MaterialsError(
                     f'the formula "{formula.text}" names the region {region.number or "*"} of the '
                     f'condition "{region.condition}", which the item lacks',
@@ -305,10 +307,10 @@ def is_suite(path: Path) -> bool:
     if path.suffix.lower() != ".json" or not path.is_file():
         return False
     try:
-        found = json.loads(read_text(path)[0])
+        document = json.loads(read_text(path)[0])
     except (ValueError, MaterialsError):
         return False
-    return isinstance(found, dict) and {"predictions", "items"} <= found.keys()
+    return isinstance(document, dict) and {"predictions", "items"} <= document.keys()
 
 
 def load_suite(path: Path) -> Suite:

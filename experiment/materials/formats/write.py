@@ -74,7 +74,7 @@ class _Counted:
 
 
 def _whole(item: Item, text: str) -> str:
-    return f"{item.context} {text}".strip()
+    return item.after_context(text)
 
 
 def _blimp(items: Iterable[Item], _out: Path) -> Iterator[str]:
@@ -108,8 +108,8 @@ def _multiblimp(items: Iterable[Item], _out: Path) -> Iterator[str]:
 def _lm_eval(items: Iterable[Item], _out: Path) -> Iterator[str]:
     for item in items:
         texts = {"context": item.context, "good": item.good, "bad": item.alternative}
-        named = {"item_id": item.item_id, "UID": item.construction, "condition": item.condition}
-        yield _line({**texts, **named, **dict(item.extra)})
+        row = {"item_id": item.item_id, "UID": item.construction, "condition": item.condition}
+        yield _line({**texts, **row, **dict(item.extra)})
 
 
 def _syntaxgym(items: Iterable[Item], out: Path) -> Iterator[str]:
@@ -128,14 +128,14 @@ def _syntaxgym(items: Iterable[Item], out: Path) -> Iterator[str]:
 def _conditions(item: Item) -> list[dict[str, object]]:
     """Return both versions in three regions: the shared beginning, the difference, the rest."""
     good, bad = (_whole(item, text).split() for text in (item.good, item.alternative))
-    before = _shared(good, bad)
-    after = _shared(good[before:][::-1], bad[before:][::-1])
+    n_before = _shared(good, bad)
+    n_after = _shared(good[n_before:][::-1], bad[n_before:][::-1])
     return [
         {
             "condition_name": name,
             "regions": [
                 {"region_number": n, "content": " ".join(part)}
-                for n, part in enumerate(_cut(words, before, after), start=1)
+                for n, part in enumerate(_cut(words, n_before, n_after), start=1)
             ],
         }
         for name, words in (("good", good), ("bad", bad))
@@ -147,9 +147,9 @@ def _shared(one: list[str], other: list[str]) -> int:
     return len(list(takewhile(lambda pair: pair[0] == pair[1], pairs)))
 
 
-def _cut(words: list[str], before: int, after: int) -> tuple[list[str], list[str], list[str]]:
-    end = len(words) - after
-    return words[:before], words[before:end], words[end:]
+def _cut(words: list[str], n_before: int, n_after: int) -> tuple[list[str], list[str], list[str]]:
+    end = len(words) - n_after
+    return words[:n_before], words[n_before:end], words[end:]
 
 
 def _line(values: Mapping[str, object]) -> str:

@@ -215,8 +215,8 @@ def _choice(
     want_clear: bool,
     rng: random.Random,
 ) -> tuple[int, str]:
-    wanted = [choice for choice in choices if _is_clear(tokens, choice[0]) == want_clear]
-    return rng.choice(wanted or choices)
+    suitable = [choice for choice in choices if _is_clear(tokens, choice[0]) == want_clear]
+    return rng.choice(suitable or choices)
 
 
 def _is_clear(tokens: Sequence[Token], target: int) -> bool:
@@ -312,10 +312,10 @@ def build_test_set(
     extraction = constructions_of(sentences, conventions)
     paradigms = Paradigms(sentences)
     tested = originals(extraction, paradigms, vocabulary, conventions)
-    left = extraction.left | tested.left
+    counts = extraction.left | tested.left
     if not tested.sentences:
         raise MaterialsError(
-            f"no sentence can be tested ({_counts(left)})",
+            f"no sentence can be tested ({_counts(counts)})",
             where="the treebank and the vocabulary",
             expected="both forms of the target, and the words from cue to target, known",
             remedy="Give the model's vocabulary with the treebank's capitals, or none",
@@ -333,7 +333,7 @@ def build_test_set(
     return TestSet(
         _with_nonce(tested.sentences, words, conventions, seed),
         _with_nonce(fillers, words, conventions, seed),
-        left | ({"fillers": len(fillers)} if with_fillers else {}),
+        counts | ({"fillers": len(fillers)} if with_fillers else {}),
     )
 
 
@@ -347,5 +347,5 @@ def _with_nonce(
     ]
 
 
-def _counts(left: Mapping[str, int]) -> str:
-    return "; ".join(f"{name}: {n:,}" for name, n in left.items())
+def _counts(counts: Mapping[str, int]) -> str:
+    return "; ".join(f"{name}: {n:,}" for name, n in counts.items())

@@ -95,10 +95,10 @@ def _sentences(file: TextIO, path: Path) -> Iterator[Sentence]:
         raise _not_conllu("the treebank has no sentences", f"{path}:{number}")
 
 
-def _columns(line: str, where: str) -> list[str]:
+def _columns(line: str, location: str) -> list[str]:
     columns = line.split("\t")
     if len(columns) != _COLUMNS:
-        raise _not_conllu(f"the word's line has {len(columns)} columns", where)
+        raise _not_conllu(f"the word's line has {len(columns)} columns", location)
     return columns
 
 
@@ -117,18 +117,18 @@ def _sentence(rows: Sequence[_Row], path: Path) -> Sentence:
                 words.append(Token(form, lemma, upos, xpos, feats, int(head) - 1, deprel))
         except ValueError as error:
             raise _not_conllu(str(error), f"{path}:{number}") from error
-    where = f"{path}:{rows[0][0]}"
-    _check_heads(words, ranges, where)
-    return Sentence(_merged(words, ranges) if ranges else tuple(words), where)
+    location = f"{path}:{rows[0][0]}"
+    _check_heads(words, ranges, location)
+    return Sentence(_merged(words, ranges) if ranges else tuple(words), location)
 
 
-def _check_heads(words: Sequence[Token], ranges: Sequence[_Range], where: str) -> None:
+def _check_heads(words: Sequence[Token], ranges: Sequence[_Range], location: str) -> None:
     for word in words:
         if not ROOT <= word.head < len(words):
-            raise _not_conllu(f'"{word.form}" has the head {word.head + 1}', where)
+            raise _not_conllu(f'"{word.form}" has the head {word.head + 1}', location)
     ends = [-1, *(index for span in ranges for index in (span.first, span.last))]
     if ends != sorted(ends) or ends[-1] >= len(words):
-        raise _not_conllu("the ranges of multiword tokens overlap or name no word", where)
+        raise _not_conllu("the ranges of multiword tokens overlap or name no word", location)
 
 
 def _merged(words: Sequence[Token], ranges: Sequence[_Range]) -> tuple[Token, ...]:
@@ -145,8 +145,8 @@ def _merged(words: Sequence[Token], ranges: Sequence[_Range]) -> tuple[Token, ..
         word, head = words[index], words[index].head
         if (merging := spans.get(index)) is not None:
             head = _outside(words, merging)
-            rest = words[merging.first + 1 : merging.last + 1]
-            attached = " ".join(part.form.lower() for part in rest)
+            following = words[merging.first + 1 : merging.last + 1]
+            attached = " ".join(part.form.lower() for part in following)
             word = word._replace(form=merging.form, attached=attached)
         merged.append(word._replace(head=ROOT if head == ROOT else places[owner[head]]))
     return tuple(merged)
@@ -162,10 +162,10 @@ def _outside(words: Sequence[Token], span: _Range) -> int:
     return head if not span.first <= head <= span.last else ROOT
 
 
-def _not_conllu(problem: str, where: str) -> MaterialsError:
+def _not_conllu(problem: str, location: str) -> MaterialsError:
     return MaterialsError(
         f"not CoNLL-U: {problem}",
-        where=where,
+        where=location,
         expected="ten columns between tabs (ID FORM LEMMA UPOS XPOS FEATS HEAD DEPREL DEPS "
         "MISC), words numbered from 1, heads among them, an empty line after each sentence",
     )
@@ -202,14 +202,14 @@ def turned(feats: str) -> str:
 
 def without(feats: str, *names: str) -> str:
     """Return the features without those with the given names."""
-    kept = [feature for feature in feats.split("|") if feature.partition("=")[0] not in names]
-    return "|".join(kept) or "_"
+    remaining = [feature for feature in feats.split("|") if feature.partition("=")[0] not in names]
+    return "|".join(remaining) or "_"
 
 
 def with_number(feats: str, number: str) -> str:
     """Return the features with this number, in alphabetical order as in treebanks."""
-    bare = without(feats, "Number", "_")
-    features = [] if bare == "_" else bare.split("|")
+    without_number = without(feats, "Number", "_")
+    features = [] if without_number == "_" else without_number.split("|")
     return "|".join(sorted([*features, _NUMBER + number], key=str.lower))
 
 
@@ -232,9 +232,9 @@ def mark_verb_number(sentence: Sentence) -> Sentence:
 
 @cache
 def _feats(feats: str, xpos: str, form: str) -> str:
-    bare = without(feats, "Number", "Person")
+    remaining = without(feats, "Number", "Person")
     if xpos == "VBZ" or (xpos in ("VBP", "VBD") and form in _SINGULAR_FORMS):
-        return with_number(bare, SINGULAR)
+        return with_number(remaining, SINGULAR)
     if xpos == "VBP" or (xpos == "VBD" and form == "were"):
-        return with_number(bare, PLURAL)
-    return bare
+        return with_number(remaining, PLURAL)
+    return remaining

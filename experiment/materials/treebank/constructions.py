@@ -107,11 +107,11 @@ def extract(sentences: Iterable[Sentence], conventions: Conventions) -> Extracti
         sentences: The treebank, iterated once.
         conventions: The bounds.
     """
-    left, candidates = Counter[str](), dict[Pattern, Candidate]()
+    counts, candidates = Counter[str](), dict[Pattern, Candidate]()
     for sentence in sentences:
-        left["sentences"] += 1
-        left["words"] += len(sentence.tokens)
-        for pattern, instance in _instances(sentence, conventions, left):
+        counts["sentences"] += 1
+        counts["words"] += len(sentence.tokens)
+        for pattern, instance in _instances(sentence, conventions, counts):
             candidate = candidates.setdefault(pattern, Candidate())
             numbers = _numbers(instance)
             candidate.numbers[numbers] += 1
@@ -122,20 +122,20 @@ def extract(sentences: Iterable[Sentence], conventions: Conventions) -> Extracti
         for pattern, candidate in candidates.items()
         if candidate.least_of_a_number() >= conventions.least_of_each_number
     }
-    kept = {
+    frequent = {
         pattern: candidate
         for pattern, candidate in sorted(often.items())
         if conditional_entropy_bits(candidate.numbers) < conventions.entropy_below_bits
         and _agreement_prevails(candidate.numbers)
     }
-    instances = sum(len(candidate.agreeing) for candidate in kept.values())
-    figures = {name: left[name] for name in _FILTERS} | {
+    instances = sum(len(candidate.agreeing) for candidate in frequent.values())
+    figures = {name: counts[name] for name in _FILTERS} | {
         "patterns": len(candidates),
         "patterns with enough agreeing pairs of each number": len(often),
-        "constructions, in which the numbers always agree": len(kept),
+        "constructions, in which the numbers always agree": len(frequent),
         "instances of these constructions": instances,
     }
-    return Extraction(kept, figures)
+    return Extraction(frequent, figures)
 
 
 _FILTERS = (
@@ -149,12 +149,12 @@ _FILTERS = (
 
 def conditional_entropy_bits(numbers: Mapping[Numbers, int]) -> float:
     """Return H(cue's number | target's number) in bits, over the pairs seen more than once."""
-    seen = {pair: n for pair, n in numbers.items() if n > 1}
+    repeated = {pair: n for pair, n in numbers.items() if n > 1}
     targets = Counter[str]()
-    for (_, target), n in seen.items():
+    for (_, target), n in repeated.items():
         targets[target] += n
     total = targets.total()
-    return -sum(n / total * math.log2(n / targets[target]) for (_, target), n in seen.items())
+    return -sum(n / total * math.log2(n / targets[target]) for (_, target), n in repeated.items())
 
 
 def _agreement_prevails(numbers: Mapping[Numbers, int]) -> bool:
@@ -164,7 +164,7 @@ def _agreement_prevails(numbers: Mapping[Numbers, int]) -> bool:
 
 
 def _instances(
-    sentence: Sentence, conventions: Conventions, left: Counter[str]
+    sentence: Sentence, conventions: Conventions, counts: Counter[str]
 ) -> Iterator[tuple[Pattern, Instance]]:
     tokens = sentence.tokens
     marked = [number_of(token.feats) != "" and token.upos != "PUNCT" for token in tokens]
@@ -172,14 +172,14 @@ def _instances(
         head = token.head
         if head == ROOT or not (marked[child] and marked[head]):
             continue
-        left["dependencies between words marked for number"] += 1
+        counts["dependencies between words marked for number"] += 1
         cue, target = min(child, head), max(child, head)
         if not conventions.least_distance <= target - cue <= conventions.most_distance:
             continue
-        left["dependencies of the right distance"] += 1
+        counts["dependencies of the right distance"] += 1
         if not _is_projective(tokens, head, range(cue + 1, target)):
             continue
-        left["projective dependencies"] += 1
+        counts["projective dependencies"] += 1
         context = (t.upos for t in tokens[cue + 1 : target] if t.head in (cue, target))
         tags = (tokens[cue].upos, *context, tokens[target].upos)
         yield Pattern("L" if head == target else "R", tags), Instance(sentence, cue, target)

@@ -110,27 +110,27 @@ def originals(
     Every word from cue to target is in the vocabulary; the target's form of the other number, with
     all other features equal, is known in the treebank and in the vocabulary.
     """
-    kept, left = list[Original](), Counter[str]()
+    kept_originals, counts = list[Original](), Counter[str]()
     for pattern, candidate in extraction.constructions.items():
         number = 0
         for sentence, cue, target in candidate.agreeing:
             tokens = sentence.tokens
             if not all(token.form in vocabulary for token in tokens[cue : target + 1]):
                 continue
-            left[_IN_VOCABULARY] += 1
+            counts[_IN_VOCABULARY] += 1
             form, lemma, entry = tokens[target].form, tokens[target].lemma, entry_of(tokens[target])
             if not (forms := paradigms.opposite_forms(form, lemma, entry)):
                 continue
-            left[_OPPOSITE_KNOWN] += 1
+            counts[_OPPOSITE_KNOWN] += 1
             if not (bad := best_opposite(form, forms, vocabulary, conventions)):
                 continue
-            left[_OPPOSITE_IN_VOCABULARY] += 1
+            counts[_OPPOSITE_IN_VOCABULARY] += 1
             attractors = count_attractors(tokens, cue, target, paradigms, conventions)
             test = _test(pattern.name, number, tokens, cue, target, bad, attractors)
-            kept.append(Original(test, sentence))
+            kept_originals.append(Original(test, sentence))
             number += 1
     figures = (_IN_VOCABULARY, _OPPOSITE_KNOWN, _OPPOSITE_IN_VOCABULARY)
-    return Originals(kept, {name: left[name] for name in figures})
+    return Originals(kept_originals, {name: counts[name] for name in figures})
 
 
 _IN_VOCABULARY = "instances with every word from cue to target in the vocabulary"
@@ -149,9 +149,9 @@ def best_opposite(
         vocabulary: The words that a model knows.
         conventions: Whether both forms must begin alike; such forms are preferred in any case.
     """
-    known = [other for other in forms if other in vocabulary]
-    alike = [other for other in known if beginning(other) == beginning(form)]
-    allowed = alike if conventions.pair_alike else [*alike, *known]
+    known_forms = [other for other in forms if other in vocabulary]
+    alike = [other for other in known_forms if beginning(other) == beginning(form)]
+    allowed = alike if conventions.pair_alike else [*alike, *known_forms]
     return allowed[0] if allowed else ""
 
 

@@ -59,18 +59,22 @@ class Mixed(ResponseType):
         Raises:
             StudyError: Two tasks name one block, or a task names an unknown block.
         """
-        named = [(block, task) for task, of_task in self.tasks.items() for block in of_task.blocks]
-        of_block = dict(named)
-        for block, number in Counter(block for block, _ in named).items():
-            where = f"study.toml, trial.parameters.tasks.{of_block[block]}.blocks"
+        task_blocks = [
+            (block, task) for task, of_task in self.tasks.items() for block in of_task.blocks
+        ]
+        of_block = dict(task_blocks)
+        for block, number in Counter(block for block, _ in task_blocks).items():
+            location = f"study.toml, trial.parameters.tasks.{of_block[block]}.blocks"
             if number > 1:
                 raise StudyError(
-                    f'two tasks name the block "{block}"', where=where, expected="one task for each"
+                    f'two tasks name the block "{block}"',
+                    where=location,
+                    expected="one task for each",
                 )
             if block not in block_of.values():
                 raise StudyError(
                     unknown_name("block", block, set(block_of.values())).problem,
-                    where=where,
+                    where=location,
                     expected="a block of design.squares, design.shared or design.given",
                 )
         placed = self.model_copy()
@@ -89,13 +93,13 @@ class Mixed(ResponseType):
         task = named or self._templates.get(item.template, "")
         if task in self.tasks:
             return task
-        known = ", ".join(self.tasks)
+        task_names = ", ".join(self.tasks)
         raise StudyError(
             f'the item "{item.item_id}" is of the task "{task}", which study.toml lacks'
             if task
             else f'nothing says which task the item "{item.item_id}" is of',
-            expected=f'one of {known} in the column "{self.column}", or a task with the blocks of '
-            "its items",
+            expected=f'one of {task_names} in the column "{self.column}", or a task with the '
+            "blocks of its items",
             remedy="Name it in the table of items, or give the task its blocks",
         )
 
@@ -104,21 +108,33 @@ class Mixed(ResponseType):
         """The response type of each task, by task name."""
         return {name: task.type for name, task in self.tasks.items()}
 
+    @property
+    def page_tasks(self) -> dict[str, dict[str, object]]:
+        """The keys, the title and the deadline of each task, by task name."""
+        return {
+            name: {
+                "keys": list(task.chosen_by),
+                "title": task.title,
+                "deadline_ms": task.type.deadline_ms,
+            }
+            for name, task in self.tasks.items()
+        }
+
     def of_item(self, item: Item) -> ResponseType:
         """Return the response type of an item's task."""
         return self.tasks[self.task_of(item)].type
 
-    def part_of(self, shown: Arrangement) -> tuple[str, Arrangement]:
+    def part_of(self, arrangement: Arrangement) -> tuple[str, Arrangement]:
         """Return the task of a stored trial, and the trial as the task's own type stores it."""
-        return shown.options[0], replace(shown, options=shown.options[1:])
+        return arrangement.options[0], replace(arrangement, options=arrangement.options[1:])
 
-    def whole(self, task: str, shown: Arrangement) -> Arrangement:
+    def whole(self, task: str, arrangement: Arrangement) -> Arrangement:
         """Return a task's trial in the form in which it is stored."""
-        return replace(shown, options=(task, *shown.options))
+        return replace(arrangement, options=(task, *arrangement.options))
 
     def _named(self, options: str | None) -> tuple[ResponseType, str | None]:
-        task, _, rest = (options or "").partition(" ")
-        return self.tasks[task].type, rest or None
+        task, _, task_options = (options or "").partition(" ")
+        return self.tasks[task].type, task_options or None
 
     # The columns of the tables.
 
@@ -150,26 +166,26 @@ class Mixed(ResponseType):
 
     def show_options(self, item: Item, options: Sequence[str], render: Render) -> Shown:
         """Return the texts of a stored trial, and its task."""
-        task, *rest = options
+        task, *task_options = options
         type_ = self.tasks[task].type
-        if rest:
-            return self._of_task(item, type_.show_options(item, rest, render))
+        if task_options:
+            return self._of_task(item, type_.show_options(item, task_options, render))
         # A pair stores no options; the caller sets the side that counts.
         return self.show(item, Side.FIRST, render)
 
-    def show_arranged(self, item: Item, shown: Arrangement, render: Render) -> Shown:
+    def show_arranged(self, item: Item, arrangement: Arrangement, render: Render) -> Shown:
         """Return the texts of a stored trial, and its task."""
-        task, part = self.part_of(shown)
+        task, part = self.part_of(arrangement)
         return self._of_task(item, self.tasks[task].type.show_arranged(item, part, render))
 
     def screens(self, item: Item, render: Render) -> tuple[Shown, ...]:
         """Return every screen that an item can have."""
         return tuple(
-            self._of_task(item, shown) for shown in self.of_item(item).screens(item, render)
+            self._of_task(item, screen) for screen in self.of_item(item).screens(item, render)
         )
 
-    def _of_task(self, item: Item, shown: Shown) -> Shown:
-        return replace(shown, besides={**shown.besides, "task": self.task_of(item)})
+    def _of_task(self, item: Item, screen: Shown) -> Shown:
+        return replace(screen, besides={**screen.besides, "task": self.task_of(item)})
 
     def versions(self, item: Item) -> tuple[str, ...]:
         """Return the names of the item's versions that its task may show."""
@@ -197,29 +213,33 @@ class Mixed(ResponseType):
 
     def n_offered(self, options: str | None) -> int:
         """Return how many answers a trial's task offers."""
-        type_, rest = self._named(options)
-        return type_.n_offered(rest)
+        type_, task_options = self._named(options)
+        return type_.n_offered(task_options)
 
-    def accepts(self, given: Given, options: str | None) -> bool:
+    def accepts(self, answer: Given, options: str | None) -> bool:
         """Return whether an answer is valid for the trial's task."""
-        type_, rest = self._named(options)
-        return type_.accepts(given, rest)
+        type_, task_options = self._named(options)
+        return type_.accepts(answer, task_options)
 
-    def judged(self, shown: Arrangement, given: Given) -> Judged:
+    def of_options(self, options: str | None) -> ResponseType:
+        """Return the response type of a stored trial's task."""
+        return self._named(options)[0]
+
+    def judged(self, arrangement: Arrangement, answer: Given) -> Judged:
         """Return the evaluation of an answer by the trial's task."""
-        task, part = self.part_of(shown)
-        return self.tasks[task].type.judged(part, given)
+        task, part = self.part_of(arrangement)
+        return self.tasks[task].type.judged(part, answer)
 
-    def faultless(self, shown: Arrangement) -> Given:
+    def faultless(self, arrangement: Arrangement) -> Given:
         """Return the error-free answer to the trial's task."""
-        task, part = self.part_of(shown)
+        task, part = self.part_of(arrangement)
         return self.tasks[task].type.faultless(part)
 
     def is_late(
-        self, shown: Arrangement, rt_ms: float | None, steps: Steps | None = None
+        self, arrangement: Arrangement, rt_ms: float | None, steps: Steps | None = None
     ) -> bool | None:
         """Return whether an answer came after the deadline of the trial's task."""
-        task, part = self.part_of(shown)
+        task, part = self.part_of(arrangement)
         return self.tasks[task].type.is_late(part, rt_ms, steps)
 
     # What the export contains.
@@ -231,11 +251,11 @@ class Mixed(ResponseType):
 
     def exported(self, row: dict[str, object]) -> dict[str, object]:
         """Return a row of responses with the columns that the trial's task derives."""
-        task, _, rest = str(row["task"]).partition(" ")
+        task, _, task_options = str(row["task"]).partition(" ")
         type_ = self.tasks[task].type
         steps = row.pop("steps", None)
         assert isinstance(steps, Steps | None)
-        of_task = row | {"version": rest} | ({"steps": steps} if type_.step_table else {})
+        of_task = row | {"version": task_options} | ({"steps": steps} if type_.step_table else {})
         return {**type_.completed(of_task), **self._alien[task], "task": task}
 
     @cached_property
@@ -245,8 +265,8 @@ class Mixed(ResponseType):
             task: {column.name for column in type_.all_columns}
             for task, type_ in self.types.items()
         }
-        every = set().union(*names.values())
-        return {task: dict.fromkeys(sorted(every - of_task)) for task, of_task in names.items()}
+        all_names = set().union(*names.values())
+        return {task: dict.fromkeys(sorted(all_names - of_task)) for task, of_task in names.items()}
 
     @cached_property
     def _alien_steps(self) -> dict[str, dict[str, None]]:
@@ -255,16 +275,16 @@ class Mixed(ResponseType):
         names = {
             task: set(table.column_names) if table else set() for task, table in tables.items()
         }
-        every = set().union(*names.values())
-        return {task: dict.fromkeys(sorted(every - of_task)) for task, of_task in names.items()}
+        all_names = set().union(*names.values())
+        return {task: dict.fromkeys(sorted(all_names - of_task)) for task, of_task in names.items()}
 
     def step_rows(
-        self, item: Item, shown: Arrangement, given: Given
+        self, item: Item, arrangement: Arrangement, answer: Given
     ) -> Iterator[dict[str, object]]:
         """Yield the rows of steps from the trial's task."""
-        task, part = self.part_of(shown)
+        task, part = self.part_of(arrangement)
         response = self.tasks[task].type
-        for row in response.step_rows(item, part, given):
+        for row in response.step_rows(item, part, answer):
             yield {**self._alien_steps[task], **row}
 
     # How items are checked.
@@ -300,24 +320,24 @@ class Mixed(ResponseType):
         """
         of_task = _by_type(items)
         if len(of_task) < 2:
-            known = ", ".join(name for name in RESPONSE_TYPES if name != cls.name)
+            type_names = ", ".join(name for name in RESPONSE_TYPES if name != cls.name)
             raise StudyError(
                 'the table has no column "task" that names a type of response in each row, and two '
                 "or more in all",
                 where="the table of items",
-                expected=f"two or more of {known}",
+                expected=f"two or more of {type_names}",
                 remedy="Add the column, or write the tasks into study.toml: docs/reading.md",
             )
         tasks = {
-            name: {"response": name, **response_class(name).proposed(own, against, ends)[0]}
-            for name, own in of_task.items()
+            name: {"response": name, **response_class(name).proposed(parameters, against, ends)[0]}
+            for name, parameters in of_task.items()
         }
         return {"column": "task", "tasks": tasks}, f"The tasks are {', '.join(tasks)}."
 
-    def said(self, shown: Arrangement, given: Given) -> str:
+    def said(self, arrangement: Arrangement, answer: Given) -> str:
         """Return an answer in a word or two."""
-        task, part = self.part_of(shown)
-        return self.tasks[task].type.said(part, given)
+        task, part = self.part_of(arrangement)
+        return self.tasks[task].type.said(part, answer)
 
     @property
     def example_note(self) -> str:

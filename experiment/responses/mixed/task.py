@@ -85,12 +85,12 @@ def united(
 
 def united_table(tables: Mapping[str, TableSchema | None]) -> TableSchema | None:
     """Return the table of steps of all tasks that have one; None if no task does."""
-    known = {task: table for task, table in tables.items() if table}
-    if not known:
+    known_tables = {task: table for task, table in tables.items() if table}
+    if not known_tables:
         return None
-    first = next(iter(known.values()))
-    columns = united({task: table.columns for task, table in known.items()})
-    about = " ".join(dict.fromkeys(table.description for table in known.values()))
+    first = next(iter(known_tables.values()))
+    columns = united({task: table.columns for task, table in known_tables.items()})
+    about = " ".join(dict.fromkeys(table.description for table in known_tables.values()))
     # Primary-key columns come first, as in every table.
     keys = sorted(columns, key=lambda column: column.name not in first.primary_key)
     return TableSchema(first.name, about, first.primary_key, tuple(keys))

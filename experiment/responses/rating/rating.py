@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_vali
 
 from experiment.materials.formats.columns import key_of
 from experiment.records import Item, Side, Variant
+from experiment.responses.answer import RATED
 from experiment.responses.base import Arrangement, Given, Gives, Judged, Known
 from experiment.responses.one_version import OneVersion
 from experiment.responses.proposed_rules import CatchTrials
@@ -37,9 +38,10 @@ class Scale(OneVersion):
     """Base class of the types that ask for a point of a scale with ``points`` points."""
 
     family: ClassVar[str] = "rating"
+    measures: ClassVar[tuple[str, ...]] = ("rating",)
     script: ClassVar[str] = "rating/rating.js"
     columns: ClassVar[tuple[Column, ...]] = RATING_COLUMNS
-    gives: ClassVar[frozenset[Gives]] = frozenset({Gives.POINT})
+    gives: ClassVar[frozenset[Gives]] = RATED
     responder_method: ClassVar[str] = "rate"
     asked: ClassVar[str] = "rating"
     instructions: ClassVar[str] = "instructions_rating"
@@ -54,22 +56,22 @@ class Scale(OneVersion):
         is_good = options[0] == Variant.GOOD
         return Arrangement(Side.FIRST if is_good else None, options, self.n_answers)
 
-    def accepts(self, given: Given, options: str | None) -> bool:
+    def accepts(self, answer: Given, options: str | None) -> bool:
         """Return whether the answer is a point of the scale."""
-        plain = given.side is None and given.steps is None
-        return plain and given.rating in range(1, self.n_answers + 1)
+        has_rating_only = answer.side is None and answer.steps is None
+        return has_rating_only and answer.rating in range(1, self.n_answers + 1)
 
-    def judged(self, shown: Arrangement, given: Given) -> Judged:
+    def judged(self, arrangement: Arrangement, answer: Given) -> Judged:
         """Return the chosen point; no rating is right or wrong."""
         return Judged(
-            rating=given.rating,
-            version=shown.options[0],
-            answer=f"point {given.rating} of the scale",
+            rating=answer.rating,
+            version=arrangement.options[0],
+            answer=f"point {answer.rating} of the scale",
         )
 
-    def faultless(self, shown: Arrangement) -> Given:
+    def faultless(self, arrangement: Arrangement) -> Given:
         """Return the highest point for a good version, the lowest for any other."""
-        return Given(rating=self.n_answers if shown.good_side else 1)
+        return Given(rating=self.n_answers if arrangement.good_side else 1)
 
     def simulate(
         self, responder: Responder, known: Known, options: Sequence[str], rng: random.Random
@@ -85,9 +87,9 @@ class Scale(OneVersion):
         """Yield a rule for the catch trials that have two versions, or an example of a rule."""
         yield from rules_of_ratings(catch)
 
-    def said(self, shown: Arrangement, given: Given) -> str:
+    def said(self, arrangement: Arrangement, answer: Given) -> str:
         """Return the chosen point and the number of points."""
-        return f"{given.rating} of {shown.points}"
+        return f"{answer.rating} of {arrangement.points}"
 
     @property
     def example_note(self) -> str:
@@ -146,8 +148,8 @@ class Rating(Points, Scale):
         cls, items: Sequence[Item], against: Sequence[str], ends: tuple[str, str]
     ) -> tuple[dict[str, object], str]:
         """Return the scale that the items' own columns define, or a scale of seven points."""
-        named = cls.proposed_scale(items, ends)
-        return named, f"Each sentence is rated on a scale of {named['points']} points."
+        scale = cls.proposed_scale(items, ends)
+        return scale, f"Each sentence is rated on a scale of {scale['points']} points."
 
 
 def rules_of_ratings(catch: Sequence[CatchTrials]) -> Iterator[str]:
@@ -163,6 +165,7 @@ def rules_of_ratings(catch: Sequence[CatchTrials]) -> Iterator[str]:
         yield "[[exclusion]]"
         yield 'rule = "rating_gap"'
         yield f"construction = {json.dumps(name, ensure_ascii=False)}"
+        yield 'kind = "catch"'
         yield "min_gap = 1"
         yield ""
     if not names:
@@ -209,6 +212,7 @@ class Scales(Scale):
     name: ClassVar[str] = "scales"
     template: ClassVar[str] = "rating/scales.html"
     script: ClassVar[str] = "rating/scales.js"
+    gives: ClassVar[frozenset[Gives]] = RATED - {Gives.ONE_PRESS}
     asked: ClassVar[str] = "scales"
     instructions: ClassVar[str] = "instructions_scales"
     typical_rt_ms: ClassVar[float] = 6000.0
@@ -221,7 +225,7 @@ class Scales(Scale):
     @cached_property
     def columns(self) -> tuple[Column, ...]:  # type: ignore[override]
         """The columns of an answer: the first scale's point, and each scale's point by name."""
-        named = (
+        scale_columns = (
             Column(f"{PREFIX}{name}", "integer", f"the point of the scale {name}, from 1: "
                    f"{scale.question}", unit="point")
             for name, scale in self.scales.items()
@@ -231,7 +235,7 @@ class Scales(Scale):
             if column.name == "rating":
                 first = next(iter(self.scales))
                 columns += (replace(column, description=f"the point of the first scale, {first}"),)
-                columns += named
+                columns += scale_columns
             else:
                 columns.append(column)
         return tuple(columns)
@@ -260,11 +264,11 @@ class Scales(Scale):
         """Return the version with the first scale's points; only a good version has a side."""
         return replace(super().arrangement(item, options), points=self.points)
 
-    def accepts(self, given: Given, options: str | None) -> bool:
+    def accepts(self, answer: Given, options: str | None) -> bool:
         """Return whether the answer has a valid point for each scale."""
-        if given.side is not None or given.steps is not None or given.rating is None:
+        if answer.side is not None or answer.steps is not None or answer.rating is None:
             return False
-        points = str(given.rating)
+        points = str(answer.rating)
         return len(points) == len(self.scales) and all(
             1 <= int(point) <= most for point, most in zip(points, self.most_points, strict=True)
         )
@@ -273,16 +277,16 @@ class Scales(Scale):
         """Return the point of each scale that an answer's number encodes."""
         return dict(zip(self.scales, map(int, str(rating)), strict=True))
 
-    def judged(self, shown: Arrangement, given: Given) -> Judged:
+    def judged(self, arrangement: Arrangement, answer: Given) -> Judged:
         """Return the first scale's point and each scale's point; no rating is right or wrong."""
-        points = self.points_of(given.rating or 0)
+        points = self.points_of(answer.rating or 0)
         first = next(iter(points.values()))
-        of_first = super().judged(shown, replace(given, rating=first))
+        of_first = super().judged(arrangement, replace(answer, rating=first))
         return replace(of_first, ratings=tuple(points.items()))
 
-    def faultless(self, shown: Arrangement) -> Given:
+    def faultless(self, arrangement: Arrangement) -> Given:
         """Return the highest points for a good version, the lowest for any other."""
-        return _together(self.most_points if shown.good_side else [1] * len(self.scales))
+        return _together(self.most_points if arrangement.good_side else [1] * len(self.scales))
 
     @property
     def completes_rows(self) -> bool:
@@ -292,8 +296,8 @@ class Scales(Scale):
     def exported(self, row: dict[str, object]) -> dict[str, object]:
         """Return a row of responses with a column for each scale."""
         points = self.points_of(int(str(row["rating"])))
-        named = {f"{PREFIX}{name}": point for name, point in points.items()}
-        return row | {"rating": next(iter(points.values()))} | named
+        points_by_column = {f"{PREFIX}{name}": point for name, point in points.items()}
+        return row | {"rating": next(iter(points.values()))} | points_by_column
 
     def simulate(
         self, responder: Responder, known: Known, options: Sequence[str], rng: random.Random
@@ -311,16 +315,16 @@ class Scales(Scale):
     ) -> tuple[dict[str, object], str]:
         """Return two example scales whose questions the author must write."""
         scale = Points.proposed_scale(items, ends)
-        named = {name: {"question": name.capitalize(), **scale}
+        scales = {name: {"question": name.capitalize(), **scale}
                  for name in ("acceptability", "plausibility")}  # fmt: skip
-        return {"scales": named}, (
+        return {"scales": scales}, (
             "Each sentence is rated on two scales, acceptability and plausibility. Write each "
             "one's question, and name them as you like."
         )
 
-    def said(self, shown: Arrangement, given: Given) -> str:
+    def said(self, arrangement: Arrangement, answer: Given) -> str:
         """Return the point of each scale."""
-        points = self.points_of(given.rating or 0)
+        points = self.points_of(answer.rating or 0)
         return ", ".join(f"{name} {point}" for name, point in points.items())
 
     @property

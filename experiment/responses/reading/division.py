@@ -8,12 +8,12 @@ from pydantic import BaseModel, Field
 
 from experiment.errors import StudyError
 from experiment.materials.formats.regions import BAR, SPACELESS
-from experiment.records import PAIR, Item, Side, Variant
+from experiment.records import MOST_STEPS, PAIR, Item, Side, Variant
 
 Unit = Literal["word", "region", "sentence"]
 # In scripts without spaces, a longer stretch of letters is more than one word.
 _LONGEST_WORD = 6
-FEWEST_STEPS, MOST_STEPS = 2, 150
+FEWEST_STEPS = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class Step:
 
 def sentence_of(item: Item, version: str) -> str:
     """Return the whole sentence of a version, including the item's context."""
-    return f"{item.context} {item.version(version)}".strip()
+    return item.after_context(item.version(version))
 
 
 def barred(item: Item, version: str) -> str:
@@ -73,10 +73,10 @@ def divided(item: Item, version: str, unit: Unit) -> tuple[Step, ...]:
         steps = [Step(word, number) for number, word in enumerate(text.split(), start=1)]
         _refuse_undivided(item, version, steps)
     if not FEWEST_STEPS <= len(steps) <= MOST_STEPS:
-        what = "region" if regions and unit == "region" else "word"
+        noun = "region" if regions and unit == "region" else "word"
         raise flaw(
             item,
-            f"the sentence has {len(steps)} {what}{'' if len(steps) == 1 else 's'}: {_short(text)}",
+            f"the sentence has {len(steps)} {noun}{'' if len(steps) == 1 else 's'}: {_short(text)}",
             f"{FEWEST_STEPS} to {MOST_STEPS}, for it is read step by step",
         )
     return tuple(steps)
@@ -106,8 +106,8 @@ def as_shown(item: Item, steps: Sequence[Step], rendered: str) -> tuple[str, ...
     """
     places = [place for place, letter in enumerate(rendered) if not letter.isspace()]
     sizes = [len(_letters(step.text)) for step in steps]
-    plain = _letters(" ".join(step.text for step in steps))
-    if _letters(rendered)[: len(plain)].casefold() != plain.casefold():
+    letters = _letters(" ".join(step.text for step in steps))
+    if _letters(rendered)[: len(letters)].casefold() != letters.casefold():
         raise flaw(
             item,
             f"the rendering makes other words of the sentence: {_short(rendered)}",
@@ -201,9 +201,9 @@ def _place(expected: str, answers: tuple[str, ...]) -> Side | None:
 
 def _without_key(item: Item, expected: str, answers: tuple[str, ...]) -> StudyError:
     among = " or ".join(f'"{answer}"' for answer in answers) or "yes or no"
-    what = f'says "{expected}"' if expected else "is empty"
+    fault = f'says "{expected}"' if expected else "is empty"
     return flaw(
         item,
-        f'its question has no right answer: the column "{ANSWER}" {what}',
+        f'its question has no right answer: the column "{ANSWER}" {fault}',
         f'{among} in the column "{ANSWER}"',
     )

@@ -60,6 +60,7 @@ class Maze(Questioned, Read):
 
     name: ClassVar[str] = "maze"
     family: ClassVar[str] = "maze"
+    measures: ClassVar[tuple[str, ...]] = ("log_rt", "accuracy")
     template: ClassVar[str] = "reading/maze.html"
     columns: ClassVar[tuple[Column, ...]] = (
         *READ_COLUMNS,
@@ -163,11 +164,11 @@ class Maze(Questioned, Read):
             draw: Returns the random generator, the same for two neighbouring places.
             mirrored: Whether the place is the second of the two, which gets the opposite sides.
         """
-        version, plan, *asked = arranged.options
+        version, plan, *question = arranged.options
         drawn = sides(len(plan), draw())
         if mirrored:
             drawn = "".join(_OTHER[side] for side in drawn)
-        return replace(arranged, options=(version, drawn, *asked))
+        return replace(arranged, options=(version, drawn, *question))
 
     def page(self, item: Item, version: str, texts: Sequence[str], plan: str) -> dict[str, object]:
         """Return each word with its distractor, and the side of the right word.
@@ -196,8 +197,13 @@ class Maze(Questioned, Read):
 
     def is_finished(self, steps: Steps, plan: str) -> bool:
         """Return whether the sentence was read to its end, without an error that ended it."""
-        whole = len(steps.onset_ms) == len(plan)
-        return whole and (self.on_error != "end" or not any(steps.wrong))
+        is_complete = len(steps.onset_ms) == len(plan)
+        return is_complete and (self.on_error != "end" or not any(steps.wrong))
+
+    def wait_ms(self, steps: Steps) -> float:
+        """Return the time of the message after a wrong choice that ended the sentence, else 0."""
+        ended = self.on_error == "end" and any(steps.wrong)
+        return float(self.delay_ms) if ended else 0.0
 
     def steady(self, plan: str) -> Steps:
         """Return steps of 800 ms each, all chosen correctly."""
@@ -227,9 +233,9 @@ class Maze(Questioned, Read):
             tuple(onsets[:n]), tuple(times), "p" * n, (4.0,) * n, tuple(wrong), tuple(done)
         )
 
-    def unbalanced(self, shown: Sequence[Arrangement]) -> Iterator[str]:
+    def unbalanced(self, arrangements: Sequence[Arrangement]) -> Iterator[str]:
         """Yield trials whose right words favour one side, or repeat a side four times in a row."""
-        for number, arranged in enumerate(shown, start=1):
+        for number, arranged in enumerate(arrangements, start=1):
             plan = arranged.options[1]
             lefts = plan.count(LEFT)
             runs = any(side * (_LONGEST_RUN + 1) in plan for side in _SIDES)
@@ -249,12 +255,12 @@ class Maze(Questioned, Read):
         }
 
     def step_columns(
-        self, item: Item, shown: Arrangement, steps: Steps, index: int
+        self, item: Item, arrangement: Arrangement, steps: Steps, index: int
     ) -> Mapping[str, object]:
         """Return a step's distractor, the side of the right word, and the choice."""
         return {
-            "distractor": self.distractors(item, shown.options[0])[index],
-            "side": _SIDES[shown.options[1][index]],
+            "distractor": self.distractors(item, arrangement.options[0])[index],
+            "side": _SIDES[arrangement.options[1][index]],
             "correct": steps.wrong[index] == 0,
             "n_wrong": steps.wrong[index],
             "done_ms": steps.done_ms[index],
@@ -276,18 +282,18 @@ class Maze(Questioned, Read):
 
 def sides(n: int, rng: random.Random) -> str:
     """Return the side of each of n right words: half per side, no side four times in a row."""
-    left = n // 2 + (rng.choice((0, 1)) if n % 2 else 0)
+    n_left = n // 2 + (rng.choice((0, 1)) if n % 2 else 0)
     drawn = ""
     while len(drawn) < n:
-        rest = {LEFT: left - drawn.count(LEFT), RIGHT: n - left - drawn.count(RIGHT)}
+        remaining = {LEFT: n_left - drawn.count(LEFT), RIGHT: n - n_left - drawn.count(RIGHT)}
         for side in (LEFT, RIGHT):
             if drawn.endswith(side * _LONGEST_RUN):
-                rest[side] = 0
-        if not any(rest.values()):
+                remaining[side] = 0
+        if not any(remaining.values()):
             # Only a run on one side could complete the sequence: start again from the beginning.
             drawn = ""
             continue
-        drawn += rng.choices((LEFT, RIGHT), (rest[LEFT], rest[RIGHT]))[0]
+        drawn += rng.choices((LEFT, RIGHT), (remaining[LEFT], remaining[RIGHT]))[0]
     return drawn
 
 
@@ -307,8 +313,8 @@ def _punctuated(distractor: str, word: str) -> str:
     """Return a distractor with the final punctuation of the word next to it."""
     if distractor == NO_WORD:
         return distractor
-    bare = word.rstrip(_MARKS)
-    return distractor.rstrip(_MARKS) + word[len(bare) :]
+    stem = word.rstrip(_MARKS)
+    return distractor.rstrip(_MARKS) + word[len(stem) :]
 
 
 def _as_begun(distractor: str, capital: bool) -> str:

@@ -34,13 +34,14 @@ class ReadThenRate(Points, Paced):
 
     name: ClassVar[str] = "read_then_rate"
     family: ClassVar[str] = "read_then_rate"
+    measures: ClassVar[tuple[str, ...]] = ("rating", "log_rt")
     template: ClassVar[str] = "reading/read_then_rate.html"
     columns: ClassVar[tuple[Column, ...]] = (
         *(column for column in RATING_COLUMNS if column.name != "rt_ms"),
         *_TIMES,
     )
     trial_columns: ClassVar[tuple[Column, ...]] = (RATED_SIDE_COLUMN, PLAN)
-    gives: ClassVar[frozenset[Gives]] = frozenset({Gives.POINT})
+    gives: ClassVar[frozenset[Gives]] = frozenset({Gives.POINT, Gives.WHOLE_TIME})
     responder_method: ClassVar[str] = "rate"
     asked: ClassVar[str] = "rating"
     instructions: ClassVar[str] = "instructions_read_then_rate"
@@ -64,26 +65,26 @@ class ReadThenRate(Points, Paced):
         side = Side.FIRST if options[0] == Variant.GOOD else None
         return replace(super().arrangement(item, options), good_side=side, points=self.points)
 
-    def accepts(self, given: Given, options: str | None) -> bool:
+    def accepts(self, answer: Given, options: str | None) -> bool:
         """Return whether the steps match the trial and the rating is a point of the scale."""
-        if given.side is not None or given.steps is None or not given.steps.is_whole:
+        if answer.side is not None or answer.steps is None or not answer.steps.is_whole:
             return False
         _, _, plan = (options or " ").partition(" ")
-        return given.rating in range(1, self.points + 1) and self.fits(given.steps, plan)
+        return answer.rating in range(1, self.points + 1) and self.fits(answer.steps, plan)
 
-    def judged(self, shown: Arrangement, given: Given) -> Judged:
+    def judged(self, arrangement: Arrangement, answer: Given) -> Judged:
         """Return the chosen point and the steps; no rating is right or wrong."""
         return Judged(
-            rating=given.rating,
-            version=shown.options[0],
-            answer=f"point {given.rating} of the scale",
-            steps=given.steps,
+            rating=answer.rating,
+            version=arrangement.options[0],
+            answer=f"point {answer.rating} of the scale",
+            steps=answer.steps,
         )
 
-    def faultless(self, shown: Arrangement) -> Given:
+    def faultless(self, arrangement: Arrangement) -> Given:
         """Return evenly timed steps, with the highest point for a good version, else the lowest."""
-        answer = super().faultless(shown)
-        return replace(answer, side=None, rating=self.points if shown.good_side else 1)
+        answer = super().faultless(arrangement)
+        return replace(answer, side=None, rating=self.points if arrangement.good_side else 1)
 
     def exported(self, row: dict[str, object]) -> dict[str, object]:
         """Return a row of responses with the columns that are derived from its steps."""
@@ -123,10 +124,10 @@ class ReadThenRate(Points, Paced):
         """Yield a rule for the catch trials that have two versions, or an example of a rule."""
         yield from rules_of_ratings(catch)
 
-    def said(self, shown: Arrangement, given: Given) -> str:
+    def said(self, arrangement: Arrangement, answer: Given) -> str:
         """Return the total reading time and the chosen point."""
-        read = super().said(shown, given)
-        return ", ".join(filter(None, [read, f"{given.rating} of {shown.points}"]))
+        read = super().said(arrangement, answer)
+        return ", ".join(filter(None, [read, f"{answer.rating} of {arrangement.points}"]))
 
     @property
     def example_note(self) -> str:

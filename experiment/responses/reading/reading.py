@@ -10,7 +10,7 @@ from typing import ClassVar
 
 from experiment.errors import StudyError
 from experiment.records import PAIR, SIDES, Item, Side, Steps, Variant
-from experiment.responses.base import Arrangement, Given, Judged, Known, Render, Shown
+from experiment.responses.base import Arrangement, Given, Gives, Judged, Known, Render, Shown
 from experiment.responses.one_version import OneVersion
 from experiment.responses.reading.division import (
     Question,
@@ -94,6 +94,7 @@ class Read(OneVersion):
     """
 
     script: ClassVar[str] = "reading/reading.js"
+    gives: ClassVar[frozenset[Gives]] = frozenset({Gives.RIGHT, Gives.WHOLE_TIME})
     columns: ClassVar[tuple[Column, ...]] = READ_COLUMNS
     trial_columns: ClassVar[tuple[Column, ...]] = (ASKED_SIDE, PLAN)
     responder_method: ClassVar[str] = "choose"
@@ -182,13 +183,30 @@ class Read(OneVersion):
 
     # How the server reads and checks an answer.
 
-    def accepts(self, given: Given, options: str | None) -> bool:
+    def accepts(self, answer: Given, options: str | None) -> bool:
         """Return whether the steps match the trial, and a question that was asked has an answer."""
-        if given.rating is not None or given.steps is None or not given.steps.is_whole:
+        if answer.rating is not None or answer.steps is None or not answer.steps.is_whole:
             return False
-        _, plan, *asked = (options or " ").split(" ")
-        wanted = PAIR if asked and self.is_finished(given.steps, plan) else (None,)
-        return given.side in wanted and self.fits(given.steps, plan)
+        _, plan, *question = (options or " ").split(" ")
+        expected_sides = PAIR if question and self.is_finished(answer.steps, plan) else (None,)
+        return answer.side in expected_sides and self.fits(answer.steps, plan)
+
+    def time_outside_rt_ms(self, answer: Given) -> float | None:
+        """Return the wait before the first step and the time of the question or scale.
+
+        None for answers from pages that did not measure the wait.
+        """
+        if answer.steps is None:
+            return None
+        wait_ms, question_ms = self.wait_ms(answer.steps), answer.steps.question_ms
+        is_asked = answer.side is not None or answer.rating is not None
+        if wait_ms is None or (is_asked and question_ms is None):
+            return None
+        return wait_ms + (question_ms or 0.0)
+
+    def wait_ms(self, steps: Steps) -> float | None:
+        """Return how long the page waited before the first step and after the last."""
+        return steps.wait_ms
 
     @abstractmethod
     def fits(self, steps: Steps, plan: str) -> bool:
@@ -198,21 +216,21 @@ class Read(OneVersion):
         """Return whether the sentence was read to its end, so that its question was shown."""
         return True
 
-    def judged(self, shown: Arrangement, given: Given) -> Judged:
+    def judged(self, arrangement: Arrangement, answer: Given) -> Judged:
         """Return the steps, and whether the question was answered correctly."""
-        asked = given.side is not None and shown.good_side is not None
+        is_question_answered = answer.side is not None and arrangement.good_side is not None
         return Judged(
-            chose_good=given.side == shown.good_side if asked else None,
-            chosen_side=given.side,
-            version=shown.options[0],
-            answer=str(given.side or "no question"),
-            steps=given.steps,
+            chose_good=answer.side == arrangement.good_side if is_question_answered else None,
+            chosen_side=answer.side,
+            version=arrangement.options[0],
+            answer=str(answer.side or "no question"),
+            steps=answer.steps,
         )
 
-    def faultless(self, shown: Arrangement) -> Given:
+    def faultless(self, arrangement: Arrangement) -> Given:
         """Return evenly timed steps and the right answer."""
-        steps = self.steady(shown.options[1] if len(shown.options) > 1 else "2")
-        return Given(side=shown.good_side, steps=steps)
+        steps = self.steady(arrangement.options[1] if len(arrangement.options) > 1 else "2")
+        return Given(side=arrangement.good_side, steps=steps)
 
     @abstractmethod
     def steady(self, plan: str) -> Steps:
@@ -236,10 +254,10 @@ class Read(OneVersion):
         }
 
     def step_rows(
-        self, item: Item, shown: Arrangement, given: Given
+        self, item: Item, arrangement: Arrangement, answer: Given
     ) -> Iterator[dict[str, object]]:
         """Yield one row for each step that was read."""
-        version, measured = shown.options[0], given.steps
+        version, measured = arrangement.options[0], answer.steps
         if measured is None:
             return
         for index, step in enumerate(self.steps(item, version)[: len(measured.onset_ms)]):
@@ -252,11 +270,11 @@ class Read(OneVersion):
                 "onset_ms": measured.onset_ms[index],
                 "onset_source": _SOURCES.get(measured.sources[index], ""),
                 "onset_uncertainty_ms": measured.uncertainty_ms[index],
-                **self.step_columns(item, shown, measured, index),
+                **self.step_columns(item, arrangement, measured, index),
             }
 
     def step_columns(
-        self, item: Item, shown: Arrangement, steps: Steps, index: int
+        self, item: Item, arrangement: Arrangement, steps: Steps, index: int
     ) -> Mapping[str, object]:
         """Return a step's further columns of the table of steps."""
         return {}
@@ -319,11 +337,11 @@ class Read(OneVersion):
         median = self.hurried(times * (_WORD_MS + _LETTER_MS * len(word)))
         return min(round(rng.lognormvariate(math.log(median), _SPREAD), 1), _MS_A_DAY)
 
-    def said(self, shown: Arrangement, given: Given) -> str:
+    def said(self, arrangement: Arrangement, answer: Given) -> str:
         """Return the total reading time, and the answer to the question."""
-        total = given.steps.total_ms if given.steps else None
+        total = answer.steps.total_ms if answer.steps else None
         read = "" if total is None else f"read in {total / 1000:.1f} s"
-        return ", ".join(filter(None, [read, str(given.side or "")]))
+        return ", ".join(filter(None, [read, str(answer.side or "")]))
 
     @property
     def example_note(self) -> str:

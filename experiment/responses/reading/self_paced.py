@@ -72,11 +72,11 @@ class Paced(Read):
         cls, items: Sequence[Item], against: Sequence[str], ends: tuple[str, str]
     ) -> tuple[dict[str, object], str]:
         """Return parameters for reading by region if every item names regions, else by word."""
-        named = all(
+        has_regions = all(
             dict(item.extra).get("regions") or dict(item.extra).get("good_regions")
             for item in items
         )
-        by = "region" if named else "word"
+        by = "region" if has_regions else "word"
         return {"by": by, "display": "moving"}, f"Each sentence is read {by} by {by}."
 
 
@@ -85,6 +85,7 @@ class SelfPaced(Questioned, Paced):
 
     name: ClassVar[str] = "self_paced"
     family: ClassVar[str] = "self_paced"
+    measures: ClassVar[tuple[str, ...]] = ("log_rt", "accuracy")
     template: ClassVar[str] = "reading/self_paced.html"
     asked: ClassVar[str] = "self_paced"
     instructions: ClassVar[str] = "instructions_self_paced"

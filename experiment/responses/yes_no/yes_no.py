@@ -10,7 +10,8 @@ from experiment.errors import StudyError
 from experiment.materials.formats.columns import NAMES, key_of
 from experiment.materials.formats.pairs import BAD_WORDS, GOOD_WORDS
 from experiment.records import PAIR, Item, Side, Variant
-from experiment.responses.base import Arrangement, Given, Judged, Known
+from experiment.responses.answer import CHOICE
+from experiment.responses.base import Arrangement, Given, Gives, Judged, Known
 from experiment.responses.one_version import OneVersion
 from experiment.responses.responders import Responder
 from experiment.tables.column import Column
@@ -31,8 +32,10 @@ class YesNo(OneVersion):
 
     name: ClassVar[str] = "yes_no"
     family: ClassVar[str] = "yes_no"
+    measures: ClassVar[tuple[str, ...]] = ("yes", "accuracy", "d_prime")
     template: ClassVar[str] = "yes_no/yes_no.html"
     script: ClassVar[str] = "yes_no/yes_no.js"
+    gives: ClassVar[frozenset[Gives]] = CHOICE
     typical_rt_ms: ClassVar[float] = 2500.0
     asked: ClassVar[str] = "yes_no"
     instructions: ClassVar[str] = "instructions_yes_no"
@@ -105,19 +108,19 @@ class YesNo(OneVersion):
         """Return 2: every trial offers both answers."""
         return len(PAIR)
 
-    def judged(self, shown: Arrangement, given: Given) -> Judged:
+    def judged(self, arrangement: Arrangement, answer: Given) -> Judged:
         """Return the judgment, which is right or wrong only if an answer is expected."""
-        side = given.side or NO
+        side = answer.side or NO
         return Judged(
-            chose_good=None if shown.good_side is None else side == shown.good_side,
+            chose_good=None if arrangement.good_side is None else side == arrangement.good_side,
             chosen_side=side,
-            version=shown.options[0],
+            version=arrangement.options[0],
             answer=_WORDS[side],
         )
 
-    def faultless(self, shown: Arrangement) -> Given:
+    def faultless(self, arrangement: Arrangement) -> Given:
         """Return the expected answer, or yes if none is expected."""
-        return Given(side=shown.good_side or YES)
+        return Given(side=arrangement.good_side or YES)
 
     @property
     def completes_rows(self) -> bool:
@@ -156,9 +159,9 @@ class YesNo(OneVersion):
                 return {"expected": header}, f'{note} The column "{header}" says what is expected.'
         return {}, note
 
-    def said(self, shown: Arrangement, given: Given) -> str:
+    def said(self, arrangement: Arrangement, answer: Given) -> str:
         """Return yes or no."""
-        return _WORDS[given.side or NO]
+        return _WORDS[answer.side or NO]
 
     @property
     def example_note(self) -> str:

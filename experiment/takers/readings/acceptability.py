@@ -29,8 +29,8 @@ class Acceptability(Reading):
             for lines in _lines(each, way, words)
         ]
         practice = [
-            (lines, _label(each, way, given), told)
-            for each, given, told in prompter.practised(way)
+            (lines, _label(each, way, given), feedback)
+            for each, given, feedback in prompter.practised(way)
             for lines in _lines(each, way, words)
         ]
         return tuple(
@@ -43,17 +43,17 @@ class Acceptability(Reading):
     ) -> tuple[float, ...]:
         """Return log-odds of yes per text, or log-probabilities of yes and no for a single text."""
         order = displayed(_N, swapped=situation.way.swapped)
-        said = [placed(order, reply) for reply in replies]
+        log_probabilities = [placed(order, reply) for reply in replies]
         if trial.form is Form.ACCEPT:
-            return said[0]
-        return tuple(yes - no for yes, no in said)
+            return log_probabilities[0]
+        return tuple(yes - no for yes, no in log_probabilities)
 
 
 def _lines(trial: TakerTrial, way: Way, words: Words) -> Iterator[str]:
     """Yield the lines for each text: the text, then yes and no after their labels."""
-    order, said = displayed(_N, swapped=way.swapped), (words.yes, words.no)
+    order, labels = displayed(_N, swapped=way.swapped), (words.yes, words.no)
     answers = [
-        f"{label}. {said[place]}"
+        f"{label}. {labels[place]}"
         for label, place in zip(labels_of(way.labels, _N), order, strict=True)
     ]
     for option in trial.shown.options:
@@ -61,8 +61,8 @@ def _lines(trial: TakerTrial, way: Way, words: Words) -> Iterator[str]:
         yield "\n".join([text, *answers])
 
 
-def _label(trial: TakerTrial, way: Way, given: Given | None) -> str:
-    if given is None:
+def _label(trial: TakerTrial, way: Way, answer: Given | None) -> str:
+    if answer is None:
         return ""
-    place = displayed(_N, swapped=way.swapped).index(trial.answers.index(given))
+    place = displayed(_N, swapped=way.swapped).index(trial.answers.index(answer))
     return labels_of(way.labels, _N)[place]

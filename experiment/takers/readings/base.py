@@ -85,9 +85,9 @@ def displayed(n: int, *, swapped: bool) -> tuple[int, ...]:
     return tuple(range(n))[::-1] if swapped else tuple(range(n))
 
 
-def placed(order: Sequence[int], found: Sequence[float]) -> tuple[float, ...]:
+def placed(order: Sequence[int], weights: Sequence[float]) -> tuple[float, ...]:
     """Return values that were found per position in the order of the answers."""
-    by_answer = dict(zip(order, found, strict=True))
+    by_answer = dict(zip(order, weights, strict=True))
     return tuple(by_answer.get(answer, -inf) for answer in range(len(order)))
 
 

@@ -16,8 +16,8 @@ class Difference(Reading):
 
     def asks(self, trial: TakerTrial, situation: Situation) -> tuple[Ask, ...]:
         """Return the differing words of each sentence after the shared beginning."""
-        before, own = differing(trial.sentences)
-        return (Ask(before, own),)
+        shared_start, own_words = differing(trial.sentences)
+        return (Ask(shared_start, own_words),)
 
     def weights(
         self, trial: TakerTrial, situation: Situation, replies: Sequence[Sequence[float]]
@@ -34,15 +34,18 @@ def differing(sentences: Sequence[str]) -> tuple[str, tuple[str, ...]]:
     """
     words = [sentence.split() for sentence in sentences]
     shortest = min(map(len, words))
-    before = _shared(words, shortest - 1)
-    after = _shared([own[::-1] for own in words], shortest - 1 - before)
-    own = tuple(" ".join(each[before : len(each) - after]) for each in words)
-    return " ".join(words[0][:before]), own
+    n_before = _shared(words, shortest - 1)
+    n_after = _shared([sentence_words[::-1] for sentence_words in words], shortest - 1 - n_before)
+    own_words = tuple(
+        " ".join(sentence_words[n_before : len(sentence_words) - n_after])
+        for sentence_words in words
+    )
+    return " ".join(words[0][:n_before]), own_words
 
 
 def _shared(words: Sequence[Sequence[str]], most: int) -> int:
     """Return how many initial words all sequences share, at most ``most``."""
     n = 0
-    while n < most and len({own[n] for own in words}) == 1:
+    while n < most and len({sentence_words[n] for sentence_words in words}) == 1:
         n += 1
     return n

@@ -28,8 +28,8 @@ class ForcedChoice(Reading):
             labels,
             [(_lines(each, way), _label(each, way, given)) for each, given in situation.earlier],
             [
-                (_lines(each, way), _label(each, way, given), told or prompter.words.right)
-                for each, given, told in prompter.practised(way)
+                (_lines(each, way), _label(each, way, given), feedback or prompter.words.right)
+                for each, given, feedback in prompter.practised(way)
             ],
         )
         return (Ask(prompt, labels),)
@@ -47,9 +47,9 @@ def _lines(trial: TakerTrial, way: Way) -> str:
     return option_lines(trial, labels_of(way.labels, n), displayed(n, swapped=way.swapped))
 
 
-def _label(trial: TakerTrial, way: Way, given: Given | None) -> str:
-    if given is None:
+def _label(trial: TakerTrial, way: Way, answer: Given | None) -> str:
+    if answer is None:
         return ""
     n = len(trial.answers)
-    place = displayed(n, swapped=way.swapped).index(trial.answers.index(given))
+    place = displayed(n, swapped=way.swapped).index(trial.answers.index(answer))
     return labels_of(way.labels, n)[place]

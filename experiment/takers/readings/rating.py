@@ -37,7 +37,9 @@ class Rating(Reading):
             for text in _texts(each)
         ]
         practice = [
-            (text, "", told) for each, _, told in prompter.practised(way) for text in _texts(each)
+            (text, "", feedback)
+            for each, _, feedback in prompter.practised(way)
+            for text in _texts(each)
         ]
         return tuple(
             Ask(
@@ -52,8 +54,12 @@ class Rating(Reading):
     ) -> tuple[float, ...]:
         """Return each point's log-probability, or for several texts each one's mean rating."""
         order = displayed(_points(trial), swapped=situation.way.swapped)
-        said = [placed(order, reply) for reply in replies]
-        return said[0] if trial.form is Form.RATE else tuple(map(mean_point, said))
+        log_probabilities = [placed(order, reply) for reply in replies]
+        return (
+            log_probabilities[0]
+            if trial.form is Form.RATE
+            else tuple(map(mean_point, log_probabilities))
+        )
 
 
 def mean_point(logprobs_nats: Sequence[float]) -> float:
@@ -61,7 +67,7 @@ def mean_point(logprobs_nats: Sequence[float]) -> float:
     most = max(logprobs_nats)
     if most == -inf:
         return -inf
-    shares = [exp(one - most) for one in logprobs_nats]
+    shares = [exp(logprob - most) for logprob in logprobs_nats]
     return sum(point * share for point, share in enumerate(shares, start=1)) / sum(shares)
 
 
@@ -73,7 +79,7 @@ def _texts(trial: TakerTrial) -> list[str]:
     return [f"{trial.shown.prefix} {option}".strip() for option in trial.shown.options]
 
 
-def _label(trial: TakerTrial, way: Way, given: Given) -> str:
+def _label(trial: TakerTrial, way: Way, answer: Given) -> str:
     n = len(trial.answers)
-    place = displayed(n, swapped=way.swapped).index(trial.answers.index(given))
+    place = displayed(n, swapped=way.swapped).index(trial.answers.index(answer))
     return labels_of(way.labels, n)[place]

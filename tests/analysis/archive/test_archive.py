@@ -13,9 +13,9 @@ import pytest
 import yaml
 from click.testing import CliRunner, Result
 
+from analysis.archive.command import write_
 from analysis.archive.package import read_package
 from analysis.archive.traces import K, Kind, combinations, rows_without
-from analysis.commands.archive import write_
 from analysis.errors import AnalysisError
 from experiment.studies.load import load_study
 from experiment.tables.schemas import ANSWERS

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from analysis.archive.command import pack_, reproduce_
 from analysis.archive.pack import MANIFEST, pack
 from analysis.archive.reproduce import reproduce
-from analysis.commands.archive import pack_, reproduce_
 from analysis.errors import AnalysisError
 from tests.analysis import small_run
 from tests.analysis.archive import changed_capsules as capsules

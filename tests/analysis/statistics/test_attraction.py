@@ -9,7 +9,7 @@ from analysis.statistics.attraction import (
     configurations,
     feature_columns,
 )
-from analysis.statistics.takers import compare_by_elicitation, conclusions
+from analysis.takers.by_reading import compare_by_elicitation, conclusions
 
 ITEMS = pd.DataFrame(
     {

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from analysis.commands.take import take as take_command
 from analysis.data.load import load_run
 from analysis.errors import AnalysisError
+from analysis.takers.command import take as take_command
 from analysis.takers.plan import Factors, make_plan
 from analysis.takers.run import Request, run_take
 from analysis.takers.source import Source, find_source, persons

@@ -12,9 +12,9 @@ import pytest
 
 from analysis.comparison import compare
 from analysis.data.load import load_run
-from analysis.data.takers import read_manifest
 from analysis.errors import AnalysisError
 from analysis.findings.finding import ComparisonOptions
+from analysis.takers.answers import read_manifest
 from analysis.takers.plan import Factors
 from analysis.takers.run import Request, run_take
 from analysis.takers.taking import take

@@ -10,9 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from analysis.takers.export import write_sittings
+from analysis.takers.export import Rows, Taker, rows_of, write_sittings
 from analysis.takers.plan import Plan
-from analysis.takers.rows import Rows, Taker, rows_of
 from analysis.takers.source import Person
 from analysis.takers.taking import Sitting, longest_questions, shares_of, sittings_of, take, why_not
 from experiment.records import Side

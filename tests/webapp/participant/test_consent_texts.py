@@ -40,6 +40,8 @@ def say_more(monkeypatch, app):
             name = "text_of_consent" if module is rights else "consent_text"
             before = getattr(module, name)
             monkeypatch.setattr(module, name, lambda *a, _b=before, **k: _b(*a, **k) + "More.\n")
+        # A new version runs in new processes.
+        app.extensions["parallax"].rendered.clear()
 
     return more
 

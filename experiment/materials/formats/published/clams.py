@@ -30,7 +30,7 @@ def _read(path: Path, terms: Terms) -> Drafts:
         MaterialsError: The file is not text, or a line is not followed by its counterpart.
     """
     text, notes = read_text(path, terms.language)
-    lines = [(n, one) for n, one in enumerate(text.splitlines(), start=1) if one.strip()]
+    lines = [(n, line) for n, line in enumerate(text.splitlines(), start=1) if line.strip()]
     drafts = []
     for (number, good), other in zip(lines[::2], [*lines[1::2], None], strict=False):
         mark, _, sentence = good.partition("\t")

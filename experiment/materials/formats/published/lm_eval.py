@@ -6,7 +6,7 @@ executed.
 """
 
 import ast
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -66,22 +66,22 @@ def _loaded(path: Path, depth: int = 0) -> dict[str, Any]:
             expected="a task of lm-evaluation-harness, with the files it includes beside it",
         )
     try:
-        found = yaml.load(read_text(path)[0], _Loader)
+        document = yaml.load(read_text(path)[0], _Loader)
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         raise MaterialsError(
             f"the file is not YAML ({getattr(error, 'problem', None) or 'no text of Unicode'})",
             where=f"{path}, line {mark.line + 1}" if mark else str(path),
         ) from error
-    if not isinstance(found, dict):
+    if not isinstance(document, dict):
         raise MaterialsError(
             "the file is not a task", where=str(path), expected='keys such as "task: blimp_island"'
         )
-    included = found.pop("include", [])
+    included = document.pop("include", [])
     base: dict[str, Any] = {}
     for name in included if isinstance(included, list) else [included]:
         base |= _loaded(path.parent / str(name), depth + 1)
-    return base | found
+    return base | document
 
 
 class _Task:
@@ -109,10 +109,12 @@ class _Task:
                 f"it shows {self._config['num_fewshot']} examples first", "num_fewshot: 0"
             )
 
-    def _error(self, problem: str, expected: str, where: str = "", remedy: str = "") -> Exception:
+    def _error(
+        self, problem: str, expected: str, location: str = "", remedy: str = ""
+    ) -> Exception:
         return MaterialsError(
             f"no items can be made of the task {self.name}: {problem}",
-            where=where or str(self._path),
+            where=location or str(self._path),
             expected=expected,
             remedy=remedy,
         )
@@ -126,22 +128,26 @@ class _Task:
                     yield row.place, {**row.values}
 
     def _data_files(self) -> list[Path]:
-        named = (self._config.get("dataset_kwargs") or {}).get("data_files")
-        if isinstance(named, dict):
-            splits = [self._config.get(f"{one}_split") for one in ("test", "validation")]
-            split = next((one for one in splits if one in named), next(iter(named)))
-            named = named[split]
-        files = [Path(str(one)) for one in (named if isinstance(named, list) else [named]) if one]
-        found = [one if one.is_file() else self._path.parent / one for one in files]
-        if not found or not all(path.is_file() for path in found):
-            missing = next((str(path) for path in found if not path.is_file()), "")
+        data_files = (self._config.get("dataset_kwargs") or {}).get("data_files")
+        if isinstance(data_files, dict):
+            splits = [self._config.get(f"{file}_split") for file in ("test", "validation")]
+            split = next((file for file in splits if file in data_files), next(iter(data_files)))
+            data_files = data_files[split]
+        files = [
+            Path(str(file))
+            for file in (data_files if isinstance(data_files, list) else [data_files])
+            if file
+        ]
+        paths = [file if file.is_file() else self._path.parent / file for file in files]
+        if not paths or not all(path.is_file() for path in paths):
+            missing = next((str(path) for path in paths if not path.is_file()), "")
             raise self._error(
                 "its data were not found "
                 f"({missing or self._config.get('dataset_path', 'unnamed')})",
                 "dataset_path: json, and under dataset_kwargs the data_files beside the task",
                 remedy="Save the data set as JSON lines and name the file there",
             )
-        return found
+        return paths
 
     def draft(self, place: str, row: Mapping[str, object]) -> Draft:
         choices = self._choices(row, place)
@@ -149,25 +155,40 @@ class _Task:
             raise self._error(f"it has {len(choices)} choices", "two choices", place)
         target = self._target(row, choices, place)
         context = f"{self._config.get('description') or ''}{self._text('doc_to_text', row, place)}"
-        if context.strip() and not self.delimiter and not context[-1].isspace():
+        before = f"{context}{self.delimiter}"
+        if context.strip() and not before[-1].isspace():
             raise self._error(
                 "its choices follow the text without a space", 'target_delimiter: " "', place
             )
-        good, bad = (" ".join(choices[n].split()) for n in (target, 1 - target))
         extra = {name: value for name, value in row.items() if isinstance(value, str)}
         return Draft(
-            place, good, bad, " ".join(context.split()), construction=self.name, extra=extra
+            place,
+            choices[target],
+            choices[1 - target],
+            self._before_choices(context, choices),
+            construction=self.name,
+            extra=extra,
         )
 
+    def _before_choices(self, context: str, choices: Sequence[str]) -> str:
+        """Return the text before the choices, with each character that the harness puts there.
+
+        A single space is left out: an item's context and its options are joined by one.
+        """
+        if not context:
+            return "" if self.delimiter == " " else self.delimiter
+        spaced = context[-1].isspace() or any(choice[:1].isspace() for choice in choices)
+        return context if self.delimiter == " " and not spaced else context + self.delimiter
+
     def _choices(self, row: Mapping[str, object], place: str) -> list[str]:
-        named = self._config.get("doc_to_choice")
-        if isinstance(named, str):
-            named = row[named] if named in row else self._literal(named, row, place)
-        if isinstance(named, dict):
-            named = list(named.values())
-        if not isinstance(named, list):
+        choices = self._config.get("doc_to_choice")
+        if isinstance(choices, str):
+            choices = row[choices] if choices in row else self._literal(choices, row, place)
+        if isinstance(choices, dict):
+            choices = list(choices.values())
+        if not isinstance(choices, list):
             raise self._error("doc_to_choice gives no list", "a list of two choices", place)
-        return [self._filled(str(one), row, place) for one in named]
+        return [self._filled(str(choice), row, place) for choice in choices]
 
     def _literal(self, template: str, row: Mapping[str, object], place: str) -> object:
         text = self._filled(template, row, place)
@@ -177,9 +198,9 @@ class _Task:
             raise self._error(f"doc_to_choice gives {text[:80]}", "a list", place) from error
 
     def _target(self, row: Mapping[str, object], choices: list[str], place: str) -> int:
-        named = self._config.get("doc_to_target")
-        found = row[named] if isinstance(named, str) and named in row else named
-        text = self._filled(str(found), row, place)
+        target = self._config.get("doc_to_target")
+        value = row[target] if isinstance(target, str) and target in row else target
+        text = self._filled(str(value), row, place)
         if text.strip().isdecimal() and int(text) < len(choices):
             return int(text)
         if text in choices:
@@ -187,10 +208,10 @@ class _Task:
         raise self._error(f'doc_to_target gives "{text}"', "the number of a choice, or one", place)
 
     def _text(self, key: str, row: Mapping[str, object], place: str) -> str:
-        named = self._config.get(key, "")
-        if not isinstance(named, str):
-            raise self._error(f"{key} is {named!r}", "a template or a column's name", place)
-        return str(row[named]) if named in row else self._filled(named, row, place)
+        text = self._config.get(key, "")
+        if not isinstance(text, str):
+            raise self._error(f"{key} is {text!r}", "a template or a column's name", place)
+        return str(row[text]) if text in row else self._filled(text, row, place)
 
     def _filled(self, template: str, row: Mapping[str, object], place: str) -> str:
         try:

@@ -31,20 +31,20 @@ def _read(path: Path, _: Terms) -> Drafts:
     """
     try:
         with path.open("rb") as file:
-            found = _Plain(file, encoding="utf-8").load()
+            document = _Plain(file, encoding="utf-8").load()
     # A damaged pickle can raise any kind of error.
     except Exception as error:
         raise _no_templates(f"the pickle cannot be read ({error})", str(path)) from error
-    if not isinstance(found, dict):
-        raise _no_templates(f"the pickle holds {shown(found)}", str(path))
+    if not isinstance(document, dict):
+        raise _no_templates(f"the pickle holds {shown(document)}", str(path))
     drafts = [
         _draft(path, condition, number, versions)
-        for condition, every in found.items()
+        for condition, pairs in document.items()
         for number, versions in enumerate(
-            every if isinstance(every, list | tuple) else [every], start=1
+            pairs if isinstance(pairs, list | tuple) else [pairs], start=1
         )
     ]
-    triples = sum(bool(one.distractor) for one in drafts)
+    triples = sum(bool(draft.distractor) for draft in drafts)
     note = (
         f"{triples:,} items have three versions: the first is read as good, the second as "
         "distractor, the third as bad."
@@ -52,10 +52,10 @@ def _read(path: Path, _: Terms) -> Drafts:
     return Drafts(drafts, ("Read as templates of LM_syneval.", *([note] if triples else [])))
 
 
-def _no_templates(problem: str, where: str) -> MaterialsError:
+def _no_templates(problem: str, location: str) -> MaterialsError:
     return MaterialsError(
         problem,
-        where=where,
+        where=location,
         expected="a dictionary from conditions to lists of pairs or triples of sentences, as "
         "LM_syneval has them",
     )

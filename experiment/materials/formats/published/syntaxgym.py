@@ -58,7 +58,7 @@ def _read(path: Path, _: Terms) -> Drafts:
 
 
 def _contrasts(suite: Suite) -> tuple[list[_Contrast], list[str]]:
-    found: dict[tuple[str, str], _Contrast] = {}
+    contrasts: dict[tuple[str, str], _Contrast] = {}
     notes = []
     for number, prediction in enumerate(suite.predictions, start=1):
         for part in _conjuncts(prediction.formula):
@@ -69,8 +69,8 @@ def _contrasts(suite: Suite) -> tuple[list[_Contrast], list[str]]:
                     f"two conditions: {part}"
                 )
             else:
-                found.setdefault((contrast.good, contrast.bad), contrast)
-    return list(found.values()), notes
+                contrasts.setdefault((contrast.good, contrast.bad), contrast)
+    return list(contrasts.values()), notes
 
 
 def _contrast(formula: str) -> _Contrast | None:
@@ -81,8 +81,8 @@ def _contrast(formula: str) -> _Contrast | None:
     sides = [set(_TERM.findall(side)) for side in (left, right)]
     if any(len(side) != 1 for side in sides) or sides[0] == sides[1]:
         return None
-    less, more = sides if signs[0].group() == "<" else sides[::-1]
-    return _Contrast(less.pop(), more.pop(), formula)
+    less, greater = sides if signs[0].group() == "<" else sides[::-1]
+    return _Contrast(less.pop(), greater.pop(), formula)
 
 
 def _signs(formula: str) -> str:
@@ -116,7 +116,7 @@ def _unwrapped(part: str) -> str:
 
 
 def _draft(item: SuiteItem, contrast: _Contrast, construction: str, path: Path) -> Draft:
-    conditions = {one.condition_name: one for one in item.conditions}
+    conditions = {condition.condition_name: condition for condition in item.conditions}
     place = f"{path}, item {item.item_number}"
     good, bad = (_named(conditions, name, place) for name in (contrast.good, contrast.bad))
     return Draft(

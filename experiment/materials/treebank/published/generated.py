@@ -61,17 +61,17 @@ def read_sentences(
     rows = []
     for number, (line, sentence, index) in enumerate(zip(gold, text, targets, strict=True), 1):
         values, words = line.split("\t"), tuple(sentence.split(" "))
-        where = f"{stem}.gold:{number}"
+        location = f"{stem}.gold:{number}"
         if len(values) != columns:
             raise MaterialsError(
                 f"the line has {len(values)} columns",
-                where=where,
+                where=location,
                 expected=f"{columns} between tabs",
             )
         if values[target] != index or not index.isdecimal() or int(index) >= len(words):
             raise MaterialsError(
                 f'the target is "{values[target]}", and "{index}" in .eval, of {len(words)} words',
-                where=where,
+                where=location,
                 expected="the same index of a word, from 0, in both",
             )
         rows.append((values, words))
@@ -143,13 +143,13 @@ def read_generated(stem: Path) -> list[Gold]:
     return [_gold(values, words, f"{stem}.gold:{number}") for number, (values, words) in rows]
 
 
-def _gold(values: Sequence[str], words: tuple[str, ...], where: str) -> Gold:
+def _gold(values: Sequence[str], words: tuple[str, ...], location: str) -> Gold:
     pattern, constr_id, sent_id, target, upos, feats, good, bad, lemma, cue, cue_upos, tags = values
     try:
         instance, version, index, cue_index = map(int, (constr_id, sent_id, target, cue))
     except ValueError as error:
         raise MaterialsError(
-            f"an index is no number: one of {constr_id}, {sent_id}, {target}, {cue}", where=where
+            f"an index is no number: one of {constr_id}, {sent_id}, {target}, {cue}", where=location
         ) from error
     return Gold(
         pattern,

@@ -8,7 +8,7 @@ import pytest
 from scipy.stats import t as student
 
 from analysis.statistics.paired import people_against_models, with_adjusted_p
-from analysis.statistics.takers import (
+from analysis.takers.by_reading import (
     biases,
     compare_by_elicitation,
     conclusions,

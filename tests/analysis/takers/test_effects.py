@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from analysis.statistics.takers import biases, first_place_shares, history_effects
+from analysis.takers.by_reading import biases, first_place_shares, history_effects
 from benchmarks.takers import SETTINGS, answers, coverage
 
 N_ITEMS, N_SESSIONS = 24, 10

@@ -11,14 +11,14 @@ import pytest
 from analysis.comparison import compare
 from analysis.data.kinds import targets_alone
 from analysis.data.load import ExportedRun, load_run
-from analysis.data.takers import Taken, load_all_taken
 from analysis.figures.drawing import Drawing
 from analysis.findings.finding import ComparisonOptions
 from analysis.responses.base import analysis_of
 from analysis.result import Comparison
-from analysis.statistics.takers import biases, compare_by_elicitation, consistency
 from analysis.tables.section import Section
-from tests.analysis.findings.test_takers import taken
+from analysis.takers.answers import Taken, load_all_taken
+from analysis.takers.by_reading import biases, compare_by_elicitation, consistency
+from tests.analysis.takers.test_finding import taken
 
 
 @pytest.fixture(scope="module")

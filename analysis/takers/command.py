@@ -1,19 +1,102 @@
-"""``parallax take``."""
+"""``parallax take``: a model takes the sessions of a study or of a run."""
 
 import os
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, TypeVar, cast, get_args
 
 import click
 
-from analysis.commands.take_options import model_options
 from analysis.takers.plan import Factors
 from analysis.takers.run import Request, run_take
 from experiment.takers.prompt import LABEL_SETS, Context
 from lm.answering.spec import Terms
 from lm.registry import Device
-from lm.weights import Bits, Dtype, LongTexts, Weights
+from lm.weights import AS_USUAL, Bits, Dtype, LongTexts, Weights
+
+_TERMS = Terms()
+_Command = TypeVar("_Command", bound=Callable[..., Any])
+_OPTIONS = (
+    click.option(
+        "--device",
+        type=click.Choice(get_args(Device)),
+        default="auto",
+        show_default=True,
+        help="The device that networks compute on.",
+    ),
+    click.option(
+        "--dtype",
+        type=click.Choice(get_args(Dtype)),
+        default=AS_USUAL.dtype,
+        show_default=True,
+        help="Of a Hugging Face model: what its weights are.",
+    ),
+    click.option(
+        "--bits",
+        type=click.Choice(["8", "4"]),
+        help="Of a Hugging Face model on a CUDA device: quantise its weights.",
+    ),
+    click.option(
+        "--device-map",
+        default="",
+        help="Of a Hugging Face model: spread its layers over devices (accelerate), e.g. auto.",
+    ),
+    click.option(
+        "--long-texts",
+        type=click.Choice(get_args(LongTexts)),
+        default=AS_USUAL.long_texts,
+        show_default=True,
+        help="Of a Hugging Face model: what happens to texts longer than its window.",
+    ),
+    click.option(
+        "--price-in", type=float, help="Of a server: the price of a million prompt tokens."
+    ),
+    click.option("--price-out", type=float, help="Of a server: that of a million answer tokens."),
+    click.option("--cap", type=float, help="Of a server: what all calls together may cost."),
+    click.option(
+        "--samples",
+        default=_TERMS.samples,
+        show_default=True,
+        type=click.IntRange(1),
+        help="Of a server that tells no probabilities: answers to each prompt.",
+    ),
+    click.option(
+        "--temperature", default=_TERMS.temperature, show_default=True, help="Of samples."
+    ),
+    click.option(
+        "--max-tokens",
+        default=_TERMS.max_tokens,
+        show_default=True,
+        type=click.IntRange(1),
+        help="The longest sample.",
+    ),
+    click.option(
+        "--reasoning-effort",
+        "effort",
+        default="",
+        metavar="WORD",
+        help="Of a server asked by --chat --thinking: how hard it thinks, such as low or high.",
+    ),
+    click.option(
+        "--concurrency",
+        default=_TERMS.concurrency,
+        show_default=True,
+        type=click.IntRange(1),
+        help="Calls of a server under way at once.",
+    ),
+    click.option(
+        "--key-variable", default="", help="The environment variable that holds the server's key."
+    ),
+)
+
+
+def model_options(command: _Command) -> _Command:
+    """Add the options, in the order above, to a command."""
+    for option in reversed(_OPTIONS):
+        command = option(command)
+    return command
+
 
 _PATH = click.Path(path_type=Path)
 _THINKING = {"no": (False,), "yes": (True,), "both": (False, True)}
@@ -36,7 +119,7 @@ _ORDERS = {"both": (False, True), "listed": (False,), "swapped": (True,)}
     "--context",
     "contexts",
     multiple=True,
-    type=click.Choice([str(one) for one in Context]),
+    type=click.Choice([str(context) for context in Context]),
     default=(str(Context.ZERO_SHOT),),
     show_default=True,
     help="What stands before each trial of a prompt; repeat it for more.",

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -12,28 +11,12 @@ from analysis.data.declared import frames_of
 from analysis.data.frames import read_exported
 from analysis.data.load import ExportedRun, load_run
 from analysis.errors import AnalysisError
+from analysis.findings.finding import Taken
 from experiment.errors import why_unread
 from experiment.tables.model_participants import READ, SITTINGS
 
 _WAYS = ("participant", "model", "reading", "context", "labels", "order", "thinking", "session")
 MANIFEST = "take.json"
-
-
-@dataclass(frozen=True, slots=True)
-class Taken:
-    """One model participant's answers.
-
-    Attributes:
-        model: The model's name.
-        tier: How much the model revealed about its answers.
-        frame: One row per trial of each sitting: model, reading, context, labels, order, session,
-            position, item_id, construction, condition, frame, good_side, chosen_side, chose_good
-            (missing if no answer could be parsed), outcome, p_good.
-    """
-
-    model: str
-    tier: str
-    frame: pd.DataFrame
 
 
 def read_manifest(folder: Path) -> dict[str, object]:
@@ -117,7 +100,7 @@ def load_all_taken(folders: Sequence[Path], run: ExportedRun) -> list[Taken]:
         AnalysisError: Two folders are of the same model.
     """
     found = [load_taken(folder, run) for folder in folders]
-    names = [one.model for one in found]
+    names = [participant.model for participant in found]
     if twice := sorted({name for name in names if names.count(name) > 1}):
         raise AnalysisError(
             f'two takers\' folders are of a model "{twice[0]}"',

@@ -10,11 +10,10 @@ import pytest
 
 from analysis.comparison import compare
 from analysis.data.load import ExportedRun, load_run
-from analysis.data.takers import load_all_taken, load_taken
 from analysis.errors import AnalysisError
 from analysis.findings.finding import ComparisonOptions
-from analysis.takers.export import write_sittings
-from analysis.takers.rows import Taker
+from analysis.takers.answers import load_all_taken, load_taken
+from analysis.takers.export import Taker, write_sittings
 from analysis.takers.taking import take
 from experiment.takers.prompt import Context
 from tests.analysis.takers.sessions import knowing, planned

@@ -1,0 +1,177 @@
+"""The sentences about a study's comparisons, and how each measure is worded."""
+
+from collections.abc import Callable, Hashable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from analysis.findings.design import CONDITION, VERSION
+from analysis.statistics.resample import LEVEL
+from experiment.comparisons.contrast import PEOPLE, JudgeDifference, LevelDifference, Slope
+from experiment.comparisons.planned import PlannedComparison
+
+NAME = "comparisons"
+ALPHA = 1 - LEVEL
+_PERCENT = 100.0
+
+
+@dataclass(frozen=True, slots=True)
+class MeasureWords:
+    """How a report words differences of a measure.
+
+    Attributes:
+        subject: The measured quantity, such as "Accuracy".
+        more: The verb phrase for a positive difference, such as "is higher".
+        less: The same for a negative one.
+        unit: The unit of a difference.
+        answers: What is counted, such as "judgments".
+        scale: Converts a difference to the unit.
+        decimals: How many decimals are printed.
+    """
+
+    subject: str
+    more: str
+    less: str
+    unit: str
+    answers: str
+    scale: Callable[[float], float]
+    decimals: int
+
+    def amount(self, value: float, *, signed: bool = True) -> str:
+        """Return a difference in the unit, without the unit's name."""
+        shown = f"{self.scale(value):{'+' if signed else ''}z.{self.decimals}f}"
+        return shown.replace("-", "\N{MINUS SIGN}")
+
+
+def _points(value: float) -> float:
+    return _PERCENT * value
+
+
+def _slowdown(value: float) -> float:
+    return _PERCENT * float(np.expm1(value))
+
+
+def _unchanged(value: float) -> float:
+    return value
+
+
+WORDS: Mapping[str, MeasureWords] = {
+    "accuracy": MeasureWords(
+        "Accuracy", "is higher", "is lower", "percentage points", "judgments", _points, 1
+    ),
+    "rating": MeasureWords(
+        "The mean rating", "is higher", "is lower", "scale points", "ratings", _unchanged, 2
+    ),
+    "yes": MeasureWords(
+        "The share of yes", "is higher", "is lower", "percentage points", "answers", _points, 1
+    ),
+    "log_rt": MeasureWords(
+        "Reading", "is slower", "is faster", "per cent", "reading times", _slowdown, 1
+    ),
+}
+
+
+def comparison_sentences(statistics: Mapping[str, pd.DataFrame]) -> Iterator[str]:
+    """Yield a sentence for each primary comparison, in the order of the study."""
+    rows = statistics.get(NAME)
+    if rows is None:
+        return
+    primary = rows[rows["role"] == "primary"]
+    for row in primary.to_dict("records"):
+        yield _sentence(row)
+    if (family := len(primary)) > 1:
+        yield (
+            f"Intervals and p of these {family} primary comparisons are corrected for their "
+            "number (Bonferroni)."
+        )
+
+    for row in rows[~rows["is_planned"]].to_dict("records"):
+        yield f"Not planned: {_sentence(row)}"
+
+
+def _sentence(row: Mapping[Hashable, Any]) -> str:
+    words = WORDS[row["measure"]]
+    numbers = _numbers(row, words)
+    if pd.isna(row["low"]) and pd.isna(row["high"]):
+        return (
+            f"{row['name']}: no answer, because there are too few {words.answers}, participants "
+            f"or frames (the difference is {words.amount(row['estimate'])} {words.unit})."
+        )
+    if row["p_corrected"] < ALPHA:
+        statement = row["if_positive"] if row["estimate"] > 0 else row["if_negative"]
+        return f"{row['name']}: {statement}, {numbers}."
+    if row["is_equivalent"]:
+        smallest = words.amount(row["smallest_effect"], signed=False)
+        return (
+            f"{row['name']}: the difference is smaller than {smallest} {words.unit}, the smallest "
+            f"effect of interest: {numbers}."
+        )
+    return f"{row['name']}: {row['if_unclear']} remains open, {numbers}."
+
+
+def statements(comparison: PlannedComparison, judge: str) -> dict[str, str]:
+    """Return what a positive, a negative and an unclear difference says."""
+    words, compared = WORDS[comparison.measure], comparison.compared
+    measured = words.subject.lower()
+    if isinstance(compared, JudgeDifference):
+        verb = "choose" if compared.first == PEOPLE else "chooses"
+        statement = f"{compared.first} {verb} the expected version {{}} often than {judge}"
+        return {
+            "if_positive": statement.format("more"),
+            "if_negative": statement.format("less"),
+            "if_unclear": f"whether {statement.format('more or less')}",
+        }
+    if isinstance(compared, Slope):
+        statement = f"{measured} {{}} with higher {compared.variable}"
+        unclear = f"whether {measured} changes with {compared.variable}"
+        return _both_ways(statement, words) | {"if_unclear": unclear}
+    at = ", ".join(f"{factor} {level}" for factor, level in compared.at)
+    where = f" at {at}" if at else ""
+    main, *others = compared.differences
+    if not others:
+        first, second = _sides(main)
+        statement = f"{measured} {{}} for {first} than for {second}{where}"
+        unclear = f"whether {measured} differs between {first} and {second}{where}"
+        return _both_ways(statement, words) | {"if_unclear": unclear}
+    *factors, last = (step.factor for step in compared.differences)
+    named = f"{', '.join(factors)} and {last}"
+    first, second = _sides(others[0])
+    further = "".join(f", more so for {step.first}" for step in others[1:])
+    statement = (
+        f"{named} interact: in {measured}, the difference {main.words} is {{}} for {first} than "
+        f"for {second}{further}{where}"
+    )
+    return {
+        "if_positive": statement.format("greater"),
+        "if_negative": statement.format("smaller (or reversed)"),
+        "if_unclear": f"whether {named} interact in {measured}{where}",
+    }
+
+
+def _both_ways(statement: str, words: MeasureWords) -> dict[str, str]:
+    return {
+        "if_positive": statement.format(words.more),
+        "if_negative": statement.format(words.less),
+    }
+
+
+def _sides(step: LevelDifference) -> tuple[str, str]:
+    """Return both sides of a difference in words, with the factor's name if it says something."""
+    *others, last = step.others
+    second = f"the mean of {', '.join(others)} and {last}" if others else last
+    name = "" if step.factor in (CONDITION, VERSION) else f"{step.factor} "
+    return f"{name}{step.first}", f"{name if not others else ''}{second}"
+
+
+def _numbers(row: Mapping[Hashable, Any], words: MeasureWords) -> str:
+    low, high = words.amount(row["low"]), words.amount(row["high"])
+    ends = f"{low} to {high}"
+    if np.isinf(row["low"]):
+        ends = f"up to {high}, one-sided"
+    elif np.isinf(row["high"]):
+        ends = f"from {low}, one-sided"
+    p = row["p_corrected"]
+    p_shown = "p < .001" if p < 0.001 else f"p = {p:.3f}".replace("0.", ".")
+    return f"{words.amount(row['estimate'])} {words.unit} (95% interval {ends}; {p_shown})"

@@ -1,0 +1,363 @@
+"""The study's comparisons, answered: the questions that a report answers first."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from analysis.data.own_columns import PREFIX, items_of
+from analysis.findings.comparison_words import ALPHA, NAME, WORDS, statements
+from analysis.findings.design import crossed_designs
+from analysis.findings.differences import split_tied_models
+from analysis.findings.effects import Measure
+from analysis.findings.finding import Finding, FindingInputs, Findings
+from analysis.findings.measures import READ, Choices, Ratings, YesNo
+from analysis.statistics.contrasts import contrasts
+from analysis.statistics.paired import models_against_models, people_against_models
+from analysis.statistics.reading_regression import slope
+from analysis.statistics.resample import LEVEL, codes
+from analysis.tables.accuracy_table import Column, Table
+from analysis.tables.section import Section
+from experiment.comparisons.contrast import (
+    MODELS,
+    PEOPLE,
+    Contrast,
+    JudgeDifference,
+    Slope,
+)
+from experiment.comparisons.planned import PlannedComparison, planned_comparisons
+from experiment.errors import ParallaxError
+from experiment.studies.analysis_plan import Comparison
+from experiment.studies.study import Study
+
+Row = dict[str, Any]
+
+
+_MEASURES: Mapping[str, Measure] = {
+    "accuracy": Choices(),
+    "rating": Ratings(),
+    "yes": YesNo(),
+    "log_rt": READ,
+}
+
+
+def _run(inputs: FindingInputs) -> Findings:
+    rows, unanswered = answered(inputs)
+    if rows.empty:
+        return Findings(left_out=unanswered)
+    tables = [
+        _table(inputs, rows[rows["role"] == role], role)
+        for role in ("primary", "exploratory")
+        if (rows["role"] == role).any()
+    ]
+    return Findings(tuple(tables), {NAME: rows}, unanswered)
+
+
+def answered(inputs: FindingInputs) -> tuple[pd.DataFrame, tuple[str, ...]]:
+    """Return the study's comparisons with their results, and why others have none.
+
+    Returns:
+        A frame with a row for each comparison (and model): name, role, is_declared, is_planned (not
+        by an option of this comparison), measure,
+        compared (in the notation of study.toml), constructions, judge, estimate, low, high, level
+        (of the interval), p, p_corrected, n_in_family, smallest_effect, is_equivalent,
+        n_observations, n_participants, n_frames; and sentences on comparisons without an answer.
+        Primary comparisons are corrected among themselves by Bonferroni's method, interval and p
+        alike, so that an interval excludes 0 exactly when its p is below .05.
+    """
+    items = list(items_of(inputs.run.items))
+    present = {item.construction for item in items}
+    planned: list[PlannedComparison] = []
+    unanswered: list[str] = []
+    for study in _one_by_one(inputs):
+        try:
+            planned += planned_comparisons(study, items)
+        except ParallaxError as error:
+            [declared] = study.comparisons
+            # A part of a session with several tasks has the items of one task alone.
+            if not declared.constructions or present & set(declared.constructions):
+                unanswered.append(f"{declared.name}: {error}")
+    parts = [(comparison, _judges(inputs, comparison)) for comparison in planned]
+    n_primary = sum(
+        len(judges) for comparison, judges in parts if comparison.declaration.is_primary
+    )
+    rows, unplanned = [], inputs.options.comparisons
+    for comparison, judges in parts:
+        family = n_primary if comparison.declaration.is_primary else 1
+        for judge in judges:
+            result = _result(inputs, comparison, judge, family)
+            if isinstance(result, str):
+                unanswered.append(f"{comparison.declaration.name}: {result}")
+            else:
+                rows.append(_described(comparison, judge, family, unplanned) | result)
+    return pd.DataFrame(rows), tuple(unanswered)
+
+
+def _one_by_one(inputs: FindingInputs) -> Iterator[Study]:
+    """Yield the study with each comparison alone; the study itself if it declares none."""
+    study = inputs.run.study
+    if not study.comparisons:
+        yield study
+    asked = [
+        Comparison(name=text, compare=text, role="exploratory")
+        for text in inputs.options.comparisons
+    ]
+    for comparison in (*study.comparisons, *asked):
+        yield study.model_copy(update={"comparisons": [comparison]})
+
+
+def _described(
+    comparison: PlannedComparison, judge: str, family: int, unplanned: Sequence[str]
+) -> Row:
+    declaration = comparison.declaration
+    return {
+        "name": declaration.name,
+        "role": declaration.role,
+        "is_declared": comparison.is_declared,
+        "is_planned": declaration.name not in unplanned,
+        "measure": comparison.measure,
+        "compared": comparison.compared.text,
+        "constructions": ", ".join(comparison.constructions),
+        "judge": judge,
+        "n_in_family": family,
+        "smallest_effect": declaration.smallest_effect,
+    } | statements(comparison, judge)
+
+
+def _judges(inputs: FindingInputs, comparison: PlannedComparison) -> list[str]:
+    """Return the models that a comparison is answered for; one empty name for people alone."""
+    compared = comparison.compared
+    if not isinstance(compared, JudgeDifference):
+        return [""]
+    if compared.second == MODELS:
+        return list(split_tied_models(inputs.data.decisions)[0])
+    return [compared.second]
+
+
+def _result(
+    inputs: FindingInputs, comparison: PlannedComparison, judge: str, family: int
+) -> Row | str:
+    """Return a comparison's estimate, interval, p and numbers, or why there is none."""
+    declaration = comparison.declaration
+    sides = 2 if declaration.one_sided else 1
+    estimate_at = _estimator(inputs, comparison, judge)
+    if isinstance(estimate_at, str):
+        return estimate_at
+    level = 1 - sides * ALPHA / family
+    row = estimate_at(level)
+    p = float(row["p"])
+    if declaration.one_sided:
+        predicted = 1.0 if declaration.predicted == "positive" else -1.0
+        p = p / 2 if predicted * row["estimate"] > 0 else 1 - p / 2
+        row |= {"high": np.inf} if predicted > 0 else {"low": -np.inf}
+    smallest, is_equivalent = declaration.smallest_effect, None
+    if smallest is not None:
+        inner = estimate_at(1 - 2 * ALPHA / family)
+        is_equivalent = bool(-smallest < inner["low"] and inner["high"] < smallest)
+    return row | {
+        "level": LEVEL,
+        "p": p,
+        "p_corrected": min(1.0, p * family),
+        "is_equivalent": is_equivalent,
+    }
+
+
+Estimator = Callable[[float], Row]
+
+
+def _estimator(inputs: FindingInputs, comparison: PlannedComparison, judge: str) -> Estimator | str:
+    """Return a function from an interval's level to the result, or why there is no result."""
+    compared = comparison.compared
+    if isinstance(compared, JudgeDifference):
+        return _judge_estimator(inputs, comparison, compared, judge)
+    measure = _MEASURES.get(comparison.measure)
+    if measure is None:
+        return f'comparisons of "{comparison.measure}" are not answered here.'
+    if isinstance(compared, Contrast):
+        return _contrast_estimator(inputs, comparison, compared, measure)
+    return _slope_estimator(inputs, comparison, compared, measure)
+
+
+def _contrast_estimator(
+    inputs: FindingInputs, comparison: PlannedComparison, compared: Contrast, measure: Measure
+) -> Estimator | str:
+    parts: list[pd.DataFrame] = []
+    weights: dict[str, float] = {}
+    answers = measure.answers(inputs)
+    for name, rows, cross in crossed_designs(inputs):
+        named = {step.factor for step in compared.differences} | {fixed for fixed, _ in compared.at}
+        if name not in comparison.constructions or not named <= set(cross.factors):
+            continue
+        of_cells = compared.weights(cross.factors, cross.cells)
+        if not of_cells or not measure.is_compared(rows, cross):
+            continue
+        in_cells = measure.in_cells(answers, rows, inputs.run.study)
+        if measure is READ:
+            in_cells = _in_regions(in_cells, comparison.declaration.regions)
+        parts.append(in_cells.assign(cell=f"{name}: " + in_cells["cell"].astype(str)))
+        weights |= {f"{name}: {cell}": weight for cell, weight in of_cells.items()}
+    if not parts:
+        return "no answers in all of the cells that it compares."
+    share = 1 / len(parts)
+    shared = {cell: share * weight for cell, weight in weights.items()}
+    pooled = pd.concat(parts, ignore_index=True)
+
+    def estimate(level: float) -> Row:
+        compared_cells = contrasts(pooled, measure.value, {NAME: shared}, level=level)
+        [row] = compared_cells.drop(columns=["contrast", "p_holm"]).to_dict("records")
+        return {str(key): value for key, value in row.items()}
+
+    return estimate
+
+
+def _in_regions(answers: pd.DataFrame, regions: Sequence[int]) -> pd.DataFrame:
+    """Return each trial's summed reading time, in the comparison's regions if it names any."""
+    if regions and "relative_region" in answers:
+        answers = answers[answers["relative_region"].isin(regions)]
+    trial = ["participant", "position"]
+    others = [name for name in ("cell", "unit", "group", "also") if name in answers]
+    sums = answers.groupby(trial, sort=False, observed=True).agg(
+        rt_ms=("rt_ms", "sum"),
+        n_regions=("region", "size"),
+        **{name: (name, "first") for name in others},
+    )
+    wanted = len(regions) or sums["n_regions"].groupby(sums["cell"]).transform("max")
+    sums = sums[sums["n_regions"] == wanted].reset_index()
+    return sums.assign(log_rt=np.log(sums["rt_ms"].astype(float)))
+
+
+def _slope_estimator(
+    inputs: FindingInputs, comparison: PlannedComparison, compared: Slope, measure: Measure
+) -> Estimator | str:
+    rows = inputs.data.judgments
+    rows = rows[rows["construction"].astype(str).isin(comparison.constructions)]
+    column = f"{PREFIX}{compared.variable}"
+    items = inputs.run.items
+    if column not in items:
+        return f'the items have no column "{compared.variable}".'
+    numbers = dict(zip(items["item_id"].astype(str), items[column], strict=True))
+    answers = measure.answers(inputs)
+    keys = ["participant", "position"]
+    if measure is READ:
+        answers = _in_regions(
+            answers.assign(cell="", unit=answers["frame"].astype(str)),
+            comparison.declaration.regions,
+        ).merge(rows[[*keys, "item_id"]], on=keys)
+    else:
+        answers = rows.assign(unit=rows["frame"].astype(str))
+    x = pd.to_numeric(answers["item_id"].astype(str).map(numbers), errors="coerce")
+    y = answers[measure.value].astype(float)
+    used = x.notna() & y.notna() & answers["participant"].notna()
+    answers, x, y = answers[used], x[used], y[used]
+    person, unit = (codes(answers[name].astype(str))[0] for name in ("participant", "unit"))
+    people = answers["participant"].astype(str)
+    # Differences between participants are no part of the slope.
+    x_within, y_within = (
+        (values - values.groupby(people).transform("mean")).to_numpy() for values in (x, y)
+    )
+    numbers_of = {
+        "n_observations": len(answers),
+        "n_participants": int(people.nunique()),
+        "n_frames": int(answers["unit"].nunique()),
+    }
+
+    def estimate(level: float) -> Row:
+        line = slope(y_within, x_within[:, None], [person, unit], level)
+        return {
+            "estimate": line.estimate, "low": line.low, "high": line.high, "p": line.p,
+        } | numbers_of  # fmt: skip
+
+    return estimate
+
+
+def _judge_estimator(
+    inputs: FindingInputs, comparison: PlannedComparison, compared: JudgeDifference, judge: str
+) -> Estimator | str:
+    if comparison.measure != "accuracy":
+        return (
+            "people and models are compared by accuracy, in choices between versions; of other "
+            "answers the report has correlations."
+        )
+    judged = inputs.judged
+    chosen = judged.judgments["construction"].astype(str).isin(comparison.constructions)
+    people = judged.judgments[chosen]
+    items = set(people["item_id"].astype(str))
+    decisions = {
+        model: frame[frame["item_id"].astype(str).isin(items)]
+        for model, frame in split_tied_models(judged.decisions)[0].items()
+    }
+    models = {name for name in (compared.first, judge) if name != PEOPLE}
+    if missing := sorted(models - set(decisions)):
+        return f"no scores of {', '.join(missing)}, or it gave all versions the same score."
+    is_of_models = len(models) > 1
+    sign = -1.0 if judge == PEOPLE else 1.0
+
+    def estimate(level: float) -> Row:
+        if is_of_models:
+            pair = {compared.first: decisions[compared.first], judge: decisions[judge]}
+            rows = models_against_models(pair, "construction", inputs.margin, level=level)
+            numbers = {"n_observations": "n_items", "n_participants": "", "n_frames": ""}
+        else:
+            model = next(iter(models))
+            rows = people_against_models(
+                people, {model: decisions[model]}, ["construction"], inputs.margin, level=level
+            )
+            numbers = {name: name for name in ("n_participants", "n_frames")}
+            numbers["n_observations"] = "n_judgments"
+        row = rows[rows["construction"] == ""].to_dict("records")[0]
+        low, high = sorted((sign * row["low"], sign * row["high"]))
+        return {
+            "estimate": sign * row["difference"], "low": low, "high": high, "p": row["p"],
+        } | {name: row[column] if column else 0 for name, column in numbers.items()}  # fmt: skip
+
+    return estimate
+
+
+def _table(inputs: FindingInputs, rows: pd.DataFrame, role: str) -> Table:
+    is_primary = role == "primary"
+    family = int(rows["n_in_family"].max())
+    corrected = (
+        f"Intervals and p are corrected for the {family} primary comparisons (Bonferroni): an "
+        "interval excludes 0 exactly when p is below .05."
+        if is_primary and family > 1
+        else "Intervals: 95%, of each comparison by itself; nothing is corrected."
+    )
+    units = {name: words.unit for name, words in WORDS.items()}
+    scaled = rows.assign(
+        group=[WORDS[name].subject for name in rows["measure"]],
+        label=(
+            rows["name"]
+            + rows["judge"].where(rows["judge"] == "", ": " + rows["judge"])
+            + rows["is_planned"].map({True: "", False: " (not planned)"})
+        ),
+        **{
+            end: [
+                WORDS[name].scale(value)
+                for name, value in zip(rows["measure"], rows[end], strict=True)
+            ]
+            for end in ("estimate", "low", "high")
+        },
+        unit=rows["measure"].map(units),
+        p_shown=rows["p_corrected"],
+    )
+    return inputs.context.table(
+        NAME if is_primary else f"{NAME}_exploratory",
+        "Primary comparisons" if is_primary else "Exploratory comparisons",
+        "The study's questions, declared before the data."
+        if rows["is_declared"].all()
+        else "The study declares no comparisons: these follow from its design.",
+        scaled,
+        (
+            Column("label", "", "text"),
+            Column("estimate", "Difference", "estimate"),
+            Column("unit", "Unit", "text"),
+            Column("p_shown", "p", "p"),
+            Column("n_observations", "Answers", "count"),
+        ),
+        (corrected, "Variances are clustered by participant and by frame."),
+        Section.COMPARISONS,
+    )
+
+
+COMPARISONS = Finding(NAME, Section.COMPARISONS, _run)

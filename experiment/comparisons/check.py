@@ -1,0 +1,96 @@
+"""Mistakes in the comparisons that a study declares."""
+
+from collections.abc import Iterator, Sequence
+
+from experiment.comparisons.contrast import Slope
+from experiment.comparisons.planned import ConstructionDesign, construction_designs, resolve
+from experiment.errors import ParallaxError, StudyError
+from experiment.plugins import unknown_name
+from experiment.records import Item, Kind
+from experiment.studies.analysis_plan import Comparison
+from experiment.studies.study import Study
+
+SURPRISAL = "surprisal"
+
+
+def comparison_mistakes(study: Study, items: Sequence[Item]) -> Iterator[tuple[int, ParallaxError]]:
+    """Yield the mistakes in a study's comparisons, each with the comparison's number from 0."""
+    designs = construction_designs(study, items) if study.comparisons else []
+    names: set[str] = set()
+    for number, comparison in enumerate(study.comparisons):
+        if comparison.name in names:
+            yield (
+                number,
+                StudyError(
+                    f'two comparisons are called "{comparison.name}"',
+                    expected="a name of its own for each, because reports name comparisons by it",
+                ),
+            )
+        names.add(comparison.name)
+        for error in _mistakes(comparison, designs, items):
+            yield number, error
+
+
+def _mistakes(
+    comparison: Comparison, designs: Sequence[ConstructionDesign], items: Sequence[Item]
+) -> Iterator[ParallaxError]:
+    known = [design.construction for design in designs]
+    for name in comparison.constructions:
+        if name not in known:
+            yield unknown_name("construction", name, known)
+            return
+    try:
+        planned = resolve(comparison, designs)
+    except ParallaxError as error:
+        yield error
+        return
+    chosen = [design for design in designs if design.construction in planned.constructions]
+    measures = list(dict.fromkeys(name for design in chosen for name in design.measures))
+    if planned.measure not in measures:
+        yield StudyError(
+            f'the answers have no measure "{planned.measure}"',
+            expected=f"of = one of: {', '.join(measures)}",
+        )
+    if comparison.regions and planned.measure != "log_rt":
+        yield StudyError(
+            "regions are given for a comparison that is not of reading times",
+            expected='regions only with of = "log_rt"',
+        )
+    if comparison.one_sided and not comparison.predicted:
+        yield StudyError(
+            "the test is one-sided, but no direction is predicted",
+            expected='predicted = "positive" or "negative", or no one_sided',
+        )
+    if (planned.measure == "share") != bool(comparison.option):
+        yield StudyError(
+            'of = "share" and option belong together',
+            expected='both, such as of = "share" and option = "good", or neither',
+        )
+    if isinstance(planned.compared, Slope):
+        yield from _slope_mistakes(planned.compared, items)
+
+
+def _slope_mistakes(slope: Slope, items: Sequence[Item]) -> Iterator[ParallaxError]:
+    if slope.variable == SURPRISAL:
+        return
+    targets = [dict(item.extra) for item in items if item.kind is Kind.TARGET]
+    columns = list(dict.fromkeys(name for columns in targets for name in columns))
+    if slope.variable not in columns:
+        yield unknown_name("column of the items", slope.variable, [*columns, SURPRISAL])
+        return
+    for columns_of_item in targets:
+        value = columns_of_item.get(slope.variable, "")
+        if value and not _is_number(value):
+            yield StudyError(
+                f'the column {slope.variable} holds "{value}"',
+                expected="numbers, because a slope is of a number",
+            )
+            return
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,281 @@
+"""The notation of a comparison, such as ``match: far - near x number: sg - pl``.
+
+Three kinds of things are compared: cells of a design (``Contrast``), judges (``JudgeDifference``:
+people minus a model, or two models), and items along a variable (``Slope``).
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from functools import reduce
+from itertools import product
+from math import prod
+
+from experiment.errors import StudyError
+
+PEOPLE, MODELS = "people", "models"
+Factors = Mapping[str, Sequence[str]]
+Levels = tuple[str, ...]
+
+_BY, _MINUS, _AT, _SLOPE = " x ", " - ", " at ", "slope of "
+_MEAN = "mean("
+NOTATION = (
+    '"factor: level - level", "factor: level - level at factor = level", "factor x factor", '
+    '"people - models" or "slope of column"'
+)
+
+
+@dataclass(frozen=True, slots=True)
+class LevelDifference:
+    """A level of a factor minus another level, or minus the mean of several levels."""
+
+    factor: str
+    first: str
+    others: Levels
+
+    @property
+    def text(self) -> str:
+        """The difference in the notation of study.toml."""
+        several = len(self.others) > 1
+        second = f"{_MEAN}{', '.join(self.others)})" if several else self.others[0]
+        return f"{self.factor}: {self.first}{_MINUS}{second}"
+
+    @property
+    def words(self) -> str:
+        """The difference in words, such as "far minus near"."""
+        *others, last = self.others
+        second = f"the mean of {', '.join(others)} and {last}" if others else last
+        return f"{self.first} minus {second}"
+
+    def weight(self, level: str) -> float:
+        """Return the weight of a level: 1 for the first, a negative share for the others."""
+        return float(level == self.first) - float(level in self.others) / len(self.others)
+
+
+@dataclass(frozen=True, slots=True)
+class Contrast:
+    """A weighted sum of a design's cells: a main effect, a simple effect or an interaction.
+
+    Attributes:
+        differences: The difference of one factor's levels; of two or more factors, their
+            interaction, which is a difference of differences.
+        at: The levels of other factors at which the contrast holds, as (factor, level); factors
+            that are not named are averaged over, each cell with equal weight.
+    """
+
+    differences: tuple[LevelDifference, ...]
+    at: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def is_interaction(self) -> bool:
+        """Whether the contrast is a difference of differences."""
+        return len(self.differences) > 1
+
+    @property
+    def text(self) -> str:
+        """The contrast in the notation of study.toml."""
+        at = ", ".join(f"{factor} = {level}" for factor, level in self.at)
+        return _BY.join(step.text for step in self.differences) + (f"{_AT}{at}" if at else "")
+
+    @property
+    def words(self) -> str:
+        """The contrast as a label for readers."""
+        steps = [f"{step.factor} ({step.words})" for step in self.differences]
+        at = ", ".join(f"{factor} {level}" for factor, level in self.at)
+        label = steps[0] if len(steps) == 1 else f"interaction of {_listed(steps)}"
+        return f"{label} at {at}" if at else label
+
+    def name(self, factors: Factors) -> str:
+        """Return a short name, such as "match x number": the factors, and levels where needed."""
+        if len(factors) == 1:
+            return self.differences[0].words
+        names = [
+            step.factor if len(factors[step.factor]) == 2 else step.text
+            for step in self.differences
+        ]
+        at = ", ".join(level for _, level in self.at)
+        return _BY.join(names) + (f" at {at}" if at else "")
+
+    def weights(self, factors: Factors, cells: Mapping[str, Levels]) -> dict[str, float]:
+        """Return the weight of each cell that the contrast uses.
+
+        Args:
+            factors: The levels of every factor.
+            cells: The level of every factor, in the order of ``factors``, by cell name.
+
+        Returns:
+            The weights by cell name, which sum to 0; empty if a needed cell is missing.
+        """
+        fixed = dict(self.at)
+        by_factor = {step.factor: step for step in self.differences}
+        averaged = [
+            len(factors[name]) for name in factors if name not in by_factor and name not in fixed
+        ]
+        share = 1.0 / prod(averaged)
+        names = {levels: cell for cell, levels in cells.items()}
+        weights = {}
+        for levels in product(*factors.values()):
+            level_of = dict(zip(factors, levels, strict=True))
+            if any(level_of[name] != level for name, level in fixed.items()):
+                continue
+            weight = reduce(
+                lambda so_far, step: so_far * step.weight(level_of[step.factor]),
+                self.differences,
+                share,
+            )
+            if not weight:
+                continue
+            if levels not in names:
+                return {}
+            weights[names[levels]] = weight
+        return weights
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeDifference:
+    """People minus a model, or one model minus another, on the same items.
+
+    Attributes:
+        first: ``people`` or a model's name.
+        second: ``people`` or a model's name; ``models`` compares with each model in turn.
+    """
+
+    first: str
+    second: str
+
+    @property
+    def text(self) -> str:
+        """The difference in the notation of study.toml."""
+        return f"{self.first}{_MINUS}{self.second}"
+
+    @property
+    def words(self) -> str:
+        """The difference as a label for readers."""
+        return f"{self.first} minus {'each model' if self.second == MODELS else self.second}"
+
+
+@dataclass(frozen=True, slots=True)
+class Slope:
+    """The change of a measure with a variable of the items.
+
+    Attributes:
+        variable: A column of the items, or ``surprisal``.
+    """
+
+    variable: str
+
+    @property
+    def text(self) -> str:
+        """The slope in the notation of study.toml."""
+        return f"{_SLOPE}{self.variable}"
+
+    @property
+    def words(self) -> str:
+        """The slope as a label for readers."""
+        return self.text
+
+
+Compared = Contrast | JudgeDifference | Slope
+
+
+def parse(text: str, factors: Factors, where: str = "") -> Compared:
+    """Return what a comparison compares.
+
+    Args:
+        text: The comparison in the notation of study.toml.
+        factors: The levels of the design's factors, in order.
+        where: The place of the text, for the error.
+
+    Raises:
+        StudyError: The text is not in the notation, or names an unknown factor or level.
+    """
+    text = " ".join(text.split())
+    if text.startswith(_SLOPE):
+        return Slope(text.removeprefix(_SLOPE))
+    if contrast := next(_contrasts(text, factors), None):
+        return contrast
+    first, minus, second = text.partition(_MINUS)
+    in_design = {*factors, *(level for levels in factors.values() for level in levels)}
+    if minus and ":" not in text and not {first, second} & in_design:
+        return JudgeDifference(first, second)
+    raise _not_a_comparison(text, factors, where)
+
+
+def _contrasts(text: str, factors: Factors) -> Iterator[Contrast]:
+    for differences in _interactions(text, factors):
+        yield Contrast(differences)
+    for place in _places(text, _AT):
+        at = tuple(_fixed(text[place + len(_AT) :], factors))
+        if not at or None in at:
+            continue
+        for differences in _interactions(text[:place], factors):
+            if not {step.factor for step in differences} & {pair[0] for pair in at if pair}:
+                yield Contrast(differences, tuple(pair for pair in at if pair))
+
+
+def _interactions(text: str, factors: Factors) -> Iterator[tuple[LevelDifference, ...]]:
+    if step := _difference(text, factors):
+        yield (step,)
+    for place in _places(text, _BY):
+        if step := _difference(text[:place], factors):
+            for rest in _interactions(text[place + len(_BY) :], factors):
+                if step.factor not in {other.factor for other in rest}:
+                    yield (step, *rest)
+
+
+def _difference(text: str, factors: Factors) -> LevelDifference | None:
+    """Return ``factor: level - level``; of a factor with two levels, its name is enough."""
+    text = text.strip()
+    if text in factors and len(factors[text]) == 2:
+        first, second = factors[text]
+        return LevelDifference(text, first, (second,))
+    for factor, levels in factors.items():
+        if not text.startswith(f"{factor}:"):
+            continue
+        compared = text.removeprefix(f"{factor}:").strip()
+        for place in _places(compared, _MINUS):
+            first, others = compared[:place], _others(compared[place + len(_MINUS) :], levels)
+            if first in levels and others and first not in others:
+                return LevelDifference(factor, first, others)
+    return None
+
+
+def _others(text: str, levels: Sequence[str]) -> Levels:
+    if text in levels:
+        return (text,)
+    if text.startswith(_MEAN) and text.endswith(")"):
+        named = tuple(name.strip() for name in text.removeprefix(_MEAN)[:-1].split(","))
+        return named if set(named) <= set(levels) and len(set(named)) == len(named) else ()
+    return ()
+
+
+def _fixed(text: str, factors: Factors) -> Iterator[tuple[str, str] | None]:
+    for part in text.split(","):
+        factor, _, level = (word.strip() for word in part.partition("="))
+        yield (factor, level) if level in factors.get(factor, ()) else None
+
+
+def _places(text: str, mark: str) -> Iterator[int]:
+    place = text.find(mark)
+    while place >= 0:
+        yield place
+        place = text.find(mark, place + 1)
+
+
+def _not_a_comparison(text: str, factors: Factors, where: str) -> StudyError:
+    known = "; ".join(f"{name}: {', '.join(levels)}" for name, levels in factors.items())
+    words = [*factors, *(level for levels in factors.values() for level in levels)]
+    pieces = text.replace(":", " ").replace("=", " ").replace(",", " ").split()
+    unknown = next((word for word in pieces if word not in {*words, "x", "-", "at"}), "")
+    near = get_close_matches(unknown, words, n=1)
+    return StudyError(
+        f'"{text}" is no comparison of this study',
+        where=where,
+        expected=f"{NOTATION}, with these factors and levels: {known or 'none'}",
+        remedy=f'Did you mean "{near[0]}" instead of "{unknown}"?' if near else "",
+    )
+
+
+def _listed(words: Sequence[str]) -> str:
+    *others, last = words
+    return f"{', '.join(others)} and {last}" if others else last

@@ -1,0 +1,213 @@
+"""The comparisons of a study, resolved against its items: declared ones, or those of its design."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from experiment.comparisons.contrast import (
+    MODELS,
+    PEOPLE,
+    Compared,
+    Contrast,
+    JudgeDifference,
+    parse,
+)
+from experiment.comparisons.defaults import default_contrasts
+from experiment.comparisons.factors import condition_factors
+from experiment.errors import ParallaxError
+from experiment.records import Item, Kind
+from experiment.responses.answer import Balance
+from experiment.responses.base import ResponseType
+from experiment.responses.registry import response_of
+from experiment.studies.analysis_plan import Comparison
+from experiment.studies.study import Study
+
+VERSION, EXPECTED, OTHER = "version", "expected", "other"
+
+
+@dataclass(frozen=True, slots=True)
+class ConstructionDesign:
+    """The factors of one construction.
+
+    Attributes:
+        construction: The construction's name.
+        measures: The measures of its type of response, the main one first.
+        factors: The levels of each factor with two or more levels: the version if both versions
+            of an item are shown alone, the factors of the conditions in the items' order, and the
+            factors between participants.
+        conditions: Each condition's level of the factors that define the conditions.
+    """
+
+    construction: str
+    measures: tuple[str, ...]
+    factors: Mapping[str, tuple[str, ...]]
+    conditions: Mapping[str, Mapping[str, str]]
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedComparison:
+    """A comparison of a study, ready to be answered.
+
+    Attributes:
+        declaration: The comparison as study.toml declares it, or as the design implies it.
+        compared: What is compared.
+        measure: The measure.
+        constructions: The constructions whose items are compared, pooled.
+        is_declared: Whether study.toml declares the comparison.
+    """
+
+    declaration: Comparison
+    compared: Compared
+    measure: str
+    constructions: tuple[str, ...]
+    is_declared: bool
+
+    @property
+    def written_out(self) -> dict[str, object]:
+        """The comparison with every key that a reader needs, for a plan or a new study.toml."""
+        keys = self.declaration.model_dump(mode="json", exclude_defaults=True)
+        return keys | {
+            "compare": self.compared.text,
+            "of": self.measure,
+            "constructions": list(self.constructions),
+            "role": self.declaration.role,
+        }
+
+
+def construction_designs(study: Study, items: Sequence[Item]) -> list[ConstructionDesign]:
+    """Return the factors of each construction that has targets, in the study's order."""
+    response = response_of(study)
+    by_construction: dict[str, list[Item]] = {entry.name: [] for entry in study.constructions}
+    for item in items:
+        if item.kind is Kind.TARGET:
+            by_construction.setdefault(item.construction, []).append(item)
+    return [
+        _construction_design(study, response, name, targets)
+        for name, targets in by_construction.items()
+        if targets
+    ]
+
+
+def _construction_design(
+    study: Study, response: ResponseType, name: str, targets: Sequence[Item]
+) -> ConstructionDesign:
+    type_ = response.of_item(targets[0])
+    named = study.analysis.factors
+    # A grammar's conditions are whatever its templates vary: only named ones are factors.
+    by_condition = (
+        condition_factors(((item.condition, _columns(item)) for item in targets), named)
+        if study.materials.items or named
+        else {}
+    )
+    factors: dict[str, tuple[str, ...]] = {}
+    if type_.balance is Balance.VERSIONS and any(len(type_.versions(item)) > 1 for item in targets):
+        factors[VERSION] = (EXPECTED, OTHER)
+    for factor, level_of in by_condition.items():
+        factors[factor] = tuple(dict.fromkeys(level_of.values()))
+    for factor, levels in study.design.factors.items():
+        factors[factor] = tuple(levels)
+    conditions = {
+        condition: {factor: levels[condition] for factor, levels in by_condition.items()}
+        for condition in dict.fromkeys(item.condition for item in targets)
+    }
+    varying = {factor: levels for factor, levels in factors.items() if len(levels) > 1}
+    return ConstructionDesign(name, type_.measures, varying, conditions)
+
+
+def _columns(item: Item) -> dict[str, str]:
+    """Return the researcher's columns of an item, and its template's features."""
+    features = dict(pair.split("=", 1) for pair in item.features.split() if "=" in pair)
+    return {**features, **dict(item.extra)}
+
+
+def planned_comparisons(study: Study, items: Sequence[Item]) -> list[PlannedComparison]:
+    """Return the study's declared comparisons, or those that follow from its design.
+
+    Without a declaration, each construction has its main effects, interactions and simple effects
+    (see ``default_contrasts``). A study of choices that has no such contrast compares people with
+    each model.
+
+    Raises:
+        StudyError: A declared comparison does not fit the items.
+    """
+    designs = construction_designs(study, items)
+    if study.comparisons:
+        return [resolve(comparison, designs) for comparison in study.comparisons]
+    return list(_implied(study, designs))
+
+
+def resolve(comparison: Comparison, designs: Sequence[ConstructionDesign]) -> PlannedComparison:
+    """Return a declared comparison, parsed against the factors of its constructions.
+
+    Raises:
+        StudyError: No construction has the factors and levels that the comparison names.
+    """
+    chosen = [
+        design
+        for design in designs
+        if not comparison.constructions or design.construction in comparison.constructions
+    ]
+    fitting, errors = [], []
+    for design in chosen:
+        try:
+            fitting.append((design, parse(comparison.compare, design.factors)))
+        except ParallaxError as error:
+            errors.append(error)
+    if not fitting or (comparison.constructions and errors):
+        raise errors[0]
+    compared = fitting[0][1]
+    return PlannedComparison(
+        comparison,
+        compared,
+        comparison.of or fitting[0][0].measures[0],
+        tuple(design.construction for design, parsed in fitting if parsed == compared),
+        is_declared=True,
+    )
+
+
+def _implied(study: Study, designs: Sequence[ConstructionDesign]) -> Iterator[PlannedComparison]:
+    plan = study.analysis
+    titles = {entry.name: entry.title for entry in study.constructions}
+    several = len(designs) > 1
+    has_contrast = False
+    for design in designs:
+        for implied in default_contrasts(
+            design.factors,
+            plan.coding,
+            simple_effects=plan.simple_effects,
+            interactions=plan.interactions,
+        ):
+            has_contrast = True
+            title = f"{titles.get(design.construction, design.construction)}: " if several else ""
+            yield _of_design(
+                f"{title}{implied.contrast.name(design.factors)}",
+                implied.contrast,
+                design.measures[0],
+                (design.construction,),
+                is_primary=implied.is_primary,
+            )
+    judged = tuple(design.construction for design in designs if design.measures[0] == "accuracy")
+    if judged:
+        difference = JudgeDifference(PEOPLE, MODELS)
+        yield _of_design(
+            "people and models", difference, "accuracy", judged, is_primary=not has_contrast
+        )
+
+
+def _of_design(
+    name: str,
+    compared: Contrast | JudgeDifference,
+    measure: str,
+    constructions: tuple[str, ...],
+    *,
+    is_primary: bool,
+) -> PlannedComparison:
+    declaration = Comparison.model_validate(
+        {
+            "name": name,
+            "compare": compared.text,
+            "of": measure,
+            "constructions": constructions,
+            "role": "primary" if is_primary else "exploratory",
+        }
+    )
+    return PlannedComparison(declaration, compared, measure, constructions, is_declared=False)

@@ -1,0 +1,152 @@
+"""The study's comparisons, answered: values from the cells, corrections, and sentences."""
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from analysis.comparison import compare
+from analysis.data.load import ExportedRun
+from analysis.findings.finding import ComparisonOptions
+from analysis.result import Comparison as Report
+from experiment.studies.analysis_plan import Comparison
+from tests.analysis.designed_studies import choices, designed, mixed, within, yes_no
+from tests.analysis.rated_study import island_run
+
+
+def _report(run: ExportedRun, *declared: Comparison) -> Report:
+    run = replace(run, study=run.study.model_copy(update={"comparisons": list(declared)}))
+    return compare(run, [], ComparisonOptions(resamples=50), code_version="v9")
+
+
+def _rows(report: Report) -> pd.DataFrame:
+    return report.statistics["comparisons"].set_index("name")
+
+
+@pytest.fixture(scope="module")
+def run() -> ExportedRun:
+    return within(n_people=28)
+
+
+@pytest.fixture(scope="module")
+def implied(run: ExportedRun) -> Report:
+    return _report(run)
+
+
+def _means(run: ExportedRun, value: str = "chose_good") -> pd.Series:
+    rows = run.responses.merge(run.items[["item_id", "own_structure", "own_length"]], on="item_id")
+    return rows.groupby(["own_structure", "own_length"])[value].mean()
+
+
+def test_main_effects_and_the_interaction_are_primary_and_come_first(implied: Report) -> None:
+    rows = implied.statistics["comparisons"]
+    primary = rows[rows["role"] == "primary"]
+    assert list(primary["name"]) == ["structure", "length", "structure x length"]
+    assert set(rows["n_in_family"]) == {3, 1}
+    assert [table.name for table in implied.tables[:2]] == [
+        "comparisons",
+        "comparisons_exploratory",
+    ]
+    assert implied.summary[0].startswith("structure: ")
+
+
+def test_estimates_are_differences_of_the_cells(run: ExportedRun, implied: Report) -> None:
+    means, rows = _means(run), _rows(implied)
+    short_minus_long = {
+        level: means[level, "short"] - means[level, "long"] for level in ("nonisland", "island")
+    }
+    of_lengths = (short_minus_long["nonisland"] + short_minus_long["island"]) / 2
+    assert rows.loc["length", "estimate"] == pytest.approx(of_lengths)
+    interaction = short_minus_long["nonisland"] - short_minus_long["island"]
+    assert rows.loc["structure x length", "estimate"] == pytest.approx(interaction)
+    at_island = rows.loc["length at island", "estimate"]
+    assert at_island == pytest.approx(short_minus_long["island"])
+
+
+@pytest.mark.parametrize("make", [within, mixed, yes_no, lambda: island_run(1, 30, 24)])
+def test_an_interval_excludes_zero_exactly_when_its_p_is_below_5_percent(make) -> None:
+    rows = _report(make()).statistics["comparisons"]
+    excludes = (rows["low"] > 0) | (rows["high"] < 0)
+    assert (excludes == (rows["p_corrected"] < 0.05)).all()
+    assert len(rows) >= 3
+
+
+def test_the_primary_family_is_corrected_by_bonferroni(run: ExportedRun, implied: Report) -> None:
+    alone = _rows(_report(run, Comparison(name="length", compare="length: short - long")))
+    together = _rows(implied)
+    assert together.loc["length", "p"] == pytest.approx(alone.loc["length", "p"])
+    expected = min(1, 3 * alone.loc["length", "p"])
+    assert together.loc["length", "p_corrected"] == pytest.approx(expected)
+    width = together["high"] - together["low"]
+    assert width["length"] > alone.loc["length", "high"] - alone.loc["length", "low"]
+
+
+def test_a_declared_comparison_is_answered_in_its_own_direction(run: ExportedRun) -> None:
+    report = _report(run, Comparison(name="attraction", compare="length: long - short"))
+    [row] = report.statistics["comparisons"].to_dict("records")
+    assert row["estimate"] < 0
+    assert report.summary[0].startswith(
+        "attraction: accuracy is lower for length long than for length short, \N{MINUS SIGN}"
+    )
+
+
+def test_a_difference_below_the_smallest_effect_of_interest_is_claimed_absent() -> None:
+    run = island_run(1, 60, 24)
+    null = choices(run, np.random.default_rng(4).random(len(run.responses)) < 0.8)
+    declared = Comparison(name="structure", compare="structure", smallest_effect=0.15)
+    report = _report(null, declared)
+    assert (
+        "smaller than 15.0 percentage points, the smallest effect of interest" in report.summary[0]
+    )
+    undecided = _report(null, declared.model_copy(update={"smallest_effect": 0.001}))
+    assert "remains open" in undecided.summary[0]
+
+
+def test_a_one_sided_test_halves_p_only_where_it_is_declared(run: ExportedRun) -> None:
+    two = Comparison(name="x", compare="structure x length", predicted="negative")
+    one = two.model_copy(update={"one_sided": True})
+    p_two = _rows(_report(run, two)).loc["x", "p"]
+    row = _rows(_report(run, one)).loc["x"]
+    assert row["p"] == pytest.approx(p_two / 2)
+    assert row["low"] == -np.inf
+    wrong = one.model_copy(update={"predicted": "positive"})
+    assert _rows(_report(run, wrong)).loc["x", "p"] == pytest.approx(1 - p_two / 2)
+
+
+def test_a_slope_is_that_of_least_squares_within_participants(run: ExportedRun) -> None:
+    items = run.items.assign(own_frequency=[str(n % 7) for n in range(len(run.items))])
+    with_column = replace(run, items=items)
+    row = _rows(_report(with_column, Comparison(name="f", compare="slope of frequency"))).loc["f"]
+    joined = run.responses.merge(items[["item_id", "own_frequency", "construction"]], on="item_id")
+    joined = joined[joined["construction"].isin(row["constructions"].split(", "))]
+    x = joined["own_frequency"].astype(float)
+    y = joined["chose_good"].astype(float)
+    x, y = (values - values.groupby(joined["participant"]).transform("mean") for values in (x, y))
+    assert row["estimate"] == pytest.approx((x * y).sum() / (x * x).sum())
+
+
+def test_a_comparison_that_does_not_fit_is_left_out_with_its_reason(run: ExportedRun) -> None:
+    declared = (
+        Comparison(name="nonsense", compare="structure: x - y"),
+        Comparison(name="structure", compare="structure"),
+    )
+    report = _report(run, *declared)
+    assert list(_rows(report).index) == ["structure"]
+    assert any(text.startswith('nonsense: "structure: x - y"') for text in report.left_out)
+
+
+def test_a_single_factor_of_a_forced_choice_is_compared() -> None:
+    run = within(n_people=28)
+    one_factor = designed(run, analysis={"factors": ("length",)})
+    rows = _rows(_report(one_factor))
+    assert rows.loc["short minus long", "role"] == "primary"
+    assert rows.loc["short minus long", "p"] < 0.001
+
+
+def test_a_comparison_by_an_option_is_answered_and_marked_as_not_planned(run: ExportedRun) -> None:
+    options = ComparisonOptions(resamples=50, comparisons=("length at structure = island",))
+    report = compare(run, [], options, code_version="v9")
+    row = _rows(report).loc["length at structure = island"]
+    assert (row["role"], row["is_planned"]) == ("exploratory", False)
+    assert any(text.startswith("Not planned: length at struct") for text in report.summary)
