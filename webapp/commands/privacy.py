@@ -38,7 +38,11 @@ from webapp.users.audit_log import record_act
 
 @click.command("forget")
 @click.argument("who")
-@click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
+@click.option(
+    "--yes",
+    is_flag=True,
+    help="Do not ask for confirmation, except if they are still owed money.",
+)
 @click.option(
     "--although-unpaid",
     is_flag=True,
@@ -61,8 +65,8 @@ def forget_(who: str, yes: bool, although_unpaid: bool, instance: Path) -> None:
         unpaid = _unpaid(session, find_person(session, who))
     if unpaid:
         click.echo(f"{unpaid}. Somebody who is forgotten can no longer be paid.")
-        if not (yes or although_unpaid):
-            click.confirm("Forget them all the same?", abort=True)
+        if not although_unpaid:
+            click.confirm("Forget them all the same (as --although-unpaid says)?", abort=True)
     with sessions.begin() as session:
         person = find_person(session, who)
         if person.is_nobody:

@@ -20,9 +20,11 @@ from experiment.responses.registry import RESPONSE_TYPES
 from experiment.studies.load import built_in_studies
 from experiment.untrusted import read_toml
 from webapp.core.subprocesses import parallax
+from webapp.database.engine import reading
 from webapp.database.locks import exclusive
 from webapp.errors import RequestError
 from webapp.participant.trial_page import as_html
+from webapp.payments.debts import owed_in_study
 from webapp.researcher.access import allowed, present_project
 from webapp.researcher.study_folders import (
     LARGEST_ZIP_BYTES,
@@ -120,6 +122,11 @@ def delete() -> ResponseReturnValue:
             status=400,
             code="not_sure",
         )
+    if not request.form.get("although_owed"):
+        with reading(current_services().sessions) as session:
+            owed = owed_in_study(session, folder)
+        if owed:
+            return _page(f"{owed}. Nothing was deleted. Pay them first, or go on.", 409, called)
     with exclusive(
         current_services().engine, instance_folder(), f"study_{folder.parent.name}", wait=True
     ):
@@ -154,10 +161,12 @@ def refuse_table(error: _NotMadeError) -> ResponseReturnValue:
     return _page(str(error).strip(), 409)
 
 
-def _page(problem: str = "", status: int = 200) -> Response:
+def _page(problem: str = "", status: int = 200, owing: str = "") -> Response:
+    """Return the page; a study whose runs owe money has a button to delete it all the same."""
     page = render_template(
         "researcher/studies.html",
         problem=problem,
+        owing=owing,
         own=[name for name in launchable_studies() if name not in built_in_studies()],
         built_in=sorted(built_in_studies()),
         responses=sorted(name for name in RESPONSE_TYPES if ":" not in name),
