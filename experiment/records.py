@@ -88,7 +88,7 @@ class Item:
 
         One space comes between the two, unless either brings white space of its own.
         """
-        return join_context(self.context, text)
+        return join_context(self.context, text) if self.context else text
 
     def version(self, name: str) -> str:
         """Return the text of a version: good, bad, distractor, or one of the researcher's own."""
@@ -148,6 +148,8 @@ class Steps:
         done_ms: The time from painting to the correct choice, if there are two words.
         question_ms: The time from painting the question after the last step to its answer; None if
             there was none.
+        wait_ms: The time from painting the masked sentence to the press that showed its first step;
+            None if nothing preceded that step, or the page did not report the time.
     """
 
     onset_ms: tuple[float, ...]
@@ -157,6 +159,7 @@ class Steps:
     wrong: tuple[int, ...] = ()
     done_ms: tuple[float | None, ...] = ()
     question_ms: float | None = None
+    wait_ms: float | None = None
 
     @property
     def is_whole(self) -> bool:

@@ -8,7 +8,8 @@ from pydantic import Field, field_validator, model_validator
 from experiment.errors import StudyError
 from experiment.materials.render import without_added_stop
 from experiment.records import SIDES, Item, Side, Variant
-from experiment.responses.base import Balance, Render, ResponseType, Shown
+from experiment.responses.answer import CHOICE
+from experiment.responses.base import Balance, Gives, Render, ResponseType, Shown
 from experiment.tables.column import Column
 from experiment.tables.schemas import (
     CHOICE_COLUMNS,
@@ -24,6 +25,7 @@ class PrefixCompletion(ResponseType):
     name: ClassVar[str] = "prefix_completion"
     template: ClassVar[str] = "choice/prefix_completion.html"
     columns: ClassVar[tuple[Column, ...]] = CHOICE_COLUMNS
+    gives: ClassVar[frozenset[Gives]] = CHOICE
     typical_rt_ms: ClassVar[float] = 2500.0
     asked: ClassVar[str] = "completion"
     instructions: ClassVar[str] = "instructions_completion"
@@ -57,6 +59,7 @@ class SentencePair(ResponseType):
     name: ClassVar[str] = "sentence_pair"
     template: ClassVar[str] = "choice/sentence_pair.html"
     columns: ClassVar[tuple[Column, ...]] = CHOICE_COLUMNS
+    gives: ClassVar[frozenset[Gives]] = CHOICE
     typical_rt_ms: ClassVar[float] = 3500.0
 
     @classmethod
@@ -85,6 +88,7 @@ class Options(ResponseType):
 
     columns: ClassVar[tuple[Column, ...]] = CHOICE_OF_SEVERAL_COLUMNS
     trial_columns: ClassVar[tuple[Column, ...]] = (SEVERAL_SIDES_COLUMN, OPTIONS_COLUMN)
+    gives: ClassVar[frozenset[Gives]] = CHOICE
     balance: ClassVar[Balance] = Balance.PLACES
     asked: ClassVar[str] = "options"
     instructions: ClassVar[str] = "instructions_options"
