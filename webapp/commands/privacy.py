@@ -16,8 +16,7 @@ from sqlalchemy.orm import Session
 from experiment.studies.load import load_study
 from experiment.studies.study import Study
 from experiment.tables.atomic_write import atomic_write
-from webapp.commands.database import scrub_and_tell
-from webapp.commands.options import open_sessions, with_instance
+from webapp.commands.options import open_sessions, scrub_and_tell, with_instance
 from webapp.core.clock import utc_now
 from webapp.core.instance import open_instance
 from webapp.database.engine import reading
@@ -81,8 +80,8 @@ def forget_(who: str, yes: bool, although_unpaid: bool, instance: Path) -> None:
         ]
         record = Record(open_instance(instance), sealer_of(session.get_bind().dialect))
         forget(session, person, now, record)
-        after = {"participations": str(len(refs)), "payments kept": str(len(person.payments))}
-        record_act(session, getpass.getuser(), "person forgotten", now, after=after)
+        details = {"participations": str(len(refs)), "payments kept": str(len(person.payments))}
+        record_act(session, getpass.getuser(), "person forgotten", now, after=details)
     scrub_and_tell(open_instance(instance))
     click.echo(
         f"Forgotten: {len(refs)} participation(s), {len(person.assignments)} assignment(s); "
@@ -156,8 +155,8 @@ def correct_(who: str, field: str, value: str, reason: str, instance: Path) -> N
                 f'the participant was asked no question "{field}"',
                 expected=f"one of: {', '.join(names) or 'none, because they answered none'}",
             )
-        given, now = {field: value}, utc_now()
-        if problems := correct_answers(session, person, questions, given, now, record):
+        correction, now = {field: value}, utc_now()
+        if problems := correct_answers(session, person, questions, correction, now, record):
             raise RunError(f"the new answer to {field} cannot be stored: {problems[field]}")
         _note(session, run, person, "answer corrected", reason, field=field)
 
@@ -233,9 +232,9 @@ def privacy(study: str, out: Path | None) -> None:
         for text in drafts.values():
             click.echo(text)
         return
-    if there := [name for name in drafts if (out / name).exists()]:
+    if existing_files := [name for name in drafts if (out / name).exists()]:
         raise WebappError(
-            f"{', '.join(there)} already exist, and may have been completed by hand",
+            f"{', '.join(existing_files)} already exist, and may have been completed by hand",
             where=str(out),
             expected="a folder without these files",
             remedy="Choose another folder, and compare the files",

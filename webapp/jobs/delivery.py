@@ -52,8 +52,8 @@ def is_outside(address: str) -> bool:
 
 
 def _is_public(ip: IPv4Address | IPv6Address) -> bool:
-    odd = ip.is_multicast or ip.is_reserved or ip.is_unspecified or ip.is_loopback
-    return ip.is_global and not ip.is_private and not odd
+    is_special = ip.is_multicast or ip.is_reserved or ip.is_unspecified or ip.is_loopback
+    return ip.is_global and not ip.is_private and not is_special
 
 
 def resolved(host: str, port: int) -> list[str]:
@@ -125,8 +125,8 @@ def _public_address(url: str, resolve: Resolve) -> tuple[str, str]:
         addresses = list(resolve(host, port))
     except (OSError, UnicodeError) as error:
         # A name with an empty part, or with a part of 64 letters, cannot be resolved.
-        why = getattr(error, "strerror", None) or "it is no name of a host"
-        raise DeliveryError(f"the name {host} cannot be found: {why}") from error
+        reason = getattr(error, "strerror", None) or "it is no name of a host"
+        raise DeliveryError(f"the name {host} cannot be found: {reason}") from error
     if not addresses or not all(map(is_outside, addresses)):
         raise _inside(host)
     return host, addresses[0]
@@ -219,13 +219,13 @@ def send_mail(settings: Settings, to: str, subject: str, text: str) -> None:
             server.send_message(message)
     except (smtplib.SMTPException, OSError) as error:
         raise DeliveryError(
-            f"{settings.smtp_host} did not take the mail: {_why(error)}",
+            f"{settings.smtp_host} did not take the mail: {_reason_of(error)}",
             remedy="Check smtp_host, smtp_port, smtp_security, smtp_user and smtp_password, and"
             " the address",
         ) from error
 
 
-def _why(error: OSError) -> str:
+def _reason_of(error: OSError) -> str:
     """Return why a mail was not sent, in the words of the server or the network."""
     if isinstance(error, smtplib.SMTPRecipientsRefused):
         return _one_line(*next(iter(error.recipients.values())))
