@@ -293,3 +293,14 @@ def _longest_common(first: Sequence[str], second: Sequence[str]) -> int:
                 before + 1 if a == b else max(row[place], row[place - 1]),
             )
     return row[-1]
+
+
+def proposed_alignment(items: Sequence[Item]) -> dict[str, object]:
+    """Return the parameters that a new study takes from the columns of its items."""
+    parameters: dict[str, object] = {}
+    names = [name for name, _ in items[0].extra if name.lower() in CRITICAL_NAMES]
+    if names:
+        parameters["critical"] = names[0]
+    if any(item.context for item in items):
+        parameters["context"] = "whole"
+    return parameters

@@ -13,6 +13,7 @@ from pydantic import Field
 
 from experiment.records import Item, Side, Steps, Variant
 from experiment.responses.base import Arrangement, Known
+from experiment.responses.reading.alignment import proposed_alignment
 from experiment.responses.reading.division import Questioned, Unit, flaw, sentence_of
 from experiment.responses.reading.reading import READ_COLUMNS, Read
 from experiment.responses.responders import Responder
@@ -277,7 +278,7 @@ class Maze(Questioned, Read):
         cls, items: Sequence[Item], against: Sequence[str], ends: tuple[str, str]
     ) -> tuple[dict[str, object], str]:
         """Return parameters with which errors must be corrected."""
-        parameters = {"on_error": "correct", **cls.proposed_alignment(items)}
+        parameters = {"on_error": "correct", **proposed_alignment(items)}
         return parameters, "Each sentence is a Maze: word by word, errors corrected."
 
 

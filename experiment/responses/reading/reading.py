@@ -13,7 +13,7 @@ from experiment.errors import StudyError
 from experiment.records import PAIR, SIDES, Item, Kind, Side, Steps, Variant, join_context
 from experiment.responses.base import Arrangement, Given, Gives, Judged, Known, Render, Shown
 from experiment.responses.one_version import OneVersion
-from experiment.responses.reading.alignment import CRITICAL_NAMES, Regions, misaligned, regions_of
+from experiment.responses.reading.alignment import Regions, misaligned, regions_of
 from experiment.responses.reading.division import (
     Context,
     Question,
@@ -341,19 +341,6 @@ class Read(OneVersion):
             self.regions(item, Variant.GOOD).critical for item in items
         )
         return (0, 1) if is_named else ()
-
-    # How a table of items becomes a new study of this type.
-
-    @classmethod
-    def proposed_alignment(cls, items: Sequence[Item]) -> dict[str, object]:
-        """Return the parameters that a new study takes from the columns of its items."""
-        parameters: dict[str, object] = {}
-        names = [name for name, _ in items[0].extra if name.lower() in CRITICAL_NAMES]
-        if names:
-            parameters["critical"] = names[0]
-        if any(item.context for item in items):
-            parameters["context"] = "whole"
-        return parameters
 
     # How answers are simulated.
 

@@ -9,6 +9,7 @@ from pydantic import Field
 
 from experiment.records import Item, Steps
 from experiment.responses.base import Known
+from experiment.responses.reading.alignment import proposed_alignment
 from experiment.responses.reading.division import Questioned, Unit
 from experiment.responses.reading.reading import Read
 from experiment.responses.responders import Responder
@@ -74,7 +75,7 @@ class Paced(Read):
             for item in items
         )
         by = "region" if has_regions else "word"
-        parameters = {"by": by, "display": "moving", **cls.proposed_alignment(items)}
+        parameters = {"by": by, "display": "moving", **proposed_alignment(items)}
         return parameters, f"Each sentence is read {by} by {by}."
 
 
