@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 from webapp.database.engine import reading
 from webapp.database.models import Notice, Notification, User
 from webapp.errors import RequestError
-from webapp.jobs.delivery import DeliveryError, checked_mail, checked_url
+from webapp.jobs.delivery import DeliveryError, checked_mail, checked_webhook
 from webapp.jobs.notices import CAUSE_LABELS, Cause, Way, causes_of
 from webapp.researcher.access import allowed, current_user
 from webapp.researcher.template_globals import whole_number
@@ -45,7 +45,7 @@ def add() -> ResponseReturnValue:
         raise DeliveryError("nothing is chosen", remedy="Choose what you want notices about")
     if not 1 <= minutes <= _MOST_MINUTES:
         raise DeliveryError("the minutes are no number from 1 to 1,440")
-    checked_url(address) if way is Way.WEBHOOK else checked_mail(address)
+    checked_webhook(address) if way is Way.WEBHOOK else checked_mail(address)
     if way is Way.MAIL and not services.settings.smtp_host:
         raise DeliveryError(
             "this installation sends no mail",

@@ -127,7 +127,8 @@ def with_single_spaces(drafts: list[Draft]) -> tuple[list[Draft], list[str]]:
         texts = {name: str(getattr(draft, name)) for name in TEXTS}
         spaced = {name: _spaced(text) for name, text in texts.items()}
         changed += [(texts[name], spaced[name]) for name in TEXTS if texts[name] != spaced[name]]
-        found.append(replace(draft, **spaced))
+        shown = replace(draft, context=spaced["context"], good=spaced["good"], bad=spaced["bad"])
+        found.append(replace(shown, distractor=spaced["distractor"]))
     return found, note_on_changes(changed, "White space is shown as single spaces")
 
 
