@@ -17,6 +17,7 @@ def comparison_mistakes(study: Study, items: Sequence[Item]) -> Iterator[tuple[i
     """Yield the mistakes in a study's comparisons, each with the comparison's number from 0."""
     try:
         designs = construction_designs(study, items) if study.comparisons else []
+        designs = [design for design in designs if design.measures]
     except ParallaxError:
         # The checks of the items report this error.
         return
