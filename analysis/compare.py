@@ -150,6 +150,14 @@ def compare(
     metavar="ITEM_ID",
     help="Also draw them for this item.",
 )
+@click.option(
+    "--comparison",
+    "comparisons",
+    multiple=True,
+    metavar="COMPARE",
+    help='Answer a comparison that the study did not plan, such as "condition: a - b"; the report '
+    "marks it as not planned.",
+)
 @click.option("--formula", help="The mixed model's formula.")
 @click.option(
     "--margin",

@@ -76,7 +76,7 @@ def sentences(study: str, share: int) -> list[str]:
         size = max(1, len(template) // share)
         kept += template[:size]
     return [
-        written(f"{item.context} {text}".strip())
+        written(item.after_context(text))
         for item in kept
         for text in (item.good, item.bad, item.distractor)
         if text

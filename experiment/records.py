@@ -83,11 +83,25 @@ class Item:
         """The text that is compared with ``good`` in the forced choice."""
         return self.distractor if self.contrast is Variant.DISTRACTOR else self.bad
 
+    def after_context(self, text: str) -> str:
+        """Return a text after the item's context, as people are shown it and models read it.
+
+        One space comes between the two, unless either brings white space of its own.
+        """
+        return join_context(self.context, text)
+
     def version(self, name: str) -> str:
         """Return the text of a version: good, bad, distractor, or one of the researcher's own."""
         if name in _VERSIONS:
             return str(getattr(self, name))
         return dict(self.extra).get(name, "")
+
+
+def join_context(context: str, text: str) -> str:
+    """Return a text after its context, with one space unless there is white space already."""
+    if not context or not text or context[-1].isspace() or text[0].isspace():
+        return context + text
+    return f"{context} {text}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +148,8 @@ class Steps:
         done_ms: The time from painting to the correct choice, if there are two words.
         question_ms: The time from painting the question after the last step to its answer; None if
             there was none.
+        wait_ms: The time from painting the masked sentence to the press that showed its first step;
+            None if nothing preceded that step, or the page did not report the time.
     """
 
     onset_ms: tuple[float, ...]
@@ -143,6 +159,7 @@ class Steps:
     wrong: tuple[int, ...] = ()
     done_ms: tuple[float | None, ...] = ()
     question_ms: float | None = None
+    wait_ms: float | None = None
 
     @property
     def is_whole(self) -> bool:

@@ -26,6 +26,7 @@ from webapp.recruiters.base import Recruiter
 from webapp.recruiters.registry import load_recruiter
 from webapp.runs.runs import study_as_launched
 from webapp.sessions.arrival_limits import Refusals
+from webapp.sessions.collected import Collected, collected_of, uncollected
 from webapp.sessions.record_batch import Batcher, SentAnswer, record_in_one_transaction
 from webapp.users.oidc import Provider
 
@@ -59,6 +60,7 @@ class Services:
         self.rendered: dict[tuple[object, ...], tuple[Study, str]] = {}
         self.write_trial = WriteTrial(engine, instance)
         self._types: dict[int, ResponseType] = {}
+        self._collected: dict[int, Collected] = {}
         self.answers = Batcher[SentAnswer, int | None](
             partial(record_in_one_transaction, engine, settings.session_days, self._types)
         )
@@ -87,9 +89,19 @@ class Services:
         Raises:
             ParallaxError: The study's files are not in the database, or name no type of response.
         """
-        if run.id not in self._types:
-            self._types[run.id] = response_of(self.study_of(session, run))
-        return self._types[run.id]
+        if (known := self._types.get(run.id)) is not None:
+            return known
+        found = response_of(self.study_of(session, run))
+        if not uncollected(self.collected_of(session, run)):
+            # Answers to the run are recorded in batches, which store every field.
+            self._types[run.id] = found
+        return found
+
+    def collected_of(self, session: Session, run: Run) -> Collected:
+        """Return what the run stores about participants, read from the database once."""
+        if run.id not in self._collected:
+            self._collected[run.id] = collected_of(session, run)
+        return self._collected[run.id]
 
     def sender(self) -> str:
         """Return what stands for where the present request comes from; empty for nobody."""

@@ -105,7 +105,7 @@ def _numbers(values: object) -> list[float]:
 
 def _text(item: Item, row: Row) -> str:
     texts = {Variant.GOOD: item.good, Variant.BAD: item.bad, Variant.DISTRACTOR: item.distractor}
-    return f"{item.context} {texts[Variant(str(row['variant']))]}".strip()
+    return item.after_context(texts[Variant(str(row["variant"]))])
 
 
 class _Echo:

@@ -87,6 +87,9 @@ def comparison_sentences(statistics: Mapping[str, pd.DataFrame]) -> Iterator[str
             "number (Bonferroni)."
         )
 
+    for row in rows[~rows["is_planned"]].to_dict("records"):
+        yield f"Not planned: {_sentence(row)}"
+
 
 def _sentence(row: Mapping[Hashable, Any]) -> str:
     words = WORDS[row["measure"]]
@@ -105,43 +108,52 @@ def _sentence(row: Mapping[Hashable, Any]) -> str:
             f"{row['name']}: the difference is smaller than {smallest} {words.unit}, the smallest "
             f"effect of interest: {numbers}."
         )
-    return f"{row['name']}: a difference is neither shown nor ruled out, {numbers}."
+    return f"{row['name']}: {row['if_unclear']} remains open, {numbers}."
 
 
 def statements(comparison: PlannedComparison, judge: str) -> dict[str, str]:
-    """Return what a positive and what a negative difference says."""
+    """Return what a positive, a negative and an unclear difference says."""
     words, compared = WORDS[comparison.measure], comparison.compared
+    measured = words.subject.lower()
     if isinstance(compared, JudgeDifference):
-        first, second = ("people" if name == PEOPLE else name for name in (compared.first, judge))
         verb = "choose" if compared.first == PEOPLE else "chooses"
-        statement = f"{first} {verb} the expected version %s often than {second}"
-        return {"if_positive": statement % "more", "if_negative": statement % "less"}
-    if isinstance(compared, Slope):
-        statement = f"{words.subject.lower()} {{}} with higher {compared.variable}"
+        statement = f"{compared.first} {verb} the expected version {{}} often than {judge}"
         return {
-            "if_positive": statement.format(words.more),
-            "if_negative": statement.format(words.less),
+            "if_positive": statement.format("more"),
+            "if_negative": statement.format("less"),
+            "if_unclear": f"whether {statement.format('more or less')}",
         }
+    if isinstance(compared, Slope):
+        statement = f"{measured} {{}} with higher {compared.variable}"
+        unclear = f"whether {measured} changes with {compared.variable}"
+        return _both_ways(statement, words) | {"if_unclear": unclear}
     at = ", ".join(f"{factor} {level}" for factor, level in compared.at)
     where = f" at {at}" if at else ""
     main, *others = compared.differences
     if not others:
         first, second = _sides(main)
-        statement = f"{words.subject.lower()} {{}} for {first} than for {second}{where}"
-        return {
-            "if_positive": statement.format(words.more),
-            "if_negative": statement.format(words.less),
-        }
+        statement = f"{measured} {{}} for {first} than for {second}{where}"
+        unclear = f"whether {measured} differs between {first} and {second}{where}"
+        return _both_ways(statement, words) | {"if_unclear": unclear}
+    *factors, last = (step.factor for step in compared.differences)
+    named = f"{', '.join(factors)} and {last}"
     first, second = _sides(others[0])
-    factors = [step.factor for step in compared.differences]
     further = "".join(f", more so for {step.first}" for step in others[1:])
     statement = (
-        f"{', '.join(factors[:-1])} and {factors[-1]} interact: in {words.subject.lower()}, the "
-        f"difference {main.words} is {{}} for {first} than for {second}{further}{where}"
+        f"{named} interact: in {measured}, the difference {main.words} is {{}} for {first} than "
+        f"for {second}{further}{where}"
     )
     return {
         "if_positive": statement.format("greater"),
         "if_negative": statement.format("smaller (or reversed)"),
+        "if_unclear": f"whether {named} interact in {measured}{where}",
+    }
+
+
+def _both_ways(statement: str, words: MeasureWords) -> dict[str, str]:
+    return {
+        "if_positive": statement.format(words.more),
+        "if_negative": statement.format(words.less),
     }
 
 

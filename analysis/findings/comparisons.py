@@ -28,6 +28,7 @@ from experiment.comparisons.contrast import (
 )
 from experiment.comparisons.planned import PlannedComparison, planned_comparisons
 from experiment.errors import ParallaxError
+from experiment.studies.analysis_plan import Comparison
 from experiment.studies.study import Study
 
 Row = dict[str, Any]
@@ -57,7 +58,8 @@ def answered(inputs: FindingInputs) -> tuple[pd.DataFrame, tuple[str, ...]]:
     """Return the study's comparisons with their results, and why others have none.
 
     Returns:
-        A frame with a row for each comparison (and model): name, role, is_declared, measure,
+        A frame with a row for each comparison (and model): name, role, is_declared, is_planned (not
+        by an option of this comparison), measure,
         compared (in the notation of study.toml), constructions, judge, estimate, low, high, level
         (of the interval), p, p_corrected, n_in_family, smallest_effect, is_equivalent,
         n_observations, n_participants, n_frames; and sentences on comparisons without an answer.
@@ -68,7 +70,7 @@ def answered(inputs: FindingInputs) -> tuple[pd.DataFrame, tuple[str, ...]]:
     present = {item.construction for item in items}
     planned: list[PlannedComparison] = []
     unanswered: list[str] = []
-    for study in _one_by_one(inputs.run.study):
+    for study in _one_by_one(inputs):
         try:
             planned += planned_comparisons(study, items)
         except ParallaxError as error:
@@ -80,7 +82,7 @@ def answered(inputs: FindingInputs) -> tuple[pd.DataFrame, tuple[str, ...]]:
     n_primary = sum(
         len(judges) for comparison, judges in parts if comparison.declaration.is_primary
     )
-    rows = []
+    rows, unplanned = [], inputs.options.comparisons
     for comparison, judges in parts:
         family = n_primary if comparison.declaration.is_primary else 1
         for judge in judges:
@@ -88,24 +90,32 @@ def answered(inputs: FindingInputs) -> tuple[pd.DataFrame, tuple[str, ...]]:
             if isinstance(result, str):
                 unanswered.append(f"{comparison.declaration.name}: {result}")
             else:
-                rows.append(_described(comparison, judge, family) | result)
+                rows.append(_described(comparison, judge, family, unplanned) | result)
     return pd.DataFrame(rows), tuple(unanswered)
 
 
-def _one_by_one(study: Study) -> Iterator[Study]:
-    """Yield the study with each declared comparison alone; the study itself if it has none."""
+def _one_by_one(inputs: FindingInputs) -> Iterator[Study]:
+    """Yield the study with each comparison alone; the study itself if it declares none."""
+    study = inputs.run.study
     if not study.comparisons:
         yield study
-    for comparison in study.comparisons:
+    asked = [
+        Comparison(name=text, compare=text, role="exploratory")
+        for text in inputs.options.comparisons
+    ]
+    for comparison in (*study.comparisons, *asked):
         yield study.model_copy(update={"comparisons": [comparison]})
 
 
-def _described(comparison: PlannedComparison, judge: str, family: int) -> Row:
+def _described(
+    comparison: PlannedComparison, judge: str, family: int, unplanned: Sequence[str]
+) -> Row:
     declaration = comparison.declaration
     return {
         "name": declaration.name,
         "role": declaration.role,
         "is_declared": comparison.is_declared,
+        "is_planned": declaration.name not in unplanned,
         "measure": comparison.measure,
         "compared": comparison.compared.text,
         "constructions": ", ".join(comparison.constructions),
@@ -316,7 +326,11 @@ def _table(inputs: FindingInputs, rows: pd.DataFrame, role: str) -> Table:
     units = {name: words.unit for name, words in WORDS.items()}
     scaled = rows.assign(
         group=[WORDS[name].subject for name in rows["measure"]],
-        label=rows["name"].where(rows["judge"] == "", rows["name"] + ": " + rows["judge"]),
+        label=(
+            rows["name"]
+            + rows["judge"].where(rows["judge"] == "", ": " + rows["judge"])
+            + rows["is_planned"].map({True: "", False: " (not planned)"})
+        ),
         **{
             end: [
                 WORDS[name].scale(value)

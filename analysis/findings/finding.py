@@ -169,6 +169,7 @@ class ComparisonOptions:
         formula: The mixed model's fixed and random effects; None for the default.
         margin: Smaller accuracy differences count as no difference; None for the study's margin.
         takers: The answers of model participants who took the run's sessions.
+        comparisons: Comparisons that the study did not plan, in the notation of study.toml.
         about: Declarations for archives and the checklist; they replace those of the study.
         surprisal: By model, the surprisals of the words read, in bits: text_id, position,
             text, surprisal_bits.
@@ -184,6 +185,7 @@ class ComparisonOptions:
     formula: str | None = None
     margin: float | None = None
     takers: Sequence[Taken] = ()
+    comparisons: Sequence[str] = ()
     about: About | None = None
     surprisal: Mapping[str, pd.DataFrame] = field(default_factory=dict)
 

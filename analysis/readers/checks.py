@@ -41,7 +41,7 @@ def check_texts(
         comparable(text)
         for item in items
         for part in (item.good, item.alternative)
-        for text in (part, f"{item.context} {part}")
+        for text in (part, item.after_context(part))
     }
     for column in table.columns.difference(mapping.unrelated, sort=False):
         texts, of_text = pd.factorize(table[column])

@@ -118,7 +118,7 @@ def text_columns(table: pd.DataFrame, items: Sequence[Item]) -> list[str]:
 def _ways(item: Item) -> Iterator[str]:
     for text in (item.good, item.alternative):
         yield comparable(text)
-        yield comparable(f"{item.context} {text}")
+        yield comparable(item.after_context(text))
 
 
 def side_of(rows: pd.DataFrame, column: str, versions: Callable[[str], set[str]]) -> Choice | None:

@@ -78,7 +78,7 @@ def read_samples(path: Path) -> Samples:
         scores.append((nats[target], nats[1 - target]))
     items, _ = make_items(drafts, path)
     scored = [
-        Scored(draft.place, (nats,), "", item.item_id, variant, f"{item.context} {text}".strip())
+        Scored(draft.place, (nats,), "", item.item_id, variant, item.after_context(text))
         for draft, item, pair in zip(drafts, items, scores, strict=True)
         for variant, text, nats in zip(
             (Variant.GOOD, Variant.BAD), (item.good, item.bad), pair, strict=True

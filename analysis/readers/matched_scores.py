@@ -139,7 +139,7 @@ def texts_of(item: Item) -> dict[str, str]:
     versions = {Variant.GOOD: item.good, Variant.BAD: item.bad}
     if item.distractor:
         versions[Variant.DISTRACTOR] = item.distractor
-    return {name: f"{item.context} {text}".strip() for name, text in versions.items()}
+    return {name: item.after_context(text) for name, text in versions.items()}
 
 
 def _key(text: str) -> str:

@@ -56,7 +56,7 @@ class Options:
             both = ((Variant.GOOD, item.good), (item.contrast, item.alternative))
             for version, text in both:
                 self._found[self._way(text)] = version.value
-                self._found[self._way(f"{item.context} {text}")] = version.value
+                self._found[self._way(item.after_context(text))] = version.value
 
     def version(self, text: str) -> str | None:
         """Return the version with this text; None if neither matches."""
@@ -78,7 +78,7 @@ def items_by_texts(columns: pd.DataFrame, items: Sequence[Item]) -> list[str]:
     for item in items:
         for good, other in (
             (item.good, item.alternative),
-            (f"{item.context} {item.good}", f"{item.context} {item.alternative}"),
+            (item.after_context(item.good), item.after_context(item.alternative)),
         ):
             pair = written(good), written(other)
             for key in [pair] if columns.shape[1] > 1 else [(text,) for text in pair]:

@@ -31,6 +31,8 @@ from experiment.tables.atomic_write import atomic_folder
 _WIDE_COLUMNS = 11
 # In SVG points; a wider figure fills the page.
 _COLUMN_POINTS = 260
+# The figures of a design's cells, which the report shows with the primary comparisons.
+_DESIGN_FIGURES = ("design", "ratings", "yes_no_design", "reading_times")
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,9 +116,30 @@ def _titles(study: Study) -> dict[str, str]:
 
 
 def front_part(comparison: Comparison, svgs: Mapping[str, str]) -> list[Table | Drawing]:
-    """Return the table and the figure before the appendix: the first ones."""
-    first = comparison.tables[0]
-    return [first, *_drawn_from(first, comparison, svgs)]
+    """Return what comes before the appendix.
+
+    These are the primary comparisons with the figure of the design, the means of its cells, and
+    the first other table with its figure.
+    """
+    parts: list[Table | Drawing] = []
+    for table in _front_tables(comparison):
+        parts.append(table)
+        if table.section is Section.COMPARISONS:
+            parts += [
+                drawing
+                for drawing in comparison.drawings
+                if drawing.name in _DESIGN_FIGURES and drawing.name in svgs
+            ]
+        else:
+            parts += _drawn_from(table, comparison, svgs)
+    return parts
+
+
+def _front_tables(comparison: Comparison) -> list[Table]:
+    primary = [table for table in comparison.tables if table.name == "comparisons"]
+    others = [table for table in comparison.tables if table.section is not Section.COMPARISONS]
+    cells = [table for table in others if table.name == "design_cells"]
+    return list({table.name: table for table in (*primary, *cells, *others[:1])}.values())
 
 
 def _drawn_from(
@@ -129,16 +152,20 @@ def _drawn_from(
 def sections(comparison: Comparison, svgs: Mapping[str, str]) -> list[PrintedSection]:
     """Return the non-empty sections of the appendix, in reading order."""
     parts: dict[Section, list[Table | Drawing]] = {section: [] for section in Section}
-    placed = {one.name for one in front_part(comparison, svgs) if isinstance(one, Drawing)}
-    for table in comparison.tables[1:]:
+    front = front_part(comparison, svgs)
+    placed = {part.name for part in front if isinstance(part, Drawing)}
+    printed = {part.name for part in front if isinstance(part, Table)}
+    for table in comparison.tables:
+        if table.name in printed:
+            continue
         drawn = list(_drawn_from(table, comparison, svgs))
         parts[table.section] += [table, *drawn]
         placed |= {svg.name for svg in drawn}
     for drawing in comparison.drawings:
         if drawing.name in svgs and drawing.name not in placed:
             parts[drawing.section].append(drawing)
-    front = comparison.tables[0].section
-    return [_section(section, held, section is front) for section, held in parts.items() if held]
+    in_front = {part.section for part in front}
+    return [_section(section, held, section in in_front) for section, held in parts.items() if held]
 
 
 def _section(section: Section, parts: list[Table | Drawing], is_more: bool) -> PrintedSection:

@@ -205,7 +205,10 @@ def _texts(
     for row in rows:
         item = known[table["item_id"][row].as_py()]
         option = _options(item)[table["variant"][row].as_py()]
-        found[row] = render(" ".join(filter(None, (item.context, option))))
+        # A space stands between context and option unless one of them has white space there.
+        border = item.context[-1:] + option[:1]
+        between = " " if item.context and border == border.strip() and len(border) == 2 else ""
+        found[row] = render(item.context + between + option)
     return found
 
 

@@ -63,8 +63,7 @@ def sentences(
         compared = list(versions).index(item.contrast) if item.contrast in versions else 0
         against += [good + compared, *[good] * (len(versions) - 1)]
         for variant, text in versions.items():
-            whole = f"{item.context} {text}" if item.context else text
-            text = render(whole)
+            text = render(item.after_context(text))
             of_row.append(place.setdefault(len(of_row) if repeated else text, len(place)))
             texts += [text] if len(place) > len(texts) else []
             named = (item.item_id, item.construction, item.condition, item.contrast, variant)

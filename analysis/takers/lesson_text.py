@@ -207,7 +207,7 @@ def _items(study: Study, lists_seed: int, rng: Random) -> list[Item]:
 
 def _texts(item: Item) -> set[str]:
     texts = (item.good, item.bad, item.distractor)
-    return {f"{item.context} {text}".strip() for text in texts if text}
+    return {item.after_context(text) for text in texts if text}
 
 
 def _lines(study: Study, items: list[Item], rng: Random) -> Iterator[str]:
@@ -221,7 +221,7 @@ def _lines(study: Study, items: list[Item], rng: Random) -> Iterator[str]:
         drawn = rng.random()
         if drawn < _SENTENCES:
             item = rng.choice(items)
-            yield to_model(f"{item.context} {item.good}".strip())
+            yield to_model(item.after_context(item.good))
         else:
             lesson = next(verdicts if drawn < _SENTENCES + _VERDICTS else prompts)
             yield f"{write(lesson.ask.prompt)} {write(lesson.answer)}"

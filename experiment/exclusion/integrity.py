@@ -11,6 +11,7 @@ from experiment.integrity.certificate import FEWEST_INTERVALS, Certificate
 from experiment.integrity.observed import TOLERANCE_MS
 from experiment.integrity.rates import METHODS, MOST, SCORE, is_safe
 from experiment.records import Judgment
+from experiment.responses.answer import Gives
 
 _UNKNOWN = "no record of how the session was answered"
 # A session stores at most this many devices.
@@ -69,6 +70,7 @@ class TimingMismatch(IntegrityRule):
 
     name: ClassVar[str] = "timing_mismatch"
     reason: ClassVar[str] = "reaction times that contradict the answers' arrival"
+    needs: ClassVar[Gives | None] = Gives.WHOLE_TIME
     max_share: float = Field(
         default=0.25, ge=0, lt=1, description="the largest share of answers that do not fit"
     )
@@ -141,7 +143,8 @@ class AgentLikelihood(IntegrityRule):
             return None, f"proposed, for a person to decide: {evidence}"
         certificate = Answered.of(judgments).certificate
         assert certificate is not None
-        if not is_safe(SCORE, certificate.methods, certificate.n_answers):
+        measured = certificate.is_measured
+        if not measured or not is_safe(SCORE, certificate.methods, certificate.n_answers):
             return None, (
                 f"proposed, for a person to decide, because more than {MOST:.0%} of the people who"
                 f" answer in this way may be flagged wrongly, or nobody knows: {evidence}"
@@ -180,6 +183,17 @@ class AgentLikelihood(IntegrityRule):
                 "the rule can never exclude anyone by itself: it proposes, and a person decides",
                 where="rule",
                 expected="automatic = true, where it shall exclude without a person's decision",
+            )
+            return
+        response = planned.session_type
+        types = (response.types or {"": response}).values() if response else ()
+        unmeasured = sorted({type_.name for type_ in types if Gives.ONE_PRESS not in type_.gives})
+        if unmeasured:
+            yield StudyError(
+                "the score may not exclude people by itself: how often it flags them wrongly was"
+                f" never measured for the type of response {', '.join(unmeasured)}",
+                where="automatic",
+                expected="automatic = false, so that a person decides",
             )
             return
         unsafe = [method for method in METHODS if not is_safe(SCORE, {method}, longest)]

@@ -43,6 +43,9 @@ def signals(session: ObservedSession) -> dict[str, bool]:
 def counted(session: ObservedSession, reported: Mapping[str, bool]) -> dict[str, float]:
     """Return the nats of the signals that count in a session's score.
 
+    In a session with trials that more than one press answers, only direct evidence counts: how
+    often the other signals fire for people was measured on choices and ratings alone.
+
     Args:
         session: The session.
         reported: For each signal that can be evaluated, whether it fires.
@@ -50,14 +53,22 @@ def counted(session: ObservedSession, reported: Mapping[str, bool]) -> dict[str,
     Returns:
         The nats by name; 0 for a signal that does not fire.
     """
-    n, input_methods = len(session.answers), methods(session)
-    worth = {name: DIRECT.get(name) or weight(name, input_methods, n) for name in reported}
+    n, input_methods, known = len(session.answers), methods(session), is_measured(session)
+    worth = {
+        name: DIRECT.get(name) or (weight(name, input_methods, n) if known else None)
+        for name in reported
+    }
     return {name: nats * reported[name] for name, nats in worth.items() if nats is not None}
 
 
 def methods(session: ObservedSession) -> frozenset[str]:
     """Return the input methods that the server saw: key, pointer, touch."""
     return frozenset(answer.input_method for answer in session.answers if answer.input_method)
+
+
+def is_measured(session: ObservedSession) -> bool:
+    """Return whether the measured rates of false flags apply to all of a session's answers."""
+    return all(answer.one_press for answer in session.answers)
 
 
 def likelihood(nats: Mapping[str, float]) -> float | None:
@@ -217,6 +228,7 @@ class Certificate:
             count in a session of this kind (docs/integrity.md).
         counting: The signals that count in the score of a session of this kind.
         methods: The input methods that the server saw: key, pointer, touch.
+        is_measured: Whether the measured rates of false flags apply to all of the answers.
         agent_likelihood: The score from 0 to 1, which is not a probability.
     """
 
@@ -247,6 +259,7 @@ class Certificate:
     signals: tuple[tuple[str, float], ...]
     counting: tuple[str, ...]
     methods: tuple[str, ...]
+    is_measured: bool
     agent_likelihood: float | None
 
 
@@ -285,5 +298,6 @@ def certify(session: ObservedSession) -> Certificate:
         signals=tuple((name, counting.get(name, 0.0)) for name in speaking),
         counting=tuple(counting),
         methods=tuple(sorted(methods(session))),
+        is_measured=is_measured(session),
         agent_likelihood=likelihood(counting),
     )

@@ -17,6 +17,10 @@ class ObservedAnswer:
         position: The trial's position in the session, from 1.
         arrived_ms: The server's clock at the arrival, in milliseconds since the consent.
         rt_ms: The time from painting to press.
+        outside_rt_ms: The rest of the trial's time, as the browser reported it: of what is read
+            step by step, the wait before the first step and the question.
+        one_press: Whether one press answers the trial, so that no press counts within the lock-out,
+            and the rates of false flags that were measured apply.
         release_ms: The time from painting to the end of the press.
         waited_ms: The time from choice to sending, for instance while offline.
         input_method: key, pointer or touch.
@@ -35,6 +39,8 @@ class ObservedAnswer:
     position: int
     arrived_ms: float
     rt_ms: float | None = None
+    outside_rt_ms: float | None = 0.0
+    one_press: bool = True
     release_ms: float | None = None
     waited_ms: float | None = None
     input_method: str = ""
@@ -48,6 +54,13 @@ class ObservedAnswer:
     pointer_path_px: float | None = None
     was_hidden: bool | None = None
     lost_focus: bool | None = None
+
+    @property
+    def whole_ms(self) -> float | None:
+        """The claimed time from the trial's appearance to its end; None if unknown."""
+        if self.rt_ms is None or self.outside_rt_ms is None:
+            return None
+        return self.rt_ms + self.outside_rt_ms
 
     @property
     def hold_ms(self) -> float | None:
@@ -154,9 +167,14 @@ def excess_ms(session: ObservedSession) -> float | None:
 
 
 def n_too_early(session: ObservedSession) -> int:
-    """Return how many answers claim a time at which the page accepts no press."""
+    """Return how many answers claim a time at which the page accepts no press.
+
+    Only trials that one press answers count: a word that is read may be left at any time.
+    """
     return sum(
-        answer.rt_ms is not None and answer.rt_ms < session.lockout_ms - _ROUNDING_MS
+        answer.one_press
+        and answer.rt_ms is not None
+        and answer.rt_ms < session.lockout_ms - _ROUNDING_MS
         for answer in session.answers
     )
 
@@ -165,9 +183,9 @@ def unexplained_ms(session: ObservedSession) -> list[float]:
     """Return, for each answer after the first, the time that the claimed time does not explain.
 
     This is the time between two presses by the server's clock (arrival minus the time that the
-    answer waited) minus the claimed reaction time and the study's gap: about 0 for a page that
-    reports true times. Answers after a pause, of trials shown twice or hidden, and those for which
-    the browser did not report the waiting time are left out.
+    answer waited) minus the claimed time of the whole trial and the study's gap: about 0 for a page
+    that reports true times. Answers after a pause, of trials shown twice or hidden, and those for
+    which the browser did not report the waiting time or the whole trial's time are left out.
 
     Returns:
         The milliseconds; negative if more time is claimed than passed.
@@ -183,8 +201,9 @@ def _unexplained(session: ObservedSession, ordered: Sequence[ObservedAnswer]) ->
         if not follows or not alone or answer.position in session.after_pauses:
             continue
         pressed, pressed_before = _pressed_ms(answer), _pressed_ms(previous)
-        if answer.rt_ms is not None and pressed is not None and pressed_before is not None:
-            yield pressed - pressed_before - answer.rt_ms - session.gap_ms
+        claimed = answer.whole_ms
+        if claimed is not None and pressed is not None and pressed_before is not None:
+            yield pressed - pressed_before - claimed - session.gap_ms
 
 
 def _pressed_ms(answer: ObservedAnswer) -> float | None:

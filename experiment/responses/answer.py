@@ -18,6 +18,13 @@ class Gives(StrEnum):
 
     RIGHT = "answers that are right or wrong"
     POINT = "points of a scale"
+    WHOLE_TIME = "times that account for the whole trial"
+    ONE_PRESS = "trials that one timed press answers"
+
+
+# What types with the page's own view of trials give: the first press after the lock-out answers.
+CHOICE = frozenset({Gives.RIGHT, Gives.WHOLE_TIME, Gives.ONE_PRESS})
+RATED = frozenset({Gives.POINT, Gives.WHOLE_TIME, Gives.ONE_PRESS})
 
 
 class Balance(StrEnum):

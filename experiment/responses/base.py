@@ -56,7 +56,7 @@ class ResponseType(Timed, ABC):
         typical_rt_ms: The typical reaction time in milliseconds; simulated participants use it if
             the study sets no other.
         gives: What the answers provide. Rules, checks and bonuses that need anything else are
-            refused.
+            refused, and no sign of a program counts that needs anything else.
         balance: What the design balances, and the audit checks.
         alone: Whether an item may have only a good version.
         responder_method: The method that a simulated responder must have.
@@ -104,6 +104,14 @@ class ResponseType(Timed, ABC):
 
     def of_item(self, item: Item) -> "ResponseType":
         """Return the response type of an item's trials."""
+        return self
+
+    def of_options(self, options: str | None) -> "ResponseType":
+        """Return the response type of a stored trial.
+
+        Args:
+            options: The versions on the trial's screen, joined by spaces; None for a pair.
+        """
         return self
 
     def task_of(self, item: Item) -> str:
@@ -228,6 +236,20 @@ class ResponseType(Timed, ABC):
         """
         has_side_only = answer.rating is None and answer.steps is None
         return has_side_only and answer.side in SIDES[: self.n_offered(options)]
+
+    def time_outside_rt_ms(self, answer: Given) -> float | None:
+        """Return the time of a trial that the answer's reaction time leaves out.
+
+        Together they last from the trial's appearance to the moment at which the page has its
+        answer. Types whose reaction time spans the trial say so in ``gives``.
+
+        Args:
+            answer: The stored answer.
+
+        Returns:
+            The milliseconds; None if they are unknown.
+        """
+        return 0.0 if Gives.WHOLE_TIME in self.gives else None
 
     def judged(self, arrangement: Arrangement, answer: Given) -> Judged:
         """Return the evaluation of an answer to a trial."""

@@ -33,7 +33,7 @@ class OneVersion(ResponseType):
 
     def show_options(self, item: Item, options: Sequence[str], render: Render) -> Shown:
         """Return the shown version as a whole sentence."""
-        return Shown(render(f"{item.context} {item.version(options[0])}".strip()))
+        return Shown(render(item.after_context(item.version(options[0]))))
 
     def screens(self, item: Item, render: Render) -> tuple[Shown, ...]:
         """Return one screen per version."""

@@ -97,7 +97,7 @@ class Screens:
             entry,
             form,
             shown,
-            tuple(self._model(f"{item.context} {item.version(name)}".strip()) for name in names),
+            tuple(self._model(item.after_context(item.version(name))) for name in names),
             _answers(form, response, shown),
         )
 

@@ -16,7 +16,6 @@ from lm.commands.train import explain_memory_errors, show_progress
 from lm.corpora.vocab import DEFAULT_MAX_WORDS
 from lm.errors import LmError
 from lm.model_folder import atomic_write, read_config
-from lm.sharding import worker_pool
 from lm.training.settings import TrainingSettings, read_grid
 
 if TYPE_CHECKING:
@@ -73,6 +72,9 @@ def search(
     threads = max(1, (os.cpu_count() or 1) // jobs)
     train = partial(_train_one, data, choices, cache, out, device)
     rows: dict[str, Row] = {}
+    # The command's help needs none of the libraries for training.
+    from lm.sharding import worker_pool
+
     with worker_pool(jobs, torch.set_num_threads, threads) as pool, tqdm(
         total=len(models), desc="Models", disable=None
     ) as bar:  # fmt: skip

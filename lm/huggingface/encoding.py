@@ -330,12 +330,12 @@ class TextEncoder:
 
 
 def _spaced(continuation: str, *, alone: bool) -> str:
-    """Strip a continuation's white space; a text without context may keep one space at the start.
+    """Strip a continuation's white space; a text without context is kept as it is written.
 
-    Some tokenizers treat the first word after such a space as a word in the middle of a text.
+    Some tokenizers treat the first word after a space as a word in the middle of a text.
     """
     text = continuation.strip()
-    return f" {text}" if alone and text and continuation[0].isspace() else text
+    return continuation if alone and text else text
 
 
 def _masked_rows(encoded: Encoded, hidden: int, *, within_word: bool) -> list[Row]:

@@ -91,8 +91,8 @@ def _special(tokenizer: Any, name: str) -> str:  # noqa: ANN401
 
 
 def _trimmed(text: str) -> str:
-    """Strip a text's white space, but keep one space at the start if there is any."""
-    return f"{' ' if text != text.lstrip() else ''}{text.strip()}"
+    """Return a text as it is written; one of white space alone is empty."""
+    return "" if text.isspace() else text
 
 
 def _causal(

@@ -15,12 +15,11 @@ PAGE = (EXAMPLES / "README.md").read_text(encoding="utf-8")
 ROWS = re.findall(r"^\| \[(\w+)\]\(#\S+\) \|.*\]\((tables/\S+)\) \| (\d+) x (\d+) \|$", PAGE, re.M)
 
 
-def test_every_folder_is_on_the_page_with_its_picture_and_its_report():
+def test_every_folder_is_on_the_page_with_its_picture():
     folders = {path.parent.name for path in EXAMPLES.glob("*/study.toml")}
     assert {name for name, *_ in ROWS} == folders and len(folders) == 16
     for name in folders:
         assert (EXAMPLES / "images" / f"{name}.png").is_file() and f"images/{name}.png" in PAGE
-        assert f"Its report, by `parallax demo docs/examples/{name}`:" in PAGE
 
 
 @pytest.mark.parametrize(("name", "table", "lists", "trials"), ROWS, ids=lambda value: value)

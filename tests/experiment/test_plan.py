@@ -59,6 +59,17 @@ def test_a_plan_has_the_hash_of_its_values_and_travels_with_the_study(folder: Pa
     assert plan.sha256 in (folder / "plan.md").read_text("utf-8")
 
 
+def test_a_plan_from_before_comparisons_still_allows_the_launch(folder: Path):
+    frozen(folder)
+    path = folder / "plan.json"
+    content = json.loads(path.read_text(encoding="utf-8"))
+    del content["planned"]["questions"]
+    content["sha256"] = hash_of(content["planned"])
+    path.write_text(json.dumps(content), encoding="utf-8")
+    launched(folder)
+    assert frozen(folder).exit_code == 0
+
+
 def test_freezing_again_changes_nothing(folder: Path):
     frozen(folder)
     before = (folder / "plan.json").read_bytes()
@@ -80,6 +91,12 @@ CHANGES = {
         "study.toml",
         "[simulation]",
         "[attention]\nmax_catch_errors = 2\n\n[simulation]",
+    ),
+    "comparison": (
+        "study.toml",
+        "[simulation]",
+        '[[comparisons]]\nname = "models"\ncompare = "people - models"\nrole = "exploratory"\n\n'
+        "[simulation]",
     ),
     "margin": ("study.toml", "[simulation]", "[analysis]\nmargin = 0.3\n\n[simulation]"),
     "question": (
@@ -223,7 +240,7 @@ def test_a_plan_has_every_decision_of_the_study(folder: Path):
     assert set(values) == {
         "study", "study_version", "seed", "materials_hash", "lists_hash", "n_lists",
         "n_participants", "response", "trial", "screening", "comprehension", "attention",
-        "questionnaire", "exclusion", "comparisons", "files",
+        "questionnaire", "exclusion", "comparisons", "questions", "files",
     }  # fmt: skip
     assert (values["study"], values["study_version"], values["seed"]) == ("minimal", "1.0", 7)
     assert (values["n_lists"], values["n_participants"]) == (2, 8)

@@ -27,7 +27,7 @@ from webapp.database.retry import in_transaction
 from webapp.database.scrub import empty_log
 from webapp.erasures.record import Record
 from webapp.errors import RunError, WebappError
-from webapp.participant.data_notice import rights_notice, stored_data
+from webapp.participant.data_notice import device_notice, rights_notice, stored_data
 from webapp.payments.debts import Debt, debts_in_words, debts_of
 from webapp.privacy.amendments import correct as correct_answers
 from webapp.privacy.amendments import correctable, release, restrict
@@ -224,7 +224,7 @@ def privacy(study: str, out: Path | None) -> None:
     """
     loaded = load_study(study)
     stored = stored_data(loaded, known_to_platform=bool(platform_of(loaded)))
-    drafts = privacy_drafts(loaded, [*stored, rights_notice()])
+    drafts = privacy_drafts(loaded, [*stored, device_notice(), rights_notice()])
     if out is None:
         for text in drafts.values():
             click.echo(text)

@@ -37,6 +37,11 @@ def translate_pages(app: Flask) -> None:
     app.context_processor(lambda: {"language": _language(), "direction": _locale().text_direction})
 
 
+def N_(message: str) -> str:
+    """Return a message unchanged; it is translated where it is shown."""
+    return message
+
+
 def set_language(language: str, own_messages: Mapping[str, str] | None = None) -> None:
     """Set the language of the rest of the current request.
 

@@ -9,6 +9,7 @@ from webapp.database.engine import reading
 from webapp.participant.leaving import report_ending
 from webapp.participant.lookup import count_who_is_back, requested_participant
 from webapp.services import current_services
+from webapp.sessions.collected import uncollected
 from webapp.sessions.device import note_device, read_device
 from webapp.sessions.finish import finish_without_questions
 from webapp.sessions.leave import note_late_work
@@ -61,7 +62,10 @@ def _save_alone(token: str, body: bytes) -> tuple[int, int]:
         answer, study = read_answer(body), services.study_of(session, run)
         response, now = services.response_of(session, run), services.now()
         count_who_is_back(session, participant)
-        remaining = record(session, participant, answer, now, response, study.attention)
+        left_out = uncollected(services.collected_of(session, run))
+        remaining = record(
+            session, participant, answer, now, response, study.attention, left_out=left_out
+        )
         if participant.state == State.LEFT or note_late_work(session, participant):
             report_ending(session, run, study, participant)
         session.commit()
@@ -93,7 +97,8 @@ def note(token: str) -> dict[str, bool]:
     body = request.get_data()
     services = current_services()
     with services.sessions() as session:
-        participant, _ = requested_participant(session, token, writing=True)
-        note_device(session, participant, read_device(body), services.now())
+        participant, run = requested_participant(session, token, writing=True)
+        left_out = uncollected(services.collected_of(session, run))
+        note_device(session, participant, read_device(body), services.now(), left_out=left_out)
         session.commit()
     return {"saved": True}

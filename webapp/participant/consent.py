@@ -19,7 +19,13 @@ from webapp.database.retry import in_transaction
 from webapp.database.scrub import empty_log_soon
 from webapp.errors import RequestError
 from webapp.http.error_handlers import refused
-from webapp.participant.data_notice import answerable, consent_text, rights_notice, stored_data
+from webapp.participant.data_notice import (
+    answerable,
+    consent_text,
+    device_notice,
+    rights_notice,
+    stored_data,
+)
 from webapp.participant.leaving import (
     OVER,
     finished_before,
@@ -212,7 +218,9 @@ def _kept(arrival: Arrival, confirmed: bool | None) -> dict[str, str]:
 def _text(study: Study, arrival: Arrival) -> str:
     known = not is_of_link(arrival.platform_id)
     return _rendered_once(
-        study, ("text", known), lambda: consent_text(study, known_to_platform=known)
+        study,
+        ("text", known),
+        lambda: consent_text(study, known_to_platform=known, collected=g.collected),
     )
 
 
@@ -228,7 +236,8 @@ def _consent(study: Study, arrival: Arrival, *, changed: bool = False, visit: st
             changed=changed,
             text_hash=text_hash(_text(study, arrival)),
             text=as_html(study.text("consent")),
-            stored=stored_data(study, known_to_platform=known),
+            stored=stored_data(study, known_to_platform=known, collected=g.collected),
+            on_device=device_notice(),
             rights=rights_notice(),
             answerable=list(answerable(study)),
             known_to_platform=known,
@@ -258,6 +267,7 @@ def _look(session: Session, run: Run, study: Study, arrival: Arrival, decision: 
 
 def _come(session: Session, run: Run, study: Study) -> tuple[Arrival, Link | None]:
     services = current_services()
+    g.collected = services.collected_of(session, run)
     landing = Landing(request.args, study, _opened(), services.now())
     arrival = services.recruiter(run.recruiter).arrival(landing)
     if arrival.preview or arrival.link is None:

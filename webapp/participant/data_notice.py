@@ -10,20 +10,25 @@ from experiment.exclusion.rules import decided_by_score
 from experiment.responses.registry import response_of
 from experiment.studies.study import Study
 from webapp.core.i18n import gettext
+from webapp.sessions.collected import Collected, collected_now, own_sentences
 
 
-def stored_data(study: Study, *, known_to_platform: bool) -> Iterator[str]:
+def stored_data(
+    study: Study, *, known_to_platform: bool, collected: Collected | None = None
+) -> Iterator[str]:
     """Yield one sentence for each kind of data that is stored about participants.
 
     Args:
         study: The study that the participant is invited to.
         known_to_platform: Whether a recruiting platform identifies the participant.
+        collected: What the run stores; None for what a run launched now would store.
     """
+    collected = collected_now() if collected is None else collected
     yield gettext(
         "Two random codes instead of your name, of which one is shown only to you, and the times at"
         " which you came, agreed, came back and finished."
     )
-    yield from _of_answers(study)
+    yield from (*_of_answers(study), *map(gettext, own_sentences(collected)))
     yield gettext(
         "Once, of each device you open the session on: the browser's family (such as Firefox), the"
         " screen's refresh rate, the time zone's offset, the language, and whether the browser says"
@@ -78,6 +83,14 @@ def rights_notice() -> str:
     )
 
 
+def device_notice() -> str:
+    """Return the sentence on what is not stored, and on what stays on the participant's device."""
+    return gettext(
+        "No network address is stored, and no cookie is set. So that nothing is lost, your browser"
+        " keeps on this device where you are in the study and what is not saved yet."
+    )
+
+
 def _of_answers(study: Study) -> Iterator[str]:
     """Yield one sentence for each kind of data stored about an answer."""
     yield gettext(
@@ -100,18 +113,20 @@ def _of_answers(study: Study) -> Iterator[str]:
         )
 
 
-def consent_text(study: Study, *, known_to_platform: bool) -> str:
+def consent_text(
+    study: Study, *, known_to_platform: bool, collected: Collected | None = None
+) -> str:
     """Return the full text of the consent page, as participants download it and as it is stored.
 
     Args:
         study: The study that the participant is invited to.
         known_to_platform: Whether a recruiting platform identifies the participant.
+        collected: What the run stores; None for what a run launched now would store.
     """
-    stored = (
-        f"- {sentence}" for sentence in stored_data(study, known_to_platform=known_to_platform)
-    )
+    stored = stored_data(study, known_to_platform=known_to_platform, collected=collected)
+    notices = (f"- {sentence}" for sentence in (*stored, device_notice(), rights_notice()))
     heading = gettext("What is stored about you")
-    sections = (heading, *stored, f"- {rights_notice()}", *answerable(study))
+    sections = (heading, *notices, *answerable(study))
     parts = (study.text("consent").strip(), *sections)
     return "\n\n".join(parts) + "\n"
 

@@ -140,8 +140,9 @@ def consent_text(ref: str) -> Response:
     services = current_services()
     with reading(services.sessions) as session:
         run = requested_run(session, ref)
-        study = services.study_of(session, run)
-    text = text_of_consent(study, known_to_platform="platform" in request.args)
+        study, collected = services.study_of(session, run), services.collected_of(session, run)
+    known = "platform" in request.args
+    text = text_of_consent(study, known_to_platform=known, collected=collected)
     response = Response(text, mimetype="text/plain")
     name = f"consent-{study.name}.txt"
     response.headers["Content-Disposition"] = f'attachment; filename="{name}"'

@@ -19,6 +19,8 @@ from experiment.integrity.certificate import Certificate, certify
 from experiment.integrity.observed import ObservedAnswer, ObservedSession
 from experiment.materials.render import described
 from experiment.participation import Ending, EventKind
+from experiment.responses.base import Gives, ResponseType
+from experiment.responses.registry import response_of
 from experiment.studies.study import Study
 from webapp.database.models import Device, Event, Participant, Response, Run, RunItem, Trial
 from webapp.runs.stored_answers import given_of
@@ -76,7 +78,7 @@ def integrity_rows(session: Session, run: Run, study: Study) -> Iterator[dict[st
         row: dict[str, object] = {
             name: getattr(certificate, name)
             for name in Certificate.__dataclass_fields__
-            if name not in ("signals", "counting", "methods")
+            if name not in ("signals", "counting", "methods", "is_measured")
         }
         signals = " ".join(f"{name}={nats:.2f}" for name, nats in certificate.signals)
         yield {
@@ -92,6 +94,7 @@ class _Facts:
 
     def __init__(self, session: Session, run: Run, study: Study) -> None:
         self._study = study
+        self._type = response_of(study)
         of_run = (Participant.run_id == run.id,)
         devices = select(Device).join(Participant, Participant.id == Device.participant_id)
         self._devices: dict[int, list[Device]] = {}
@@ -116,7 +119,7 @@ class _Facts:
         devices = self._devices.get(person.id, [])
         blocks = [self._study.design.block_of.get(row.item["template"], "") for row in rows]
         pauses = {*breaks_before(self._study, blocks), *pages_before(self._study, blocks)}
-        answers = tuple(_answer(row, row.Response, begun) for row in rows if row.Response)
+        answers = tuple(self._answer(row, begun) for row in rows if row.Response)
         return ObservedSession(
             answers=answers,
             n_devices=len(devices),
@@ -130,20 +133,23 @@ class _Facts:
             n_copied=sum(self._is_copy(row.Response) for row in rows if row.Response),
         )
 
+    def _answer(self, row: Any, begun: datetime) -> ObservedAnswer:  # noqa: ANN401
+        return _answer(row, row.Response, begun, self._type.of_options(row.options))
+
     def _is_copy(self, response: Response) -> bool:
         """Return whether another answer had exactly the same times before this one."""
         first = self._shared.get((response.rt_ms, response.release_ms))
         return first is not None and response.recorded_at > first
 
 
-def _answers(run: Run) -> Select[Participant, int, dict[str, str], Response]:
+def _answers(run: Run) -> Select[Participant, int, str | None, dict[str, str], Response]:
     answered = (
         select(Response.id)
         .join(Trial, Trial.id == Response.trial_id)
         .where(Trial.participant_id == Participant.id)
     )
     return (
-        select(Participant, Trial.position, RunItem.item, Response)
+        select(Participant, Trial.position, Trial.options, RunItem.item, Response)
         .join(Trial, Trial.participant_id == Participant.id)
         .join(RunItem, RunItem.id == Trial.run_item_id)
         .outerjoin(Response, Response.trial_id == Trial.id)
@@ -205,15 +211,23 @@ def _n_characters(item: Mapping[str, str]) -> int:
     return sum(len(described(item.get(name) or "")) for name in _TEXTS)
 
 
-def _answer(row: Any, response: Response, begun: datetime) -> ObservedAnswer:  # noqa: ANN401
+def _answer(
+    row: Any,  # noqa: ANN401
+    response: Response,
+    begun: datetime,
+    type_: ResponseType,
+) -> ObservedAnswer:
+    given = given_of(response)
     return ObservedAnswer(
         position=row.position,
         arrived_ms=(response.recorded_at - begun) / _MS,
         rt_ms=response.rt_ms,
+        outside_rt_ms=type_.time_outside_rt_ms(given),
+        one_press=Gives.ONE_PRESS in type_.gives,
         release_ms=response.release_ms,
         waited_ms=response.waited_ms,
         input_method=response.input_method,
-        side=given_of(response).place,
+        side=given.place,
         n_characters=_n_characters(row.item),
         has_onset=response.onset_source is not None,
         trusted=response.trusted,

@@ -18,6 +18,7 @@ from webapp.errors import RunError
 from webapp.recruiters.registry import recruiter_class
 from webapp.recruiters.terms import refuse_unknown_terms
 from webapp.runs.runs import refuse_without_server
+from webapp.sessions.collected import freeze_collected
 from webapp.users.limits import refuse_another_run
 from webapp.users.projects import open_project
 
@@ -100,8 +101,8 @@ def launch(
     )
     session.add(run)
     session.flush()
-    session.add_all(_files(run, study_files(study)))
-    session.add_all(_items(run, built))
+    freeze_collected(session, run)
+    session.add_all((*_files(run, study_files(study)), *_items(run, built)))
     session.add_all(_places(run, study))
     session.flush()
     return run

@@ -19,7 +19,13 @@ from experiment.studies.question import LONGEST_TEXT, Question
 from experiment.studies.study import Study
 from webapp.core.i18n import gettext, set_language
 from webapp.http.error_handlers import heading
-from webapp.participant.data_notice import answerable, consent_text, rights_notice, stored_data
+from webapp.participant.data_notice import (
+    answerable,
+    consent_text,
+    device_notice,
+    rights_notice,
+    stored_data,
+)
 from webapp.participant.trial_page import as_html, working_page
 from webapp.recruiters.base import Recruiter
 from webapp.recruiters.endings import Departure, Exit
@@ -148,6 +154,7 @@ class Pages:
             text_hash=text_hash(text := self.consent_text()),
             text=as_html(self.study.text("consent")),
             stored=[*stored, self._where_kept()],
+            on_device=device_notice(),
             rights=rights_notice(),
             answerable=list(answerable(self.study)),
             known_to_platform=self.known_to_platform,

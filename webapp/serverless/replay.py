@@ -26,6 +26,7 @@ from webapp.serverless.drawn import place_number, places
 from webapp.serverless.session_files import Entry
 from webapp.sessions.admission import check_comprehension, screen
 from webapp.sessions.assign import FreePlace, take
+from webapp.sessions.collected import collected_of, uncollected
 from webapp.sessions.consent_texts import agreed_text_id, text_hash
 from webapp.sessions.device import note_device, read_device
 from webapp.sessions.finish import finish, finish_without_questions
@@ -220,12 +221,13 @@ class Replay:
         if participant.state in (State.LEFT, State.WITHDRAWN):
             return  # read in before
         answer = read_answer(json.dumps(entry.body).encode())
-        record(self.session, participant, answer, entry.at, self._response)
+        left_out = uncollected(collected_of(self.session, self.run))
+        record(self.session, participant, answer, entry.at, self._response, left_out=left_out)
 
     def _device(self, replayed: Replayed, entry: Entry) -> None:
-        note_device(
-            self.session, _of(replayed), read_device(json.dumps(entry.body).encode()), entry.at
-        )
+        device = read_device(json.dumps(entry.body).encode())
+        left_out = uncollected(collected_of(self.session, self.run))
+        note_device(self.session, _of(replayed), device, entry.at, left_out=left_out)
 
     def _questionnaire(self, replayed: Replayed, entry: Entry) -> None:
         participant = _of(replayed)

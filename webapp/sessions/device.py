@@ -12,6 +12,7 @@ from webapp.core.i18n import gettext
 from webapp.core.tokens import new_reference
 from webapp.database.models import Device, Event, Participant
 from webapp.errors import RequestError
+from webapp.sessions.collected import Collected
 from webapp.sessions.record import NOTHING_STORED, malformed
 
 # Marks can be made up, so the number of stored devices is limited.
@@ -56,7 +57,12 @@ def read_device(body: bytes) -> GivenDevice:
 
 
 def note_device(
-    session: Session, participant: Participant, device: GivenDevice, now: datetime
+    session: Session,
+    participant: Participant,
+    device: GivenDevice,
+    now: datetime,
+    *,
+    left_out: Collected = frozenset(),
 ) -> None:
     """Store a device on which the participant opened the session, unless it is stored already.
 
@@ -67,10 +73,18 @@ def note_device(
         participant: The participant who uses the device.
         device: The device.
         now: The time.
+        left_out: The fields that the run does not store.
 
     Raises:
         RequestError: The participant is in a state in which nothing about them is stored.
     """
+    device = device.model_copy(
+        update={
+            name: field.default
+            for name, field in GivenDevice.model_fields.items()
+            if f"device.{name}" in left_out
+        }
+    )
     if participant.state in NOTHING_STORED:
         raise RequestError(
             gettext("This session accepts no answers."), status=409, code="wrong_state"

@@ -178,6 +178,7 @@ class SentSteps(BaseModel):
     wrong: Annotated[tuple[Annotated[int, Field(ge=0, le=1000)], ...], _Several] = ()
     done_ms: Annotated[tuple[_Ms | None, ...], _Several] = ()
     question_ms: _Ms | None = None
+    wait_ms: _Ms | None = None
 
     @property
     def steps(self) -> Steps:
@@ -190,6 +191,7 @@ class SentSteps(BaseModel):
             self.wrong,
             self.done_ms,
             self.question_ms,
+            self.wait_ms,
         )
 
 

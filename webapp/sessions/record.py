@@ -17,6 +17,7 @@ from webapp.core.i18n import gettext
 from webapp.database.models import Event, Participant, Response, Trial
 from webapp.errors import RequestError
 from webapp.sessions.answered import of_answer, unanswered
+from webapp.sessions.collected import Collected
 from webapp.sessions.lease import come_back
 from webapp.sessions.leave import catch_errors, leave
 from webapp.sessions.measurements import EVENTS, Measurements, SentSteps, keep_events, stored_steps
@@ -79,6 +80,8 @@ def record(
     now: datetime,
     response: ResponseType,
     attention: Attention | None = None,
+    *,
+    left_out: Collected = frozenset(),
 ) -> int:
     """Store an answer unless the trial has one; return the number of unanswered trials.
 
@@ -95,6 +98,7 @@ def record(
         now: The server's time.
         response: The response type of the study's trials.
         attention: The study's check of catch trials, if any.
+        left_out: The fields that the run does not store.
 
     Raises:
         RequestError: The participant is not at work, has no trial at that position, or the trial
@@ -108,11 +112,15 @@ def record(
     if participant.state == State.ABANDONED:
         come_back(session, participant, now)
     if stored_uuid is None:
-        session.add(Response(**response_values(trial_id, answer, now)))
-        session.add_all(keep_events(participant.id, answer.position, answer, now))
+        values = response_values(trial_id, answer, now)
+        session.add(
+            Response(**{k: v for k, v in values.items() if f"response.{k}" not in left_out})
+        )
+        events = keep_events(participant.id, answer.position, answer, now)
+        session.add_all(each for each in events if f"event.{each.kind}" not in left_out)
         remaining -= 1
     elif stored_uuid != str(answer.uuid):
-        _keep_late(session, participant, answer, now)
+        _keep_late(session, participant, answer, now, left_out)
     if attention is not None and participant.state == State.WORKING:
         session.flush()
         if catch_errors(session, participant) > attention.max_catch_errors:
@@ -180,13 +188,19 @@ RESPONSE_COLUMNS = tuple(
 
 
 def _keep_late(
-    session: Session, participant: Participant, answer: GivenAnswer, now: datetime
+    session: Session,
+    participant: Participant,
+    answer: GivenAnswer,
+    now: datetime,
+    left_out: Collected,
 ) -> None:
+    if f"event.{EventKind.LATE_ANSWER}" in left_out:
+        return
     # The sending times of a resend say nothing about the answer, and equal answers are stored once.
     fields = answer.model_dump(
         mode="json", exclude_none=True, exclude={"waited_ms", "round_trip_ms", "trace", *EVENTS}
     )
-    detail = {name: str(value) for name, value in fields.items()}
+    detail = {k: str(v) for k, v in fields.items() if f"response.{k}" not in left_out}
     kept = session.scalars(
         select(Event).where(
             Event.participant_id == participant.id, Event.kind == EventKind.LATE_ANSWER

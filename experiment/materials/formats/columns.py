@@ -18,7 +18,7 @@ NAMES: dict[str, tuple[str, ...]] = {
             "wrong", "incorrect", "bad_1", "bad1", "wrong_1", "wrong1", "distractor_1",
             "distractor1", "foil", "foil_1", "foil1"),
     "distractor": ("distractor",),
-    "context": ("context", "preamble"),
+    "context": ("context", "preamble", "prefix"),
     "item": ("item", "item_number", "itemnumber", "item_no", "pairid", "pair_id", "frame", "set"),
     "item_id": ("item_id", "id"),
     "condition": ("condition", "cond"),

@@ -80,7 +80,7 @@ def open_materials(path: Path) -> Opened:
 def _opened(path: Path) -> Opened:
     if _is_own(path):
         return Opened(partial(read_items, path), ())
-    materials = read_materials(path, identical=True)
+    materials = read_materials(path, identical=True, as_written=True)
     return Opened(materials.items.__iter__, materials.notes, materials.rendering)
 
 

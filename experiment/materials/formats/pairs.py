@@ -1,8 +1,8 @@
 """Pairs from any table: two sentences per row, or two rows with one sentence each."""
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from experiment.errors import MaterialsError
 from experiment.materials.formats.raw import RawRow, RawTable
@@ -11,7 +11,9 @@ from experiment.materials.formats.raw import RawRow, RawTable
 GOOD_WORDS = {"good", "grammatical", "acceptable", "g", "ok", "1", "1.0", "yes", "true", "correct"}
 BAD_WORDS = {"bad", "ungrammatical", "unacceptable", "ug", "*", "0", "0.0", "no", "false"}
 BAD_WORDS |= {"incorrect"}
-_SHOWN = 5
+_SHOWN, _EXAMPLES = 5, 2
+# The fields of a draft that are shown and scored.
+TEXTS = ("context", "good", "bad", "distractor")
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,11 +109,33 @@ def read_sentences(table: RawTable, headers: Mapping[str, str]) -> list[Draft]:
 
 
 def _draft(row: RawRow, headers: Mapping[str, str]) -> Draft:
-    texts = {name: _spaced(row.values[header]) for name, header in headers.items()}
-    texts = {name: texts[name] for name in texts.keys() & set(Draft.__slots__)}
+    known = headers.keys() & set(Draft.__slots__)
+    texts = {name: row.values[headers[name]] for name in known}
+    # Names are compared with each other; sentences are kept as they are written.
+    texts |= {name: _spaced(texts[name]) for name in known - set(TEXTS)}
     used = {headers[name] for name in texts}
     extra = {name: value for name, value in row.values.items() if name not in used}
     return Draft(row.place, extra=extra, **texts)
+
+
+def with_single_spaces(drafts: list[Draft]) -> tuple[list[Draft], list[str]]:
+    """Return drafts as a page shows them, with single spaces, and a note on what this changed."""
+    changed: list[tuple[str, str]] = []
+    found = []
+    for draft in drafts:
+        texts = {name: str(getattr(draft, name)) for name in TEXTS}
+        spaced = {name: _spaced(text) for name, text in texts.items()}
+        changed += [(texts[name], spaced[name]) for name in TEXTS if texts[name] != spaced[name]]
+        found.append(replace(draft, **spaced))
+    return found, note_on_changes(changed, "White space is shown as single spaces")
+
+
+def note_on_changes(changed: Sequence[tuple[str, str]], reason: str) -> list[str]:
+    """Return a note on how many texts were changed, with two examples; empty without changes."""
+    if not changed:
+        return []
+    examples = "; ".join(f"{before!r} became {after!r}" for before, after in changed[:_EXAMPLES])
+    return [f"{reason}: {len(changed):,} texts were changed: {examples}."]
 
 
 def _spaced(text: str) -> str:
@@ -174,7 +198,7 @@ def _refuse_empty(table: RawTable, drafts: list[Draft], names: Collection[str]) 
 
 
 def _refuse_identical(drafts: list[Draft]) -> None:
-    same = next((draft for draft in drafts if draft.good == draft.bad), None)
+    same = next((one for one in drafts if _spaced(one.good) == _spaced(one.bad)), None)
     if same:
         raise MaterialsError(
             f'the good and the bad sentence are both "{same.good}"',

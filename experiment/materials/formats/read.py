@@ -1,6 +1,6 @@
 """Reading of items from a file in any format, with notes on what was read and derived."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -28,6 +28,7 @@ from experiment.materials.formats.pairs import (
     holds_sentences_alone,
     read_pairs,
     read_sentences,
+    with_single_spaces,
 )
 from experiment.materials.formats.raw import RawTable, read_raw
 from experiment.materials.formats.regions import from_region_columns, without_bars
@@ -72,6 +73,7 @@ def read_materials(
     alone: bool = False,
     regions: bool | None = False,
     language: str = "",
+    as_written: bool = False,
 ) -> Found:
     """Read the items of a file in any of the formats.
 
@@ -85,13 +87,16 @@ def read_materials(
             they do if every sentence has some.
         language: The items' language (BCP 47), which determines the encoding of files without
             Unicode.
+        as_written: Whether to keep double spaces, tabs and new lines inside texts, as a model reads
+            them. A study's page shows single spaces, and a note tells what that changes.
 
     Raises:
         MaterialsError: The file cannot be read, or does not define pairs.
     """
     if published := format_of(path):
         read = published.read(path, Terms(language, identical))
-        items = _found(read.drafts, path, published.name, read.notes)
+        drafts, changed = ([*read.drafts], []) if as_written else with_single_spaces(read.drafts)
+        items = _found(drafts, path, published.name, [*read.notes, *changed])
         return replace(items, rendering=read.rendering)
     table = read_raw(path, language)
     if (
@@ -105,7 +110,12 @@ def read_materials(
         table = from_region_columns(table)
     table = join_lists(order_options(table))
     materials = _from_table(
-        table, named_headers or {}, identical=identical, alone=alone, regions=regions
+        table,
+        named_headers or {},
+        identical=identical,
+        alone=alone,
+        regions=regions,
+        as_written=as_written,
     )
     # Columns of options, or of regions, were converted to the sentence columns.
     if made_of := [name for name in columns if name not in table.columns]:
@@ -121,6 +131,7 @@ def _from_table(
     identical: bool,
     alone: bool,
     regions: bool | None,
+    as_written: bool,
 ) -> Found:
     factors = named_factors(table, named_headers)
     other_headers = {
@@ -140,6 +151,7 @@ def _from_table(
     else:
         drafts = read_pairs(table, columns, identical=identical)
         format_ = _name(table, columns)
+    drafts, changed = (drafts, []) if as_written else with_single_spaces(drafts)
     drafts, divided = (
         (drafts, []) if regions is False else without_bars(drafts, everywhere=regions is None)
     )
@@ -149,8 +161,10 @@ def _from_table(
         *table.notes,
         *([f"Read as: {', '.join(read_as)}."] if read_as else []),
         *crossed,
+        *changed,
         *divided,
         *_kinds(table, columns),
+        *_beginnings(table, columns, drafts),
     ]
     practice = tuple(draft for draft in drafts if draft.kind.lower() in PRACTICE)
     items = [draft for draft in drafts if draft.kind.lower() not in PRACTICE]
@@ -177,6 +191,20 @@ def _kinds(table: RawTable, columns: Mapping[str, str]) -> Iterable[str]:
                 f'The column "{name}" is not read as kinds of items, because it holds '
                 f"{strange}: all items are targets. "
                 "The kinds are target, filler, catch and practice."
+            )
+
+
+def _beginnings(
+    table: RawTable, columns: Mapping[str, str], drafts: Sequence[Draft]
+) -> Iterable[str]:
+    """Report an unread column of longer texts, which the options may go on from."""
+    longest = max((len(text.split()) for one in drafts for text in (one.good, one.bad)), default=0)
+    for name in table.columns if "bad" in columns and "context" not in columns else ():
+        cells = [row.values[name] for row in table.rows]
+        if name not in columns.values() and all(len(text.split()) > longest for text in cells):
+            yield (
+                f'The column "{name}" is not read, and its texts are longer than the options '
+                f'("{cells[0][:60]}"): if the options go on from it, add --column context={name}.'
             )
 
 

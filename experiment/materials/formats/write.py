@@ -74,7 +74,7 @@ class _Counted:
 
 
 def _whole(item: Item, text: str) -> str:
-    return f"{item.context} {text}".strip()
+    return item.after_context(text)
 
 
 def _blimp(items: Iterable[Item], _out: Path) -> Iterator[str]:

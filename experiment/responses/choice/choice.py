@@ -8,7 +8,8 @@ from pydantic import Field, field_validator, model_validator
 from experiment.errors import StudyError
 from experiment.materials.render import without_added_stop
 from experiment.records import SIDES, Item, Side, Variant
-from experiment.responses.base import Balance, Render, ResponseType, Shown
+from experiment.responses.answer import CHOICE
+from experiment.responses.base import Balance, Gives, Render, ResponseType, Shown
 from experiment.tables.column import Column
 from experiment.tables.schemas import (
     CHOICE_COLUMNS,
@@ -24,6 +25,7 @@ class PrefixCompletion(ResponseType):
     name: ClassVar[str] = "prefix_completion"
     template: ClassVar[str] = "choice/prefix_completion.html"
     columns: ClassVar[tuple[Column, ...]] = CHOICE_COLUMNS
+    gives: ClassVar[frozenset[Gives]] = CHOICE
     typical_rt_ms: ClassVar[float] = 2500.0
     asked: ClassVar[str] = "completion"
     instructions: ClassVar[str] = "instructions_completion"
@@ -57,6 +59,7 @@ class SentencePair(ResponseType):
     name: ClassVar[str] = "sentence_pair"
     template: ClassVar[str] = "choice/sentence_pair.html"
     columns: ClassVar[tuple[Column, ...]] = CHOICE_COLUMNS
+    gives: ClassVar[frozenset[Gives]] = CHOICE
     typical_rt_ms: ClassVar[float] = 3500.0
 
     @classmethod
@@ -67,7 +70,7 @@ class SentencePair(ResponseType):
     def show(self, item: Item, good_side: Side, render: Render) -> Shown:
         """Return the two sentences as the participant reads them."""
         good, other = (
-            render(f"{item.context} {option}".strip()) for option in (item.good, item.alternative)
+            render(item.after_context(option)) for option in (item.good, item.alternative)
         )
         return Shown(*on_sides(good, other, good_side))
 
@@ -85,6 +88,7 @@ class Options(ResponseType):
 
     columns: ClassVar[tuple[Column, ...]] = CHOICE_OF_SEVERAL_COLUMNS
     trial_columns: ClassVar[tuple[Column, ...]] = (SEVERAL_SIDES_COLUMN, OPTIONS_COLUMN)
+    gives: ClassVar[frozenset[Gives]] = CHOICE
     balance: ClassVar[Balance] = Balance.PLACES
     asked: ClassVar[str] = "options"
     instructions: ClassVar[str] = "instructions_options"
@@ -191,9 +195,7 @@ class OptionList(Options):
         """Return the texts of the options in this order."""
         texts = [item.version(name) for name in options]
         if self.whole_sentences or not item.context:
-            first, second, *further_texts = (
-                render(f"{item.context} {text}".strip()) for text in texts
-            )
+            first, second, *further_texts = (render(item.after_context(text)) for text in texts)
             return Shown(first, second, more=tuple(further_texts))
         first, second, *further_texts = texts
         return Shown(first, second, without_added_stop(item.context, render), tuple(further_texts))

@@ -221,6 +221,10 @@ class Mixed(ResponseType):
         type_, task_options = self._named(options)
         return type_.accepts(answer, task_options)
 
+    def of_options(self, options: str | None) -> ResponseType:
+        """Return the response type of a stored trial's task."""
+        return self._named(options)[0]
+
     def judged(self, arrangement: Arrangement, answer: Given) -> Judged:
         """Return the evaluation of an answer by the trial's task."""
         task, part = self.part_of(arrangement)

@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_vali
 
 from experiment.materials.formats.columns import key_of
 from experiment.records import Item, Side, Variant
+from experiment.responses.answer import RATED
 from experiment.responses.base import Arrangement, Given, Gives, Judged, Known
 from experiment.responses.one_version import OneVersion
 from experiment.responses.proposed_rules import CatchTrials
@@ -40,7 +41,7 @@ class Scale(OneVersion):
     measures: ClassVar[tuple[str, ...]] = ("rating",)
     script: ClassVar[str] = "rating/rating.js"
     columns: ClassVar[tuple[Column, ...]] = RATING_COLUMNS
-    gives: ClassVar[frozenset[Gives]] = frozenset({Gives.POINT})
+    gives: ClassVar[frozenset[Gives]] = RATED
     responder_method: ClassVar[str] = "rate"
     asked: ClassVar[str] = "rating"
     instructions: ClassVar[str] = "instructions_rating"
@@ -211,6 +212,7 @@ class Scales(Scale):
     name: ClassVar[str] = "scales"
     template: ClassVar[str] = "rating/scales.html"
     script: ClassVar[str] = "rating/scales.js"
+    gives: ClassVar[frozenset[Gives]] = RATED - {Gives.ONE_PRESS}
     asked: ClassVar[str] = "scales"
     instructions: ClassVar[str] = "instructions_scales"
     typical_rt_ms: ClassVar[float] = 6000.0

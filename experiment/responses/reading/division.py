@@ -31,7 +31,7 @@ class Step:
 
 def sentence_of(item: Item, version: str) -> str:
     """Return the whole sentence of a version, including the item's context."""
-    return f"{item.context} {item.version(version)}".strip()
+    return item.after_context(item.version(version))
 
 
 def barred(item: Item, version: str) -> str:

@@ -200,6 +200,11 @@ class Maze(Questioned, Read):
         is_complete = len(steps.onset_ms) == len(plan)
         return is_complete and (self.on_error != "end" or not any(steps.wrong))
 
+    def wait_ms(self, steps: Steps) -> float:
+        """Return the time of the message after a wrong choice that ended the sentence, else 0."""
+        ended = self.on_error == "end" and any(steps.wrong)
+        return float(self.delay_ms) if ended else 0.0
+
     def steady(self, plan: str) -> Steps:
         """Return steps of 800 ms each, all chosen correctly."""
         n = len(plan)

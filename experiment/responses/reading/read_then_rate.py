@@ -41,7 +41,7 @@ class ReadThenRate(Points, Paced):
         *_TIMES,
     )
     trial_columns: ClassVar[tuple[Column, ...]] = (RATED_SIDE_COLUMN, PLAN)
-    gives: ClassVar[frozenset[Gives]] = frozenset({Gives.POINT})
+    gives: ClassVar[frozenset[Gives]] = frozenset({Gives.POINT, Gives.WHOLE_TIME})
     responder_method: ClassVar[str] = "rate"
     asked: ClassVar[str] = "rating"
     instructions: ClassVar[str] = "instructions_read_then_rate"

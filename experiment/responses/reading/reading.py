@@ -10,7 +10,7 @@ from typing import ClassVar
 
 from experiment.errors import StudyError
 from experiment.records import PAIR, SIDES, Item, Side, Steps, Variant
-from experiment.responses.base import Arrangement, Given, Judged, Known, Render, Shown
+from experiment.responses.base import Arrangement, Given, Gives, Judged, Known, Render, Shown
 from experiment.responses.one_version import OneVersion
 from experiment.responses.reading.division import (
     Question,
@@ -94,6 +94,7 @@ class Read(OneVersion):
     """
 
     script: ClassVar[str] = "reading/reading.js"
+    gives: ClassVar[frozenset[Gives]] = frozenset({Gives.RIGHT, Gives.WHOLE_TIME})
     columns: ClassVar[tuple[Column, ...]] = READ_COLUMNS
     trial_columns: ClassVar[tuple[Column, ...]] = (ASKED_SIDE, PLAN)
     responder_method: ClassVar[str] = "choose"
@@ -189,6 +190,23 @@ class Read(OneVersion):
         _, plan, *question = (options or " ").split(" ")
         expected_sides = PAIR if question and self.is_finished(answer.steps, plan) else (None,)
         return answer.side in expected_sides and self.fits(answer.steps, plan)
+
+    def time_outside_rt_ms(self, answer: Given) -> float | None:
+        """Return the wait before the first step and the time of the question or scale.
+
+        None for answers from pages that did not measure the wait.
+        """
+        if answer.steps is None:
+            return None
+        wait_ms, question_ms = self.wait_ms(answer.steps), answer.steps.question_ms
+        is_asked = answer.side is not None or answer.rating is not None
+        if wait_ms is None or (is_asked and question_ms is None):
+            return None
+        return wait_ms + (question_ms or 0.0)
+
+    def wait_ms(self, steps: Steps) -> float | None:
+        """Return how long the page waited before the first step and after the last."""
+        return steps.wait_ms
 
     @abstractmethod
     def fits(self, steps: Steps, plan: str) -> bool:

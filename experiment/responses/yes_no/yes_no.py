@@ -10,7 +10,8 @@ from experiment.errors import StudyError
 from experiment.materials.formats.columns import NAMES, key_of
 from experiment.materials.formats.pairs import BAD_WORDS, GOOD_WORDS
 from experiment.records import PAIR, Item, Side, Variant
-from experiment.responses.base import Arrangement, Given, Judged, Known
+from experiment.responses.answer import CHOICE
+from experiment.responses.base import Arrangement, Given, Gives, Judged, Known
 from experiment.responses.one_version import OneVersion
 from experiment.responses.responders import Responder
 from experiment.tables.column import Column
@@ -34,6 +35,7 @@ class YesNo(OneVersion):
     measures: ClassVar[tuple[str, ...]] = ("yes", "accuracy", "d_prime")
     template: ClassVar[str] = "yes_no/yes_no.html"
     script: ClassVar[str] = "yes_no/yes_no.js"
+    gives: ClassVar[frozenset[Gives]] = CHOICE
     typical_rt_ms: ClassVar[float] = 2500.0
     asked: ClassVar[str] = "yes_no"
     instructions: ClassVar[str] = "instructions_yes_no"

@@ -115,7 +115,10 @@ def test_judged_items_without_scores_are_listed_up_to_ten_with_both_files(export
     [
         ({"study": "other"}, "the scores are of other 1.0"),
         ({"study_version": "2.0"}, "the scores are of small 2.0"),
-        ({"materials_hash": "ef" * 32}, "hash abababababab, those scored efefefefefef"),
+        (
+            {"materials_hash": "ef" * 32},
+            "the run's materials have the hash abababababab, those scored efefefefefef",
+        ),
     ],
 )
 def test_scores_of_other_materials_are_refused(export, tmp_path, changed, words):

@@ -100,7 +100,7 @@ def test_a_difference_below_the_smallest_effect_of_interest_is_claimed_absent() 
         "smaller than 15.0 percentage points, the smallest effect of interest" in report.summary[0]
     )
     undecided = _report(null, declared.model_copy(update={"smallest_effect": 0.001}))
-    assert "neither shown nor ruled out" in undecided.summary[0]
+    assert "remains open" in undecided.summary[0]
 
 
 def test_a_one_sided_test_halves_p_only_where_it_is_declared(run: ExportedRun) -> None:
@@ -142,3 +142,11 @@ def test_a_single_factor_of_a_forced_choice_is_compared() -> None:
     rows = _rows(_report(one_factor))
     assert rows.loc["short minus long", "role"] == "primary"
     assert rows.loc["short minus long", "p"] < 0.001
+
+
+def test_a_comparison_by_an_option_is_answered_and_marked_as_not_planned(run: ExportedRun) -> None:
+    options = ComparisonOptions(resamples=50, comparisons=("length at structure = island",))
+    report = compare(run, [], options, code_version="v9")
+    row = _rows(report).loc["length at structure = island"]
+    assert (row["role"], row["is_planned"]) == ("exploratory", False)
+    assert any(text.startswith("Not planned: length at struct") for text in report.summary)

@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 
 from experiment.authoring.check import check_folder
+from experiment.responses.base import Gives
+from experiment.responses.reading.self_paced import SelfPaced
 from tests.experiment.authoring.whole_study import write_whole_study
 
 RULE = """\
@@ -111,6 +113,13 @@ OF_TYPES = {
     ),
     "errors with a deadline": (
         "deadline", 'rule = "max_errors"\nmax_errors = 8', "8 errors on 8 trials",
+    ),
+    "a score of readers": (
+        "self_paced", 'rule = "agent_likelihood"\nautomatic = true',
+        "never measured for the type of response self_paced. Expected automatic = false",
+    ),
+    "a score of some readers": (
+        "mixed", 'rule = "agent_likelihood"\nautomatic = true', "for the type of response ",
     ),
     "a run in the Maze": ("maze", f"{_RUN} 10", "can never exclude anyone"),
 }  # fmt: skip
@@ -302,3 +311,15 @@ def test_a_rule_that_compares_all_cannot_go_with_replacing(checked):
     )
     [error] = checked(rule, order="replace_excluded = true\n").errors
     assert "Expected replace_excluded = false" in str(error)
+
+
+def test_a_rule_of_times_is_refused_for_a_type_whose_times_leave_a_part_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(SelfPaced, "gives", frozenset({Gives.RIGHT}))
+    found = _with_rule(tmp_path, "self_paced", 'rule = "timing_mismatch"').errors
+    expected = (
+        "the rule counts times that account for the whole trial, but the type of response"
+        ' "self_paced" gives none'
+    )
+    assert any(expected in str(error) for error in found)

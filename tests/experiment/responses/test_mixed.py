@@ -48,7 +48,7 @@ def test_a_trial_is_stored_judged_and_counted_as_its_own_task_does():
     assert MIXED.judged(pair, MIXED.faultless(pair)).chose_good is True
     assert MIXED.judged(MIXED.whole("rate", Arrangement(None, ("bad",), 5)), Given(rating=2)).rating
     assert (MIXED.n_offered("pair"), MIXED.n_offered("rate good")) == (2, 5)
-    assert MIXED.gives == {Gives.RIGHT, Gives.POINT}
+    assert MIXED.gives == {Gives.RIGHT, Gives.POINT, Gives.WHOLE_TIME, Gives.ONE_PRESS}
 
 
 def test_a_screen_says_its_task_and_where_the_good_one_stands():

@@ -6,7 +6,13 @@ from experiment.studies.load import load_study
 from experiment.studies.study import Privacy, Rule
 from experiment.tables.observation_tables import TIMINGS
 from experiment.tables.schemas import ANSWERS, DEVICES, PARTICIPANTS, RESPONSES
-from webapp.participant.data_notice import answerable, consent_text, rights_notice, stored_data
+from webapp.participant.data_notice import (
+    answerable,
+    consent_text,
+    device_notice,
+    rights_notice,
+    stored_data,
+)
 
 # What the sentences tell of; a new column is told of there and then named here.
 TOLD = {
@@ -40,8 +46,10 @@ def test_every_exported_column_about_a_person_is_told_of(table):
 
 def test_the_consent_page_holds_every_sentence(client, run, study):
     page = client.get(f"/run/{run.ref}").get_data(as_text=True)
-    sentences = [*stored_data(study, known_to_platform=False), rights_notice()]
-    assert len(sentences) == 7
+    sentences = [
+        *stored_data(study, known_to_platform=False), device_notice(), rights_notice()
+    ]  # fmt: skip
+    assert len(sentences) == 11
     assert all(sentence.replace("'", "&#39;") in page for sentence in sentences)
 
 

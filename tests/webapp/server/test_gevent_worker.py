@@ -83,6 +83,25 @@ def test_who_sends_slowly_keeps_nobody_waiting(kept_on, connect_again):
     assert slow[0].recv(4096).startswith(b"HTTP/1.1 200 OK\r\n")
 
 
+def test_a_request_that_is_no_http_leaves_no_address_in_the_log(kept_on, connect_again):
+    """The numbers of the connection's other end tell whether its address was written."""
+    broken = (b"\x16\x03\x01\x02\0\x01\r\n\r\n", b"GET\r\n\r\n", b"GET / HTTP/9.9\r\n\r\n",
+              b"GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n", b"GET / HTTP/1.1\r\n b: c\r\n\r\n",
+              b"POST /run/x HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
+              b"GET /" + b"a" * 70_000 + b" HTTP/1.1\r\n\r\n")  # fmt: skip
+    before, ports = len(log_of(kept_on[1])), list[int]()
+    for request in broken:
+        connection = connect_again()
+        ports.append(connection.getsockname()[1])
+        connection.sendall(request)
+        with suppress(ConnectionError):
+            assert connection.recv(4096).startswith(b"HTTP/1.1 4")
+    assert is_well(kept_on[0])
+    written = log_of(kept_on[1])[before:]
+    assert "127.0.0.1" not in written
+    assert not [port for port in ports if f", {port})" in written or f":{port}" in written]
+
+
 @contextmanager
 def nobody_may_write(url: str) -> Iterator[None]:
     """Lock the participants' table as another program would."""

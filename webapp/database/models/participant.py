@@ -8,6 +8,7 @@ from sqlalchemy import JSON, ForeignKey, Index, String, UniqueConstraint, false,
 from sqlalchemy.orm import Mapped, column_property, mapped_column
 
 from experiment.participation import EventKind
+from webapp.core.i18n import N_
 from webapp.core.tokens import new_reference
 from webapp.database.models.base import Base, UtcDateTime
 from webapp.database.models.identity import Name, name_of
@@ -152,7 +153,9 @@ class Response(Base):
     times_shown: Mapped[int | None]
     seen_before_ms: Mapped[float | None]
     waited_ms: Mapped[float | None]
-    trusted: Mapped[bool | None]
+    trusted: Mapped[bool | None] = mapped_column(
+        info={"told": N_("Whether you or a script made each press.")}
+    )
     pointer_moves: Mapped[int | None]
     pointer_path_px: Mapped[float | None]
     pointer_stopped_ms: Mapped[float | None]

@@ -6,7 +6,7 @@ executed.
 """
 
 import ast
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -155,15 +155,30 @@ class _Task:
             raise self._error(f"it has {len(choices)} choices", "two choices", place)
         target = self._target(row, choices, place)
         context = f"{self._config.get('description') or ''}{self._text('doc_to_text', row, place)}"
-        if context.strip() and not self.delimiter and not context[-1].isspace():
+        before = f"{context}{self.delimiter}"
+        if context.strip() and not before[-1].isspace():
             raise self._error(
                 "its choices follow the text without a space", 'target_delimiter: " "', place
             )
-        good, bad = (" ".join(choices[n].split()) for n in (target, 1 - target))
         extra = {name: value for name, value in row.items() if isinstance(value, str)}
         return Draft(
-            place, good, bad, " ".join(context.split()), construction=self.name, extra=extra
+            place,
+            choices[target],
+            choices[1 - target],
+            self._before_choices(context, choices),
+            construction=self.name,
+            extra=extra,
         )
+
+    def _before_choices(self, context: str, choices: Sequence[str]) -> str:
+        """Return the text before the choices, with each character that the harness puts there.
+
+        A single space is left out: an item's context and its options are joined by one.
+        """
+        if not context:
+            return "" if self.delimiter == " " else self.delimiter
+        spaced = context[-1].isspace() or any(choice[:1].isspace() for choice in choices)
+        return context if self.delimiter == " " and not spaced else context + self.delimiter
 
     def _choices(self, row: Mapping[str, object], place: str) -> list[str]:
         choices = self._config.get("doc_to_choice")

@@ -5,6 +5,7 @@ import json
 import pytest
 
 from experiment.errors import MaterialsError
+from experiment.materials.formats.files import open_materials
 from experiment.materials.formats.read import read_materials
 
 ROWS = [
@@ -111,3 +112,35 @@ def test_a_file_that_is_no_mapping_is_no_task(tmp_path):
 def test_a_tag_for_code_is_never_looked_up(tmp_path):
     with pytest.raises(MaterialsError, match="not YAML"):
         read_materials(task(tmp_path, BLIMP + "x: !!python/object/apply:os.getcwd []\n"))
+
+
+@pytest.mark.parametrize(
+    ("keys", "whole"),
+    [
+        # The harness gives a model doc_to_text, target_delimiter and the choice, joined.
+        ("doc_to_text: \"Question: {{goal}}\\nAnswer:\"\n", "Question: the pilot\nAnswer: waves."),
+        ("doc_to_text: goal\ntarget_delimiter: \"\\n\"\n", "the pilot\nwaves."),
+        ("doc_to_text: goal\ntarget_delimiter: \"\\n\\n\"\n", "the pilot\n\nwaves."),
+        ("doc_to_text: goal\ntarget_delimiter: \"\\t\"\n", "the pilot\twaves."),
+        ("doc_to_text: '{{goal}} '\ntarget_delimiter: ''\n", "the pilot waves."),
+        ("doc_to_text: '{{goal}} '\n", "the pilot  waves."),
+        ("doc_to_text: ''\ntarget_delimiter: \"\\n\"\n", "\nwaves."),
+    ],
+)  # fmt: skip
+def test_the_white_space_of_prompt_and_target_reaches_a_model_as_it_is_written(
+    tmp_path, keys, whole
+):
+    rows = [{"goal": "the pilot", "sol1": "wave.", "sol2": "waves.", "label": 1}]
+    choices = "doc_to_choice: '{{[sol1, sol2]}}'\ndoc_to_target: label\n"
+    path = task(tmp_path, BLIMP + choices + keys, rows)
+    (item,) = open_materials(path).items()
+    assert item.after_context(item.good) == whole
+    assert item.after_context(item.bad) == whole.replace("waves", "wave")
+
+
+def test_a_study_shows_single_spaces_and_says_which_texts_that_changes(tmp_path):
+    path = task(tmp_path, BLIMP + 'doc_to_text: "Q: {{UID}}\\nA:"\n')
+    found = read_materials(path)
+    assert found.items[0].after_context(found.items[0].good) == "Q: u A: The cat sleeps."
+    (note,) = [note for note in found.notes if note.startswith("White space is shown")]
+    assert "3 texts were changed: 'Q: u\\nA:' became 'Q: u A:'; 'The cat  sleeps.' became" in note

@@ -7,6 +7,7 @@ import pytest
 from openpyxl import Workbook
 
 from experiment.errors import MaterialsError
+from experiment.materials.formats.files import open_materials
 from experiment.materials.formats.raw import SUFFIXES
 from experiment.materials.formats.read import read_materials
 from experiment.records import Kind
@@ -340,3 +341,29 @@ def test_a_pickle_of_something_else_is_named(tmp_path, found, message):
 def test_a_broken_pickle_is_named(tmp_path):
     with pytest.raises(MaterialsError, match=r"p.pickle: the pickle cannot be read"):
         read_materials(write(tmp_path / "p.pickle", b"no pickle"))
+
+
+@pytest.mark.parametrize(
+    ("suffix", "content"),
+    [
+        (".csv", 'good,bad\nthe  cat runs,the cat runs\n"a\tb c",a b c\n'),
+        (".tsv", 'good\tbad\nthe  cat runs\tthe cat runs\n"a\tb c"\ta b c\n'),
+        (".jsonl", '{"good": "the  cat runs", "bad": "the cat runs"}\n'
+         '{"good": "a\\tb c", "bad": "a b c"}\n'),
+    ],
+)  # fmt: skip
+def test_versions_that_differ_in_white_space_alone_reach_a_model_as_they_are(
+    tmp_path, suffix, content
+):
+    opened = open_materials(write(tmp_path / f"pairs{suffix}", content))
+    assert [(one.good, one.bad) for one in opened.items()] == [
+        ("the  cat runs", "the cat runs"), ("a\tb c", "a b c"),
+    ]  # fmt: skip
+
+
+def test_a_column_called_prefix_stands_before_both_options(tmp_path):
+    rows = "item,prefix,good,bad\n1,the bakers near the oven,smile,smiles\n"
+    (item,) = read_materials(write(tmp_path / "items.csv", rows)).items
+    assert item.after_context(item.good) == "the bakers near the oven smile"
+    other = read_materials(write(tmp_path / "items.csv", rows.replace("prefix", "lead")))
+    assert any("add --column context=lead" in note for note in other.notes)

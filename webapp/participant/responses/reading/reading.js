@@ -36,7 +36,8 @@ class Reader {
   /** @type {number} When the first step was painted. */
   firstMs = NaN;
   /** @type {{ onset_ms: number[], rt_ms: (number | null)[], sources: string, uncertainty_ms:
-   *   number[], wrong: number[], done_ms: (number | null)[], question_ms?: number | null }} */
+   *   number[], wrong: number[], done_ms: (number | null)[], question_ms?: number | null,
+   *   wait_ms?: number | null }} */
   steps = Reader.noSteps();
   /** @type {{ reason: string, input_method: string, ms: number | null }[]} */
   #premature = [];
@@ -403,7 +404,7 @@ class SelfPaced extends Reader {
     if (this.at >= 0) {
       this.deadline.take(timed.ms);
       this.keep(timed.ms, timed.onset);
-    }
+    } else this.steps.wait_ms = timed.ms < DAY_MS ? tenth(timed.ms) : null;
     this.at += 1;
     if (this.at === trial.steps.length) return this.end(press, press.downMs);
     this.#paint();

@@ -1,0 +1,55 @@
+"""Mistakes in declared comparisons, each planted in an example study."""
+
+from pathlib import Path
+
+import pytest
+
+from experiment.comparisons.check import comparison_mistakes
+from experiment.materials.read import load_items
+from experiment.studies.analysis_plan import Comparison
+from experiment.studies.load import load_study
+
+EXAMPLES = Path(__file__).parents[3] / "docs" / "examples"
+
+
+def _mistakes(study: str, *declared: dict[str, object]) -> list[str]:
+    loaded = load_study(str(EXAMPLES / study)).model_copy(
+        update={"comparisons": [Comparison.model_validate(keys) for keys in declared]}
+    )
+    found = comparison_mistakes(loaded, list(load_items(loaded)))
+    return [f"{number}: {error}" for number, error in found]
+
+
+SUBJECT = {"name": "subject", "compare": "subject: sg - pl"}
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"compare": "subject: sg - plural"}, '"subject: sg - plural" is no comparison of this'),
+        ({"constructions": ["latin"]}, 'There is no construction "latin"'),
+        ({"of": "rating"}, 'the answers have no measure "rating"'),
+        ({"regions": [0]}, "regions are given for a comparison that is not of reading times"),
+        ({"one_sided": True}, "the test is one-sided, but no direction is predicted"),
+        ({"of": "share"}, 'of = "share" and option belong together'),
+        ({"option": "good"}, 'of = "share" and option belong together'),
+        ({"compare": "slope of subject"}, 'the column subject holds "sg"'),
+        ({"compare": "slope of frequency"}, 'There is no column of the items "frequency"'),
+    ],
+)
+def test_a_mistake_is_named(changes: dict[str, object], message: str) -> None:
+    mistakes = _mistakes("latin_square", SUBJECT | changes)
+    assert any(message.lower() in mistake.lower() for mistake in mistakes), mistakes
+
+
+def test_two_comparisons_of_one_name_are_refused() -> None:
+    [mistake] = _mistakes("latin_square", SUBJECT, SUBJECT)
+    assert mistake.startswith('1: two comparisons are called "subject"')
+
+
+def test_sound_comparisons_have_no_mistakes() -> None:
+    slope = {"name": "models", "compare": "people - models", "role": "exploratory"}
+    assert _mistakes("latin_square", SUBJECT, slope) == []
+    assert (
+        _mistakes("self_paced", {"name": "comma", "compare": "condition: ambiguous - comma"}) == []
+    )
