@@ -9,8 +9,9 @@ import pandas as pd
 import pytest
 from scipy.stats import norm
 
+from analysis.power import comparisons as planning
 from analysis.power.cells import Coded, Scale, Spread, Times
-from analysis.power.comparisons import Tested, _cell_means, power_of_comparisons, together
+from analysis.power.comparisons import power_of_comparisons, together
 from analysis.power.simulated_choices import Assumptions
 from experiment.design.lists import build_lists
 from experiment.materials.read import load_items
@@ -30,7 +31,7 @@ DESIGNS = {
     "self-paced reading": Planned("self_paced", "log_rt", {"a": A}, 20, 12, 0.07, 6.0),
 }
 
-N_PLANNED, N_REPORTS = 100, 60
+N_PLANNED, N_REPORTS = 60, 40
 
 
 def planned_power(plan: Planned, study: Study, n: int = N_PLANNED, **changes) -> pd.DataFrame:
@@ -98,9 +99,9 @@ def test_a_one_sided_test_has_more_power_than_a_two_sided_one(tmp_path: Path) ->
     assert powers[0] < powers[1]
 
 
-def tested(name: str, weights: dict[str, float], effect: float) -> Tested:
+def tested(name: str, weights: dict[str, float], effect: float) -> planning.Tested:
     cells = [*weights]
-    return Tested(name, "rating", effect, 0.95, pd.DataFrame({"cell": cells}), weights)
+    return planning.Tested(name, "rating", effect, 0.95, pd.DataFrame({"cell": cells}), weights)
 
 
 def test_effects_that_cannot_hold_at_once_are_simulated_apart() -> None:
@@ -121,11 +122,11 @@ def test_cells_have_the_nearest_means_with_the_effects() -> None:
         replace(tested(str(n), dict(zip(cells, row, strict=True)), effect), answers=rows[["cell"]])
         for n, (row, effect) in enumerate(zip(weights, (0.4, 0.2, 0.8), strict=True))
     ]
-    means, truths = _cell_means(group, rows, Scale(7, Assumptions(), 0.2))
+    means, truths = planning._cell_means(group, rows, Scale(7, Assumptions(), 0.2))
     assert means == pytest.approx([3.5, 2.9, 2.7, 2.9])
     assert truths == {"0": 0.4, "1": 0.2, "2": 0.8}
     near_the_end = rows.assign(mean=6.8)
-    moved, _ = _cell_means(group, near_the_end, Scale(7, Assumptions(lapse=0.0), 0.2))
+    moved, _ = planning._cell_means(group, near_the_end, Scale(7, Assumptions(lapse=0.0), 0.2))
     assert moved.max() == pytest.approx(7 - 0.03, abs=1e-6)
     assert moved - moved[1] == pytest.approx(means - means[1])
 
