@@ -11,7 +11,7 @@ from scipy.stats import norm
 
 from analysis.power import comparisons as planning
 from analysis.power.cells import Coded, Scale, Spread, Times
-from analysis.power.comparisons import power_of_comparisons, together
+from analysis.power.comparisons import power_of_comparisons
 from analysis.power.simulated_choices import Assumptions
 from experiment.design.lists import build_lists
 from experiment.materials.read import load_items
@@ -107,7 +107,7 @@ def tested(name: str, weights: dict[str, float], effect: float) -> planning.Test
 def test_effects_that_cannot_hold_at_once_are_simulated_apart() -> None:
     pairs = [("a", "b"), ("a", "c"), ("b", "c")]
     three = [tested(f"{x} - {y}", {x: 1.0, y: -1.0}, 0.5) for x, y in pairs]
-    assert [[one.name for one in group] for group in together(three)] == [
+    assert [[one.name for one in group] for group in planning.together(three)] == [
         ["a - b", "a - c"],
         ["b - c"],
     ]
@@ -122,11 +122,11 @@ def test_cells_have_the_nearest_means_with_the_effects() -> None:
         replace(tested(str(n), dict(zip(cells, row, strict=True)), effect), answers=rows[["cell"]])
         for n, (row, effect) in enumerate(zip(weights, (0.4, 0.2, 0.8), strict=True))
     ]
-    means, truths = planning._cell_means(group, rows, Scale(7, Assumptions(), 0.2))
+    means, truths = planning.cell_means(group, rows, Scale(7, Assumptions(), 0.2))
     assert means == pytest.approx([3.5, 2.9, 2.7, 2.9])
     assert truths == {"0": 0.4, "1": 0.2, "2": 0.8}
     near_the_end = rows.assign(mean=6.8)
-    moved, _ = planning._cell_means(group, near_the_end, Scale(7, Assumptions(lapse=0.0), 0.2))
+    moved, _ = planning.cell_means(group, near_the_end, Scale(7, Assumptions(lapse=0.0), 0.2))
     assert moved.max() == pytest.approx(7 - 0.03, abs=1e-6)
     assert moved - moved[1] == pytest.approx(means - means[1])
 

@@ -21,7 +21,7 @@ def test_a_study_of_one_condition_compares_no_times(tmp_path):
     lines = items.read_text().splitlines()
     items.write_text("\n".join(one for one in lines if "-comma\t" not in one) + "\n")
     told = run(str(tmp_path / "self_paced"))
-    assert "it compares no two conditions" in told
+    assert "with these factors and levels: none" in told
 
 
 def test_a_study_that_is_read_is_planned_for_times_and_mistakes_are_named():
