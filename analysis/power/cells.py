@@ -20,7 +20,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from math import sqrt
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 import pandas as pd
@@ -305,7 +305,7 @@ def answers_of(study: Study, built: BuiltLists, per_list: int, measure: str) -> 
             is_right = point == len(PAIR)
             good_side = arranged.good_side or Side.FIRST
             side = good_side if is_right else PAIR[good_side is Side.FIRST]
-            fields = {"chose_good": is_right, "chosen_side": side}
+            fields: dict[str, Any] = {"chose_good": is_right, "chosen_side": side}
         else:
             rated = measure == RATING
             answer = Given(rating=point) if rated else Given(side=PAIR[point != len(PAIR)])

@@ -192,7 +192,7 @@ def model_of(study: Study, measure: str, options: PowerOptions) -> Model:
 
 def _log_sds(study: Study, text: str) -> tuple[float, ...]:
     if not text:
-        return getattr(response_of(study), "log_rt_sds", Read.log_rt_sds)
+        return tuple(getattr(response_of(study), "log_rt_sds", Read.log_rt_sds))
     try:
         parts = tuple(float(part) for part in text.split(","))
     except ValueError:

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from analysis.power.base import PowerOptions
-from analysis.power.cells import Coded, Model, Times
+from analysis.power.cells import Coded, Model, Scale
 from analysis.statistics.contrasts import Weights, contrasts
 from analysis.statistics.paired import people_against_models
 from analysis.statistics.resample import Floats, codes, numpy_generator
@@ -130,16 +130,9 @@ def simulate(
         simulation, per_list, construction (the comparison's name), truth, kept, half_width,
         detected (whether the interval is on the expected side of zero).
     """
-    base_of = {mean: model.place(float(mean)) for mean in np.unique(rows["mean"])}
-    base = rows["mean"].map(base_of).to_numpy(dtype=float)
-    cell = rows["construction"].astype(str) + ": " + rows["cell"].astype(str)
-    for one in tested:
-        if one.weights:
-            cell[one.answers.index] = one.answers["cell"].astype(str)
-    person = rows["participant"].to_numpy(dtype=np.intp)
-    coded = Coded(person, codes(rows["unit"].astype(str))[0], codes(cell)[0])
-    place = rows["place"].to_numpy()
-    lowest = 0 if isinstance(model, Times) or model.points > len(PAIR) else 1
+    base, coded = _coded(rows, tested, model)
+    person, place = coded.person, rows["place"].to_numpy()
+    lowest = int(isinstance(model, Scale) and model.points == len(PAIR))
     means = rows["mean"].to_numpy()
     compared = [(same, rows.index.get_indexer(same[0].answers.index)) for same in _of_same(tested)]
     results: list[dict[str, object]] = []
@@ -161,18 +154,24 @@ def simulate(
                     same, _intervals(part, same, model_accuracy, rng), strict=True
                 ):
                     truth = truths[one.name]
-                    results.append(
-                        {
-                            "simulation": number,
-                            "per_list": size,
-                            "construction": one.name,
-                            "truth": truth,
-                            "kept": n_kept,
-                            "half_width": (high - low) / 2,
-                            "detected": low > 0 if truth > 0 else high < 0,
-                        }
-                    )
+                    results.append({
+                        "simulation": number, "per_list": size, "construction": one.name,
+                        "truth": truth, "kept": n_kept, "half_width": (high - low) / 2,
+                        "detected": low > 0 if truth > 0 else high < 0,
+                    })  # fmt: skip
     return pd.DataFrame(results)
+
+
+def _coded(rows: pd.DataFrame, tested: Sequence[Tested], model: Model) -> tuple[Floats, Coded]:
+    """Return the base of every answer, and its participant, frame and cell as numbers."""
+    base_of = {mean: model.place(float(mean)) for mean in np.unique(rows["mean"])}
+    base = rows["mean"].map(base_of).to_numpy(dtype=float)
+    cell = rows["construction"].astype(str) + ": " + rows["cell"].astype(str)
+    for one in tested:
+        if one.weights:
+            cell[one.answers.index] = one.answers["cell"].astype(str)
+    person = rows["participant"].to_numpy(dtype=np.intp)
+    return base, Coded(person, codes(rows["unit"].astype(str))[0], codes(cell)[0])
 
 
 def _of_same(tested: Sequence[Tested]) -> list[list[Tested]]:
