@@ -89,7 +89,7 @@ def test_people_minus_a_model_has_the_power_of_the_difference(tmp_path: Path) ->
 
 def test_a_one_sided_test_has_more_power_than_a_two_sided_one(tmp_path: Path) -> None:
     plan = DESIGNS["one factor, choices"]
-    two = Comparison(name="a", compare="a", predicted="positive")
+    two = Comparison(name="a", compare="condition", predicted="positive")
     one = two.model_copy(update={"one_sided": True})
     study = plan.write(tmp_path)
     powers = [
@@ -99,14 +99,14 @@ def test_a_one_sided_test_has_more_power_than_a_two_sided_one(tmp_path: Path) ->
     assert powers[0] < powers[1]
 
 
-def tested(name: str, weights: dict[str, float], effect: float) -> planning.Tested:
+def effect_of(name: str, weights: dict[str, float], effect: float) -> planning.Tested:
     cells = [*weights]
     return planning.Tested(name, "rating", effect, 0.95, pd.DataFrame({"cell": cells}), weights)
 
 
 def test_effects_that_cannot_hold_at_once_are_simulated_apart() -> None:
     pairs = [("a", "b"), ("a", "c"), ("b", "c")]
-    three = [tested(f"{x} - {y}", {x: 1.0, y: -1.0}, 0.5) for x, y in pairs]
+    three = [effect_of(f"{x} - {y}", {x: 1.0, y: -1.0}, 0.5) for x, y in pairs]
     assert [[one.name for one in group] for group in planning.together(three)] == [
         ["a - b", "a - c"],
         ["b - c"],
@@ -119,7 +119,9 @@ def test_cells_have_the_nearest_means_with_the_effects() -> None:
     rows = pd.DataFrame({"cell": cells, "mean": 3.0})
     weights = [(0.5, 0.5, -0.5, -0.5), (0.5, -0.5, 0.5, -0.5), (1.0, -1.0, -1.0, 1.0)]
     group = [
-        replace(tested(str(n), dict(zip(cells, row, strict=True)), effect), answers=rows[["cell"]])
+        replace(
+            effect_of(str(n), dict(zip(cells, row, strict=True)), effect), answers=rows[["cell"]]
+        )
         for n, (row, effect) in enumerate(zip(weights, (0.4, 0.2, 0.8), strict=True))
     ]
     means, truths = planning.cell_means(group, rows, Scale(7, Assumptions(), 0.2))
@@ -149,7 +151,8 @@ def test_each_random_effect_is_as_large_as_it_says(part: str) -> None:
 def test_log_reading_times_have_a_normal_residual_and_effects_of_a_difference() -> None:
     n = np.zeros(20_000, np.intp)
     times = Times.of_differences((0.0, 0.2, 0.0, 0.1, 0.4))
-    assert times.spread == Spread(0.0, 0.2 / sqrt(2), 0.0, 0.1 / sqrt(2))
+    assert times.spread.their_effect == pytest.approx(0.2 / sqrt(2))
+    assert times.spread.frames_effect == pytest.approx(0.1 / sqrt(2))
     alone = Times(Spread(0.0, 0.0, 0.0, 0.0), 0.4)
     drawn = alone.draw(np.full(len(n), log(500)), Coded(n, n, n), np.random.default_rng(2))
     assert drawn.mean() == pytest.approx(log(500), abs=4 * 0.4 / sqrt(len(n)))
