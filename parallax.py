@@ -148,7 +148,7 @@ _IMPORT = {
     ),
     "scores": Lazy("analysis.commands.import_scores", "Read models' scores from FILE."),
     "sessions": Lazy(
-        "webapp.commands.import_sessions",
+        "webapp.commands.static",
         "Read the session files of a static study into its run.",
     ),
     "undo": Lazy(

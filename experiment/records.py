@@ -88,7 +88,7 @@ class Item:
 
         One space comes between the two, unless either brings white space of its own.
         """
-        return join_context(self.context, text)
+        return join_context(self.context, text) if self.context else text
 
     def version(self, name: str) -> str:
         """Return the text of a version: good, bad, distractor, or one of the researcher's own."""

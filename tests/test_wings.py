@@ -34,7 +34,7 @@ WINGS = {
     "Prolific": Wing(("webapp.recruiters.prolific",)),
     "Mechanical Turk": Wing(("webapp.recruiters.mturk",)),
     "studies without a server": Wing(
-        ("webapp.serverless", "webapp.commands.static", "webapp.commands.import_sessions"),
+        ("webapp.serverless", "webapp.commands.static"),
         ("study", "static", "minimal", "--seed", "1", "--out", "static"),
     ),
     "treebanks": Wing(

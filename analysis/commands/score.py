@@ -124,6 +124,8 @@ def score_to_file(
         f"{f'{out}: ' if kept else ''}{total:,} sentences of {materials.n_items:,} items scored by "
         f"{written.model}, trained on {written.trained_on}"
     )
+    for sentence in materials.rendering_notes():
+        click.echo(sentence)
     _tell_how(out, scorer, written)
 
 

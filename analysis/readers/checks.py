@@ -18,6 +18,8 @@ from experiment.records import Item
 
 _TRUE = frozenset({"true", "1", "yes", "1.0"})
 _MOSTLY, _SHOWN = 0.5, 3
+# Chi-square with one degree of freedom, p < 0.01.
+_BEYOND_CHANCE = 6.63
 _BINS = 10
 
 
@@ -118,10 +120,14 @@ def check_stated(
     """
     if mapping.wide or "correct" in mapping.columns:
         return
-    for column in columns_of(table, "correct"):
+    named = [*columns_of(table, "correct")]
+    like_it = [name for name in table.columns if name not in named and _says_right(table[name])]
+    for column in (*named, *like_it):
         if column in (*mapping.columns.values(), *mapping.unrelated):
             continue
         stated = table[column].str.lower().to_numpy()[rows[ROW].to_numpy()]
+        if column in like_it and not _varies(pd.Series(stated, rows.index), rows, chose_good):
+            continue
         said = np.isin(stated, list(TRUTH))
         if not said.any():
             continue
@@ -141,6 +147,29 @@ def check_stated(
             f'Accuracy as the source states it ("{column}"): {right[said].mean():.1%}, the same '
             f"judgments in all {int(said.sum()):,} rows"
         )
+
+
+def _says_right(cells: "pd.Series[str]") -> bool:
+    """Return whether a column holds 0 and 1, or other words for wrong and right, and no others."""
+    values = {value.lower() for value in cells.unique()} - {""}
+    return bool(values & _TRUE) and bool(values - _TRUE) and values <= TRUTH
+
+
+def _varies(stated: "pd.Series[str]", rows: pd.DataFrame, chose_good: "pd.Series[bool]") -> bool:
+    """Return whether a column of 0 and 1 may say which choices were right.
+
+    It does not if it has one value for each item, participant or side of the expected version: it
+    then describes these. If the reading calls some choices wrong, both must go together more often
+    than by chance.
+    """
+    for name in ("item", "participant", "good_side", "option_first", VERSION):
+        if name in rows and (stated.groupby(rows[name].to_numpy()).nunique() <= 1).all():
+            return False
+    right = chose_good.to_numpy(dtype=bool)
+    if right.all() or not right.any():
+        return True
+    association = np.corrcoef(stated.isin(_TRUE).to_numpy(dtype=float), right)[0, 1]
+    return bool(len(right) * association**2 > _BEYOND_CHANCE)
 
 
 def describe(run: ExportedRun, items: Sequence[Item], account: Accounting) -> None:

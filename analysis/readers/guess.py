@@ -1,7 +1,7 @@
 """Guess a mapping from a table's columns and values, for the researcher to check."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -31,7 +31,7 @@ from analysis.readers.mapping import (
     simple,
 )
 from analysis.readers.single_answers import RATING, SAID_YES
-from analysis.readers.sources import Source
+from analysis.readers.sources import Source, without_marks
 from analysis.readers.texts import Options, items_by_texts
 from experiment.materials.formats.pairs import BAD_WORDS, GOOD_WORDS
 from experiment.records import Item, Variant
@@ -72,7 +72,7 @@ def guess_mapping(source: Source, items: Sequence[Item]) -> Guess:
         items: The items; without them, only columns with common names are found.
     """
     known = {item.item_id: Options(item) for item in items}
-    table = source.table
+    table = without_marks(source).table
     by_item = _columns_of_items(table, known)
     if by_item:
         return _with_participant(table, _named_after_items(table, by_item, known))
@@ -87,11 +87,16 @@ def guess_mapping(source: Source, items: Sequence[Item]) -> Guess:
     if item is None:
         return Guess(Meaning(), ("a column that holds the items' ids",))
     keep, choice = _choice_among(rows, item, known)
-    if not patterns and not _is_of_two(rows, choice):
+    shows_both = bool(_options_shown(_told_by_row(rows, rows.columns.drop(item), item, known)))
+    if not patterns and not shows_both and not _is_of_two(rows, choice):
         # A column identified only by its texts is also the version shown.
         person = first_of(rows, "participant")
         if answers := single_answers(rows, item, known, person):
             return _with_single(table, answers, item, by_texts, rows)
+        if by_texts == [choice.columns.get("chosen")]:
+            # No column has two roles: this one says which sentence was shown.
+            lacking = f'a column that holds the answers ("{by_texts[0]}" holds what was shown)'
+            return Guess(Meaning(), (lacking,))
     columns = {"item": item} | choice.columns | _named(rows, "rt_ms")
     if by_texts:
         del columns["item"]
@@ -231,13 +236,16 @@ def _choice(rows: pd.DataFrame, item: str, known: Known) -> Choice:
     for column in (*named, *similar):
         if sided := side_of(rows, column, lambda one: _versions(rows, one, item, known)):
             return sided
+    shown = _options_shown(_told_by_row(rows, others, item, known))
+    if shown and (sides := sides_by_contents(rows, item, sorted(shown))):
+        return sides
     for column in columns_of(rows, "correct"):
         return Choice({"correct": column}, {})
     if by_contents := _by_contents(
         rows, [header for header in others if header not in similar], item, known
     ):
         return Choice({"chosen": by_contents}, {})
-    if sides := sides_by_contents(rows):
+    if sides := sides_by_contents(rows, item, ()):
         return sides
     one = next((column for column in named if told[column]), None)
     return Choice({"chosen": one}, {}, sure=False) if one else Choice({}, {})
@@ -248,16 +256,27 @@ def _by_contents(rows: pd.DataFrame, columns: Sequence[str], item: str, known: K
 
     Two columns that always contain different versions are the two options shown.
     """
-    told = {column: _versions_by_row(rows, column, item, known) for column in columns}
+    told = _told_by_row(rows, columns, item, known)
+    shown = _options_shown(told)
+    left = [one for one in told if len(set(told[one].dropna())) > 1 and one not in shown]
+    return left[0] if len(left) == 1 else None
+
+
+def _told_by_row(
+    rows: pd.DataFrame, columns: Iterable[str], item: str, known: Known
+) -> dict[str, "pd.Series[str]"]:
+    return {column: _versions_by_row(rows, column, item, known) for column in columns}
+
+
+def _options_shown(told: Mapping[str, "pd.Series[str]"]) -> set[str]:
+    """Return the columns that together hold both versions in every row: nobody judged one alone."""
     both = [one for one, found in told.items() if len(set(found.dropna())) > 1]
-    shown = {
+    return {
         one
         for one in both
         for other in both
         if one != other and not (told[one] == told[other]).any() and told[one].notna().any()
     }
-    left = [one for one in both if one not in shown]
-    return left[0] if len(left) == 1 else None
 
 
 def _versions_by_row(rows: pd.DataFrame, column: str, item: str, known: Known) -> "pd.Series[str]":

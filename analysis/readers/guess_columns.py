@@ -131,6 +131,9 @@ def side_of(rows: pd.DataFrame, column: str, versions: Callable[[str], set[str]]
     """
     values = set(rows[column].map(comparable)) - {""}
     for side in columns_of(rows, "good_side"):
+        if side == column:
+            # No column has two roles.
+            continue
         sides = set(rows[side].map(comparable)) - {""}
         if values & sides and len(values | sides) <= _TWO:
             return Choice({"chosen": column, "good_side": side}, {})
@@ -166,11 +169,17 @@ def _named_places(
             yield pair[0], means
 
 
-def sides_by_contents(rows: pd.DataFrame) -> Choice | None:
+def sides_by_contents(rows: pd.DataFrame, item: str, shown: Sequence[str]) -> Choice | None:
     """Return two columns that contain the same two sides and mostly agree, whatever their names.
 
-    One is the chosen side, the other the expected version's side. Their roles are interchangeable:
-    a choice is right if both are equal.
+    One is the chosen side, the other the expected version's side, which follows from what was shown
+    where; without columns of that, the roles are interchangeable: a choice is right if both are
+    equal.
+
+    Args:
+        rows: The rows of judgments.
+        item: The column with the items' ids.
+        shown: The columns with the texts on each side.
     """
     held = {header: frozenset(rows[header].map(comparable)) - {""} for header in rows.columns}
     for pair in map(frozenset, (*_PAIRS, *_KEYS)):
@@ -182,9 +191,20 @@ def sides_by_contents(rows: pd.DataFrame) -> Choice | None:
         agree = both[one].map(comparable) == both[other].map(comparable)
         if len(both) and agree.mean() >= _AGREE:
             expected = any(word in simple(one) for word in _EXPECTED_WORDS)
+            if shown:
+                display = rows[[item, *shown]].agg("\n".join, axis=1)
+                follows = [_one_for_each(rows[name], display) for name in (one, other)]
+                expected = follows[0] if follows[0] != follows[1] else expected
             chosen, good = (other, one) if expected else (one, other)
             return Choice({"chosen": chosen, "good_side": good}, {})
     return None
+
+
+def _one_for_each(cells: "pd.Series[str]", of: "pd.Series[str]") -> bool:
+    """Return whether a column has one value for each value of another, where it has any."""
+    filled = cells != ""
+    groups = cells[filled].map(comparable).groupby(of[filled])
+    return bool((groups.nunique() <= 1).all())
 
 
 # Usual names of answer columns; a name only decides between otherwise equal candidates.

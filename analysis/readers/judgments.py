@@ -25,10 +25,10 @@ from analysis.readers.checks import (
 )
 from analysis.readers.colorless_green import read_colorless_green
 from analysis.readers.long_form import to_long
-from analysis.readers.mapping import Meaning, read_mapping
+from analysis.readers.mapping import Meaning, read_mapping, spoken_values
 from analysis.readers.plausibility import check_times
 from analysis.readers.single_answers import answer_of, with_answers
-from analysis.readers.sources import Source, read_source
+from analysis.readers.sources import Source, read_source, without_marks
 from analysis.readers.texts import with_versions
 from experiment.errors import MaterialsError
 from experiment.materials.formats.files import open_materials
@@ -148,6 +148,7 @@ def interpreted(
             contradict ids, or the source's own accuracy contradicts the judgments.
     """
     path = source.path
+    source = without_marks(source, spoken_values(mapping))
     found = to_long(source.table, mapping, path, items)
     rows, account = found.rows, found.account
     account.before = dict(source.left_out)

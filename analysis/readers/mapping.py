@@ -92,6 +92,14 @@ def _toml_table(name: str, table: Mapping[str, object]) -> list[str]:
     return lines
 
 
+def spoken_values(mapping: Meaning) -> set[str]:
+    """Return the texts of a source that a mapping speaks of, in its rules or translations."""
+    rules = (mapping.keep, mapping.drop, mapping.keep_trials, mapping.drop_trials)
+    values = [value for rule in rules for value in rule.values()]
+    spoken = {text for value in values for text in ([value] if isinstance(value, str) else value)}
+    return spoken | {text for means in mapping.values.values() for text in means}
+
+
 def read_mapping(path: Path | None) -> Meaning:
     """Read a mapping file; without a file, columns must have Parallax's names.
 
@@ -201,7 +209,11 @@ def columns_of(table: pd.DataFrame, role: str) -> Iterator[str]:
     for name in known.names:
         for column in table.columns:
             # Match a name with or without its model or form.
-            if name in (simple(column), simple(_PREFIX.sub("", column))):
+            names = [simple(column), simple(_PREFIX.sub("", column))]
+            if role == "rt_ms":
+                # E-Prime and PsychoPy name an object and its time: Slide1.RT, key_resp.rt.
+                names.append(simple(column.rsplit(".", 1)[-1]))
+            if name in names:
                 filled = table[column][table[column] != ""]
                 if len(filled) and known.holds(filled):
                     yield column

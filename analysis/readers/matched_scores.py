@@ -16,8 +16,10 @@ from experiment.tables.files import write_table
 from experiment.tables.schemas import SCORES
 
 # Possible renderings of a text, the most likely first.
-_RENDERINGS = ("as_written", "sentence_case", "lower_case_tokens")
+_RENDERINGS = ("as_written", "sentence_case", "lower_case_tokens", "split_lower_case_tokens")
 _SHOWN = 3
+# A few texts may have the same score.
+_FEWEST_SCORES = 4
 
 Version = tuple[str, str]
 
@@ -93,8 +95,26 @@ def _matched(model: str, rows: Sequence[Scored], items: Sequence[Item], where: P
             where=strange[0].place,
             expected="ids or texts of the items",
         )
+    _refuse_constant(scores, where)
     notes = [*_left_out(scores, strange, items, where), *_unlike(unlike)]
     return Matched(model, scores, rendering, tuple(notes))
+
+
+def _refuse_constant(scores: Mapping[Version, Scored], where: Path) -> None:
+    """Refuse scores that are all 0, or all the same: no model predicted the texts."""
+    sums = {math.fsum(row.logprobs_nats) for row in scores.values()}
+    if len(scores) < _FEWEST_SCORES or len(sums) > 1:
+        return
+    value = sums.pop()
+    raise AnalysisError(
+        f"all {len(scores):,} scores are {value:g}, for different texts",
+        where=str(where),
+        expected="log-probabilities, which differ from text to text",
+        remedy="Score again: a server that does not return the log-probabilities of a prompt "
+        "(without echo) gives 0 for every text"
+        if not value
+        else "Name the column of scores",
+    )
 
 
 def _refuse_contradiction(row: Scored, of_text: Mapping[str, list[Version]]) -> None:

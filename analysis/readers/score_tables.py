@@ -172,7 +172,10 @@ def read_score_table(
     """
     found = text_columns(table, named)
     scores = score_columns(table, unit, named)
-    if not scores or not ({"text", "sentence_id", "item_id"} & found.keys()):
+    paired = bool(scores) and all(
+        column.variant and _text_of(table.rows[0], {}, column.variant) for column in scores
+    )
+    if not scores or not (paired or {"text", "sentence_id", "item_id"} & found.keys()):
         raise AnalysisError(
             "no column holds scores"
             if not scores

@@ -3,8 +3,8 @@
 import csv
 import zipfile
 from collections import Counter
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
 
@@ -47,6 +47,41 @@ class Source:
     def is_colorless_green(self) -> bool:
         """Whether this is the Gulordava et al. (2018) table, which contains its items."""
         return self.format == _PUBLISHED
+
+
+# Texts that mark a missing value; "." and "-" do so only among numbers.
+_MARKS = frozenset({"na", "n/a", "#n/a", "<na>", "nan", "null", "empty", ".", "-"})
+_MARKS_AMONG_NUMBERS = frozenset({".", "-", "empty"})
+
+
+def without_marks(source: Source, spoken: Collection[str] = ()) -> Source:
+    """Return a source whose marks of missing values (NA, NaN, null, a point) are empty cells.
+
+    Args:
+        source: The source.
+        spoken: Texts that a mapping speaks of, which are values.
+    """
+    changed: dict[str, pd.Series[str]] = {}
+    notes = []
+    for column in source.table.columns:
+        cells = source.table[column]
+        values = {str(value): str(value).strip().lower() for value in cells.unique()}
+        marks = {
+            value for value, lower in values.items() if lower in _MARKS and value not in spoken
+        }
+        others = [value for value, lower in values.items() if lower and value not in marks]
+        if not marks or not others:
+            continue
+        if pd.to_numeric(pd.Series(others), errors="coerce").isna().any():
+            marks = {value for value in marks if values[value] not in _MARKS_AMONG_NUMBERS}
+        missing = cells.isin(marks)
+        if missing.any():
+            changed[column] = cells.mask(missing, "")
+            named = ", ".join(f'"{mark}"' for mark in sorted(marks))
+            notes.append(f'{int(missing.sum()):,} cells of "{column}" hold no value: {named}')
+    if not changed:
+        return source
+    return replace(source, table=source.table.assign(**changed), notes=(*source.notes, *notes))
 
 
 def read_source(path: Path) -> Source:

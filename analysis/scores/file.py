@@ -165,8 +165,10 @@ def write_score_file(
             pq.ParquetWriter(temporary, arrow_schema(SCORES), compression="zstd") as writer,
         ):
             written = render(materials.rendering)
+            # A study's texts are rendered as its study.toml says; a file's changes are told.
+            noted = written if materials.study else materials.noting(written)
             for block, items in enumerate(_blocks(materials, scoring.items_at_a_time)):
-                scores = _BlockScores(sentences(items, written), block, scoring, cache)
+                scores = _BlockScores(sentences(items, noted), block, scoring, cache)
                 seed = derive_seed(_SEED, "check of scores", facts.materials_hash, block)
                 table, certificate = scores.table()
                 try:

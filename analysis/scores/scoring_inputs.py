@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Self
@@ -11,12 +11,15 @@ from analysis.data.frames import read_exported
 from analysis.errors import AnalysisError
 from experiment.materials.formats.files import is_materials, open_materials
 from experiment.materials.read import load_items, materials_hash
+from experiment.materials.render import note_on_changes
 from experiment.records import Item
 from experiment.studies.load import load_study
 from experiment.tables.schemas import RESPONSES
 from lm.scorer import HasSubwords, Scorer
 
 WORD_TOKENS, AS_WRITTEN = "lower_case_tokens", "as_written"
+# A file's texts get no full stop that they do not have.
+_FILE_TOKENS = "split_lower_case_tokens"
 
 Progress = Callable[[Iterator[Item]], Iterator[Item]]
 
@@ -37,6 +40,7 @@ class Materials:
         cased_rendering: The rendering for word-level models with capital letters.
         running_rendering: The rendering for models that tokenise running text themselves.
         notes: Decisions made while reading, in sentences.
+        changes: Each text of a file that the rendering has changed, before and after.
     """
 
     items: Callable[[], Iterator[Item]]
@@ -50,14 +54,32 @@ class Materials:
     cased_rendering: str = AS_WRITTEN
     running_rendering: str = AS_WRITTEN
     notes: tuple[str, ...] = ()
+    changes: list[tuple[str, str]] = field(default_factory=list, compare=False)
 
     def given_to(self, scorer: Scorer) -> Self:
         """Return the same items in the rendering that fits the model."""
+        rendering = self.rendering
         if isinstance(scorer, HasSubwords):
-            return replace(self, rendering=self.running_rendering)
-        if getattr(scorer, "cased", False):
-            return replace(self, rendering=self.cased_rendering)
-        return self
+            rendering = self.running_rendering
+        elif getattr(scorer, "cased", False):
+            rendering = self.cased_rendering
+        return replace(self, rendering=rendering, changes=[])
+
+    def noting(self, written: Callable[[str], str]) -> Callable[[str], str]:
+        """Return a rendering that keeps each text it changes, with the result, in ``changes``."""
+
+        def noted(text: str) -> str:
+            rendered = written(text)
+            if rendered != text:
+                self.changes.append((text, rendered))
+            return rendered
+
+        return noted
+
+    def rendering_notes(self) -> list[str]:
+        """Return a note on how many of a file's texts the rendering changed, with examples."""
+        changed = [] if self.study else [*dict.fromkeys(self.changes)]
+        return note_on_changes(changed, f"The model reads texts as {self.rendering}")
 
 
 def find_materials(
@@ -77,7 +99,7 @@ def find_materials(
     if is_materials(named):
         opened = open_materials(Path(named))
         items, notes, named_as = opened.items, opened.notes, ("", "")
-        renderings = WORD_TOKENS, AS_WRITTEN, opened.rendering or AS_WRITTEN
+        renderings = _FILE_TOKENS, AS_WRITTEN, opened.rendering or AS_WRITTEN
     else:
         study = load_study(named)
         given = study.materials.given_to_models

@@ -125,7 +125,7 @@ def _head(name: str, title: str, language: str, items_file: str, asking: Asking)
     yield "[materials]"
     yield f"items = {_quoted(items_file)}"
     yield 'shown_to_people = "as_written" # the sentences appear as the items have them'
-    yield 'given_to_models = "lower_case_tokens"'
+    yield 'given_to_models = "split_lower_case_tokens"'
 
 
 def _headers(headers: Mapping[str, Header]) -> Iterator[str]:

@@ -1,7 +1,7 @@
 """Renderings: how an item's words and pictures are written for a participant or a model."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import cast
 
 import regex
@@ -26,12 +26,14 @@ RENDERINGS = Registry(
         "after_space": "experiment.materials.render:after_space",
         "sentence_case": "experiment.materials.render:sentence_case",
         "lower_case_tokens": "experiment.materials.render:lower_case_tokens",
+        "split_lower_case_tokens": "experiment.materials.render:split_lower_case_tokens",
         "running_text": "experiment.materials.render:running_text",
         "cased_tokens": "experiment.materials.render:cased_tokens",
     },
     group="parallax.renderings",
 )
 
+_EXAMPLES = 2
 # A word is letters with their combining marks, as Unicode defines them; all other text is split
 # into graphemes, so that a flag or a family emoji stays one token.
 _TOKEN = regex.compile(r"\w+(?:['\u2019-]\w+)*|(?!\s)\X")
@@ -53,6 +55,19 @@ def render(name: str, *, own_code: bool = True) -> Callable[[str], str]:
         PluginError: The function cannot or must not be imported, or is not a function.
     """
     return cast(Callable[[str], str], RENDERINGS.load(name, own_code=own_code))
+
+
+def note_on_changes(changed: Sequence[tuple[str, str]], reason: str) -> list[str]:
+    """Return a note on how many texts were changed, with two examples; empty without changes.
+
+    Args:
+        changed: Each changed text, before and after.
+        reason: What changed them, as the beginning of a sentence.
+    """
+    if not changed:
+        return []
+    examples = "; ".join(f"{before!r} became {after!r}" for before, after in changed[:_EXAMPLES])
+    return [f"{reason}: {len(changed):,} texts were changed: {examples}."]
 
 
 def as_written(text: str) -> str:
@@ -95,7 +110,9 @@ def split_tokens(text: str) -> str:
 
 
 def split_lower_case_tokens(text: str) -> str:
-    """Return the result of ``split_tokens`` in lower case."""
+    """Return the words and marks of a text as lower-case tokens; no full stop is added."""
+    if (letters := text.replace(" ", "")).isascii() and letters.isalpha():
+        return " ".join(text.lower().split())
     return split_tokens(text.lower())
 
 

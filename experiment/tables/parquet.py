@@ -28,6 +28,20 @@ def arrow_schema(schema: TableSchema, metadata: Mapping[str, str] | None = None)
     return pa.schema(fields, metadata=dict(metadata or {}))
 
 
+def column_names(path: Path) -> list[str]:
+    """Return the names of a file's columns."""
+    return [str(name) for name in pq.read_schema(path).names]
+
+
+def read_records(path: Path) -> list[dict[str, object]]:
+    """Return the rows of any Parquet file.
+
+    Raises:
+        ValueError: The file is not Parquet.
+    """
+    return pq.read_table(path).to_pylist()  # type: ignore[no-any-return]
+
+
 def write_parquet(
     schema: TableSchema,
     rows: Iterable[Mapping[str, object]],

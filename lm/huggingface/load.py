@@ -39,6 +39,8 @@ from lm.weights import (
 _LAYER = re.compile(r"\.\d+\.")
 # The window of a model with unlimited positions, if its config gives no limit.
 _ENDLESS = 2**20
+# The table of learned positions in the library's models.
+_POSITIONS = "position_embeddings"
 
 
 def refuse_incomplete(kind: str, report: Mapping[str, Any], source: str) -> None:
@@ -116,7 +118,12 @@ def loader_of(config: PreTrainedConfig, source: str) -> Any:  # noqa: ANN401
     )
 
 
-def window_of(config: PreTrainedConfig, tokenizer: PreTrainedTokenizerBase, source: str) -> int:
+def window_of(
+    config: PreTrainedConfig,
+    tokenizer: PreTrainedTokenizerBase,
+    source: str,
+    model: torch.nn.Module,
+) -> int:
     """Return the most tokens that the model reads, special tokens included."""
     added = set(getattr(tokenizer, "added_tokens_decoder", {}))
     needed = (tokenizer.bos_token_id, tokenizer.eos_token_id, tokenizer.unk_token_id)
@@ -128,10 +135,18 @@ def window_of(config: PreTrainedConfig, tokenizer: PreTrainedTokenizerBase, sour
         )
     longest = int(tokenizer.model_max_length)
     positions = int(getattr(config, "max_position_embeddings", None) or min(longest, _ENDLESS))
-    if "roberta" in config.model_type and config.pad_token_id is not None:
-        # These models number positions from the padding token's number plus one.
-        positions -= config.pad_token_id + 1
-    return min(positions, longest)
+    return min(positions - _positions_before_texts(model), longest)
+
+
+def _positions_before_texts(model: torch.nn.Module) -> int:
+    """Return the number of positions that no text uses.
+
+    RoBERTa and its relatives (CamemBERT, MPNet, Longformer) number positions from the padding
+    token's number plus one; their table of positions has a row for padding.
+    """
+    tables = [part for name, part in model.named_modules() if name.endswith(_POSITIONS)]
+    padding = [int(row) for table in tables if (row := getattr(table, "padding_idx", None))]
+    return max(padding, default=-1) + 1
 
 
 @contextmanager
@@ -241,12 +256,12 @@ def load_hf(
     model = model.eval()
     text = config.get_text_config(decoder=True)
     if loader is AutoModelForSeq2SeqLM:
-        window = window_of(text, tokenizer, source)
+        window = window_of(text, tokenizer, source, model)
         return Seq2SeqScorer(model, tokenizer, window=window, name=name, trained_on=trained_on)
     masked = loader is AutoModelForMaskedLM
     encoder = TextEncoder(
         cast(Tokenizer, tokenizer),
-        window=window_of(text, tokenizer, source),
+        window=window_of(text, tokenizer, source, model),
         masked=masked,
         name=name,
         beginning=beginning,

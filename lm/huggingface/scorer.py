@@ -130,14 +130,30 @@ class HfScorer:
                 f"{self.name} cannot be run on a text alone ({type(error).__name__}: {reason}). "
                 "Give a causal or masked language model that reads nothing but tokens."
             ) from error
+        self._refuse_no_numbers([first_scores, second_scores])
         worst = float(np.max(np.abs(first_scores - second_scores)))
-        # Written so that a difference of NaN is refused, too.
-        if not worst <= WORST_NATS:
+        if worst > WORST_NATS:
             raise LmError(
                 f"{self.name} does not predict a word from the words before it: its scores "
                 f"change by {worst:.2g} nats with the words after it. If it is a causal model, its "
                 'config.json may lack "is_decoder": true; if not, give its masked version.'
             )
+
+    def _refuse_no_numbers(self, scores: Sequence[NDArray[np.float64]]) -> None:
+        """Raise an LmError if a score is not a number, with the reason."""
+        if all(np.isfinite(values).all() for values in scores):
+            return
+        broken = [n for n, part in self.model.named_parameters() if not part.isfinite().all()]
+        if broken:
+            reason = f"its weights {broken[0]} hold NaN or infinite numbers. Give intact weights."
+        elif self.model.dtype == torch.float16:
+            reason = (
+                "its numbers grow beyond 65,504, the greatest of float16. Load it with --dtype "
+                "bfloat16 or float32."
+            )
+        else:
+            reason = "it gives tokens a probability of 0 or none. Give another model."
+        raise LmError(f"{self.name} gives scores that are no finite numbers: {reason}")
 
     def _hidden(
         self, layers: PackedLayers, ids: torch.Tensor, places: torch.Tensor, mask: torch.Tensor

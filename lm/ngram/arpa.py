@@ -55,7 +55,7 @@ def read_arpa(path: Path) -> NgramTable:
     """Return the back-off model in an ARPA file, plain or gzip-compressed.
 
     Back-off weights may be missing, and columns may be separated by any white space. In a model
-    without ``<unk>``, unknown words get ``MISSING_UNKNOWN_LOG10``, as in KenLM.
+    without ``<unk>`` (in any case), unknown words get ``MISSING_UNKNOWN_LOG10``, as in KenLM.
 
     Raises:
         LmError: The file is missing, not ARPA text, or inconsistent.
@@ -144,12 +144,19 @@ def _unigram_table(
     if len(number_of) != len(words):
         raise lines.error("a word above occurs twice among the unigrams")
     missing = {UNKNOWN: MISSING_UNKNOWN_LOG10, BEGIN: LOG10_ZERO, END: LOG10_ZERO}
+    # As in KenLM, the unknown word may be written in capitals; later n-grams write it in the same
+    # way.
+    names = [_text(word) for word in number_of]
+    if UNKNOWN not in names and UNKNOWN in (lower := [name.lower() for name in names]):
+        names[lower.index(UNKNOWN)] = UNKNOWN
+        del missing[UNKNOWN]
     for special, logprob in missing.items():
         if special.encode() not in number_of:
             number_of[special.encode()] = len(number_of)
+            names.append(special)
             logprobs, backoffs = np.append(logprobs, logprob), np.append(backoffs, 0.0)
     level = Level(np.arange(len(number_of)), logprobs, backoffs)
-    return NgramTable(tuple(map(_text, number_of)), (level,))
+    return NgramTable(tuple(names), (level,))
 
 
 def _level(

@@ -30,7 +30,12 @@ def logprobs_again(source: str, texts: Sequence[str]) -> list[NDArray[np.float64
     path = Path(source) / "model.arpa"
     path = path if path.exists() else path.with_name("model.arpa.gz")
     vocabulary = {gram[0] for gram, *_ in _lines(path, {1})}
-    sentences = [["<s>", *(_word(word, vocabulary) for word in text.split())] for text in texts]
+    spelt = [word for word in vocabulary if re.fullmatch("<unk>", word, re.IGNORECASE)]
+    # The file's own spelling, where it does not write the unknown word in small letters.
+    unknown = "<unk>" if "<unk>" in spelt or not spelt else spelt[0]
+    sentences = [
+        ["<s>", *(_word(word, vocabulary, unknown) for word in text.split())] for text in texts
+    ]
     orders = _orders(path)
     needed = {
         tuple(words[start:end])
@@ -42,13 +47,13 @@ def logprobs_again(source: str, texts: Sequence[str]) -> list[NDArray[np.float64
         gram: (logprob, backoff)
         for gram, logprob, backoff in _lines(path, range(1, orders + 1), needed)
     }
-    model.setdefault(("<unk>",), (_NO_UNKNOWN_LOG10, 0.0))
+    model.setdefault((unknown,), (_NO_UNKNOWN_LOG10, 0.0))
     return [_of_sentence(words, model, orders) for words in sentences]
 
 
-def _word(word: str, vocabulary: set[str]) -> str:
+def _word(word: str, vocabulary: set[str], unknown: str) -> str:
     # A written <s> is an ordinary word, and unknown to the model.
-    return word if word in vocabulary and word != "<s>" else "</s>" if word == "</s>" else "<unk>"
+    return word if word in vocabulary and word != "<s>" else "</s>" if word == "</s>" else unknown
 
 
 def _of_sentence(

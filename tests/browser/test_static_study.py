@@ -90,8 +90,14 @@ def test_one_file_from_a_disk_hands_the_answers_to_the_person(tmp_path, instance
     questionnaire(page)
     expect(page.locator(".text + #answers-file")).to_be_visible()
     expect(page.get_by_text("You can close this page now")).to_have_count(0)
+    # Nobody is told that the answers are stored before they saved them.
+    expect(page.locator("h1")).to_be_focused()
+    for said in (".done", ".text p"):
+        expect(page.locator(said).first).to_be_hidden()
     with page.expect_download() as download:
         page.locator("#answers-file a").click()
+    for said in (".done", ".text p"):
+        expect(page.locator(said).first).to_be_visible()
     saved = json.loads(Path(download.value.path()).read_text())
     assert [entry["kind"] for entry in saved].count("answer") == 8
 
@@ -154,8 +160,10 @@ def test_a_full_store_is_said_and_the_answers_are_kept_and_can_be_saved(
     answer_by_key(page, 1)
     questionnaire(page)
     expect(page.locator("#kept-here")).to_be_visible()
+    expect(page.locator(".text p").first).to_be_hidden()
     with page.expect_download() as download:
         page.locator("#answers-file a").click()
+    expect(page.locator(".text p").first).to_be_visible()
     assert "1 finished" in imported(saved_as(download.value, tmp_path / "mailed.json"), instance)
 
 

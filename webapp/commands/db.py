@@ -6,9 +6,14 @@ from pathlib import Path
 import click
 
 from experiment.errors import ParallaxError
-from webapp.commands.database import opened, refuse_while_serving, scrub_and_tell, tell_erased
 from webapp.commands.erasure_record import copy_record, newest_record
-from webapp.commands.options import with_instance
+from webapp.commands.options import (
+    opened,
+    refuse_while_serving,
+    scrub_and_tell,
+    tell_erased,
+    with_instance,
+)
 from webapp.commands.paying_copy import NOT_EXCLUDED
 from webapp.core.clock import utc_now
 from webapp.core.instance import key_file, open_instance, write_once
@@ -206,15 +211,15 @@ def fetch(folder: Path, name: str | None, identity: Path | None, instance: Path)
     folder.mkdir(parents=True, exist_ok=True)
     file = _bucket(settings).fetch(folder, name)
     click.echo(f"{file} is here, with its keys and its record of erasures.")
-    mine = key_file(home, settings.secret_key_file)
+    own_keys_file = key_file(home, settings.secret_key_file)
     if identity is None:
         return
-    if mine.exists():
-        click.echo(f"{mine} is kept: there are keys already.")
+    if own_keys_file.exists():
+        click.echo(f"{own_keys_file} is kept: there are keys already.")
         return
-    with readable(key_beside(file), identity) as plain:
-        write_once(mine, plain.read_text(encoding="utf-8"))
-    click.echo(f"The keys are in {mine}.")
+    with readable(key_beside(file), identity) as decrypted:
+        write_once(own_keys_file, decrypted.read_text(encoding="utf-8"))
+    click.echo(f"The keys are in {own_keys_file}.")
 
 
 _WITHOUT_RIGHT = (
@@ -264,11 +269,11 @@ def restore_(
     keys = read_keys(folder, settings.secret_key_file)
     with (
         readable(file, identity) as read,
-        whole(read, complete=copied) as plain,
+        whole(read, complete=copied) as decrypted,
         opened(instance) as engine,
         exclusive_access(engine),
     ):
-        backup = examine(engine, plain, replace=replace)
+        backup = examine(engine, decrypted, replace=replace)
         refuse_lost(backup, keys, file, adopted=keys_lost)
         # Checked first, because without a record, restored participants could not be erased again.
         record_note = newest_record(
@@ -311,11 +316,11 @@ def drill_(file: Path, identity: Path | None, instance: Path) -> None:
     refused = ""
     with (
         readable(file, identity) as read,
-        whole(read, complete=False) as plain,
+        whole(read, complete=False) as decrypted,
         opened(instance) as engine,
     ):
-        tried = try_out(engine, plain)
-        backup = Restorable(engine, plain, tried.content)
+        tried = try_out(engine, decrypted)
+        backup = Restorable(engine, decrypted, tried.content)
         try:
             refuse_lost(backup, read_keys(folder, settings.secret_key_file), file, adopted=False)
         except WebappError as error:

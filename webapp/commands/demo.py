@@ -60,26 +60,28 @@ def demo(
     study with the same code is used again.
     """
     open_instance(instance)  # before anything is written there
-    made = instance / "studies" / _identity(name)
-    here = ("--instance", str(instance))
-    listen = ("serve", "--background", *(("--port", port) if port else ()), *here)
-    _make(made / "items.parquet", "materials", "write", name, "--out")
-    _make(made / "lists", "lists", "build", name, "--seed", _SEED, "--out")
+    study_folder = instance / "studies" / _identity(name)
+    instance_option = ("--instance", str(instance))
+    listen = ("serve", "--background", *(("--port", port) if port else ()), *instance_option)
+    _make(study_folder / "items.parquet", "materials", "write", name, "--out")
+    _make(study_folder / "lists", "lists", "build", name, "--seed", _SEED, "--out")
     suffix = "" if recruiter == _SIMULATOR else f"_{recruiter}"
-    export = made / f"export{suffix}"
+    export = study_folder / f"export{suffix}"
     report = f"report{'_of_models' * models}{'_of_takers' * takers}{suffix}"
     if not export.exists():
         if recruiter == _SIMULATOR:
-            _take_part(name, made, listen, here)
+            _take_part(name, study_folder, listen, instance_option)
         else:
-            take_part_at_stand_in(name, recruiter, made, _run, _SEED)
-    judges = [part for file in _scores(name, made, models) for part in ("--scores", str(file))]
+            take_part_at_stand_in(name, recruiter, study_folder, _run, _SEED)
+    judges = [
+        part for file in _scores(name, study_folder, models) for part in ("--scores", str(file))
+    ]
     if takers:
-        folders = take_sessions(name, made, export, _make)
+        folders = take_sessions(name, study_folder, export, _make)
         judges += [part for folder in folders for part in ("--takers", str(folder))]
-    _compare(export, made / report, judges)
+    _compare(export, study_folder / report, judges)
     if keep:
-        _open_door(name, made, listen, here)
+        _serve_link(name, study_folder, listen, instance_option)
     else:
         click.echo("\nTo take part yourself: make study KEEP=1, then open the link it prints.")
     click.echo("To stop the server afterwards: make stop")
@@ -105,7 +107,7 @@ def _scores(name: str, made: Path, models: bool) -> list[Path]:
             f"parallax lm score MODEL {folder} --out scores.parquet"
         )
         return []
-    wanted: dict[str, tuple[str, ...]] = {**_NGRAM, **(_MORE if models else {})}
+    model_options: dict[str, tuple[str, ...]] = {**_NGRAM, **(_MORE if models else {})}
     if not text.exists():
         text = made / "text.txt"
         _make(text, "lm", "text", name, "--out")
@@ -113,16 +115,18 @@ def _scores(name: str, made: Path, models: bool) -> list[Path]:
             # Only a generated text has supertags.
             _make(made / "tags", "lm", "text", name, "--tagged", "--sentences", "5000",
                   "--seed", "2", "--out")  # fmt: skip
-            wanted["multitask"] = ("demo_multitask", "--tags", str(made / "tags"))
+            model_options["multitask"] = ("demo_multitask", "--tags", str(made / "tags"))
     try:
         _train(made, _NGRAM, text)
     except MissingPartError as error:
         click.echo(f"{error} The report compares people with a unigram model instead.")
-        del wanted["ngram"]
-        wanted = _UNIGRAM | wanted
-    _train(made, {model: wanted[model] for model in wanted if model not in _NGRAM}, text)
-    files = [made / "scores" / f"{model}.parquet" for model in wanted]
-    for model, file in zip(wanted, files, strict=True):
+        del model_options["ngram"]
+        model_options = _UNIGRAM | model_options
+    _train(
+        made, {model: model_options[model] for model in model_options if model not in _NGRAM}, text
+    )
+    files = [made / "scores" / f"{model}.parquet" for model in model_options]
+    for model, file in zip(model_options, files, strict=True):
         _make(file, "lm", "score", f"{made}/models/{model}", name, "--out")
     return files
 
@@ -160,7 +164,7 @@ def _run(*command: str) -> object:
     return commands.main(command, standalone_mode=False)
 
 
-def _launched(name: str, recruiter: str, made: Path, here: Sequence[str]) -> str:
+def _find_or_launch_run(name: str, recruiter: str, made: Path, here: Sequence[str]) -> str:
     """Return the reference of the run of that recruiter, launching the run if it does not exist."""
     note = made / f"{recruiter}_run"
     if not note.exists():
@@ -170,7 +174,7 @@ def _launched(name: str, recruiter: str, made: Path, here: Sequence[str]) -> str
 
 
 def _take_part(name: str, made: Path, listen: Sequence[str], here: Sequence[str]) -> None:
-    run = _launched(name, _SIMULATOR, made, here)
+    run = _find_or_launch_run(name, _SIMULATOR, made, here)
     serving = running(Path(here[-1])) is not None
     if not serving:
         _run(*listen)
@@ -183,10 +187,10 @@ def _take_part(name: str, made: Path, listen: Sequence[str], here: Sequence[str]
     _run("export", run, "--out", str(made / "export"), *here)
 
 
-def _open_door(name: str, made: Path, listen: Sequence[str], here: Sequence[str]) -> None:
+def _serve_link(name: str, made: Path, listen: Sequence[str], here: Sequence[str]) -> None:
     if running(Path(here[-1])) is None:
         _run(*listen)
-    server, run = running(Path(here[-1])), _launched(name, "direct", made, here)
+    server, run = running(Path(here[-1])), _find_or_launch_run(name, "direct", made, here)
     click.echo(f"\nTo try it yourself: {server and server.url}/run/{run}")
 
 

@@ -40,9 +40,9 @@ def demonstrations() -> Mapping[str, tuple[str, Demonstration]]:
     ways: dict[str, tuple[str, Demonstration]] = {}
     classes = list(recruiter_classes())
     for recruiter in classes:
-        others = {other.name for other in classes} - {recruiter.name}
+        other_names = {other.name for other in classes} - {recruiter.name}
         for name, way in recruiter.demonstrations().items():
-            ways[f"{name}_link" if name in others else name] = (recruiter.name, way)
+            ways[f"{name}_link" if name in other_names else name] = (recruiter.name, way)
     return dict(sorted(ways.items()))
 
 
@@ -61,22 +61,29 @@ def take_part_at_stand_in(name: str, way: str, made: Path, run: Command, seed: s
     place = made / way
     shutil.rmtree(place, ignore_errors=True)
     place.mkdir(parents=True)
-    here = ("--instance", str(place))
+    instance_option = ("--instance", str(place))
     with _stand_in(shown.stand_in, place / "stand_in", load_study(name).currency) as site:
-        study = _written(name, place, shown, site)
+        study = _write_changed_study(name, place, shown, site)
         (place / "parallax.toml").write_text(
             shown.settings.replace("{site}", site),
             encoding="utf-8",
             newline="\n",
         )
-        run("serve", "--background", "--port", "0", *here)
+        run("serve", "--background", "--port", "0", *instance_option)
         try:
             launched = run(
-                "launch", str(study), "--seed", seed, "--recruiter", recruiter, "--simulated", *here
+                "launch",
+                str(study),
+                "--seed",
+                seed,
+                "--recruiter",
+                recruiter,
+                "--simulated",
+                *instance_option,
             )
             shown.steps(_stage(place, site, str(launched), recruiter, load_study(str(study)), run))
         finally:
-            run("stop", *here)
+            run("stop", *instance_option)
     (place / "export").rename(made / f"export_{way}")
 
 
@@ -129,11 +136,11 @@ def _stage(
     return _Stage(place, site, run_ref, link, places, server.url, command)
 
 
-def _written(name: str, place: Path, shown: Demonstration, site: str) -> Path | str:
+def _write_changed_study(name: str, place: Path, shown: Demonstration, site: str) -> Path | str:
     """Return the study to launch: the named one, or a copy with the demonstration's additions."""
     study = load_study(name)
     toml = (study.folder / "study.toml").read_text(encoding="utf-8")
-    if (written := shown.written(toml, site)) == toml:
+    if (changed_toml := shown.written(toml, site)) == toml:
         return name
     copy = place / "study" / study.folder.name
     write_study_files(study, copy)
@@ -141,11 +148,11 @@ def _written(name: str, place: Path, shown: Demonstration, site: str) -> Path | 
     path.write_text(
         shown.written(path.read_text(encoding="utf-8"), site), encoding="utf-8", newline="\n"
     )
-    click.echo(f"\nAdded to study.toml:\n{_added(toml, written)}")
+    click.echo(f"\nAdded to study.toml:\n{_added_lines(toml, changed_toml)}")
     return copy
 
 
-def _added(before: str, after: str) -> str:
+def _added_lines(before: str, after: str) -> str:
     lines_before = set(before.splitlines())
     return "\n".join(line for line in after.splitlines() if line and line not in lines_before)
 

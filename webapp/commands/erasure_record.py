@@ -9,8 +9,7 @@ from sqlalchemy import Engine
 from sqlalchemy.exc import SQLAlchemyError
 
 from experiment.errors import why_unread
-from webapp.commands.database import opened, refuse_while_serving, tell_erased
-from webapp.commands.options import with_instance
+from webapp.commands.options import opened, refuse_while_serving, tell_erased, with_instance
 from webapp.core.clock import utc_now
 from webapp.core.instance import open_instance
 from webapp.core.sealing import Sealer
@@ -59,7 +58,7 @@ def record_(add: Path | None, from_database: bool, instance: Path) -> None:
         sealer = sealer_of(engine.dialect)
         if add is not None:
             if not add.exists():
-                raise _absent(add)
+                raise _missing_record_error(add)
             refuse_foreign(add, sealer)
             _merge(folder, sealer, [add])
         if from_database:
@@ -75,7 +74,7 @@ def record_(add: Path | None, from_database: bool, instance: Path) -> None:
         problem = schema_problem(revision) if revision else None
         gone = carry_out_again(folder, engine, utc_now()) if revision and not problem else 0
     tell_erased(folder, gone)
-    click.echo(_says(read_record(record_file(folder))))
+    click.echo(_describe_entries(read_record(record_file(folder))))
 
 
 def copy_record(instance: Path, file: Path) -> None:
@@ -117,15 +116,15 @@ def newest_record(
     """
     sealer = sealer_of(engine.dialect)
     take_over_older_file(instance, sealer)
-    mine = record_file(instance)
+    own_record = record_file(instance)
     if given is not None and not given.exists():
-        raise _absent(given)
-    copies = [path for path in (mine, record_beside(backup), given) if path and path.exists()]
+        raise _missing_record_error(given)
+    copies = [path for path in (own_record, record_beside(backup), given) if path and path.exists()]
     if not copies and not although_missing:
         raise WebappError(
             "no record of erasures is found: people who withdrew or had their data erased after "
             "the backup would come back",
-            where=f"{mine} and {record_beside(backup)}",
+            where=f"{own_record} and {record_beside(backup)}",
             expected="the file `erasures` of the instance folder, or a copy that a backup made",
             remedy="Give the newest copy with --record FILE. If none exists any more, restore with "
             "--without-record",
@@ -137,10 +136,12 @@ def newest_record(
             refuse_foreign(path, sealer)
     added = _merge(instance, sealer, copies, [] if although_keys_lost else _present(engine))
     added_note = f" {added} of them were only in a copy or in the database."
-    return _says(read_record(mine)) + (added_note if added and mine in copies else "")
+    return _describe_entries(read_record(own_record)) + (
+        added_note if added and own_record in copies else ""
+    )
 
 
-def _absent(file: Path) -> WebappError:
+def _missing_record_error(file: Path) -> WebappError:
     return WebappError("the file is not there", where=str(file), expected="a copy of the record")
 
 
@@ -176,7 +177,7 @@ def _merge(
     return len(new)
 
 
-def _says(entries: Sequence[Entry]) -> str:
+def _describe_entries(entries: Sequence[Entry]) -> str:
     times = [entry.at for entry in entries if entry.at is not None]
     last = f", the last of {max(times):%Y-%m-%d %H:%M} UTC" if times else ""
     return (

@@ -61,11 +61,11 @@ def integrity(run: str, everybody: bool, as_json: bool, instance: Path) -> None:
         ]
         click.echo(json.dumps(records, indent=2))
         return
-    shown = [
+    shown_sessions = [
         _row(ref, certificate, flags) for ref, certificate, flags in certified if flags or everybody
     ]
-    if shown:
-        click.echo(text_table(_HEADER, shown))
+    if shown_sessions:
+        click.echo(text_table(_HEADER, shown_sessions))
     n_flagged = sum(bool(flags) for *_, flags in certified)
     click.echo(f"{n_flagged} of {len(certified)} sessions with answers are flagged.")
     if found_run.simulated:
@@ -73,10 +73,10 @@ def integrity(run: str, everybody: bool, as_json: bool, instance: Path) -> None:
     if study.humanness and blind:
         click.echo("The humanness block is told once the run is unblinded.")
     if of_block:
-        _tell_of_block(of_block, rates)
+        _warn_about_block(of_block, rates)
 
 
-def _tell_of_block(scores: Sequence[tuple[str, HumannessScore]], rates: Rates | None) -> None:
+def _warn_about_block(scores: Sequence[tuple[str, HumannessScore]], rates: Rates | None) -> None:
     """Print the answers to the humanness block, with the published rates if there are any."""
     header = ("participant", "passed", "of", "rated", "failed", "people", "programs", "nats")
     click.echo("\nThe humanness block:")

@@ -5,16 +5,14 @@ from pathlib import Path
 import click
 
 from experiment.tables.files import text_table
-from webapp.commands.database import opened, refuse_while_serving
-from webapp.commands.options import with_instance
+from webapp.commands.options import opened, refuse_while_serving, with_instance
 from webapp.core.instance import key_file, open_instance
 from webapp.core.keys import Purpose, drop, read_keys, rotate
 from webapp.core.sealing import Sealer
 from webapp.database.exclusive_access import exclusive_access
-from webapp.database.key_identity import forget_key, replace_keys
+from webapp.database.key_identity import forget_key, keys_in_use, replace_keys, seal_anew
 from webapp.database.models.identity import unlock
 from webapp.database.schema import schema_problem, stored_revision
-from webapp.database.sealed_names import keys_in_use, seal_anew
 from webapp.erasures.file import read_record, record_file
 from webapp.erasures.record import disown
 from webapp.errors import WebappError
@@ -50,7 +48,9 @@ def rotate_(purpose: str, instance: Path) -> None:
     key_setting = (settings := load_settings(folder)).secret_key_file
     installation_keys(folder, settings)
     sealed = (
-        None if purpose == Purpose.SIGNING else _sealed_anew(folder, key_setting, Purpose(purpose))
+        None
+        if purpose == Purpose.SIGNING
+        else _seal_with_new_key(folder, key_setting, Purpose(purpose))
     )
     if sealed is None:
         rotate(folder, key_setting, Purpose(purpose))
@@ -66,7 +66,7 @@ def rotate_(purpose: str, instance: Path) -> None:
         )
 
 
-def _sealed_anew(folder: Path, key_setting: str, purpose: Purpose) -> int:
+def _seal_with_new_key(folder: Path, key_setting: str, purpose: Purpose) -> int:
     """Make a new key and re-encrypt all data of older keys with it, while no server runs."""
     refuse_while_serving(folder)
     with opened(folder) as engine, exclusive_access(engine):

@@ -91,14 +91,14 @@ def make(
     instance: Path,
 ) -> None:
     """Make links or access codes for RUN; from then on it takes nobody without one."""
-    kind, labels, rows = _wanted(multi, single, codes, people)
+    kind, labels, rows = _requested_links(multi, single, codes, people)
     base, sessions = link_base(instance), open_sessions(instance)
     with sessions.begin() as session:
         stored_run = named_run(session, run)
         lists = lists_of(session, stored_run) if each_list else [list_]
         new = make_links(session, stored_run, kind, labels, lists, utc_now())
-        made = [GivenLink(link, address_of(link, stored_run, base)) for link in new]
-    _tell(made, rows, table, qr)
+        given_links = [GivenLink(link, address_of(link, stored_run, base)) for link in new]
+    _print_links(given_links, rows, table, qr)
 
 
 @links.command()
@@ -109,7 +109,7 @@ def show(run: str, table: Path | None, qr: Path | None, instance: Path) -> None:
     """Show the links and access codes of RUN, and who came by them."""
     with reading(open_sessions(instance)) as session:
         links_of_run = given_links(session, named_run(session, run), link_base(instance))
-    _tell(links_of_run, [], table, qr)
+    _print_links(links_of_run, [], table, qr)
 
 
 @links.command()
@@ -172,7 +172,7 @@ def verify(run: str, codes: Sequence[str], instance: Path) -> None:
         sys.exit(1)
 
 
-def _wanted(
+def _requested_links(
     multi: bool, single: int | None, codes: int | None, people: Path | None
 ) -> tuple[str, list[str], list[dict[str, str]]]:
     """Return the kind of links, their labels, and the rows of the recipients' file."""
@@ -208,7 +208,7 @@ def _read(people: Path) -> list[dict[str, str]]:
     return rows
 
 
-def _tell(
+def _print_links(
     shown_links: Sequence[GivenLink],
     people: Sequence[dict[str, str]],
     table: Path | None,

@@ -67,13 +67,13 @@ def screen_outs(run: str, places: int | None, live: bool, instance: Path) -> Non
         raise _unable(published, "can pay screened-out participants")
     if places is not None:
         with reading(published.sessions) as session:
-            named = named_run(session, run)
-            study = study_as_launched(session, named)
+            stored_run = named_run(session, run)
+            study = study_as_launched(session, stored_run)
         description = f"up to {places} paid screen-outs"
-        wanted = Wanted(
-            named, study, "publishing", description, description, getpass.getuser(), utc_now()
+        screen_out_request = Wanted(
+            stored_run, study, "publishing", description, description, getpass.getuser(), utc_now()
         )
-        refuse_one_person(published.sessions, wanted)
+        refuse_one_person(published.sessions, screen_out_request)
     for offer in published.offers:
         if places is not None:
             platform.add_screen_outs(offer, places)

@@ -1,18 +1,26 @@
-"""Options that every command needs: the installation and its database."""
+"""What commands share: the option that names the installation, and its opened database."""
 
-from collections.abc import Callable
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import wraps
 from pathlib import Path
 from typing import Any
 
 import click
+from sqlalchemy import Engine
 
 from webapp.core.clock import utc_now
 from webapp.core.instance import open_instance, refuse_other_user
+from webapp.core.sealing import Sealer
 from webapp.core.settings import INSTANCE_VARIABLE
-from webapp.database.engine import Sessions, failures_in_words, make_sessions
+from webapp.database.engine import Sessions, failures_in_words, make_sessions, usable_database
+from webapp.database.models.identity import unlock
+from webapp.database.scrub import scrub
+from webapp.errors import WebappError
 from webapp.opening import installation_keys, open_installation
 from webapp.recruiters.settings import load_settings
+from webapp.server import server_control as server
 
 _instance_option: Callable[[Callable[..., Any]], Callable[..., Any]] = click.option(
     "--instance",
@@ -51,3 +59,58 @@ def open_sessions(instance: Path) -> Sessions:
     if context := click.get_current_context(silent=True):
         context.call_on_close(engine.dispose)
     return make_sessions(engine)
+
+
+# Places where erased data may remain, and how to remove them.
+_REMAINS = {
+    "sqlite": ("log file", "Stop the server once to empty it."),
+    "postgresql": ("files", "Try again when it has ended: parallax db scrub"),
+}
+
+
+@contextmanager
+def opened(instance: Path) -> Iterator[Engine]:
+    """Yield the installation's database, with any version of the schema."""
+    settings = load_settings(folder := open_instance(instance))
+    keys = installation_keys(folder, settings)
+    with usable_database(settings.database_url) as engine:
+        unlock(engine, Sealer(keys))
+        yield engine
+    engine.dispose()
+
+
+def refuse_while_serving(instance: Path) -> None:
+    """Raise an error while a server uses the database."""
+    serving = server.running(instance)
+    if serving is not None:
+        raise WebappError(
+            f"a server is using the database (process {serving.pid})",
+            where=serving.url,
+            remedy="Stop it first with: parallax stop",
+        )
+
+
+def tell_erased(instance: Path, gone: int) -> None:
+    """Print for how many participants erasures were repeated after a restore; scrub the files."""
+    if gone:
+        click.echo(f"{gone} people who had withdrawn or had their data erased are taken out again.")
+        scrub_and_tell(instance)
+
+
+def scrub_and_tell(instance: Path) -> bool:
+    """Scrub erased data from the database's files, and print where that was not possible.
+
+    Returns:
+        Whether it was possible everywhere.
+    """
+    with opened(instance) as engine:
+        location, remedy = _REMAINS[engine.dialect.name]
+        try:
+            reason = scrub(engine)
+        except (OSError, sqlite3.Error) as error:
+            reason = str(error)
+    if reason:
+        click.echo(
+            f"Erased data may remain in the database's {location} ({reason}). {remedy}", err=True
+        )
+    return not reason

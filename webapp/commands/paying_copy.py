@@ -124,9 +124,11 @@ def take_over(code: str, gone: bool, yes: bool, instance: Path) -> None:
 
 
 def _refuse_in_doubt(session: Session) -> None:
-    ours = Payment.run_id == Run.id, Payment.state.in_(_IN_DOUBT)
+    payments_in_doubt = Payment.run_id == Run.id, Payment.state.in_(_IN_DOUBT)
     offers = Hit.run_id == Run.id, Hit.called_at.is_not(None), Hit.posted_at.is_(None)
-    refs = session.scalars(select(Run.ref).join(Payment, ours[0]).where(ours[1]).distinct()).all()
+    refs = session.scalars(
+        select(Run.ref).join(Payment, payments_in_doubt[0]).where(payments_in_doubt[1]).distinct()
+    ).all()
     unposted = session.scalars(select(Run.ref).where(*offers).distinct()).all()
     if refs or unposted:
         raise PayingCopyError(
@@ -146,17 +148,17 @@ def _refuse_living(holder: Holder | None, folder: Path) -> None:
     Raises:
         PayingCopyError: It is running.
     """
-    where = holder and (paying_copy.lives_in(holder) or _answering(holder))
-    if where:
+    place = holder and (paying_copy.lives_in(holder) or _url_of_living_copy(holder))
+    if place:
         raise PayingCopyError(
-            f"the copy that has the right to pay is alive: {where}",
+            f"the copy that has the right to pay is alive: {place}",
             where=str(folder),
             remedy="Let it hand the right over, there: parallax paying-copy hand-over --to "
             + paying_copy.request_of(folder),
         )
 
 
-def _answering(holder: Holder) -> str:
+def _url_of_living_copy(holder: Holder) -> str:
     """Return the address of the paying copy, if its server answers there."""
     if not holder.copy:
         return ""

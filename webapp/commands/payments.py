@@ -58,9 +58,9 @@ def review(run: str, instance: Path) -> None:
     It shows what they submitted too. No platform is called.
     """
     with reading(open_sessions(instance)) as session:
-        here = named_run(session, run)
-        owed, published = accounts(session, here), recruitment_of(session, here)
-        study, ledger = study_as_launched(session, here), payments_of(session, here)
+        stored_run = named_run(session, run)
+        owed, published = accounts(session, stored_run), recruitment_of(session, stored_run)
+        study, ledger = study_as_launched(session, stored_run), payments_of(session, stored_run)
     if not owed:
         click.echo("No one has taken part yet.")
         return
@@ -261,7 +261,11 @@ def statement(runs: tuple[str, ...], out: Path | None, live: bool, instance: Pat
     Without RUN it states every run that was published on a paying platform. Each platform is read,
     and nothing is paid.
     """
-    lines = [line for run in runs or _published(instance) for line in _lines(instance, run, live)]
+    lines = [
+        line
+        for run in runs or _published_run_refs(instance)
+        for line in _lines(instance, run, live)
+    ]
     if out is not None:
         out.mkdir(parents=True, exist_ok=True)
         (out / "statement.csv").write_text(as_csv(lines), encoding="utf-8", newline="\n")
@@ -301,15 +305,19 @@ def statement(runs: tuple[str, ...], out: Path | None, live: bool, instance: Pat
     click.echo(ROUNDING)
 
 
-def _published(instance: Path) -> list[str]:
+def _published_run_refs(instance: Path) -> list[str]:
     runs = select(Run.ref).join(Recruitment, Recruitment.run_id == Run.id).order_by(Run.id)
     with reading(open_sessions(instance)) as session:
         return list(session.scalars(runs))
 
 
 def _lines(instance: Path, run_ref: str, live: bool) -> list[SpendingLine]:
-    opened = open_run_payments(instance, run_ref, live=live)
-    tokens = Tokens.of(read_keys(instance, opened.settings.secret_key_file))
-    snapshot = take_snapshot(opened.sessions, opened.platform, opened.run, tokens, utc_now())
-    of_run = RunSpending(opened.sessions, opened.platform, opened.run, opened.study, snapshot)
+    run_payments = open_run_payments(instance, run_ref, live=live)
+    tokens = Tokens.of(read_keys(instance, run_payments.settings.secret_key_file))
+    snapshot = take_snapshot(
+        run_payments.sessions, run_payments.platform, run_payments.run, tokens, utc_now()
+    )
+    of_run = RunSpending(
+        run_payments.sessions, run_payments.platform, run_payments.run, run_payments.study, snapshot
+    )
     return list(of_run.lines())

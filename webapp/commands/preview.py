@@ -43,8 +43,8 @@ def preview(study: str, port: int, no_browser: bool) -> None:
         click.echo(f"A preview of {study}: {link}")
         for number, levels in enumerate(load_study(study).design.combinations):
             if levels:
-                named = ", ".join(f"{factor} = {level}" for factor, level in levels.items())
-                click.echo(f"  {named}: {link}&list={number}")
+                level_names = ", ".join(f"{factor} = {level}" for factor, level in levels.items())
+                click.echo(f"  {level_names}: {link}&list={number}")
         click.echo("Nothing is stored. Press Ctrl+C to end it.")
         if not no_browser:
             webbrowser.open(link)

@@ -16,8 +16,7 @@ from sqlalchemy.orm import Session
 from experiment.studies.load import load_study
 from experiment.studies.study import Study
 from experiment.tables.atomic_write import atomic_write
-from webapp.commands.database import scrub_and_tell
-from webapp.commands.options import open_sessions, with_instance
+from webapp.commands.options import open_sessions, scrub_and_tell, with_instance
 from webapp.core.clock import utc_now
 from webapp.core.instance import open_instance
 from webapp.database.engine import reading
@@ -39,7 +38,11 @@ from webapp.users.audit_log import record_act
 
 @click.command("forget")
 @click.argument("who")
-@click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
+@click.option(
+    "--yes",
+    is_flag=True,
+    help="Do not ask for confirmation, except if they are still owed money.",
+)
 @click.option(
     "--although-unpaid",
     is_flag=True,
@@ -62,8 +65,8 @@ def forget_(who: str, yes: bool, although_unpaid: bool, instance: Path) -> None:
         unpaid = _unpaid(session, find_person(session, who))
     if unpaid:
         click.echo(f"{unpaid}. Somebody who is forgotten can no longer be paid.")
-        if not (yes or although_unpaid):
-            click.confirm("Forget them all the same?", abort=True)
+        if not although_unpaid:
+            click.confirm("Forget them all the same (as --although-unpaid says)?", abort=True)
     with sessions.begin() as session:
         person = find_person(session, who)
         if person.is_nobody:
@@ -77,8 +80,8 @@ def forget_(who: str, yes: bool, although_unpaid: bool, instance: Path) -> None:
         ]
         record = Record(open_instance(instance), sealer_of(session.get_bind().dialect))
         forget(session, person, now, record)
-        after = {"participations": str(len(refs)), "payments kept": str(len(person.payments))}
-        record_act(session, getpass.getuser(), "person forgotten", now, after=after)
+        details = {"participations": str(len(refs)), "payments kept": str(len(person.payments))}
+        record_act(session, getpass.getuser(), "person forgotten", now, after=details)
     scrub_and_tell(open_instance(instance))
     click.echo(
         f"Forgotten: {len(refs)} participation(s), {len(person.assignments)} assignment(s); "
@@ -152,8 +155,8 @@ def correct_(who: str, field: str, value: str, reason: str, instance: Path) -> N
                 f'the participant was asked no question "{field}"',
                 expected=f"one of: {', '.join(names) or 'none, because they answered none'}",
             )
-        given, now = {field: value}, utc_now()
-        if problems := correct_answers(session, person, questions, given, now, record):
+        correction, now = {field: value}, utc_now()
+        if problems := correct_answers(session, person, questions, correction, now, record):
             raise RunError(f"the new answer to {field} cannot be stored: {problems[field]}")
         _note(session, run, person, "answer corrected", reason, field=field)
 
@@ -229,9 +232,9 @@ def privacy(study: str, out: Path | None) -> None:
         for text in drafts.values():
             click.echo(text)
         return
-    if there := [name for name in drafts if (out / name).exists()]:
+    if existing_files := [name for name in drafts if (out / name).exists()]:
         raise WebappError(
-            f"{', '.join(there)} already exist, and may have been completed by hand",
+            f"{', '.join(existing_files)} already exist, and may have been completed by hand",
             where=str(out),
             expected="a folder without these files",
             remedy="Choose another folder, and compare the files",

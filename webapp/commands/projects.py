@@ -85,11 +85,11 @@ def limits(
         "most_upload_mb": upload_mb,
         "most_jobs": jobs,
     }
-    wanted = {key: value for key, value in changed.items() if value is not None}
+    new_limits = {key: value for key, value in changed.items() if value is not None}
     with open_sessions(instance).begin() as session:
         project = flow.open_project(session, name, change=True)
-        if wanted:
-            flow.set_limits(session, project, wanted, by=_operator(), now=utc_now())
+        if new_limits:
+            flow.set_limits(session, project, new_limits, by=_operator(), now=utc_now())
         summary = ", ".join(
             f"{getattr(project, key) or 'any number of'} {key[5:]}" for key in changed
         )

@@ -285,11 +285,11 @@ def reconcile_reports(
         _fix(services, run, recruiter, again=wish.again)
     lines = _lines(services, run, recruiter)
     with reading(services.sessions) as session:
-        held = is_held(session.connection(), run.id)
+        reports_are_held = is_held(session.connection(), run.id)
     services.engine.dispose()
-    clean = all(line.state == ReportState.DONE for line in lines) and not held
+    clean = all(line.state == ReportState.DONE for line in lines) and not reports_are_held
     _print(run, lines, clean=clean, as_json=as_json)
-    if not as_json and (held or any(line.answer == HELD for line in lines)):
+    if not as_json and (reports_are_held or any(line.answer == HELD for line in lines)):
         click.echo(_WHAT_TO_DO)
     return clean
 

@@ -112,7 +112,7 @@ def status(run: str, live: bool, instance: Path) -> None:
         for hit_id, state in hit_states(sessions, platform, run)
     ]
     click.echo(text_table(header, rows))
-    _tell_progress(published)
+    _print_progress(published)
 
 
 @recruitment.command("pause")
@@ -184,7 +184,7 @@ def _print_poll(sessions: Sessions, platform: Platform, run: str) -> None:
         click.echo(f"{polled.refused} arrived with a worker id that the platform does not know.")
 
 
-def _tell_progress(published: PublishedRun) -> None:
+def _print_progress(published: PublishedRun) -> None:
     """Print durations, pay, returned work, the remaining balance, and changes on the platform."""
     platform, study = published.platform, published.study
     progress = progress_of(chain.from_iterable(map(platform.submissions, published.offers)))
@@ -195,11 +195,11 @@ def _tell_progress(published: PublishedRun) -> None:
     if progress.ended and platform.tells_every_status:
         click.echo(f"Returned or timed out: {progress.returned} of {progress.ended}")
     click.echo(f"Balance left: {in_words(platform.balance_minor(), platform.currency)}")
-    _tell_reports(published)
-    _tell_edits(published)
+    _print_reports(published)
+    _print_edits(published)
 
 
-def _tell_reports(published: PublishedRun) -> None:
+def _print_reports(published: PublishedRun) -> None:
     """Print the progress of reporting endings to the platform."""
     with reading(published.sessions) as session:
         run = named_run(session, published.ref)
@@ -209,7 +209,7 @@ def _tell_reports(published: PublishedRun) -> None:
         click.echo(f"Endings reported to the platform by our server: {counts}")
 
 
-def _tell_edits(published: PublishedRun) -> None:
+def _print_edits(published: PublishedRun) -> None:
     """Print the changes that were made on the platform's own pages."""
     platform = published.platform
     with reading(published.sessions) as session:

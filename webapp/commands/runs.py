@@ -78,11 +78,11 @@ def launch(
     click.echo("Every check of the design passed.")
     if unused := set_aside(recruits.terms, loaded):
         click.echo(f"The recruiter {recruiter} sets aside: {', '.join(unused)}.")
-    _tell_link(run, loaded, link)
+    _print_link(run, loaded, link)
     return run.ref
 
 
-def _tell_link(run: Run, study: Study, link: str) -> None:
+def _print_link(run: Run, study: Study, link: str) -> None:
     if run.simulated:
         click.echo(f"Simulated participants come to: {link}")
         return
@@ -272,6 +272,6 @@ def unblind(run: str, reason: str, instance: Path) -> None:
     sessions = open_sessions(instance)
     with reading(sessions) as session:
         study = study_as_launched(session, stored_run := named_run(session, run))
-    who = getpass.getuser()
-    unblind_by_two(sessions, stored_run, study, by=who, reason=reason.strip(), now=utc_now())
+    user_name = getpass.getuser()
+    unblind_by_two(sessions, stored_run, study, by=user_name, reason=reason.strip(), now=utc_now())
     click.echo(f"The run {run} is unblinded.")

@@ -111,12 +111,12 @@ def work(once: bool, instance: Path) -> None:
     services, folder = app.extensions[EXTENSION], Path(app.instance_path)
     write_logs(services.settings.log_format, services.settings.log_level)
     if not once:
-        beside = Embedded(open_long_queue(services, folder).huey)
+        long_job_worker = Embedded(open_long_queue(services, folder).huey)
         try:
             consume(open_queue(services, folder, app.extensions[METRICS]))
         finally:
             leaving.set()
-            beside.stop()
+            long_job_worker.stop()
         return
     failed = [name for name, job in PERIODIC.items() if not do(name, job, services, folder, None)]
     services.engine.dispose()

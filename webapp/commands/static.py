@@ -1,11 +1,16 @@
-"""``parallax study static``: a study as a folder of static files, for any web host."""
+"""``parallax study static`` writes a static study; ``parallax import sessions`` reads it back."""
 
 import gzip
+from collections import Counter, defaultdict
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
 
-from experiment.design.frames import expected_imbalance
+from experiment.design.frames import CHANCE, COUNTER, difference, expected_imbalance
+from experiment.participation import State
 from experiment.seeds import generator
 from experiment.studies.load import load_study
 from experiment.studies.study import Study
@@ -13,13 +18,17 @@ from experiment.version import code_version
 from webapp import create_app
 from webapp.commands.options import open_sessions, with_instance
 from webapp.core.clock import utc_now
+from webapp.core.instance import open_instance
 from webapp.database.engine import reading
+from webapp.database.models import Participant, Run
+from webapp.database.models.identity import sealer_of
+from webapp.erasures.record import Record
 from webapp.errors import RunError
 from webapp.recruiters.registry import load_recruiter
 from webapp.recruiters.settings import load_settings
 from webapp.recruiters.terms import set_aside
 from webapp.runs.launch import project_id
-from webapp.runs.runs import StaticMark
+from webapp.runs.runs import StaticMark, static_runs, study_as_launched
 from webapp.serverless.folder import (
     ARCHIVE,
     ONE_FILE,
@@ -32,6 +41,8 @@ from webapp.serverless.folder import (
 )
 from webapp.serverless.pages import Pages
 from webapp.serverless.refusals import refuse_what_needs_a_server, report_beside
+from webapp.serverless.replay import Replay, Replayed, began
+from webapp.serverless.session_files import Entry, Gathered, gather
 from webapp.serverless.stores import KINDS, Store, store_of
 from webapp.services import services_of
 
@@ -112,7 +123,7 @@ def static(
     The pages, lists, sides and orders are the server's own. Which sentence is good is not in the
     folder. `parallax import sessions` reads what the store kept.
     """
-    beside = report_beside(report, out, simulated=simulated) if report else None
+    report_copy = report_beside(report, out, simulated=simulated) if report else None
     loaded, recruits = load_study(study), load_recruiter(recruiter, load_settings(instance))
     recruits.check(loaded)
     store = store_of(kind, url=url, experiment=experiment, staging=staging, count=not no_counter)
@@ -129,19 +140,19 @@ def static(
     click.echo("Building and auditing the lists, drawing the sessions ...", err=True)
     n_sessions = sessions or loaded.design.n_places
     pages = Pages(create_app(instance), loaded, recruits, store.keeper, simulated)
-    built, ref = _written(pages, store, seed, n_sessions, out, beside, project)
+    built, ref = _write_study(pages, store, seed, n_sessions, out, report_copy, project)
     mark = built.mark
     click.echo(f"{out}: {n_sessions} sessions of {loaded.name} {loaded.study.version}.")
     click.echo(f"Run {ref}, folder {mark.folder}. Every check of the design passed.")
     click.echo(f"One participant loads at most {_loaded(built):,} bytes, compressed.")
     _tell_imbalance(loaded, seed, mark, dropout)
-    if beside is not None:
+    if report_copy is not None:
         click.echo(f"{out / REPORT} is the report, {out / 'index.html'} the study.")
     if unused := set_aside(recruits.terms, loaded):
         click.echo(f"The recruiter {recruiter} sets aside: {', '.join(unused)}.")
 
 
-def _written(
+def _write_study(
     pages: Pages,
     store: Store,
     seed: int,
@@ -196,3 +207,120 @@ def _loaded(built: StaticStudy) -> int:
     """Return the largest number of bytes that one participant loads."""
     texts = [built.page, max(built.sessions.values(), key=len, default="")]
     return sum(len(gzip.compress(text.encode())) for text in texts)
+
+
+_SHOWN = 5
+
+
+@click.command()
+@click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
+@with_instance
+def sessions(paths: tuple[Path, ...], instance: Path) -> None:
+    """Read the session files of a static study into its run.
+
+    PATHS are files, folders, or archives of results of JATOS. The same files may be given again,
+    with others: what is known already is not added twice, and withdrawals are obeyed.
+    """
+    gathered = gather(paths)
+    by_folder: dict[str, dict[str, list[Entry]]] = defaultdict(dict)
+    for (folder, name), entries in gathered.sessions.items():
+        by_folder[folder][name] = entries
+    sessions_factory = open_sessions(instance)
+    with sessions_factory() as session:
+        runs = {mark.folder: (run, mark) for run, mark in static_runs(session)}
+        unknown = {folder: of for folder, of in by_folder.items() if folder not in runs}
+        if not by_folder.keys() & runs.keys():
+            raise RunError(
+                "the sessions are of no folder that was written here:"
+                f" {', '.join(sorted(unknown)) or 'none of them is as a page wrote it'}",
+                where=", ".join(map(str, paths)),
+                expected=f"one of: {', '.join(runs) or 'none yet'}",
+                remedy="Write the same folder again, from the same study with the same seed and"
+                " options: parallax study static",
+            )
+        note = Record(open_instance(instance), sealer_of(session.get_bind().dialect))
+        lines = _account(gathered, unknown)
+        for folder in sorted(by_folder.keys() & runs.keys()):
+            run, mark = runs[folder]
+            replay = Replay(session, run, study_as_launched(session, run), mark, note)
+            ordered = sorted(by_folder[folder].items(), key=lambda item: (began(item[1]), item[0]))
+            replayed = [replay.add(name, entries) for name, entries in ordered]
+            lines += _import_report(session, run, mark, replay, replayed)
+        session.commit()
+    click.echo("\n".join(lines))
+
+
+def _account(gathered: Gathered, unknown: dict[str, dict[str, list[Entry]]]) -> list[str]:
+    """Return the report on the files."""
+    n_entries = sum(map(len, gathered.sessions.values()))
+    lines = [f"{gathered.files} files: {n_entries} entries of {len(gathered.sessions)} sessions."]
+    if gathered.repeated:
+        lines.append(f"{gathered.repeated} entries came more than once, and count once.")
+    for name, reason in list(gathered.unreadable.items())[:_SHOWN]:
+        lines.append(f"Left out, {name}: {reason}.")
+    if len(gathered.unreadable) > _SHOWN:
+        lines.append(f"... and {len(gathered.unreadable) - _SHOWN} more files.")
+    for name, number in gathered.strange.items():
+        lines.append(f"{name}: {number} parts are nothing that a page wrote.")
+    for name, number in gathered.changed.items():
+        lines.append(
+            f"Session {name}: {number} entries are not as the browser wrote them, and are left out."
+        )
+    for folder, of_it in unknown.items():
+        lines.append(
+            f"Left out, {len(of_it)} sessions of the folder {folder}, which was not written here."
+        )
+    return lines
+
+
+def _import_report(
+    session: Session, run: Run, mark: StaticMark, replay: Replay, replayed: list[Replayed]
+) -> list[str]:
+    """Return the report on a run."""
+    states = Counter(each.participant.state for each in replayed if each.participant is not None)
+    counts = ", ".join(f"{number} {state}" for state, number in sorted(states.items()))
+    lines = [f"Run {run.ref} of {run.study} (folder {mark.folder}): {counts or 'nobody'}."]
+    for each in replayed:
+        lines += [f"Session {each.session}: {problem}" for problem in each.problems[:_SHOWN]]
+        if each.missing > 0:
+            lines.append(f"Session {each.session}: {each.missing} entries are not in the files.")
+    drawn = Counter(each.number for each in replayed if each.number is not None)
+    if again := sorted(number for number, times in drawn.items() if times > 1):
+        lines.append(
+            f"{len(again)} sessions were given to several people: {_shortened_list(again)}."
+        )
+    gaps = [number for number in range(1, max(drawn, default=0)) if number not in drawn]
+    if gaps and mark.assignment == "counter":
+        lines.append(
+            f"{len(gaps)} numbers below the highest are of nobody here: {_shortened_list(gaps)}."
+        )
+    by_chance = any(each.by == CHANCE for each in replayed)
+    return [*lines, _imbalance(session, run, CHANCE if by_chance else COUNTER, replay)]
+
+
+def _shortened_list(numbers: Sequence[int]) -> str:
+    return ", ".join(map(str, numbers[:_SHOWN])) + (" ..." if len(numbers) > _SHOWN else "")
+
+
+def _imbalance(session: Session, run: Run, assignment: str, replay: Replay) -> str:
+    rows = session.execute(
+        select(Participant.list, func.count())
+        .where(Participant.run_id == run.id, Participant.state == State.FINISHED)
+        .group_by(Participant.list)
+    )
+    finished = {int(list_): int(number) for list_, number in rows if list_ is not None}
+    placed = session.execute(
+        select(func.count()).where(Participant.run_id == run.id, Participant.list.is_not(None))
+    ).scalar_one()
+    n_lists, total = replay.study.design.n_lists, sum(finished.values())
+    measured = difference(finished, n_lists)
+    if not placed:
+        return "Nobody has begun."
+    dropout = 1 - total / placed
+    rng = generator(run.seed, "imbalance", placed)
+    expected = expected_imbalance(n_lists, placed, min(dropout, 0.99), assignment, rng)
+    return (
+        f"Lists: the fullest has {measured} participants more than the emptiest. Expected of"
+        f" {placed} who begin, {dropout:.0%} of whom do not finish: {expected.mean:.1f}"
+        f" ({expected.low} to {expected.high})."
+    )

@@ -21,12 +21,11 @@ from sqlalchemy.pool import ConnectionPoolEntry
 from webapp.core.keys import Keys
 from webapp.core.sealing import Sealer
 from webapp.database.file_systems import MOUNTS, refuse_network_disk, refuse_unfit_folder
-from webapp.database.key_identity import recognise
+from webapp.database.key_identity import recognise, renew_digests
 from webapp.database.models.identity import unlock
 from webapp.database.pool import CountedPool
 from webapp.database.remedies import remedy_for
 from webapp.database.schema import ready_schema
-from webapp.database.sealed_names import renew_digests
 from webapp.database.write_lock import serialize_writers
 from webapp.errors import WebappError
 

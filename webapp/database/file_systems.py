@@ -97,14 +97,14 @@ def lacks(folder: Path) -> str:
         descriptor, name = tempfile.mkstemp(prefix=".parallax-trial-", dir=folder)
     except OSError:
         return ""
-    other = -1
+    second_descriptor = -1
     try:
         os.write(descriptor, b"\0" * _PAGE_BYTES)
-        other = os.open(name, os.O_RDWR | os.O_CLOEXEC)
+        second_descriptor = os.open(name, os.O_RDWR | os.O_CLOEXEC)
         return (
-            _unless_excluding(descriptor, other, _lock_whole, "of whole files (flock)")
-            or _unless_excluding(descriptor, other, _lock_ranges, "of ranges (fcntl)")
-            or _unless_sharing(descriptor, other)
+            _why_locks_fail(descriptor, second_descriptor, _lock_whole, "of whole files (flock)")
+            or _why_locks_fail(descriptor, second_descriptor, _lock_ranges, "of ranges (fcntl)")
+            or _why_memory_is_not_shared(descriptor, second_descriptor)
         )
     except OSError as error:
         # A full disk or too many open files is not the file system's fault.
@@ -115,9 +115,9 @@ def lacks(folder: Path) -> str:
             else f"a file cannot be created or read there ({error.strerror})"
         )
     finally:
-        for each in (descriptor, other):
-            if each >= 0:
-                os.close(each)
+        for open_descriptor in (descriptor, second_descriptor):
+            if open_descriptor >= 0:
+                os.close(open_descriptor)
         Path(name).unlink(missing_ok=True)
 
 
@@ -130,7 +130,7 @@ def _lock_ranges(descriptor: int) -> None:
         fcntl.fcntl(descriptor, _SET_LOCK, _WHOLE_FILE)
 
 
-def _unless_excluding(first: int, second: int, lock: Lock, which: str) -> str:
+def _why_locks_fail(first: int, second: int, lock: Lock, which: str) -> str:
     try:
         lock(first)
     except OSError as error:
@@ -146,10 +146,15 @@ def _unless_excluding(first: int, second: int, lock: Lock, which: str) -> str:
     )
 
 
-def _unless_sharing(first: int, second: int) -> str:
+def _why_memory_is_not_shared(first: int, second: int) -> str:
     try:
-        with mmap.mmap(first, _PAGE_BYTES) as mine, mmap.mmap(second, _PAGE_BYTES) as theirs:
-            mine[:4] = b"seen"
-            return "" if theirs[:4] == b"seen" else "two programs do not see each other's memory"
+        with (
+            mmap.mmap(first, _PAGE_BYTES) as first_map,
+            mmap.mmap(second, _PAGE_BYTES) as second_map,
+        ):
+            first_map[:4] = b"seen"
+            return (
+                "" if second_map[:4] == b"seen" else "two programs do not see each other's memory"
+            )
     except (OSError, ValueError) as error:
         return f"it shares no memory: {error}"

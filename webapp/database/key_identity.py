@@ -11,13 +11,38 @@ from typing import NamedTuple
 
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
-from sqlalchemy import Connection, Dialect, Engine, delete, insert, inspect, select, type_coerce
+from sqlalchemy import (
+    Column,
+    ColumnElement,
+    Connection,
+    Dialect,
+    Engine,
+    bindparam,
+    delete,
+    exists,
+    insert,
+    inspect,
+    or_,
+    select,
+    type_coerce,
+    update,
+)
 from sqlalchemy.exc import IntegrityError
+from sqlalchemy.orm import Session
 from sqlalchemy.types import String
 
 from webapp.core.keys import Key, Keys, Purpose
 from webapp.core.sealing import Sealer
-from webapp.database.models import Identity, Participant, Stamp
+from webapp.database.models import (
+    Assignment,
+    Base,
+    Identity,
+    LinkVisit,
+    Participant,
+    Payment,
+    Stamp,
+)
+from webapp.database.models.identity import SealedText, sealer_of
 from webapp.database.prepared import Prepared
 from webapp.errors import WebappError
 
@@ -62,8 +87,8 @@ def known_keys(connection: Connection) -> Fingerprints:
 @cache
 def _stamps(dialect: Dialect) -> Prepared:
     """Return the prepared statement for the fingerprints, one per database dialect."""
-    named = Stamp.name.startswith(_PREFIX)
-    return Prepared(select(Stamp.name, Stamp.value).where(named), dialect)
+    is_fingerprint = Stamp.name.startswith(_PREFIX)
+    return Prepared(select(Stamp.name, Stamp.value).where(is_fingerprint), dialect)
 
 
 def read_stamps(rows: Iterable[Sequence[str]]) -> Fingerprints:
@@ -85,9 +110,9 @@ def key_problems(known: Fingerprints, held: Fingerprints) -> Iterator[tuple[Purp
     for purpose in Purpose:
         ids = sorted(id_ for use, id_ in known if use is purpose)
         newest = max((id_ for use, id_ in held if use is purpose), default=-1)
-        other = [n for n in ids if (purpose, n) in held and (purpose, n) not in same]
-        if other:
-            yield purpose, f"key {other[0]} for {purpose} is not the key of this database"
+        other_ids = [n for n in ids if (purpose, n) in held and (purpose, n) not in same]
+        if other_ids:
+            yield purpose, f"key {other_ids[0]} for {purpose} is not the key of this database"
         elif ids and ids[-1] > newest:
             words = f"the keys file lacks key {ids[-1]} for {purpose}"
             yield purpose, f"{words}, with which this database was written"
@@ -103,15 +128,18 @@ def recognise(engine: Engine, keys: Keys) -> None:
     Raises:
         WebappError: The keys are not the database's.
     """
-    held = fingerprints(keys)
+    key_fingerprints = fingerprints(keys)
     with engine.connect().execution_options(reading=True) as connection:
-        known = known_keys(connection)
-        refuse_other_keys(known, None if known else _newest_name(connection), keys)
+        stored_fingerprints = known_keys(connection)
+        refuse_other_keys(
+            stored_fingerprints, None if stored_fingerprints else _newest_name(connection), keys
+        )
     newest = {
-        purpose: max((n for p, n in known if p is purpose), default=-1) for purpose in Purpose
+        purpose: max((n for p, n in stored_fingerprints if p is purpose), default=-1)
+        for purpose in Purpose
     }
     # An older key without a fingerprint was dropped on another machine.
-    new = {key: value for key, value in held.items() if key[1] > newest[key[0]]}
+    new = {key: value for key, value in key_fingerprints.items() if key[1] > newest[key[0]]}
     if not new:
         return
     rows = [{"name": _name(*key), "value": value} for key, value in new.items()]
@@ -201,3 +229,104 @@ def knows_people(engine: Engine) -> bool:
 
 def _name(purpose: Purpose, id_: int) -> str:
     return f"{_PREFIX}{purpose} {id_}"
+
+
+_REFERRING = (
+    Participant.person_key,
+    Assignment.work_key,
+    Assignment.worker_key,
+    Payment.worker_key,
+    Payment.work_key,
+    LinkVisit.said_key,
+)
+# The stored values; elsewhere, these columns are read and compared as names.
+_HASH, _SEALED = (type_coerce(column, String) for column in (Identity.hash, Identity.sealed))
+
+
+def sweep(session: Session) -> None:
+    """Delete the names to which no row refers any more."""
+    used = or_(*(exists().where(key == Identity.id) for key in _REFERRING))
+    session.execute(delete(Identity).where(~used).execution_options(synchronize_session=False))
+
+
+def renew_digests(engine: Engine) -> None:
+    """Compute every digest again that was made with an older key, e.g. in a restored backup.
+
+    Raises:
+        WebappError: A digest was made with a newer key, which this machine lacks. Without it,
+            participants of other machines would not be recognised, and could take part twice.
+    """
+    prefix = sealer_of(engine.dialect).digest_prefix
+    with engine.connect().execution_options(reading=True) as connection:
+        names_under_other_keys = _digests_of_other_keys(engine.dialect).find(
+            connection, ours=f"{prefix}%"
+        )
+    made_with = {int(digest.partition(".")[0]) for (digest,) in names_under_other_keys}
+    if not made_with:
+        return
+    if (newer := max(made_with)) > int(prefix.rstrip(".")):
+        raise WebappError(
+            f"the database needs key {newer} for pseudonyms to recognise people, and the keys "
+            "file lacks it",
+            where="the keys file",
+            expected="the keys file of the machine on which the keys were rotated",
+            remedy=(
+                "Copy that file here, with `secret_key_file` or as `secret_key`. If the key "
+                "is lost, add a new one with a higher id"
+            ),
+        )
+    with engine.begin() as connection:
+        seal_anew(connection)
+
+
+@cache
+def _digests_of_other_keys(dialect: Dialect) -> Prepared:
+    """Return the prepared statement that every start executes twice, one per database dialect."""
+    return Prepared(select(_HASH).where(_HASH.not_like(bindparam("ours"))), dialect)
+
+
+def seal_anew(connection: Connection) -> int:
+    """Seal and digest with the newest keys everything that used older ones; return the number."""
+    sealer = sealer_of(connection.dialect)
+    rows = connection.execute(select(Identity.id, _HASH, _SEALED)).all()
+    old = [
+        (id_, sealed)
+        for id_, digest, sealed in rows
+        if not (digest.startswith(sealer.digest_prefix) and sealed.startswith(sealer.seal_prefix))
+    ]
+    for id_, sealed in old:
+        name = sealer.open(sealed)
+        values = {"hash": name, "sealed": name}
+        connection.execute(update(Identity).where(Identity.id == id_).values(values))
+    for column, stored in _texts():
+        outdated = select(column.table.c.id, stored).where(
+            stored != "", stored.not_like(f"{sealer.seal_prefix}%")
+        )
+        for id_, sealed in connection.execute(outdated).all():
+            row = update(column.table).where(column.table.c.id == id_)
+            connection.execute(row.values({column.name: sealer.open(sealed)}))
+    return len(old)
+
+
+def keys_in_use(connection: Connection) -> frozenset[int]:
+    """Return the ids of the keys with which any data are sealed or digested."""
+    rows = connection.execute(select(_HASH, _SEALED))
+    used = {int(text.partition(".")[0]) for row in rows for text in row}
+    for _, stored in _texts():
+        texts = connection.scalars(select(stored).where(stored != ""))
+        used |= {int(text.partition(".")[0]) for text in texts}
+    return frozenset(used)
+
+
+def sealed_columns() -> Iterator[tuple[str, str]]:
+    """Yield the table and the name of every column with sealed texts."""
+    for column, _ in _texts():
+        yield column.table.name, column.name
+
+
+def _texts() -> Iterator[tuple[Column[str], ColumnElement[str]]]:
+    """Yield every column with sealed texts, and an expression for its stored values."""
+    for table in Base.metadata.sorted_tables:
+        for column in table.columns:
+            if isinstance(column.type, SealedText):
+                yield column, type_coerce(column, String)

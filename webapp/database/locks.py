@@ -98,8 +98,8 @@ def advisory_lock(connection: Connection, key: int, *, wait: bool) -> bool:
         wait: Whether to wait until it is free.
     """
     take = "pg_advisory_xact_lock" if wait else "pg_try_advisory_xact_lock"
-    taken = connection.execute(text(f"SELECT {take}(:key)"), {"key": key}).scalar_one()
-    return wait or bool(taken)
+    was_taken = connection.execute(text(f"SELECT {take}(:key)"), {"key": key}).scalar_one()
+    return wait or bool(was_taken)
 
 
 def connection_lock(connection: Connection, key: int, *, shared: bool) -> bool:
@@ -145,9 +145,9 @@ def exclusive(engine: Engine, folder: Path, name: str, *, wait: bool = False) ->
         return
     # An SQLite database is used on one machine only, so a file lock is enough.
     lock = FileLock(folder / f"{name}.lock")
-    held = lock.acquire(None if wait else 0.0)
+    was_taken = lock.acquire(None if wait else 0.0)
     try:
-        yield held
+        yield was_taken
     finally:
-        if held:
+        if was_taken:
             lock.release()

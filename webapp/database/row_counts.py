@@ -53,9 +53,16 @@ def miscounted(connection: Connection, run_id: int | None = None) -> dict[Key, t
         connection: An open connection; all rows are read.
         run_id: The run; None for all.
     """
-    kept, there = _kept(connection, run_id), _there(connection, run_id)
-    keys = sorted(kept.keys() | there.keys())
-    return {key: (kept[key], there[key]) for key in keys if kept[key] != there[key]}
+    stored_counts, actual_counts = (
+        _stored_counts(connection, run_id),
+        _actual_counts(connection, run_id),
+    )
+    keys = sorted(stored_counts.keys() | actual_counts.keys())
+    return {
+        key: (stored_counts[key], actual_counts[key])
+        for key in keys
+        if stored_counts[key] != actual_counts[key]
+    }
 
 
 def recount(connection: Connection, run_id: int | None = None) -> None:
@@ -67,26 +74,26 @@ def recount(connection: Connection, run_id: int | None = None) -> None:
     """
     if connection.dialect.name != "sqlite":
         connection.exec_driver_sql("LOCK TABLE run_count IN SHARE ROW EXCLUSIVE MODE")
-    for key, (_, there) in miscounted(connection, run_id).items():
+    for key, (_, actual_count) in miscounted(connection, run_id).items():
         run, subject, list_ = key
         connection.execute(
             delete(RunCount).where(
                 RunCount.run_id == run, RunCount.subject == subject, RunCount.list == list_
             )
         )
-        counted = {"run_id": run, "subject": subject, "list": list_, "n": there}
+        counted = {"run_id": run, "subject": subject, "list": list_, "n": actual_count}
         connection.execute(insert(RunCount), counted)
 
 
-def _kept(connection: Connection, run_id: int | None) -> Counter[Key]:
+def _stored_counts(connection: Connection, run_id: int | None) -> Counter[Key]:
     key = (RunCount.run_id, RunCount.subject, RunCount.list)
-    kept = select(*key, func.sum(RunCount.n).cast(Integer)).group_by(*key)
+    query = select(*key, func.sum(RunCount.n).cast(Integer)).group_by(*key)
     if run_id is not None:
-        kept = kept.where(RunCount.run_id == run_id)
-    return _counter(connection, kept)
+        query = query.where(RunCount.run_id == run_id)
+    return _counter(connection, query)
 
 
-def _there(connection: Connection, run_id: int | None) -> Counter[Key]:
+def _actual_counts(connection: Connection, run_id: int | None) -> Counter[Key]:
     place = (Place.run_id, Place.list)
     counted = [
         (Place.run_id, select(place[0], literal(PLACES), place[1], func.count()).group_by(*place)),

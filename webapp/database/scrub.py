@@ -40,13 +40,13 @@ def scrub(engine: Engine) -> str:
             another program is using the file.
     """
     if engine.dialect.name != "sqlite":
-        why = _rewritten(engine)
+        reason = _rewrite_tables(engine)
     else:
-        done = _written(engine, ["VACUUM", _EMPTY_LOG], _PATIENCE_MS)
-        why = "" if done else "another program kept reading the database"
-    if why:
-        _LOG.warning("erased data may remain in the database's files: %s", why)
-    return why
+        done = _run_statements(engine, ["VACUUM", _EMPTY_LOG], _PATIENCE_MS)
+        reason = "" if done else "another program kept reading the database"
+    if reason:
+        _LOG.warning("erased data may remain in the database's files: %s", reason)
+    return reason
 
 
 def empty_log(engine: Engine) -> bool:
@@ -66,7 +66,7 @@ def empty_log(engine: Engine) -> bool:
     """
     if engine.dialect.name != "sqlite" or not _has_content(Path(f"{engine.url.database}-wal")):
         return True
-    return _written(engine, [_EMPTY_LOG], _SHORT_PATIENCE_MS)
+    return _run_statements(engine, [_EMPTY_LOG], _SHORT_PATIENCE_MS)
 
 
 def empty_log_soon(engine: Engine) -> None:
@@ -77,7 +77,7 @@ def empty_log_soon(engine: Engine) -> None:
         _LOG.warning("the database's log was not emptied after an erasure: %s", error)
 
 
-def _rewritten(engine: Engine) -> str:
+def _rewrite_tables(engine: Engine) -> str:
     """Rewrite every PostgreSQL table, except those that a reader keeps locked.
 
     Returns:
@@ -89,18 +89,18 @@ def _rewritten(engine: Engine) -> str:
         connection.exec_driver_sql(_PATIENCE_FOR_TABLE)
         try:
             # Try every table, even if the previous one could not be rewritten.
-            kept = [name for name in names if not _table_rewritten(connection, name)]
+            unchanged_tables = [name for name in names if not _rewrite_table(connection, name)]
         finally:
             connection.exec_driver_sql("RESET lock_timeout")
     reasons = []
     if readers:
         reasons.append(f"a transaction that began before still sees it: {', '.join(readers)}")
-    if kept:
-        reasons.append(f"another program kept these tables open: {', '.join(kept)}")
+    if unchanged_tables:
+        reasons.append(f"another program kept these tables open: {', '.join(unchanged_tables)}")
     return "; ".join(reasons)
 
 
-def _table_rewritten(connection: Connection, name: str) -> bool:
+def _rewrite_table(connection: Connection, name: str) -> bool:
     try:
         _forget_examples(connection, name)
         # ANALYZE takes new samples at the same time.
@@ -132,7 +132,7 @@ def _has_content(file: Path) -> bool:
     return file.exists() and file.stat().st_size > 0
 
 
-def _written(engine: Engine, statements: Sequence[str], patience_ms: int) -> bool:
+def _run_statements(engine: Engine, statements: Sequence[str], patience_ms: int) -> bool:
     lock = WriteLock(Path(f"{engine.url.database}-turn"))
     if not lock.acquire():
         return False
@@ -183,9 +183,9 @@ def who_sees_what_was_deleted(connection: Connection) -> list[str]:
     Returns:
         Descriptions of these transactions; usually none, and at once.
     """
-    now = connection.exec_driver_sql(_NEXT_TRANSACTION).scalar_one()
-    query = _WHO_SEES_OLDER.format(int(now))
+    next_transaction = connection.exec_driver_sql(_NEXT_TRANSACTION).scalar_one()
+    query = _WHO_SEES_OLDER.format(int(next_transaction))
     until = time.monotonic() + _PATIENCE_S
-    while (seen := [*connection.exec_driver_sql(query).scalars()]) and time.monotonic() < until:
+    while (readers := [*connection.exec_driver_sql(query).scalars()]) and time.monotonic() < until:
         time.sleep(_PAUSE_S)
-    return seen
+    return readers

@@ -114,14 +114,14 @@ class WriteLock:
         until = monotonic() + _PATIENCE_S
         if not self._threads.acquire(_PATIENCE_S, quick=quick):
             return False
-        held = False
+        was_taken = False
         try:
-            held = self._acquire_among_processes(until)
+            was_taken = self._acquire_among_processes(until)
         finally:
-            if not held:
+            if not was_taken:
                 self._processes.release()
                 self._threads.release()
-        return held
+        return was_taken
 
     def _acquire_among_processes(self, until: float) -> bool:
         if not self._next.acquire(until - monotonic(), _BETWEEN_LOOKS_S):

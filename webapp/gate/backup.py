@@ -8,9 +8,14 @@ from pathlib import Path
 from webapp.core.keys import Keys
 from webapp.core.sealing import Sealer
 from webapp.database.backup.backup import Restorable
-from webapp.database.key_identity import StoredName, other_keys, read_stamps, refuse_other_keys
+from webapp.database.key_identity import (
+    StoredName,
+    other_keys,
+    read_stamps,
+    refuse_other_keys,
+    sealed_columns,
+)
 from webapp.database.models import Erasure, Identity, Stamp
-from webapp.database.sealed_names import sealed_columns
 from webapp.erasures.file import Deed, Entry
 from webapp.erasures.record import refuse_unreadable
 

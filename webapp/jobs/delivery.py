@@ -5,6 +5,7 @@ these addresses, without resolving the name again. The certificate must match th
 are not followed.
 """
 
+import re
 import smtplib
 import ssl
 from collections.abc import Callable, Iterable, Mapping
@@ -27,6 +28,8 @@ _PORT = 443
 _EMBEDDING_IPV4 = tuple(
     map(ip_network, ("64:ff9b::/96", "64:ff9b:1::/48", "2001::/32", "2002::/16"))
 )
+# The URL standard reads such a host as an IPv4 address, also in octal, hexadecimal or short form.
+_ENDS_IN_NUMBER = re.compile(r"(?:^|\.)(?:[0-9]+|0x[0-9a-f]*)\.?$", re.ASCII | re.IGNORECASE)
 Resolve = Callable[[str, int], Iterable[str]]
 
 
@@ -49,8 +52,8 @@ def is_outside(address: str) -> bool:
 
 
 def _is_public(ip: IPv4Address | IPv6Address) -> bool:
-    odd = ip.is_multicast or ip.is_reserved or ip.is_unspecified or ip.is_loopback
-    return ip.is_global and not ip.is_private and not odd
+    is_special = ip.is_multicast or ip.is_reserved or ip.is_unspecified or ip.is_loopback
+    return ip.is_global and not ip.is_private and not is_special
 
 
 def resolved(host: str, port: int) -> list[str]:
@@ -73,7 +76,7 @@ def checked_url(url: str) -> str:
         raise DeliveryError("the address must begin with https:// and name a host")
     if parts.username is not None or parts.fragment or not url.isascii() or not url.isprintable():
         raise DeliveryError("the address must hold no name before an @, no # and no spaces")
-    is_number = ":" in host or host.replace(".", "").isdigit()
+    is_number = ":" in host or _ENDS_IN_NUMBER.search(host) is not None
     if host == "localhost" or ("." not in host.strip(".") and not is_number):
         raise _inside(host)
     if is_number and not is_outside(host):
@@ -100,17 +103,33 @@ def send_outside(
         DeliveryError: The address is in the local network, there is no answer, or the answer is not
             a success.
     """
+    host, address = _public_address(url, resolve)
+    _post(url, host, address, body, secure or httpx.create_ssl_context())
+
+
+def checked_webhook(url: str) -> str:
+    """Return a webhook's address if it can be used now; it is checked again whenever it is used.
+
+    Raises:
+        DeliveryError: Its syntax is wrong, its name cannot be found, or it is not public.
+    """
+    _public_address(url, resolved)
+    return url
+
+
+def _public_address(url: str, resolve: Resolve) -> tuple[str, str]:
+    """Return a webhook's host, and the first of its IP addresses, all of which are public."""
     parts = urlsplit(checked_url(url))
     host, port = str(parts.hostname), parts.port or _PORT
     try:
         addresses = list(resolve(host, port))
     except (OSError, UnicodeError) as error:
         # A name with an empty part, or with a part of 64 letters, cannot be resolved.
-        why = getattr(error, "strerror", None) or "it is no name of a host"
-        raise DeliveryError(f"the name {host} cannot be found: {why}") from error
+        reason = getattr(error, "strerror", None) or "it is no name of a host"
+        raise DeliveryError(f"the name {host} cannot be found: {reason}") from error
     if not addresses or not all(map(is_outside, addresses)):
         raise _inside(host)
-    _post(url, host, addresses[0], body, secure or httpx.create_ssl_context())
+    return host, addresses[0]
 
 
 def _post(
@@ -200,13 +219,13 @@ def send_mail(settings: Settings, to: str, subject: str, text: str) -> None:
             server.send_message(message)
     except (smtplib.SMTPException, OSError) as error:
         raise DeliveryError(
-            f"{settings.smtp_host} did not take the mail: {_why(error)}",
+            f"{settings.smtp_host} did not take the mail: {_reason_of(error)}",
             remedy="Check smtp_host, smtp_port, smtp_security, smtp_user and smtp_password, and"
             " the address",
         ) from error
 
 
-def _why(error: OSError) -> str:
+def _reason_of(error: OSError) -> str:
     """Return why a mail was not sent, in the words of the server or the network."""
     if isinstance(error, smtplib.SMTPRecipientsRefused):
         return _one_line(*next(iter(error.recipients.values())))

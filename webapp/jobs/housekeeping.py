@@ -106,10 +106,10 @@ def erase_due_identities(services: Services) -> int:
                 continue  # reopened meanwhile
             done = erase_identities(session, run, study, now)
             if done.people or not done.waiting:
-                after = {"people": str(done.people), "still to be paid": str(done.waiting)}
+                counts = {"people": str(done.people), "still to be paid": str(done.waiting)}
                 record_act(
                     session, "parallax", "identifying data erased", now,
-                    run_ref=run.ref, after=after,
+                    run_ref=run.ref, after=counts,
                 )  # fmt: skip
             erased += done.people
     if erased:
@@ -133,14 +133,14 @@ def tell_researchers(services: Services) -> None:
 
 def look_at_balances(services: Services) -> None:
     """Store a notice for each open run whose platform balance is lower than what is still due."""
-    wanted: dict[int, tuple[Run, list[int]]] = {}
+    users_by_run: dict[int, tuple[Run, list[int]]] = {}
     with reading(services.sessions) as session:
         for notification, user in watchers(session, Cause.BALANCE):
             for run in watched_runs(session, user):
                 if run.closed_at is None and recruitment_of(session, run) is not None:
-                    wanted.setdefault(run.id, (run, []))[1].append(notification.id)
+                    users_by_run.setdefault(run.id, (run, []))[1].append(notification.id)
     events: list[tuple[int, Run, News]] = []
-    for run, notification_ids in wanted.values():
+    for run, notification_ids in users_by_run.values():
         if _is_low(services, run):
             events += [(id_, run, low_balance(run, services.now())) for id_ in notification_ids]
     add_notices(services, events)

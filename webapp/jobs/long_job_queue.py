@@ -117,8 +117,8 @@ def _step(
                 if leaving.is_set() or jobs.is_cancelled(job_id):
                     process.kill()
                     process.wait()
-                    why = "The server was stopped. Start it again." if leaving.is_set() else ""
-                    return (JobState.FAILED if why else JobState.CANCELLED), why
+                    reason = "The server was stopped. Start it again." if leaving.is_set() else ""
+                    return (JobState.FAILED if reason else JobState.CANCELLED), reason
                 if time.monotonic() - said_at > 30:
                     said_at = time.monotonic()
                     jobs.changed(job_id, alive_at=now().isoformat())

@@ -152,12 +152,12 @@ class Jobs:
         if not _JOB_ID.fullmatch(job_id):
             raise KeyError(job_id)
         try:
-            kept = json.loads((self.folder(job_id) / _RECORD).read_text(encoding="utf-8"))
+            record = json.loads((self.folder(job_id) / _RECORD).read_text(encoding="utf-8"))
         except (FileNotFoundError, NotADirectoryError) as error:
             raise KeyError(job_id) from error
-        kept["steps"] = [Step(**step) for step in kept["steps"]]
-        attributes = {name: value for name, value in kept.items() if name in Job.__slots__}
-        return Job(**attributes | {"state": JobState(kept["state"])})
+        record["steps"] = [Step(**step) for step in record["steps"]]
+        attributes = {name: value for name, value in record.items() if name in Job.__slots__}
+        return Job(**attributes | {"state": JobState(record["state"])})
 
     def note_people(self, job_id: str, people: Iterable[str]) -> None:
         """Add marks of data that a job uses to those already stored."""
@@ -167,10 +167,10 @@ class Jobs:
     def people(self, job_id: str) -> frozenset[str] | None:
         """Return the marks of the data that a job uses; None if none were stored."""
         try:
-            kept = (self.folder(job_id) / _PEOPLE).read_text(encoding="utf-8")
+            stored_text = (self.folder(job_id) / _PEOPLE).read_text(encoding="utf-8")
         except FileNotFoundError:
             return None
-        return frozenset(kept.splitlines())
+        return frozenset(stored_text.splitlines())
 
     def about(self, subject: str) -> list[Job]:
         """Return the jobs of a subject, the latest first."""
@@ -254,7 +254,7 @@ def note_people(services: Services, job_id: str) -> None:
             jobs.note_people(job_id, people_now(session, run))
 
 
-def stands(
+def is_current(
     session: Session,
     jobs: Jobs,
     job: Job,
@@ -292,6 +292,6 @@ def remove_outdated_reports(services: Services) -> None:
     # A run has many reports, and possibly very many participants.
     once = cache(people_now)
     with reading(services.sessions) as session:
-        outdated = [job.id for job in jobs.everything() if not stands(session, jobs, job, once)]
+        outdated = [job.id for job in jobs.everything() if not is_current(session, jobs, job, once)]
     for job_id in outdated:
         jobs.remove(job_id)

@@ -140,13 +140,13 @@ def _quiet(session: Session, run: Run, minutes: int, now: datetime) -> Iterator[
     ).one()
     if not people or came is None:
         return
-    answered = session.scalar(
+    newest_answer = session.scalar(
         select(func.max(Response.recorded_at))
         .join(Trial, Trial.id == Response.trial_id)
         .join(Participant, Participant.id == Trial.participant_id)
         .where(*at_work)
     )
-    last = max(filter(None, (came, answered)))
+    last = max(filter(None, (came, newest_answer)))
     if now - last >= timedelta(minutes=minutes):
         yield News(
             Cause.QUIET,
@@ -274,8 +274,8 @@ def _send(services: Services, id_: int) -> bool:
         if notice is None or notice.next_at is None or notice.next_at > services.now():
             return False
         # Stored before the call, so that the try counts even if the process dies during the call.
-        more = notice.tries < len(WAITS)
-        notice.next_at = services.now() + WAITS[notice.tries] if more else None
+        tries_remain = notice.tries < len(WAITS)
+        notice.next_at = services.now() + WAITS[notice.tries] if tries_remain else None
         notice.tries += 1
         notification = session.get_one(Notification, notice.notification_id)
         way, address, text = Way(notification.way), notification.address, notice.text

@@ -65,15 +65,17 @@ def finish_payments(services: Services) -> None:
     Raises:
         WebappError: A run's platform could not be asked; the other runs were.
     """
-    left = select(Run, Payment.id).join(Payment, Payment.run_id == Run.id).order_by(Run.id)
-    left = left.where(
+    unfinished_payments = (
+        select(Run, Payment.id).join(Payment, Payment.run_id == Run.id).order_by(Run.id)
+    )
+    unfinished_payments = unfinished_payments.where(
         Payment.state.in_(_UNFINISHED),
         Payment.assignment.is_not(None),
         # A younger payment may still be in progress in the command that ordered it.
         Payment.made_at < services.now() - CLAIM_TIMEOUT,
     )
     with reading(services.sessions) as session:
-        rows = session.execute(left).all()
+        rows = session.execute(unfinished_payments).all()
     ids = {run: [id_ for _, id_ in payments] for run, payments in groupby(rows, lambda row: row[0])}
     _for_each(
         services,
@@ -138,9 +140,9 @@ def hold_what_may_be_told(services: Services) -> None:
             return  # Another process did it first.
         for run in session.scalars(select(Run).order_by(Run.id)).all():
             only_once = _only_once(services, session, run)
-            if held := hold_reports(session, run, only_once, services.now()):
+            if n_held := hold_reports(session, run, only_once, services.now()):
                 _LOG.warning(
-                    "run %s: %d reports held: parallax reconcile %s", run.ref, held, run.ref
+                    "run %s: %d reports held: parallax reconcile %s", run.ref, n_held, run.ref
                 )
         told_held(session.connection())
 

@@ -17,12 +17,12 @@ def open_store(name: str, engine: Engine, folder: Path) -> Huey:
 
     The queue keeps one connection, which is closed when the engine is disposed of.
     """
-    queue = _made(name, engine, folder)
+    queue = _make_queue(name, engine, folder)
     event.listen(engine, "engine_disposed", lambda _: queue.storage.close())
     return queue
 
 
-def _made(name: str, engine: Engine, folder: Path) -> Huey:
+def _make_queue(name: str, engine: Engine, folder: Path) -> Huey:
     if engine.dialect.name != "postgresql":
         # After a power cut, a periodic job may run twice, which is harmless.
         return SqliteHuey(
@@ -40,5 +40,5 @@ def _made(name: str, engine: Engine, folder: Path) -> Huey:
 
 
 def _connect(engine: Engine) -> object:
-    arguments, named = engine.dialect.create_connect_args(engine.url)
-    return engine.dialect.loaded_dbapi.connect(*arguments, **named)
+    arguments, keywords = engine.dialect.create_connect_args(engine.url)
+    return engine.dialect.loaded_dbapi.connect(*arguments, **keywords)

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
@@ -73,6 +74,13 @@ def debts_of(session: Session, run: Run, only: Sequence[int] | None = None) -> l
 def owed_in_project(session: Session, project: Project) -> str:
     """Return the debts of a project's runs, in the form of ``debts_in_words``."""
     runs = session.scalars(select(Run).where(Run.project_id == project.id).order_by(Run.id)).all()
+    return debts_in_words([debt for run in runs for debt in debts_of(session, run)])
+
+
+def owed_in_study(session: Session, folder: Path) -> str:
+    """Return the debts of the runs launched from a study's folder, as ``debts_in_words`` does."""
+    of_study = Run.study_folder == str(folder.resolve())
+    runs = session.scalars(select(Run).where(of_study).order_by(Run.id)).all()
     return debts_in_words([debt for run in runs for debt in debts_of(session, run)])
 
 

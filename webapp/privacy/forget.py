@@ -17,6 +17,7 @@ from experiment.participation import EventKind, State
 from experiment.payment.payment import LONGEST_TOKEN, PaymentKind, PaymentState
 from webapp.core.forgotten import forgotten_id
 from webapp.core.tokens import new_reference
+from webapp.database.key_identity import sweep
 from webapp.database.models import (
     Assignment,
     Event,
@@ -28,7 +29,6 @@ from webapp.database.models import (
     Payment,
     Run,
 )
-from webapp.database.sealed_names import sweep
 from webapp.erasures.file import Deed, mark_of
 from webapp.erasures.record import Record
 from webapp.recruiters.statuses import AssignmentStatus

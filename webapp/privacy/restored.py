@@ -10,10 +10,10 @@ from sqlalchemy.orm import Session
 from experiment.participation import Ending, EventKind, State
 from webapp.core.forgotten import forgotten_id, is_forgotten
 from webapp.database.engine import make_sessions, reading
+from webapp.database.key_identity import renew_digests
 from webapp.database.locks import advisory_lock
 from webapp.database.models import Assignment, Event, Participant, Run
 from webapp.database.models.identity import sealer_of
-from webapp.database.sealed_names import renew_digests
 from webapp.erasures.file import Deed, Entry, append, blank, content, mark_of, take_over_older_file
 from webapp.erasures.record import Record, by_digest, furthest, known_entries, sign, store
 from webapp.privacy.amendments import answers_of, apply_corrections, correctable, mark_restricted

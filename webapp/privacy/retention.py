@@ -15,6 +15,7 @@ from sqlalchemy.orm import Session
 from experiment.studies.study import Study
 from webapp.core.forgotten import FORGOTTEN_PREFIX, is_forgotten
 from webapp.core.tokens import new_reference
+from webapp.database.key_identity import sweep
 from webapp.database.models import (
     Answer,
     ArrivalAddress,
@@ -27,7 +28,6 @@ from webapp.database.models import (
     Payment,
     Run,
 )
-from webapp.database.sealed_names import sweep
 from webapp.privacy.forget import Person, find_participant, replace_ids, why_unpaid
 from webapp.recruitment.reports import ReportState
 

@@ -58,14 +58,14 @@ def simulate(
         RunError: The run has too few free places.
         WebappError: No server answers there.
     """
-    wanted = plan.free if participants is None else participants
-    if not 0 < wanted <= plan.free:
+    n_participants = plan.free if participants is None else participants
+    if not 0 < n_participants <= plan.free:
         raise RunError(
-            f'the run "{plan.run_ref}" has {plan.free} free places, not {wanted}',
+            f'the run "{plan.run_ref}" has {plan.free} free places, not {n_participants}',
             expected=f"at most {plan.free} participants" if plan.free else "",
             remedy="" if plan.free else "Launch another run for more participants",
         )
-    return _send(plan, url, range(plan.came + 1, plan.came + wanted + 1), workers, visitor)
+    return _send(plan, url, range(plan.came + 1, plan.came + n_participants + 1), workers, visitor)
 
 
 def _send(

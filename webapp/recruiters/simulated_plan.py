@@ -88,12 +88,12 @@ def plan(session: Session, run: Run, study: Study) -> Plan:
         came,
         free,
         response,
-        _known(session, run, study, response),
-        _accepted(study),
+        _known_items(session, run, study, response),
+        _accepted_screens(study),
     )
 
 
-def _accepted(study: Study) -> dict[str, tuple[str, ...]]:
+def _accepted_screens(study: Study) -> dict[str, tuple[str, ...]]:
     """Return the answers to questions for which the study's rules keep a participant."""
     answers: dict[str, tuple[str, ...]] = {}
     for rule in study.exclusion:
@@ -101,7 +101,9 @@ def _accepted(study: Study) -> dict[str, tuple[str, ...]]:
     return answers
 
 
-def _known(session: Session, run: Run, study: Study, response: ResponseType) -> dict[Texts, Known]:
+def _known_items(
+    session: Session, run: Run, study: Study, response: ResponseType
+) -> dict[Texts, Known]:
     accuracy, rendering = _accuracy(study), render(study.materials.shown_to_people)
     by_texts = dict[Texts, Known]()
     items = select(RunItem).where(RunItem.run_id == run.id).order_by(RunItem.id)
@@ -109,8 +111,8 @@ def _known(session: Session, run: Run, study: Study, response: ResponseType) -> 
         # A list may show a target as a catch trial.
         item = replace(item_from_row(row.item), kind=Kind(row.kind))
         screens = response.screens(item, rendering)
-        known = Known(item, screens[0].first, accuracy(item.construction, item.condition))
-        by_texts |= {screen.texts: known for screen in screens}
+        known_item = Known(item, screens[0].first, accuracy(item.construction, item.condition))
+        by_texts |= {screen.texts: known_item for screen in screens}
     return by_texts
 
 

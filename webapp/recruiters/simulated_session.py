@@ -143,9 +143,9 @@ class SimulatedSession:
         if questions := self._plan.study.questionnaire:
             page = self._open(self._home, "questionnaire")
             # Participants of another level may be asked other questions.
-            asked = [question for question in questions if question.name in page.fields]
+            asked_questions = [question for question in questions if question.name in page.fields]
             form = page.hidden
-            for question in asked:
+            for question in asked_questions:
                 if is_asked(question, form):
                     form[question.name] = self._reply(question)
             self._request(303, "POST", f"{self._home}questionnaire", form=form)
@@ -162,10 +162,10 @@ class SimulatedSession:
     def _answer(self, trial: ShownTrial) -> dict[str, object]:
         texts: Mapping[str, object] = {**trial}
         options = [str(texts[side]) for side in SIDES if side in texts]
-        known = self._plan.items.get(
+        known_item = self._plan.items.get(
             (trial.get("task", ""), trial.get("prefix", ""), frozenset(options))
         )
-        if known is None:
+        if known_item is None:
             raise SimulatedSessionError(
                 f"the page shows {' against '.join(map(repr, options))}",
                 expected="an item of the run's materials",
@@ -174,12 +174,12 @@ class SimulatedSession:
         return {
             "uuid": str(UUID(int=rng.getrandbits(128), version=4)),
             "position": trial["position"],
-            **self._answered(known, options),
+            **self._answer_fields(known_item, options),
             "input_method": rng.choice(INPUT_METHODS),
             "client_time": utc_now().isoformat(),
         }
 
-    def _answered(self, known: Known, options: Sequence[str]) -> dict[str, object]:
+    def _answer_fields(self, known: Known, options: Sequence[str]) -> dict[str, object]:
         """Return an answer in the format of the page."""
         response = self._plan.response.of_item(known.item)
         if not hasattr(self._responder, response.responder_method):

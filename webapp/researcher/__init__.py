@@ -10,7 +10,6 @@ from webapp.core.urls import RESEARCHER_PATH
 from webapp.researcher.access import guarded
 from webapp.researcher.accounts import account_pages
 from webapp.researcher.api import api
-from webapp.researcher.editor import editor_pages
 from webapp.researcher.film import film_pages
 from webapp.researcher.installation import audit_pages, installation_pages
 from webapp.researcher.launch import launch_pages
@@ -30,7 +29,7 @@ from webapp.researcher.reports import reading_pages, reports_pages
 from webapp.researcher.run_page import chart_pages, live_pages
 from webapp.researcher.runs import archive_pages, rehearsing_pages, run_pages
 from webapp.researcher.sign_in import code_pages, elsewhere_pages, sign_in_pages
-from webapp.researcher.studies import study_pages
+from webapp.researcher.studies import editor_pages, study_pages
 from webapp.researcher.template_globals import FILTERS
 
 _PAGES = (

@@ -147,9 +147,9 @@ def _named(session: Session) -> User:
 
 
 def _refused(error: ParallaxError) -> RequestError:
-    said = f"{error.problem}. {error.remedy}" if error.remedy else error.problem
+    message = f"{error.problem}. {error.remedy}" if error.remedy else error.problem
     return RequestError(
-        f"Nothing was changed: {said}.",
+        f"Nothing was changed: {message}.",
         status=400,
         code="bad_account",
     )

@@ -49,11 +49,11 @@ def scoped(scope: Scope) -> Callable[[View], View]:
 def runs() -> ResponseReturnValue:
     """Return the runs visible to the token's user, within the token's project."""
     token: ApiToken = g.token
-    seen = runs_seen_by(g.user)
+    visible_runs = runs_seen_by(g.user)
     if token.project_id is not None:
-        seen = seen & (Run.project_id == token.project_id)
+        visible_runs = visible_runs & (Run.project_id == token.project_id)
     with reading(current_services().sessions) as session:
-        return jsonify(runs=[_as_json(run) for run in progress(session, seen)])
+        return jsonify(runs=[_as_json(run) for run in progress(session, visible_runs)])
 
 
 @api.get("/runs/<ref>")

@@ -75,16 +75,16 @@ def show_backups() -> str:
 @allowed(Role.OWNER)
 def back_up() -> ResponseReturnValue:
     """Queue a backup into the installation's folder, unless one is waiting."""
-    services, jobs, who = current_services(), jobs_here(), current_user().name
+    services, jobs, user_name = current_services(), jobs_here(), current_user().name
     if all(job.state in OVER for job in jobs.about(_BACKUPS)):
         for job in jobs.about(_BACKUPS):
             jobs.remove(job.id)  # the backups themselves lie elsewhere
         _folder().mkdir(mode=0o700, exist_ok=True)
         command = ("db", "backup", "--keep", _KEPT, "--", str(_folder()))
         steps = [Step("writing the backup and reading it back", command)]
-        job = jobs.add(_BACKUPS, "A backup", who, services.now(), steps)
+        job = jobs.add(_BACKUPS, "A backup", user_name, services.now(), steps)
         with services.sessions.begin() as session:
-            record_act(session, who, "backup asked for", services.now())
+            record_act(session, user_name, "backup asked for", services.now())
         queue_of_jobs().put(job.id)
     return redirect(url_for("installation.show_backups"), 303)
 

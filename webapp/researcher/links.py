@@ -13,7 +13,7 @@ from webapp.database.models import Run
 from webapp.database.retry import in_transaction
 from webapp.errors import RunError
 from webapp.researcher.access import allowed, current_user
-from webapp.researcher.paging import page_asked_for, whole_number
+from webapp.researcher.template_globals import page_asked_for, whole_number
 from webapp.runs.links import (
     GivenLink,
     given_links,
@@ -128,11 +128,11 @@ def refuse(error: ParallaxError) -> ResponseReturnValue:
 
 def _page(ref: str, *, codes: list[tuple[str, str, str]] | None = None, problem: str = "") -> str:
     services, page = current_services(), page_asked_for()
-    before = (page - 1) * ON_A_PAGE
+    n_before = (page - 1) * ON_A_PAGE
     with reading(services.sessions) as session:
         run = find_run(session, ref)
         base = services.settings.link_base
-        links = given_links(session, run, base, after=before, most=ON_A_PAGE + 1)
+        links = given_links(session, run, base, after=n_before, most=ON_A_PAGE + 1)
         lists = lists_of(session, run)
     on_page = links[:ON_A_PAGE]
     return render_template(

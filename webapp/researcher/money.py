@@ -30,7 +30,7 @@ from webapp.payments.rewards import all_rewards, rejection_of, rewards_of, state
 from webapp.payments.run_payments import Proposal, RunPayments, open_run_payments
 from webapp.recruitment.publish import recruitment_of
 from webapp.researcher.access import allowed, current_user
-from webapp.researcher.paging import page_asked_for, whole_number
+from webapp.researcher.template_globals import page_asked_for, whole_number
 from webapp.runs.people_table import ON_A_PAGE
 from webapp.services import current_services
 from webapp.sessions.lookup import find_run

@@ -10,10 +10,10 @@ from sqlalchemy.orm import Session
 from webapp.database.engine import reading
 from webapp.database.models import Notice, Notification, User
 from webapp.errors import RequestError
-from webapp.jobs.delivery import DeliveryError, checked_mail, checked_url
+from webapp.jobs.delivery import DeliveryError, checked_mail, checked_webhook
 from webapp.jobs.notices import CAUSE_LABELS, Cause, Way, causes_of
 from webapp.researcher.access import allowed, current_user
-from webapp.researcher.paging import whole_number
+from webapp.researcher.template_globals import whole_number
 from webapp.services import current_services
 from webapp.users.audit_log import record_act
 from webapp.users.roles import Role
@@ -45,15 +45,15 @@ def add() -> ResponseReturnValue:
         raise DeliveryError("nothing is chosen", remedy="Choose what you want notices about")
     if not 1 <= minutes <= _MOST_MINUTES:
         raise DeliveryError("the minutes are no number from 1 to 1,440")
-    checked_url(address) if way is Way.WEBHOOK else checked_mail(address)
+    checked_webhook(address) if way is Way.WEBHOOK else checked_mail(address)
     if way is Way.MAIL and not services.settings.smtp_host:
         raise DeliveryError(
             "this installation sends no mail",
             remedy="An operator sets smtp_host, or give the address of a webhook",
         )
     with services.sessions.begin() as session:
-        mine = Notification.user_id == user.id
-        if (session.scalar(select(func.count()).where(mine)) or 0) >= _MOST:
+        is_own = Notification.user_id == user.id
+        if (session.scalar(select(func.count()).where(is_own)) or 0) >= _MOST:
             raise DeliveryError(f"you have {_MOST} addresses already", remedy="Remove one first")
         session.add(
             Notification(
@@ -71,7 +71,7 @@ def try_out() -> ResponseReturnValue:
     """Queue a test notice; a periodic job sends it, so that no participant waits for it."""
     services = current_services()
     with services.sessions.begin() as session:
-        notification, now = _mine(session), services.now()
+        notification, now = _own_notification(session), services.now()
         about = f"test {now:%Y-%m-%d %H:%M}"
         mine = Notice.notification_id == notification.id, Notice.about == about
         if session.scalar(select(Notice.id).where(*mine)) is None:
@@ -87,7 +87,7 @@ def try_out() -> ResponseReturnValue:
 def take_away() -> ResponseReturnValue:
     """Remove an address and its stored notices."""
     with current_services().sessions.begin() as session:
-        notification = _mine(session)
+        notification = _own_notification(session)
         _note(session, "notification removed", Way(notification.way), notification.address)
         session.execute(delete(Notice).where(Notice.notification_id == notification.id))
         session.execute(delete(Notification).where(Notification.id == notification.id))
@@ -119,7 +119,7 @@ def _typed_address() -> str:
     return address
 
 
-def _mine(session: Session) -> Notification:
+def _own_notification(session: Session) -> Notification:
     """Return the notification, owned by the user, that the form names."""
     number = whole_number(request.form.get("number", ""), _DIGITS)
     notification = session.get(Notification, number)

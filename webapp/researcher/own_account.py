@@ -13,8 +13,8 @@ from webapp.database.engine import reading
 from webapp.database.models import SecondFactor, User
 from webapp.errors import RequestError, WebappError
 from webapp.researcher.access import COOKIE, allowed, current_user, without_cookie
-from webapp.researcher.paging import whole_number
 from webapp.researcher.sign_in import is_own_password, with_code_counted
+from webapp.researcher.template_globals import whole_number
 from webapp.services import current_services
 from webapp.users.passwords import SHORTEST_PASSWORD, hash_password
 from webapp.users.projects import ProjectError, named_project, projects_of

@@ -29,7 +29,7 @@ from webapp.privacy.amendments import (
     restrict,
 )
 from webapp.researcher.access import allowed, current_user
-from webapp.researcher.paging import page_asked_for, whole_number
+from webapp.researcher.template_globals import page_asked_for, whole_number
 from webapp.runs.blinding import is_blind
 from webapp.runs.integrity import flags_of
 from webapp.runs.notes import remove, tags_in_use, tags_of_people, write, written_about

@@ -9,9 +9,9 @@ from werkzeug.wrappers import Response
 from webapp.errors import RequestError
 from webapp.jobs.long_jobs import MADE, OVER, Job, JobState, Step
 from webapp.researcher.access import allowed, current_user, present_project
-from webapp.researcher.paging import whole_number
 from webapp.researcher.reports import jobs_here, made_report, queue_of_jobs, refuse_too_many
 from webapp.researcher.study_folders import launchable_studies, log_act, project_name, zipped
+from webapp.researcher.template_globals import whole_number
 from webapp.services import current_services
 from webapp.users.roles import Right
 
@@ -70,18 +70,18 @@ def cancel() -> ResponseReturnValue:
 @allowed(Right.CONDUCT)
 def figure() -> Response:
     """Send the figure of a simulation."""
-    return send_file(_made() / "power.svg", "image/svg+xml")
+    return send_file(_finished_calculation() / "power.svg", "image/svg+xml")
 
 
 @power_pages.get("/studies/power/download")
 @allowed(Right.CONDUCT)
 def download() -> Response:
     """Send the table and the figure of a simulation as a zip file."""
-    archive = zipped(_made())
+    archive = zipped(_finished_calculation())
     return send_file(archive, "application/zip", as_attachment=True, download_name="power.zip")
 
 
-def _made() -> Path:
+def _finished_calculation() -> Path:
     arguments = request.args
     return made_report(_job(_study(arguments.get("study", "")), arguments.get("job", "")))
 

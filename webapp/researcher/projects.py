@@ -16,8 +16,8 @@ from webapp.database.retry import in_transaction
 from webapp.errors import RequestError
 from webapp.payments.debts import owed_in_project
 from webapp.researcher.access import allowed, current_user
-from webapp.researcher.paging import whole_number
 from webapp.researcher.study_folders import uploaded_bytes, uploads_of
+from webapp.researcher.template_globals import whole_number
 from webapp.services import current_services
 from webapp.users import limits
 from webapp.users.members import (

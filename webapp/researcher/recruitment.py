@@ -30,8 +30,8 @@ from webapp.recruitment.progress import extend, hit_states, pause, progress_of
 from webapp.recruitment.publish import PublishPlan, draft, publish, recruitment_of
 from webapp.recruitment.terms import refuse_other_owner
 from webapp.researcher.access import allowed, current_user
-from webapp.researcher.paging import whole_number
 from webapp.researcher.run_page import run_page
+from webapp.researcher.template_globals import whole_number
 from webapp.runs.launch import refuse_unanswerable
 from webapp.services import current_services
 from webapp.sessions.lookup import find_run

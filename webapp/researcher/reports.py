@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 from flask import g, send_file
 
 from webapp.http.security_headers import PAGE_OF_ITS_OWN
-from webapp.jobs.long_jobs import MADE, Job, Jobs, stands
+from webapp.jobs.long_jobs import MADE, Job, Jobs, is_current
 from webapp.researcher.study_folders import zipped
 from webapp.runs.blinding import is_blind
 from webapp.users.audit_log import record_act
@@ -225,7 +225,7 @@ def refuse_unreadable(job: Job) -> None:
                 status=409,
                 code="blind",
             )
-        if stands(session, jobs_here(), job):
+        if is_current(session, jobs_here(), job):
             return
     jobs_here().remove(job.id)
     raise RequestError(

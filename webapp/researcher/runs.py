@@ -16,10 +16,10 @@ from webapp.errors import RequestError, RunError, WebappError
 from webapp.jobs.long_jobs import Step
 from webapp.payments.debts import debts_in_words, debts_of
 from webapp.researcher.access import allowed, current_user
-from webapp.researcher.paging import page_asked_for, whole_number
 from webapp.researcher.reports import jobs_here, note_of_report, queue_of_jobs, refuse_too_many
 from webapp.researcher.run_page import run_page
 from webapp.researcher.study_folders import zipped
+from webapp.researcher.template_globals import page_asked_for, whole_number
 from webapp.runs.blinding import refuse_blind, unblind_by_two
 from webapp.runs.exclude import Exclusion, exclude
 from webapp.runs.export import export

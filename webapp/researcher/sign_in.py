@@ -24,7 +24,7 @@ from webapp.researcher.access import (
     with_cookie,
     without_cookie,
 )
-from webapp.researcher.paging import whole_number
+from webapp.researcher.template_globals import whole_number
 from webapp.services import Services, current_services
 from webapp.users.audit_log import record_act
 from webapp.users.oidc import Attempt

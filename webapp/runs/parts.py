@@ -6,8 +6,9 @@ from collections.abc import Collection, Sequence
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from experiment.participation import GONE
 from experiment.studies.study import Study
-from webapp.database.models import Identity, Participant, Run
+from webapp.database.models import Event, Identity, Participant, Run
 from webapp.errors import RunError
 from webapp.runs.runs import named_run, study_as_launched
 
@@ -30,11 +31,12 @@ def joined_parts(session: Session, run_refs: Sequence[str]) -> list[tuple[str, .
             expected="each run once, for example: parallax recruitment parts RUN1 RUN2",
         )
     runs = [named_run(session, ref).id for ref in run_refs]
+    erased = select(Event.participant_id).where(Event.kind.in_(GONE))
     rows = session.execute(
         select(Identity.hash, Participant.run_id, Participant.ref)
         .join(Identity, Identity.id == Participant.person_key)
         .where(Participant.run_id.in_(runs), Identity.forgotten.is_(False))
-        .where(Participant.list.is_not(None))
+        .where(Participant.list.is_not(None), Participant.id.not_in(erased))
         .order_by(Participant.id)
     ).all()
     people: dict[str, dict[int, str]] = {}

@@ -67,7 +67,7 @@ class _Press(BaseModel):
 
     model_config = ConfigDict(extra="ignore", frozen=True, strict=True)
 
-    reason: Literal["double_click", "before_painting", "lockout"]
+    reason: Literal["double_click", "before_painting", "lockout", "pause", "second_finger"]
     input_method: Literal["key", "pointer", "touch"]
     ms: float | None = Field(default=None, allow_inf_nan=False)
 

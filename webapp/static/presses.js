@@ -10,13 +10,20 @@
  * @property {boolean} trusted Whether the browser itself saw it.
  * @property {number | null} [stoppedMs] When the pointer that pressed had last moved; null where it
  *   had not.
+ * @property {boolean} [repeated] Whether it is the second press of a double click.
  */
 
 import { Trace } from "./trace.js";
 
+// Two presses at one place within this time are one double click: nobody reads a text and answers it
+// so fast. Browsers count much slower ones as well, which people mean.
+const DOUBLE_CLICK_MS = 250;
+
 export class Presses {
-  /** @type {{ ms: number, type: string, stoppedMs: number | null } | undefined} */
+  /** @type {{ ms: number, type: string, stoppedMs: number | null, sinceMs: number } | undefined} */
   #pointer;
+  /** When a pointer went down last. */
+  #lastMs = -Infinity;
   /** @type {number | undefined} When a key that presses the focused button went down. */
   #keyMs;
   /** @type {Trace | undefined} Only where the study asks for it. */
@@ -36,8 +43,13 @@ export class Presses {
     if (place.closest("[data-traces]")) this.#trace = new Trace(signal);
     const listening = { signal, capture: true, passive: true };
     const onDown = (/** @type {PointerEvent} */ event) => {
-      this.#pointer = { ms: event.timeStamp, type: event.pointerType, stoppedMs: this.#stoppedMs };
+      const { timeStamp: ms, pointerType: type } = event;
+      this.#pointer = { ms, type, stoppedMs: this.#stoppedMs, sinceMs: ms - this.#lastMs };
+      this.#lastMs = ms;
     };
+    // A press that ended elsewhere must not lend its beginning to a later click of a voice or a switch.
+    const forgetPointer = () => (this.#pointer = undefined);
+    const forgetKey = () => setTimeout(() => (this.#keyMs = undefined));
     const onMove = (/** @type {PointerEvent} */ event) => this.#move(event);
     const onKey = (/** @type {KeyboardEvent} */ event) => {
       const presses = event.key === "Enter" || event.key === " ";
@@ -49,6 +61,9 @@ export class Presses {
     };
     place.addEventListener("pointerdown", onDown, listening);
     document.addEventListener("pointermove", onMove, listening);
+    document.addEventListener("click", forgetPointer, { signal });
+    document.addEventListener("pointercancel", forgetPointer, { signal });
+    document.addEventListener("keyup", forgetKey, { signal });
     document.addEventListener("keydown", onKey, { signal, capture: true });
   }
 
@@ -78,9 +93,12 @@ export class Presses {
       return { downMs, upMs, method: "key", trusted };
     }
     const method = this.#pointer?.type === "touch" ? "touch" : "pointer";
-    const { ms: downMs, stoppedMs } = this.#pointer ?? { ms: upMs, stoppedMs: null };
+    const unseen = { ms: upMs, stoppedMs: null, sinceMs: Infinity };
+    const { ms: downMs, stoppedMs, sinceMs } = this.#pointer ?? unseen;
     this.#pointer = undefined;
-    return { downMs, upMs, method, trusted, stoppedMs };
+    // Fingers tap as fast on purpose: of them, only what began before the painting is refused.
+    const repeated = event.detail > 1 && method !== "touch" && sinceMs < DOUBLE_CLICK_MS;
+    return { downMs, upMs, method, trusted, stoppedMs, repeated };
   }
 
   /** @param {PointerEvent} event */

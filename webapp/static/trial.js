@@ -213,9 +213,7 @@ export class TrialView {
     const listening = { signal: this.#signal };
     for (const option of this.#all("[data-side]")) {
       option.addEventListener("click", (event) => {
-        const press = this.#presses.ofClick(event);
-        // Fingers tap as fast on purpose: of them, only what began before the painting is refused.
-        this.#choose(option, press, event.detail > 1 && press.method !== "touch");
+        this.#choose(option, this.#presses.ofClick(event));
       });
     }
     const onKey = (/** @type {KeyboardEvent} */ event) => {
@@ -225,7 +223,7 @@ export class TrialView {
       const option = meant[this.#keys.optionOf(event)];
       if (!option || option.hidden) return;
       const { timeStamp: downMs, isTrusted: trusted } = event;
-      this.#choose(option, { downMs, upMs: null, method: "key", trusted }, false, event.code);
+      this.#choose(option, { downMs, upMs: null, method: "key", trusted }, event.code);
     };
     const onVisibility = () => (this.#wasHidden ||= document.hidden);
     const onMove = (/** @type {PointerEvent} */ event) => {
@@ -241,16 +239,15 @@ export class TrialView {
   /**
    * @param {HTMLElement} option
    * @param {Press} press
-   * @param {boolean} repeated Whether it is a second click upon a first one.
    * @param {string} [code] The key's that is still down.
    */
-  #choose(option, press, repeated, code) {
+  #choose(option, press, code) {
     const trial = this.#trial;
     if (!trial) return;
     const onset = this.#clock.onset;
     this.#examine(trial);
     const rtMs = press.downMs - onset.ms;
-    const reason = this.#whyPremature(rtMs, repeated);
+    const reason = this.#whyPremature(rtMs, press.repeated);
     if (reason) return this.#keepPremature(reason, rtMs, press.method);
     if (this.#reads.completes?.(option) === false) return;
     const sincePainting = (/** @type {number} */ ms) => Math.min(ms - onset.ms, DAY_MS);
@@ -289,7 +286,7 @@ export class TrialView {
   /**
    * Why a press is no choice: it was meant for the trial before. Empty for one that is.
    * @param {number} rtMs
-   * @param {boolean} repeated
+   * @param {boolean} [repeated]
    */
   #whyPremature(rtMs, repeated) {
     if (!(rtMs >= 0)) return "before_painting";

@@ -49,7 +49,7 @@ def is_password(stored: str, password: str) -> bool:
     """
     if len(password) > _LONGEST_PASSWORD:
         return False
-    return _in_worker_thread(lambda: _verified(stored or _nobodys(), password)) and bool(stored)
+    return _in_worker_thread(lambda: _verified(stored or _dummy_hash(), password)) and bool(stored)
 
 
 def _verified(stored: str, password: str) -> bool:
@@ -60,7 +60,7 @@ def _verified(stored: str, password: str) -> bool:
 
 
 @cache
-def _nobodys() -> str:
+def _dummy_hash() -> str:
     return _HASHER.hash("")
 
 

@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
 from analysis.errors import AnalysisError
@@ -24,6 +25,8 @@ COLUMNS = (
 )
 _KEYS = ["participant", "text_id", "position"]
 _SHOWN = 3
+# Fewer equal times may be a coincidence.
+_FEWEST_TIMES = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +86,18 @@ def check_times(
             remedy="`parallax reading import --help` lists the formats",
         )
     frame = pd.DataFrame(rows).reindex(columns=list(COLUMNS))
+    impossible = ~((frame["rt_ms"] > 0) & np.isfinite(frame["rt_ms"].astype(float)))
+    if impossible.any():
+        first = frame[impossible].iloc[0]
+        notes = [
+            *notes,
+            f"{int(impossible.sum()):,} times are not positive and left out; the first: "
+            f"{first['rt_ms']:g} ms of participant {first['participant']}, text "
+            f"{first['text_id']}, position {first['position']}.",
+        ]
+        frame = frame[~impossible].reset_index(drop=True)
+    frame, sent_again = _without_sessions_sent_again(frame)
+    notes = [*notes, *sent_again]
     twice = frame[frame.duplicated(_KEYS)]
     if len(twice):
         repeated = twice.iloc[0]
@@ -93,6 +108,35 @@ def check_times(
             expected="one time for each participant, text and position",
         )
     return ImportedTimes(frame, tuple(notes))
+
+
+def _without_sessions_sent_again(frame: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
+    """Return the times without sessions that another session holds whole, and a note on these.
+
+    Two people never have the same time to the millisecond at every position.
+    """
+    cells = zip(frame["text_id"], frame["position"], frame["rt_ms"], strict=True)
+    sessions: dict[object, set[tuple[object, ...]]] = {}
+    for person, cell in zip(frame["participant"], cells, strict=True):
+        sessions.setdefault(person, set()).add(cell)
+    owners: dict[tuple[object, ...], list[object]] = {}
+    copies: dict[object, object] = {}
+    # The largest sessions come first, and of equal ones the earliest.
+    for person, times in sorted(sessions.items(), key=lambda entry: -len(entry[1])):
+        holders = set.intersection(*(set(owners.get(time, ())) for time in times))
+        if holders and len(times) >= _FEWEST_TIMES:
+            copies[person] = next(iter(holders))
+            continue
+        for time in times:
+            owners.setdefault(time, []).append(person)
+    if not copies:
+        return frame, []
+    named = ", ".join(f"{one} is {other}" for one, other in list(copies.items())[:_SHOWN])
+    note = (
+        f"{len(copies):,} sessions have the same times as another and are left out, as sent "
+        f"again: {named}."
+    )
+    return frame[~frame["participant"].isin(list(copies))].reset_index(drop=True), [note]
 
 
 def parse_time(text: str, where: Path, line: int) -> float:

@@ -1,5 +1,6 @@
 """Lints for cues that reveal the answer without reading: punctuation, capitals, length."""
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from statistics import mean, median
@@ -17,6 +18,8 @@ _FEW, _ALL = 0.2, 0.95
 _FEWEST_ITEMS, _FEWEST_TEXTS = 8, 10
 # This many more words are noticed at a glance; this many more than in the other pairs are odd.
 _LONGER, _ODD_LENGTH = 2.5, 3
+# In one item, a first word with a colon may be part of the sentence.
+_FEWEST_LABELS = 2
 _UNSPACED = ("zh", "ja", "th", "lo", "km", "my")
 
 
@@ -103,6 +106,32 @@ def capitals(materials: Materials) -> Iterator[Fault]:
             f'writes one word with and without a capital: "{good}", "{others[0]}"',
             "Write it alike in all versions",
         )
+
+
+_LABEL = re.compile(r"\s*(\w+(?: \w+)?\s*[:.)\]]|\(\w+\)|\[\w+\]|[-=]+>|[\u2190-\u21ff])(?=\s)")
+
+
+def labels(materials: Materials) -> Iterator[Fault]:
+    """Report good versions that begin with one label and bad ones with another: "A:" and "B:"."""
+    pairs = [(item, [*map(_label, materials.versions(item))]) for item in materials.paired]
+    differing = [(item, found) for item, found in pairs if len(set(found)) > 1]
+    starts = {tuple(found) for _, found in differing}
+    if len(differing) < _FEWEST_LABELS or len(starts) > 1 or len(differing) < _FEW * len(pairs):
+        return
+    good, *others = starts.pop()
+    others_in_words = ", ".join(f'"{other}"' for other in others)
+    yield Fault(
+        "labels of versions",
+        tuple(item for item, _ in differing),
+        f'prints the answer: its good version begins with "{good}", the others with '
+        f"{others_in_words}, as in {len(differing):,} of {len(pairs):,} items",
+        "Leave the labels out: participants can choose by them",
+    )
+
+
+def _label(text: str) -> str:
+    found = _LABEL.match(text)
+    return found[1] if found else ""
 
 
 def signs(materials: Materials) -> Iterator[Fault]:

@@ -49,6 +49,7 @@ LINTS: tuple[Lint, ...] = (
     pairing.versions_of_others,
     cues.full_stops,
     cues.capitals,
+    cues.labels,
     cues.signs,
     typography,
     cues.lengths,

@@ -1,6 +1,7 @@
 """Recognition of a table's columns by the header names in common use."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from difflib import get_close_matches
 
 from experiment.errors import MaterialsError
@@ -43,6 +44,11 @@ KINDS = {
 # Rows of these kinds are not items: they are shown before the session, and their answers are not
 # stored.
 PRACTICE = {"practice", "training", "warmup", "warm-up", "warm_up", "example", "exercise"}
+
+# Words that say what a row is for in any column; "control" and "test" may also be conditions.
+_SURE_WORDS = {"filler", "fillers", "fill", "catch", "attention check", "attention_check",
+               "attention-check", "practice", "warmup", "warm-up", "warm_up"}  # fmt: skip
+QUESTION_COLUMNS = ("question", "answers", "answer")
 
 # The columns of the items table that each name fills; all other names fill their own column.
 _ITEM_COLUMNS = {"item": ("frame",), "sentence": ("good", "bad"), "version": ("good", "bad")}
@@ -90,7 +96,86 @@ def find_columns(table: RawTable, named_headers: Mapping[str, str]) -> dict[str,
         _refuse_misspelt(table, headers["kind"])
         # A column of that name with other contents is one of the researcher's own.
         del headers["kind"]
+    if "kind" not in headers and (column := _column_of_kinds(table, headers, named_headers)):
+        # No column has two roles.
+        headers = {ours: header for ours, header in headers.items() if header != column}
+        headers["kind"] = column
     return headers
+
+
+def _column_of_kinds(
+    table: RawTable, headers: Mapping[str, str], named_headers: Mapping[str, str]
+) -> str:
+    """Return the one column that holds kinds of items, whatever its name; empty if none does."""
+    roles = {header: ours for ours, header in headers.items()}
+    found = []
+    for name in table.columns:
+        words = {row.values[name].lower() for row in table.rows}
+        if (
+            roles.get(name, "version") in ("version", "construction")
+            and name not in named_headers.values()
+            and words <= KINDS.keys() | PRACTICE
+            and words & _SURE_WORDS
+            and len(words) > 1
+        ):
+            found.append(name)
+    return found[0] if len(found) == 1 else ""
+
+
+def kinds_from_conditions(
+    table: RawTable, headers: dict[str, str]
+) -> tuple[RawTable, dict[str, str], list[str]]:
+    """Return a table whose fillers and practice rows, named among conditions, have a kind instead.
+
+    Args:
+        table: The table.
+        headers: The table's header for each Parallax column.
+
+    Returns:
+        The table, the headers, and a note on what was read so.
+    """
+    column = headers.get("condition", "")
+    if not column or "kind" in headers:
+        return table, headers, []
+    words = [row.values[column].lower() for row in table.rows]
+    kinds = [word if word in _SURE_WORDS else "" for word in words]
+    if not any(kinds) or all(kinds):
+        return table, headers, []
+    header = next(name for name in ("kind", "kind of item", "_kind") if name not in table.columns)
+    rows = tuple(
+        replace(
+            row, values={**row.values, header: kind, column: "" if kind else row.values[column]}
+        )
+        for row, kind in zip(table.rows, kinds, strict=True)
+    )
+    counts = ", ".join(f'{kinds.count(kind)} "{kind}"' for kind in dict.fromkeys(kinds) if kind)
+    note = f'The column "{column}" says of some rows what they are for: {counts}.'
+    kinds_table = replace(table, columns=(*table.columns, header), rows=rows)
+    return kinds_table, {**headers, "kind": header}, [note]
+
+
+def with_question_columns(table: RawTable, named_headers: Mapping[str, str]) -> RawTable:
+    """Return a table whose columns of questions have the names that trials look for, in any case.
+
+    Without a column of questions, columns called answer keep their names.
+    """
+    names = {
+        name: key_of(name)
+        for name in table.columns
+        if key_of(name) in QUESTION_COLUMNS and name not in named_headers.values()
+    }
+    columns = [names.get(name, name) for name in table.columns]
+    if QUESTION_COLUMNS[0] not in columns or len(set(columns)) < len(columns):
+        return table
+    if columns == [*table.columns]:
+        return table
+    rows = tuple(
+        replace(row, values={names.get(name, name): text for name, text in row.values.items()})
+        for row in table.rows
+    )
+    read_as = ", ".join(f"{ours} from {name}" for name, ours in names.items() if ours != name)
+    notes = (*table.notes, f"Questions are read: {read_as}.")
+    return replace(table, columns=tuple(columns), rows=rows, notes=notes)
 
 
 def headers_read(headers: Mapping[str, str]) -> dict[str, str]:

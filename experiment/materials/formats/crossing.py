@@ -5,7 +5,7 @@ from dataclasses import replace
 from itertools import combinations
 
 from experiment.errors import MaterialsError
-from experiment.materials.formats.columns import key_of
+from experiment.materials.formats.columns import NAMES, key_of
 from experiment.materials.formats.raw import RawRow, RawTable
 
 LIST_COLUMNS = ("list", "group")
@@ -24,6 +24,26 @@ def is_dealt(rows: Iterable[Mapping[str, str]]) -> bool:
     return len({row[column] for row in rows if row.get(column)}) >= _FEWEST_LISTS
 
 
+def _order_column(table: RawTable, lists: str) -> str:
+    """Return the column of places in a list: numbers, each once a list, that part equal rows."""
+    for name in table.columns:
+        cells = [(row.values[lists], row.values[name]) for row in table.rows]
+        if (
+            name == lists
+            or key_of(name) in (*NAMES["item"], *NAMES["item_id"])
+            or not all(place.isdecimal() for _, place in cells)
+            or len(set(cells)) < len(cells)
+        ):
+            continue
+        others = [
+            tuple(text for column, text in row.values.items() if column not in (lists, name))
+            for row in table.rows
+        ]
+        if len(set(others)) < len(others):
+            return name
+    return ""
+
+
 def join_lists(table: RawTable) -> RawTable:
     """Return a table in which rows that differ only in their list are merged.
 
@@ -34,9 +54,10 @@ def join_lists(table: RawTable) -> RawTable:
     if not column:
         return table
     lists = {row.values[column] for row in table.rows} - {""}
+    order = _order_column(table, column)
     joined: dict[tuple[str, ...], list[RawRow]] = {}
     for row in table.rows:
-        key = tuple(text for name, text in row.values.items() if name != column)
+        key = tuple(text for name, text in row.values.items() if name not in (column, order))
         joined.setdefault(key, []).append(row)
     repeated = len(table.rows) - len(joined)
     # A row that occurs twice in one list is kept, to be reported as a mistake.
@@ -50,10 +71,14 @@ def join_lists(table: RawTable) -> RawTable:
         rows.append(
             RawRow(
                 same[0].place,
-                same[0].values | {column: "" if is_in_every_list else ";".join(list_names)},
+                same[0].values
+                | {column: "" if is_in_every_list else ";".join(list_names)}
+                | ({order: ";".join(row.values[order] for row in same)} if order else {}),
             )
         )
     note = f'{repeated} row(s) repeat an item for another "{column}"; they are read as one item.'
+    if order:
+        note += f' The column "{order}" numbers the rows of each list; trials are shuffled anew.'
     return replace(table, rows=tuple(rows), notes=(*table.notes, note))
 
 

@@ -86,13 +86,24 @@ def _opened(path: Path) -> Opened:
 
 def _is_own(path: Path) -> bool:
     if path.suffix == ".parquet":
-        return True
+        return not path.is_file() or _has_own_columns(path)
     if path.suffix not in _DELIMITERS or not path.is_file():
         return False
     with path.open("rb") as file:
         head = file.readline().removeprefix(b"\xef\xbb\xbf").decode("utf-8", "replace")
     columns = {name.strip('"') for name in head.strip().split(_DELIMITERS[path.suffix])}
     return set(ITEMS.column_names) <= columns
+
+
+def _has_own_columns(path: Path) -> bool:
+    # pyarrow takes long to load.
+    from experiment.tables.parquet import column_names
+
+    try:
+        return set(ITEMS.column_names) <= set(column_names(path))
+    except ValueError:
+        # Whoever reads it tells what is wrong with it.
+        return True
 
 
 def _refuse_repeated(items: Iterable[Item], path: Path) -> None:

@@ -1,17 +1,18 @@
 """Pairs from any table: two sentences per row, or two rows with one sentence each."""
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from experiment.errors import MaterialsError
 from experiment.materials.formats.raw import RawRow, RawTable
+from experiment.materials.render import note_on_changes
 
 # Values that tables use in the column of versions.
 GOOD_WORDS = {"good", "grammatical", "acceptable", "g", "ok", "1", "1.0", "yes", "true", "correct"}
 BAD_WORDS = {"bad", "ungrammatical", "unacceptable", "ug", "*", "0", "0.0", "no", "false"}
 BAD_WORDS |= {"incorrect"}
-_SHOWN, _EXAMPLES = 5, 2
+_SHOWN = 5
 # The fields of a draft that are shown and scored.
 TEXTS = ("context", "good", "bad", "distractor")
 
@@ -126,16 +127,9 @@ def with_single_spaces(drafts: list[Draft]) -> tuple[list[Draft], list[str]]:
         texts = {name: str(getattr(draft, name)) for name in TEXTS}
         spaced = {name: _spaced(text) for name, text in texts.items()}
         changed += [(texts[name], spaced[name]) for name in TEXTS if texts[name] != spaced[name]]
-        found.append(replace(draft, **spaced))
+        shown = replace(draft, context=spaced["context"], good=spaced["good"], bad=spaced["bad"])
+        found.append(replace(shown, distractor=spaced["distractor"]))
     return found, note_on_changes(changed, "White space is shown as single spaces")
-
-
-def note_on_changes(changed: Sequence[tuple[str, str]], reason: str) -> list[str]:
-    """Return a note on how many texts were changed, with two examples; empty without changes."""
-    if not changed:
-        return []
-    examples = "; ".join(f"{before!r} became {after!r}" for before, after in changed[:_EXAMPLES])
-    return [f"{reason}: {len(changed):,} texts were changed: {examples}."]
 
 
 def _spaced(text: str) -> str:

@@ -19,7 +19,7 @@ from experiment.materials.formats.delimited import (
 )
 
 TEXT_SUFFIXES = (".csv", ".tsv", ".tab", ".txt")
-SUFFIXES = (*TEXT_SUFFIXES, ".xlsx", ".jsonl", ".json")
+SUFFIXES = (*TEXT_SUFFIXES, ".xlsx", ".jsonl", ".json", ".parquet")
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +72,10 @@ def read_raw(path: Path, language: str = "") -> RawTable:
         return _from_cells(path, lines, "row", notes)
     if path.suffix.lower() == ".jsonl":
         return _from_json_lines(path, language)
+    if path.suffix.lower() == ".json":
+        return _from_json_list(path, language)
+    if path.suffix.lower() == ".parquet":
+        return _from_parquet(path)
     if path.suffix.lower() in TEXT_SUFFIXES:
         return _from_text(path, language)
     raise MaterialsError(
@@ -179,8 +183,49 @@ def _refuse_header(path: Path, names: Sequence[str], location: str) -> None:
 
 def _from_json_lines(path: Path, language: str) -> RawTable:
     text, notes = read_text(path, language)
-    rows, columns = [], dict[str, None]()
-    for place, values in json_lines(text, path):
+    return _from_records(path, json_lines(text, path), notes)
+
+
+def _from_json_list(path: Path, language: str) -> RawTable:
+    """Return the table in a file that holds one list of objects, such as trials of jsPsych."""
+    text, notes = read_text(path, language)
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise MaterialsError(
+            f"the file is not JSON ({why_unread(error)})", where=str(path)
+        ) from error
+    if not isinstance(found, list) or not all(isinstance(values, dict) for values in found):
+        raise MaterialsError(
+            "the file is JSON, but no list of items and no SyntaxGym suite",
+            where=str(path),
+            expected='[{"item": 1, "good": ..., "bad": ...}, ...], or a suite with "meta" and '
+            '"items"',
+        )
+    return _from_records(
+        path, [(f"{path}, entry {n}", values) for n, values in enumerate(found, start=1)], notes
+    )
+
+
+def _from_parquet(path: Path) -> RawTable:
+    # pyarrow takes long to load.
+    from experiment.tables.parquet import read_records
+
+    try:
+        rows = read_records(path)
+    except (OSError, ValueError) as error:
+        raise MaterialsError(
+            f"the file is not Parquet ({why_unread(error)})", where=str(path)
+        ) from error
+    return _from_records(path, [(f"{path}, row {n}", row) for n, row in enumerate(rows, start=1)])
+
+
+def _from_records(
+    path: Path, records: Iterable[tuple[str, dict[str, object]]], notes: tuple[str, ...] = ()
+) -> RawTable:
+    columns: dict[str, None] = {}
+    rows = []
+    for place, values in records:
         columns.update(dict.fromkeys(values))
         rows.append(RawRow(place, {name: _json_text(value) for name, value in values.items()}))
     if not rows:

@@ -8,11 +8,14 @@ from experiment.errors import MaterialsError
 from experiment.materials.formats.columns import (
     NAMES,
     PRACTICE,
+    QUESTION_COLUMNS,
     Header,
     find_columns,
     headers_read,
     key_of,
+    kinds_from_conditions,
     unknown_kinds,
+    with_question_columns,
 )
 from experiment.materials.formats.crossing import (
     CONDITION,
@@ -37,6 +40,7 @@ from experiment.records import Item
 from experiment.tables.schemas import ITEMS
 
 _SHOWN = 3
+_QUESTION_MARKS = ("?", "\uff1f", "\u061f", "\u037e")
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +109,7 @@ def read_materials(
         and path.suffix != ".xlsx"
     ):
         return Found(tuple(read_items(path)), "a table of items", table.notes)
+    table = with_question_columns(table, named_headers or {})
     columns = table.columns
     if regions is not False:
         table = from_region_columns(table)
@@ -140,6 +145,7 @@ def _from_table(
         if not (factors and name == CONDITION)
     }
     columns = find_columns(table, other_headers)
+    table, columns, kinds_read = kinds_from_conditions(table, columns)
     crossed: tuple[str, ...] = ()
     # A table without sentences is refused unchanged.
     if {"good", "bad"} <= columns.keys() or "sentence" in columns:
@@ -163,7 +169,9 @@ def _from_table(
         *crossed,
         *changed,
         *divided,
+        *kinds_read,
         *_kinds(table, columns),
+        *_questions(table, columns),
         *_beginnings(table, columns, drafts),
     ]
     practice = tuple(draft for draft in drafts if draft.kind.lower() in PRACTICE)
@@ -191,6 +199,19 @@ def _kinds(table: RawTable, columns: Mapping[str, str]) -> Iterable[str]:
                 f'The column "{name}" is not read as kinds of items, because it holds '
                 f"{strange}: all items are targets. "
                 "The kinds are target, filler, catch and practice."
+            )
+
+
+def _questions(table: RawTable, columns: Mapping[str, str]) -> Iterable[str]:
+    """Report an unread column that holds questions."""
+    for name in () if QUESTION_COLUMNS[0] in table.columns else table.columns:
+        cells = [text for row in table.rows if (text := row.values[name])]
+        asked = sum(text.endswith(_QUESTION_MARKS) for text in cells)
+        if name not in columns.values() and asked > len(cells) / 2:
+            yield (
+                f'The column "{name}" looks like questions ("{cells[0][:60]}") and is not read: '
+                "nobody is asked them. Call it question, and its columns answers and answer, if "
+                "they are to be asked after each sentence."
             )
 
 

@@ -103,7 +103,7 @@ def test_a_file_of_items_is_scored_too(study, model, tmp_path):
     out = tmp_path / "scores.parquet"
     run(score, model, tmp_path / "items.tsv", "--out", out)
     found = load_scores(out)
-    assert (found.facts.study, found.facts.rendering) == ("", "lower_case_tokens")
+    assert (found.facts.study, found.facts.rendering) == ("", "split_lower_case_tokens")
     assert set(found.frame["item_id"]) == {items[0].item_id, items[1].item_id}
 
 

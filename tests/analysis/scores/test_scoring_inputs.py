@@ -29,7 +29,7 @@ def renderings(found, scorers):
 def test_the_model_decides_how_it_is_given_a_file(tmp_path, scorers):
     write_table(ITEMS, small_run.items(), tmp_path / "items.csv")
     found = find_materials(str(tmp_path / "items.csv"))
-    assert renderings(found, scorers) == ["as_written", "as_written", "lower_case_tokens"]
+    assert renderings(found, scorers) == ["as_written", "as_written", "split_lower_case_tokens"]
 
 
 def test_a_study_decides_for_models_of_words_and_people_for_the_others(scorers):

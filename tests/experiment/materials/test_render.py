@@ -17,6 +17,8 @@ from experiment.materials.render import RENDERINGS, render
         ("lower_case_tokens", "The  Author laughs", "the author laughs ."),
         ("lower_case_tokens", "well-known cats, don't run", "well-known cats , don't run ."),
         ("lower_case_tokens", "Is she rusty?", "is she rusty ?"),
+        ("split_lower_case_tokens", "The author laughs", "the author laughs"),
+        ("split_lower_case_tokens", "Is she rusty?", "is she rusty ?"),
         ("sentence_case", "is she rusty?", "Is she rusty?"),
         ("sentence_case", "she is rusty.", "She is rusty."),
         ("sentence_case", "she said \u201cno!\u201d", "She said \u201cno!\u201d"),
@@ -64,7 +66,9 @@ def test_a_text_after_a_space_is_the_text_after_a_space(text: str):
     assert render("after_space")(text) == f" {text}"
 
 
-@pytest.mark.parametrize("name", sorted({*RENDERINGS} - {"as_written", "after_space"}))
+@pytest.mark.parametrize(
+    "name", sorted({*RENDERINGS} - {"as_written", "after_space", "split_lower_case_tokens"})
+)
 @given(words=st.lists(st.text("abcdeé'-", min_size=1), min_size=1))
 def test_every_rendering_ends_the_sentence_and_has_single_spaces(name: str, words: list[str]):
     rendered = render(name)(" ".join(words))

@@ -12,21 +12,31 @@ from tokenizers.processors import TemplateProcessing
 from transformers import (
     BartConfig,
     BartForConditionalGeneration,
+    CamembertConfig,
+    CamembertForMaskedLM,
     CLIPVisionConfig,
     LlamaConfig,
     LlavaConfig,
     LlavaForConditionalGeneration,
+    LongformerConfig,
+    LongformerForMaskedLM,
+    MPNetConfig,
+    MPNetForMaskedLM,
     PreTrainedTokenizerFast,
+    RobertaConfig,
+    RobertaForMaskedLM,
     T5Config,
     T5ForConditionalGeneration,
 )
 
 from lm.errors import LmError
+from lm.huggingface.encoding import TextEncoder
 from lm.huggingface.independent import logprobs_again
 from lm.huggingface.load import load_hf
+from lm.huggingface.scorer import HfScorer
 from lm.huggingface.seq2seq import Seq2SeqScorer
 from lm.registry import load_scorer
-from tests.lm.toy_models import save_hf, tiny_gpt2
+from tests.lm.toy_models import save_hf, tiny_gpt2, word_tokenizer
 
 WORDS = ["<pad>", "</s>", "<unk>", "<s>", "the", "cat", "cats", "sleeps", "sleep", "sees", ".", "a"]
 SIZES = {"d_model": 16, "vocab_size": len(WORDS)}
@@ -175,3 +185,43 @@ def test_a_tokenizer_may_have_fewer_tokens_than_the_model(tmp_path: Path):
     save_hf(tmp_path / "model", tiny_gpt2(len(WORDS) + 52), tokenizer("$A"))
     [scores] = load_scorer(tmp_path / "model").score([("", "the cat sleeps .")])
     assert np.isfinite(scores.logprobs_nats).all() and len(scores.tokens) == 4
+
+
+@pytest.mark.parametrize(
+    ("make", "config"),
+    [(CamembertForMaskedLM, CamembertConfig), (MPNetForMaskedLM, MPNetConfig),
+     (LongformerForMaskedLM, LongformerConfig), (RobertaForMaskedLM, RobertaConfig)],
+)  # fmt: skip
+def test_positions_that_begin_after_the_padding_tokens_number_shorten_the_window(
+    tmp_path: Path, make, config
+):
+    sizes = {"hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2}
+    torch.manual_seed(1)
+    known = word_tokenizer(masked=True)
+    known.model_max_length = 512
+    more = {"attention_window": 4} if config is LongformerConfig else {}
+    save_hf(
+        tmp_path / "model",
+        make(config(vocab_size=len(known), intermediate_size=16, max_position_embeddings=34,
+                    pad_token_id=1, bos_token_id=0, eos_token_id=2, **sizes, **more)),
+        known,
+    )  # fmt: skip
+    # 34 positions less the two that no token has: position 0, and that of padding.
+    assert load_scorer(tmp_path / "model").encoder.window == 32
+
+
+@pytest.mark.parametrize(
+    ("spoil", "message"),
+    [
+        (lambda model: model.transformer.wte.weight.data[1].fill_(float("nan")),
+         r"its weights transformer\.wte\.weight hold NaN"),
+        (lambda model: model.half().transformer.ln_f.weight.data.fill_(60_000.0),
+         r"the greatest of float16\. Load it with --dtype bfloat16"),
+    ],
+)  # fmt: skip
+def test_scores_that_are_no_numbers_are_refused_with_their_reason(spoil, message):
+    model = tiny_gpt2(len(WORDS))
+    spoil(model)
+    encoder = TextEncoder(tokenizer("$A"), window=32, masked=False, name="m")
+    with pytest.raises(LmError, match=message):
+        HfScorer(model, encoder, name="m", trained_on="x")

@@ -1,6 +1,7 @@
 """Words outside the vocabulary: counted as <unk> as by SRILM, or left out as by lmplz."""
 
 import itertools
+import math
 
 import numpy as np
 import pytest
@@ -8,6 +9,8 @@ from click.testing import CliRunner
 
 from lm.commands.train import train
 from lm.ngram.arpa import read_arpa
+from lm.ngram.independent import logprobs_again
+from lm.ngram.model import NgramScorer
 from lm.registry import load_scorer
 
 TEXT = """the cat sleeps
@@ -103,3 +106,40 @@ def test_a_whole_vocabulary_makes_the_two_the_same(tmp_path):
     both = [trained(tmp_path, "--min-count", "1", "--unknown", one) for one in ("srilm", "lmplz")]
     for one, other in itertools.pairwise(map(ngrams, both)):
         assert one == other
+
+
+CAPITAL = """\\data\\
+ngram 1=7
+ngram 2=5
+
+\\1-grams:
+-1.2\t<UNK>\t-0.2
+-99\t<s>\t-0.5
+-0.9\t</s>
+-0.8\tthe\t-0.3
+-1.0\tdog\t-0.25
+-1.1\tdogs\t-0.25
+-1.3\tbark\t-0.1
+
+\\2-grams:
+-0.3\t<s> the
+-0.6\tthe dog
+-0.5\tthe dogs
+-0.4\tdogs bark
+-0.7\tbark </s>
+
+\\end\\
+"""
+
+
+@pytest.mark.parametrize("spelt", ["<unk>", "<UNK>", "<Unk>"])
+def test_the_unknown_word_of_a_file_may_be_written_in_any_case(tmp_path, spelt):
+    (tmp_path / "model.arpa").write_text(CAPITAL.replace("<UNK>", spelt))
+    (tmp_path / "config.json").write_text('{"type": "ngram", "name": "small"}')
+    scorer = NgramScorer.load(tmp_path)
+    assert not scorer.cased
+    (scores,) = scorer.score([("", "the dogs zzz")])
+    # -0.3 for "<s> the", -0.5 for "the dogs", and the back-off of "dogs" with the unknown word.
+    assert scores.logprobs_nats.sum() == pytest.approx((-0.3 - 0.5 - 0.25 - 1.2) * math.log(10))
+    (again,) = logprobs_again(str(tmp_path), ["the dogs zzz"])
+    assert again == pytest.approx(scores.logprobs_nats)

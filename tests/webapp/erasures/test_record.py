@@ -62,7 +62,7 @@ def test_nobody_comes_back_on_postgresql_and_no_byte_of_its_cluster_holds_them(f
 @pytest.mark.one_database
 def test_without_scrubbing_postgresql_keeps_what_was_erased(forgetful, tmp_path, monkeypatch):
     """The search finds what is there: in a table's file and among the planner's examples."""
-    monkeypatch.setattr("webapp.commands.database.scrub", lambda _engine: "")
+    monkeypatch.setattr("webapp.commands.options.scrub", lambda _engine: "")
     with forgetful.database() as url:
         found = play(new_world(tmp_path, 5, url, forgetful))
         assert {Path(each).name == "2619" for each in found} == {True, False}, "pg_statistic"

@@ -9,6 +9,7 @@ from webapp.jobs.delivery import (
     DeliveryError,
     checked_mail,
     checked_url,
+    checked_webhook,
     is_outside,
     send_outside,
 )
@@ -50,6 +51,34 @@ def test_an_address_that_leads_inside_by_its_text_is_refused(url):
     # What looks like a name and is a number elsewhere is caught where it is resolved.
     with pytest.raises(DeliveryError):
         send_outside(url, {}, resolve=lambda *_: ["127.0.0.1"])
+
+
+@pytest.mark.parametrize(
+    "host",
+    ["0x7f.1", "0x7f000001", "127.1", "0177.0.0.1", "2130706433", "10.0x1", "8.8", "0x8.8.8.8"],
+)
+def test_a_number_in_another_form_is_refused_without_asking_what_it_stands_for(host):
+    with pytest.raises(DeliveryError, match="not public"):
+        checked_url(f"https://{host}/x")
+    assert checked_url("https://8.8.8.8/x") == "https://8.8.8.8/x"
+
+
+@pytest.mark.parametrize(
+    ("found", "told"),
+    [(["8.8.8.8"], ""), (["8.8.8.8", "10.0.0.1"], "not public"), (None, "cannot be found")],
+)
+def test_a_name_is_asked_for_when_it_is_added(found, told, monkeypatch):
+    def resolve(*_: object) -> list[str]:
+        if found is None:
+            raise OSError(-2, "Name or service not known")
+        return found
+
+    monkeypatch.setattr(delivery, "resolved", resolve)
+    if not told:
+        assert checked_webhook(f"https://{NAME}/x") == f"https://{NAME}/x"
+        return
+    with pytest.raises(DeliveryError, match=told):
+        checked_webhook(f"https://{NAME}/x")
 
 
 @pytest.mark.parametrize(

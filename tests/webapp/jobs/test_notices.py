@@ -8,7 +8,7 @@ from sqlalchemy import func, select
 
 from webapp.core.settings import Settings
 from webapp.database.models import Notice, Notification, Participant, Payment, Place, User
-from webapp.jobs import notices
+from webapp.jobs import delivery, notices
 from webapp.jobs.delivery import DeliveryError
 from webapp.jobs.housekeeping import look_at_balances, tell_researchers
 from webapp.jobs.long_jobs import Jobs, JobState
@@ -21,6 +21,11 @@ HOOK = "https://hooks.example.org/services/the-secret"
 @pytest.fixture
 def here(researcher):
     return researcher(Role.RESEARCHER)
+
+
+@pytest.fixture(autouse=True)
+def every_name_is_known(monkeypatch):
+    monkeypatch.setattr(delivery, "resolved", lambda *_: ["8.8.8.8"])
 
 
 @pytest.fixture

@@ -1,5 +1,7 @@
 """Nobody's pay is forgotten quietly: whoever closes, archives or forgets reads who is owed."""
 
+from urllib.parse import parse_qs, urlsplit
+
 import pytest
 from click.testing import CliRunner
 from sqlalchemy import select
@@ -14,6 +16,7 @@ from tests.webapp.researcher.conftest import (  # noqa: F401 - fixtures
 from webapp.database.engine import reading
 from webapp.database.models import Participant, Payment, Project, Recruitment, Run
 from webapp.payments.debts import debts_in_words, debts_of
+from webapp.researcher.study_folders import own_study
 from webapp.users.projects import LIMITS
 from webapp.users.roles import Role
 
@@ -136,5 +139,28 @@ def test_forgetting_says_what_somebody_is_owed_asks_and_never_refuses(four, sess
     assert asked.exit_code == 1
     done = shell("forget", "ref1", answers="y\ny\n")
     assert "Forgotten: 1 participation(s)" in done.output
-    at_once = shell("forget", "ref4", "--yes")
+    unattended = shell("forget", "ref4", "--yes")
+    assert "ref4 $1.50" in unattended.output and unattended.exit_code == 1
+    with reading(sessions) as session:
+        assert session.scalar(select(Participant.id).where(Participant.ref == "ref4"))
+    at_once = shell("forget", "ref4", "--yes", "--although-unpaid")
     assert "ref4 $1.50" in at_once.output and at_once.exit_code == 0
+
+
+def test_deleting_a_study_says_who_is_owed_what_and_asks(
+    four,
+    sessions,
+    instance,
+    researcher,  # noqa: F811
+):
+    here, project = researcher(Role.OWNER), None
+    made = here.post("/studies/copy", study="minimal", name="mine")
+    called = parse_qs(urlsplit(made.location).query)["study"][0]
+    folder = own_study(instance, project, called)
+    with sessions.begin() as session:
+        session.get_one(Run, four.id).study_folder = str(folder.resolve())
+    refused = here.post("/studies/delete", study=called, sure="yes")
+    assert refused.status_code == 409 and OWED in refused.text and folder.exists()
+    assert "although people are owed money" in refused.text
+    done = here.post("/studies/delete", study=called, sure="yes", although_owed="yes")
+    assert done.status_code == 303 and not folder.exists()

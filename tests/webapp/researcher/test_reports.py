@@ -6,7 +6,14 @@ import pytest
 from sqlalchemy import delete, select
 
 from webapp.database.models import Answer, Participant, Unblinding
-from webapp.jobs.long_jobs import Jobs, JobState, Step, note_people, remove_outdated_reports, stands
+from webapp.jobs.long_jobs import (
+    Jobs,
+    JobState,
+    Step,
+    is_current,
+    note_people,
+    remove_outdated_reports,
+)
 from webapp.privacy.amendments import apply_corrections, release, restrict
 from webapp.runs.blinding import unblind
 from webapp.sessions.withdraw import Wish, withdraw
@@ -110,10 +117,10 @@ def test_nobody_s_permission_makes_up_for_another_s_erasure(run, start, app, ins
     job = jobs.changed(job.id, state=JobState.DONE)
     with services.sessions.begin() as session:
         release(session, one_of(session), services.now(), services.record)
-        assert stands(session, jobs, job)
+        assert is_current(session, jobs, job)
         other = session.scalars(select(Participant).order_by(Participant.id.desc())).first()
         withdraw(session, other, Wish.ERASE, services.now(), services.record)
-        assert not stands(session, jobs, job)
+        assert not is_current(session, jobs, job)
 
 
 def test_who_kept_their_answers_and_erases_them_later_is_in_no_report(run, start, app, instance):
@@ -131,9 +138,9 @@ def test_who_kept_their_answers_and_erases_them_later_is_in_no_report(run, start
     job = jobs.changed(job.id, state=JobState.DONE)
     for person in (one_of, lambda session: session.get_one(Participant, later.id)):
         with services.sessions() as session:
-            assert stands(session, jobs, job)
+            assert is_current(session, jobs, job)
             withdraw(session, person(session), Wish.ERASE, services.now(), services.record)
-            assert not stands(session, jobs, job)
+            assert not is_current(session, jobs, job)
 
 
 def test_a_report_whose_run_is_blind_again_is_shown_to_nobody(report, run, here, browser, sessions):

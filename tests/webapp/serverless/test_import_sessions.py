@@ -5,10 +5,12 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from sqlalchemy import func, select
 
 from benchmarks.static_study import Browser, Person, larger_minimal, opened, run_command
 from parallax import cli
 from webapp.database.engine import make_engine
+from webapp.database.models import Answer, Participant, Response, Run
 from webapp.serverless.session_files import checksum
 
 
@@ -215,3 +217,32 @@ def test_only_who_knows_the_sessions_code_can_have_it_erased(tmp_path, site, own
     told = imported(tmp_path)
     assert state in told
     assert ("it does not name the session's own code, so anybody may" in told) is not own
+
+
+@pytest.mark.parametrize("command", ["erase", "forget"])
+def test_the_session_of_an_erased_person_stays_erased_when_its_file_is_imported_again(
+    tmp_path, site, command
+):
+    """The store of a static study still has the file, so each later import reads it again."""
+    entries = browser(site, 1).entries
+    keep(tmp_path, "a.json", entries)
+    assert "1 finished" in imported(tmp_path)
+    instance = tmp_path / "instance"
+    code, run = json.loads(entries[0]["body"])["code"], counted(instance)[0]
+    words = ("erase", run, code) if command == "erase" else ("forget", code, "--although-unpaid")
+    run_command(*words, "--yes", "--instance", str(instance))
+    assert counted(instance) == (run, 1, 0, 0)
+    keep(tmp_path, "the_same_again.json", entries)
+    for _ in range(2):
+        imported(tmp_path)
+        assert counted(instance) == (run, 1, 0, 0)
+
+
+def counted(instance: Path) -> tuple[str, int, int, int]:
+    """The run, and the numbers of its participants, of responses and of answers."""
+    with make_engine(f"sqlite:///{instance / 'parallax.sqlite3'}").connect() as connection:
+        numbers = (
+            connection.scalar(select(func.count()).select_from(table))
+            for table in (Participant, Response, Answer)
+        )
+        return (str(connection.scalar(select(Run.ref))), *map(int, numbers))

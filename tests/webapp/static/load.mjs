@@ -6,6 +6,8 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 const STATIC = fileURLToPath(new URL("../../../webapp/static/", import.meta.url));
 const folder = await mkdtemp(join(tmpdir(), "parallax-"));
 await cp(STATIC, folder, { recursive: true });
+const RESPONSES = new URL("../../../webapp/participant/responses/", import.meta.url);
+await cp(fileURLToPath(RESPONSES), join(folder, "responses"), { recursive: true });
 // Node takes a file named .js for a script of its older kind, unless a package says otherwise.
 await writeFile(join(folder, "package.json"), '{ "type": "module" }');
 

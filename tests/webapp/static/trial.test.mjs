@@ -99,7 +99,7 @@ function shown({ lockout_ms = 0, deadline_ms = null } = {}) {
   const { signal } = new AbortController();
   const view = new TrialView(place, new Keys(["1", "2"]), { lockout_ms, deadline_ms }, reads, onChoice, signal);
   view.show({ position: 1, first: "a", second: "b" });
-  return { view, options, chosen };
+  return { view, place, options, chosen };
 }
 
 const key = (number, fields = {}) => ({ key: `${number}`, code: `Digit${number}`, repeat: false, ...fields });
@@ -155,15 +155,23 @@ for (const [rtMs, late] of [[2000, false], [2000.5, true]]) {
   });
 }
 
-test("a second click upon a first one is no choice, but a finger's is", () => {
-  const { options, chosen } = shown();
-  paintAt(1000);
-  send(options[0], "click", 1300, { detail: 2 });
-  assert.deepEqual(chosen, []);
-  send(options[0], "click", 1400, { detail: 1 });
-  assert.deepEqual([chosen[0].rt_ms, chosen[0].input_method], [400, "pointer"]);
-  assert.deepEqual(chosen[0].premature, [{ reason: "double_click", input_method: "pointer", ms: 300 }]);
-});
+for (const [pointerType, sinceMs, taken] of [
+  ["mouse", 249, false], ["mouse", 250, true], ["pen", 249, false], ["touch", 120, true],
+]) {
+  test(`a second click of a ${pointerType} after ${sinceMs} ms is ${taken ? "" : "not "}taken`, () => {
+    const { place, options, chosen } = shown();
+    send(place, "pointerdown", 1200 - sinceMs, { pointerType });
+    paintAt(1000);
+    send(place, "pointerdown", 1200, { pointerType });
+    send(options[0], "click", 1280, { detail: 2 });
+    if (taken) return assert.deepEqual([chosen[0].rt_ms, chosen[0].premature], [200, []]);
+    assert.deepEqual(chosen, []);
+    send(place, "pointerdown", 1600, { pointerType });
+    send(options[0], "click", 1680, { detail: 1 });
+    const [{ rt_ms, premature }] = chosen;
+    assert.deepEqual([rt_ms, premature], [600, [{ reason: "double_click", input_method: "pointer", ms: 200 }]]);
+  });
+}
 
 test("an answer with a held button counts from the key's first press, and its repeats press nothing", () => {
   const [place, option] = [new Element(), new Element()];
@@ -184,7 +192,7 @@ test("a click counts from where its pointer went down, with what that was and wh
   }
   send(place, "pointerdown", 700, { pointerType: "touch" });
   assert.deepEqual(presses.ofClick({ timeStamp: 790, isTrusted: false, detail: 1 }), {
-    downMs: 700, upMs: 790, method: "touch", trusted: false, stoppedMs: 130,
+    downMs: 700, upMs: 790, method: "touch", trusted: false, stoppedMs: 130, repeated: false,
   });
   // Three moves, as one went nowhere: 0, then 5, then 12 pixels far.
   assert.deepEqual(presses.path, { pointer_moves: 3, pointer_path_px: 17 });

@@ -39,8 +39,8 @@ def gate(at: Installation) -> Iterator[Finding]:
         for name, blocker in blockers(connection):
             clean = False
             acts = ", ".join(sorted(blocker.forbids))
-            say = f"{name}: {blocker.says}. Until this is mended, the server does not {acts}"
-            yield Finding("gate", Level.FAULT, say, blocker.remedy)
+            message = f"{name}: {blocker.says}. Until this is mended, the server does not {acts}"
+            yield Finding("gate", Level.FAULT, message, blocker.remedy)
     if clean:
         yield Finding("gate", Level.GOOD, "nothing forbids to admit, pay, publish or export")
 
@@ -79,8 +79,8 @@ def look_over(at: Installation) -> Iterator[Finding]:
             yield from check(at)
         except (SQLAlchemyError, OSError, WebappError) as error:
             reason = str(getattr(error, "orig", None) or error).partition("\n")[0]
-            say = f"it could not be checked: {reason}"
-            yield Finding(name, Level.FAULT, say, remedy_for(reason))
+            message = f"it could not be checked: {reason}"
+            yield Finding(name, Level.FAULT, message, remedy_for(reason))
 
 
 @click.command()

@@ -39,11 +39,11 @@ def network_time(_at: Installation) -> Iterator[Finding]:
     if not synchronised:
         yield Finding(_CHECK, Level.WARNING, "nothing synchronises this machine's clock", remedy)
     elif most_s > _WIDE_S:
-        say = (
+        message = (
             f"the clock may be {most_s:.1f} s off: its time servers have not answered for a "
             "long time"
         )
-        yield Finding(_CHECK, Level.WARNING, say, remedy)
+        yield Finding(_CHECK, Level.WARNING, message, remedy)
     else:
         yield Finding(_CHECK, Level.GOOD, f"the clock is synchronised, at most {most_s:.2f} s off")
 
@@ -87,12 +87,14 @@ def owners(at: Installation) -> Iterator[Finding]:
         yield Finding("owners", Level.GOOD, "every file belongs to the user of the service")
         return
     names = ", ".join(str(path) for path in foreign_paths[:_SHOWN])
-    more = f" and {len(foreign_paths) - _SHOWN} more" if len(foreign_paths) > _SHOWN else ""
-    whose = _owner(foreign_paths[0])
-    say = f"{names}{more} belong to another user ({whose}), so the server cannot write to them"
+    further = f" and {len(foreign_paths) - _SHOWN} more" if len(foreign_paths) > _SHOWN else ""
+    owner = _owner(foreign_paths[0])
+    message = (
+        f"{names}{further} belong to another user ({owner}), so the server cannot write to them"
+    )
     paths = " ".join(str(path) for path in foreign_paths[:_SHOWN])
     remedy = f"chown {user_name(user_number())}: {paths}"
-    yield Finding("owners", Level.FAULT, say, remedy)
+    yield Finding("owners", Level.FAULT, message, remedy)
 
 
 def _database(at: Installation) -> Path | None:
@@ -133,18 +135,20 @@ def key(at: Installation) -> Iterator[Finding]:
         )
         return
     except (OSError, UnicodeDecodeError) as error:
-        made = "" if at.settings.secret_key_file else "The first start of a new database creates it"
-        level = Level.WARNING if made else Level.FAULT
+        how_keys_are_made = (
+            "" if at.settings.secret_key_file else "The first start of a new database creates it"
+        )
+        level = Level.WARNING if how_keys_are_made else Level.FAULT
         yield Finding(
             "key",
             level,
             f"{path} cannot be read ({why_unread(error)})",
-            made or "Put the file there",
+            how_keys_are_made or "Put the file there",
         )
         return
     if mode & (stat.S_IRWXG | stat.S_IRWXO):
-        say = f"users other than its owner may read or change {path} ({stat.S_IMODE(mode):o})"
-        yield Finding("key", Level.FAULT, say, f"chmod 600 {path}")
+        message = f"users other than its owner may read or change {path} ({stat.S_IMODE(mode):o})"
+        yield Finding("key", Level.FAULT, message, f"chmod 600 {path}")
     secrets = [line.split()[-1] for line in text.splitlines() if line.strip()] or [""]
     if any(len(s) < _LEAST_LENGTH or len(set(s)) < _LEAST_CHARACTERS for s in secrets):
         remedy = "Between two studies, replace the key by 64 random characters: docs/serving.md"
@@ -162,15 +166,15 @@ def files(at: Installation) -> Iterator[Finding]:
     """Check who may read and change the instance folder, its files, and an SQLite file."""
     if wide := sorted(path for path in (at.folder, *at.folder.rglob("*")) if _is_wide(path)):
         names = ", ".join(str(path.relative_to(at.folder)) for path in wide[:_NAMES_SHOWN])
-        many = f" and {len(wide) - _NAMES_SHOWN} more" if len(wide) > _NAMES_SHOWN else ""
-        say = f"users other than their owner may use {names}{many} in {at.folder}"
-        yield Finding("files", Level.WARNING, say, f"chmod -R go-rwx {at.folder}")
+        further = f" and {len(wide) - _NAMES_SHOWN} more" if len(wide) > _NAMES_SHOWN else ""
+        message = f"users other than their owner may use {names}{further} in {at.folder}"
+        yield Finding("files", Level.WARNING, message, f"chmod -R go-rwx {at.folder}")
     data = at.engine.url.database if at.engine and at.engine.dialect.name == "sqlite" else None
     elsewhere = data is not None and not Path(data).is_relative_to(at.folder)
     if data and elsewhere and _is_wide(Path(data)):
         wide.append(Path(data))
-        say = f"users other than its owner may use {data}"
-        yield Finding("files", Level.WARNING, say, f"chmod go-rwx {data}*")
+        message = f"users other than its owner may use {data}"
+        yield Finding("files", Level.WARNING, message, f"chmod go-rwx {data}*")
     if not wide:
         yield Finding("files", Level.GOOD, "only their owner may use the instance folder's files")
 
@@ -189,21 +193,21 @@ def _is_wide(path: Path) -> bool:
 
 def disk(at: Installation) -> Iterator[Finding]:
     """Check that files can be created, and the free space where the data are written."""
-    room, spare = shutil.disk_usage(at.folder).free, files_to_spare(at.folder)
-    say = f"{room / 2**20:,.0f} MiB are free at {at.folder}"
+    free_bytes, spare = shutil.disk_usage(at.folder).free, files_to_spare(at.folder)
+    message = f"{free_bytes / 2**20:,.0f} MiB are free at {at.folder}"
     remedy = "Free some space, or move the instance folder"
     # Inodes can run out while bytes are free, and no error then names the cause.
     if spare is not None and spare < _GOOD_NAMES:
-        say = f"only {spare} more files can be created at {at.folder} (df -i)"
+        message = f"only {spare} more files can be created at {at.folder} (df -i)"
         level = Level.FAULT if spare < LEAST_NAMES else Level.WARNING
         remedy = "Delete small files of other programs on this disk, or move the instance folder"
-        yield Finding("disk", level, say, remedy)
-    elif room < _LEAST_ROOM_BYTES:
-        yield Finding("disk", Level.FAULT, say, remedy)
-    elif room < _GOOD_ROOM_BYTES:
-        yield Finding("disk", Level.WARNING, say, remedy)
+        yield Finding("disk", level, message, remedy)
+    elif free_bytes < _LEAST_ROOM_BYTES:
+        yield Finding("disk", Level.FAULT, message, remedy)
+    elif free_bytes < _GOOD_ROOM_BYTES:
+        yield Finding("disk", Level.WARNING, message, remedy)
     else:
-        yield Finding("disk", Level.GOOD, say)
+        yield Finding("disk", Level.GOOD, message)
 
 
 def open_files(at: Installation) -> Iterator[Finding]:
@@ -213,15 +217,15 @@ def open_files(at: Installation) -> Iterator[Finding]:
     """
     _, hard = most_open_files()
     needed = at.settings.connections + FILES_BESIDES
-    many = "any number of" if hard is None else str(hard)
-    say = f"a process may open {many} files; {needed} are enough"
+    limit_text = "any number of" if hard is None else str(hard)
+    message = f"a process may open {limit_text} files; {needed} are enough"
     if hard is not None and hard < needed:
         remedy = (
             f"LimitNOFILE={needed} in the systemd unit, ulimit -Hn {needed}, or fewer connections"
         )
-        yield Finding("open_files", Level.WARNING, say, remedy)
+        yield Finding("open_files", Level.WARNING, message, remedy)
     else:
-        yield Finding("open_files", Level.GOOD, say)
+        yield Finding("open_files", Level.GOOD, message)
 
 
 def log(at: Installation) -> Iterator[Finding]:
@@ -236,17 +240,17 @@ def log(at: Installation) -> Iterator[Finding]:
         return
     hits = sum(1 for _ in _private().finditer(_end_of(path)))
     if hits:
-        say = (
+        message = (
             f"{hits} places in {path} look like a token, a participant's platform id or an "
             "IP address"
         )
         remedy = "Look at them. If they are, delete the file and report which program wrote them"
-        yield Finding("log", Level.FAULT, say, remedy)
+        yield Finding("log", Level.FAULT, message, remedy)
     else:
         yield Finding("log", Level.GOOD, f"{path} holds nothing that identifies people")
 
 
 def _end_of(path: Path) -> bytes:
-    with path.open("rb") as opened:
-        opened.seek(max(0, path.stat().st_size - _LAST_OF_LOG_BYTES))
-        return opened.read()
+    with path.open("rb") as log_file:
+        log_file.seek(max(0, path.stat().st_size - _LAST_OF_LOG_BYTES))
+        return log_file.read()

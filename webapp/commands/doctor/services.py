@@ -36,9 +36,9 @@ def database(at: Installation) -> Iterator[Finding]:
     elif problem := schema_problem(revision):
         yield Finding("database", Level.FAULT, problem.problem, problem.remedy)
     elif missing := sorted(set(Base.metadata.tables) - set(inspect(at.engine).get_table_names())):
-        say = f"it lacks what belongs to its schema {revision}: {', '.join(missing)}"
+        message = f"it lacks what belongs to its schema {revision}: {', '.join(missing)}"
         remedy = "Restore the newest backup: parallax db restore FILE"
-        yield Finding("database", Level.FAULT, say, remedy)
+        yield Finding("database", Level.FAULT, message, remedy)
     else:
         yield Finding("database", Level.GOOD, f"it answers; its schema is {revision}")
 
@@ -47,12 +47,14 @@ def _empty(at: Installation) -> Finding:
     """Return the finding for an empty database: a new installation, or data in another database."""
     if not any((at.folder / name).exists() for name in _SIGNS_OF_WORK):
         return Finding("database", Level.GOOD, "it answers; its schema is not made")
-    say = "the database is empty, although a server was at work here: its data were moved or lost"
+    message = (
+        "the database is empty, although a server was at work here: its data were moved or lost"
+    )
     remedy = (
         "Stop the server. Put the database back into its place, or restore the newest backup:"
         " parallax db restore FILE. See that database_url names the right one"
     )
-    return Finding("database", Level.FAULT, say, remedy)
+    return Finding("database", Level.FAULT, message, remedy)
 
 
 def clock(at: Installation) -> Iterator[Finding]:
@@ -61,14 +63,18 @@ def clock(at: Installation) -> Iterator[Finding]:
         yield Finding("clock", Level.GOOD, "the database runs on this machine's clock")
         return
     with at.engine.connect() as connection:
-        before = at.now()
-        theirs = connection.execute(text("SELECT clock_timestamp()")).scalar_one()
-        after = at.now()
+        asked_at = at.now()
+        database_time = connection.execute(text("SELECT clock_timestamp()")).scalar_one()
+        answered_at = at.now()
     # Between our two readings, the exact moment of the database's reading is unknown.
-    apart = max(theirs - after, before - theirs, timedelta())
-    say = f"this machine's clock is at least {apart.total_seconds():.1f} s away from the database's"
+    apart = max(database_time - answered_at, asked_at - database_time, timedelta())
+    message = (
+        f"this machine's clock is at least {apart.total_seconds():.1f} s away from the database's"
+    )
     if apart > _CLOCKS_APART:
-        yield Finding("clock", Level.FAULT, say, "Synchronise the clocks of both machines by NTP")
+        yield Finding(
+            "clock", Level.FAULT, message, "Synchronise the clocks of both machines by NTP"
+        )
     else:
         yield Finding("clock", Level.GOOD, "the database's clock agrees")
 
@@ -83,16 +89,18 @@ def backup(at: Installation) -> Iterator[Finding]:
         )
         return
     hours = age_s(last, at.now()) / 3600
-    say = f"{last.file} is {hours:.1f} h old, {'tried out' if last.drilled else 'not tried out'}"
+    message = (
+        f"{last.file} is {hours:.1f} h old, {'tried out' if last.drilled else 'not tried out'}"
+    )
     if hours * 3600 > _BACKUP_IS_OLD_S:
-        yield Finding("backup", Level.WARNING, say, remedy)
+        yield Finding("backup", Level.WARNING, message, remedy)
     elif not Path(last.file).exists():
-        say = f"{last.file}, the newest backup, is no longer there"
-        yield Finding("backup", Level.WARNING, say, f"If it was not moved on purpose: {remedy}")
+        message = f"{last.file}, the newest backup, is no longer there"
+        yield Finding("backup", Level.WARNING, message, f"If it was not moved on purpose: {remedy}")
     elif not last.drilled:
-        yield Finding("backup", Level.WARNING, say, f"parallax db drill {last.file}")
+        yield Finding("backup", Level.WARNING, message, f"parallax db drill {last.file}")
     else:
-        yield Finding("backup", Level.GOOD, say)
+        yield Finding("backup", Level.GOOD, message)
 
 
 def jobs(at: Installation) -> Iterator[Finding]:
@@ -101,12 +109,12 @@ def jobs(at: Installation) -> Iterator[Finding]:
     for name, job in PERIODIC.items():
         done = last_done(at.folder, name)
         if done is None or (at.now() - done).total_seconds() > _TICKS_MISSED * job.every_s:
-            when = f"last at {done.isoformat(timespec='seconds')}" if done else "never yet"
-            late.append(f"{name} ({when})")
+            last_success = f"last at {done.isoformat(timespec='seconds')}" if done else "never yet"
+            late.append(f"{name} ({last_success})")
     if late:
-        say = f"these jobs have not succeeded recently on this machine: {', '.join(late)}"
+        message = f"these jobs have not succeeded recently on this machine: {', '.join(late)}"
         remedy = "Check that a server or parallax work is running. The log says why a job failed"
-        yield Finding("jobs", Level.WARNING, say, remedy)
+        yield Finding("jobs", Level.WARNING, message, remedy)
     else:
         yield Finding("jobs", Level.GOOD, "every job succeeded recently")
 
@@ -129,14 +137,16 @@ def connections(at: Installation) -> Iterator[Finding]:
         ).one()
     most = min(most, of_role) if of_role is not None and of_role >= 0 else most
     needed = connections_of(at.settings.workers)
-    say = f"PostgreSQL admits {most} connections; this machine may open {needed}; {used} are open"
+    message = (
+        f"PostgreSQL admits {most} connections; this machine may open {needed}; {used} are open"
+    )
     remedy = "Raise max_connections (or the role's CONNECTION LIMIT): docs/database.md#connections"
     if needed > most:
-        yield Finding("connections", Level.FAULT, say, remedy)
+        yield Finding("connections", Level.FAULT, message, remedy)
     elif used > _NEARLY * most:
-        yield Finding("connections", Level.WARNING, say, remedy)
+        yield Finding("connections", Level.WARNING, message, remedy)
     else:
-        yield Finding("connections", Level.GOOD, say)
+        yield Finding("connections", Level.GOOD, message)
 
 
 def retention(at: Installation) -> Iterator[Finding]:
@@ -144,8 +154,8 @@ def retention(at: Installation) -> Iterator[Finding]:
     if at.engine is None:
         return
     if stored_revision(at.engine) != revisions()[-1]:
-        say = "not checked: the database does not have this version's schema"
-        yield Finding("retention", Level.GOOD, say)
+        message = "not checked: the database does not have this version's schema"
+        yield Finding("retention", Level.GOOD, message)
         return
     dates = []
     with reading(make_sessions(at.engine)) as session:
@@ -158,18 +168,18 @@ def retention(at: Installation) -> Iterator[Finding]:
             if day is None:
                 continue
             if is_due(run, study, at.now()):
-                say = f"people of run {run.ref} should have been anonymised by {day:%Y-%m-%d}"
+                message = f"people of run {run.ref} should have been anonymised by {day:%Y-%m-%d}"
                 remedy = (
                     f"Pay everyone who is still to be paid: parallax review {run.ref}; see "
                     "the check jobs"
                 )
-                yield Finding("retention", Level.WARNING, say, remedy)
+                yield Finding("retention", Level.WARNING, message, remedy)
                 return
             if run.identities_erased_at is None or run.identities_erased_at < day:
                 dates.append((day, run.ref))
     if dates:
         day, ref = min(dates)
-        say = f"the next to be erased are the identities of run {ref}, on {day:%Y-%m-%d}"
-        yield Finding("retention", Level.GOOD, say)
+        message = f"the next to be erased are the identities of run {ref}, on {day:%Y-%m-%d}"
+        yield Finding("retention", Level.GOOD, message)
     else:
         yield Finding("retention", Level.GOOD, "no identities are scheduled to be erased")

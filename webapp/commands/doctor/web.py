@@ -30,13 +30,13 @@ def ready(at: Installation) -> Iterator[Finding]:
     if not at.settings.metrics_port:
         yield Finding("ready", Level.GOOD, "not checked: no private port is set (metrics_port)")
         return
-    base = _from_here(at.settings.metrics_host, at.settings.metrics_port)
+    base = _reachable_address(at.settings.metrics_host, at.settings.metrics_port)
     try:
         readiness = httpx.get(f"{base}/readyz", timeout=_PATIENCE_S, trust_env=False).json()
     except (httpx.HTTPError, ValueError) as error:
-        say = f"no server answers at {base}/readyz ({type(error).__name__})"
+        message = f"no server answers at {base}/readyz ({type(error).__name__})"
         yield Finding(
-            "ready", Level.WARNING, say, "Check that the server is running with these settings"
+            "ready", Level.WARNING, message, "Check that the server is running with these settings"
         )
         return
     for problem in readiness["problems"]:
@@ -49,30 +49,34 @@ def hosts(at: Installation) -> Iterator[Finding]:
     """Send a request with a foreign host name, which the server must refuse."""
     if not at.settings.public_url:
         level = Level.GOOD if at.settings.host in _LOCAL else Level.WARNING
-        say = "public_url is not set, so requests for any host name are answered"
-        yield Finding("hosts", level, say, "" if level is Level.GOOD else "Set public_url")
+        message = "public_url is not set, so requests for any host name are answered"
+        yield Finding("hosts", level, message, "" if level is Level.GOOD else "Set public_url")
         return
-    base = _from_here(at.settings.host, at.settings.port)
+    base = _reachable_address(at.settings.host, at.settings.port)
     try:
-        answered = httpx.get(
+        response = httpx.get(
             base + HEALTHZ, headers={"Host": _NOBODY}, timeout=_PATIENCE_S, trust_env=False
         )
     except httpx.HTTPError:
         yield Finding("hosts", Level.GOOD, f"not checked: no server answers at {base}")
         return
     names = " ".join([urlsplit(at.settings.public_url).hostname or "", at.settings.allowed_hosts])
-    if answered.status_code == _REFUSED:
-        say = f"it answers to {names.strip()} and to this machine's own names, and to no other"
-        yield Finding("hosts", Level.GOOD, say)
+    if response.status_code == _REFUSED:
+        message = f"it answers to {names.strip()} and to this machine's own names, and to no other"
+        yield Finding("hosts", Level.GOOD, message)
     else:
-        say = f"the server at {base} answers to another name than {names.strip()}"
+        message = f"the server at {base} answers to another name than {names.strip()}"
         remedy = "Start it again with these settings; check that no other program has this port"
-        yield Finding("hosts", Level.FAULT, say, remedy)
+        yield Finding("hosts", Level.FAULT, message, remedy)
 
 
-def _from_here(host: str, port: int) -> str:
-    here = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)
-    return f"http://[{here}]:{port}" if ":" in here else f"http://{here}:{port}"
+def _reachable_address(host: str, port: int) -> str:
+    local_addresses = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)
+    return (
+        f"http://[{local_addresses}]:{port}"
+        if ":" in local_addresses
+        else f"http://{local_addresses}:{port}"
+    )
 
 
 def web(at: Installation) -> Iterator[Finding]:
@@ -80,11 +84,11 @@ def web(at: Installation) -> Iterator[Finding]:
     base = at.settings.public_url.rstrip("/")
     if not base:
         level = Level.GOOD if at.settings.host in _LOCAL else Level.WARNING
-        say = "public_url is not set, so links lead to this machine"
-        yield Finding("web", level, say, "" if level is Level.GOOD else "Set public_url")
+        message = "public_url is not set, so links lead to this machine"
+        yield Finding("web", level, message, "" if level is Level.GOOD else "Set public_url")
         return
     try:
-        yield from _through(base)
+        yield from _check_pages(base)
     except httpx.HTTPError as error:
         yield _no_answer(base, error)
 
@@ -92,56 +96,56 @@ def web(at: Installation) -> Iterator[Finding]:
 def _no_answer(base: str, error: httpx.HTTPError) -> Finding:
     distrust = re.search(r"certificate verify failed: ([^(]*)", str(error))
     if distrust:
-        say = f"the certificate of {base} is not trusted: {distrust[1].strip()}"
+        message = f"the certificate of {base} is not trusted: {distrust[1].strip()}"
         remedy = (
             "Check the certificate, and that the web server sends those between it and its "
             "authority. For an authority of your institution, name its file in SSL_CERT_FILE"
         )
     else:
-        say = f"{base} does not answer ({type(error).__name__}: {error})"
+        message = f"{base} does not answer ({type(error).__name__}: {error})"
         remedy = "Check the name, the reverse proxy and the server"
-    return Finding("web", Level.FAULT, say, remedy)
+    return Finding("web", Level.FAULT, message, remedy)
 
 
-def _through(base: str) -> Iterator[Finding]:
+def _check_pages(base: str) -> Iterator[Finding]:
     trusted = httpx.create_ssl_context(trust_env=False)
     # The system's certificate authorities, and those of SSL_CERT_FILE.
     trusted.load_default_certs()
     with httpx.Client(timeout=_PATIENCE_S, trust_env=False, verify=trusted) as client:
-        answered = client.get(base + HEALTHZ)
-        if answered.status_code != 200 or "ok" not in answered.text:
-            say = f"{base}{HEALTHZ} answers {answered.status_code}"
+        response = client.get(base + HEALTHZ)
+        if response.status_code != 200 or "ok" not in response.text:
+            message = f"{base}{HEALTHZ} answers {response.status_code}"
             remedy = (
                 "Check that the reverse proxy leads to this server and passes Host on "
                 "(proxy_set_header Host $host); otherwise see the log"
             )
-            yield Finding("web", Level.FAULT, say, remedy)
+            yield Finding("web", Level.FAULT, message, remedy)
             return
-        if IGNORED in answered.headers:
-            say = (
+        if IGNORED in response.headers:
+            message = (
                 "the server does not trust the web server in front, so all participants count as"
                 " one client, and soon nobody more is let in"
             )
             remedy = "Name the address of the web server in front in trusted_proxies, and restart"
-            yield Finding("web", Level.FAULT, say, remedy)
+            yield Finding("web", Level.FAULT, message, remedy)
         if urlsplit(base).scheme == "http" and urlsplit(base).hostname not in _LOCAL:
             yield Finding(
                 "web", Level.FAULT, "public_url is not encrypted", "Get a certificate and use https"
             )
         sent = client.post(f"{base}/p/doctor/questionnaire", content=_LARGE_BODY)
         if sent.status_code == _TOO_LARGE:
-            say = "the reverse proxy refuses a questionnaire of 200 KiB"
-            yield Finding("web", Level.FAULT, say, "client_max_body_size 1m; in nginx")
+            message = "the reverse proxy refuses a questionnaire of 200 KiB"
+            yield Finding("web", Level.FAULT, message, "client_max_body_size 1m; in nginx")
         page = client.get(f"{base}/run/doctor")
         if "X-Request-ID" not in page.headers:
-            say = (
+            message = (
                 "the header X-Request-ID is not passed back, so lines of the two logs cannot "
                 "be matched"
             )
-            yield Finding("web", Level.WARNING, say, "Let the web server pass the header on")
+            yield Finding("web", Level.WARNING, message, "Let the web server pass the header on")
         if "Content-Security-Policy" not in page.headers:
-            say = "the pages' security headers are removed on the way"
-            yield Finding("web", Level.FAULT, say, "Let the web server pass all headers on")
+            message = "the pages' security headers are removed on the way"
+            yield Finding("web", Level.FAULT, message, "Let the web server pass all headers on")
         yield Finding("web", Level.GOOD, f"{base} answers")
 
 
@@ -153,29 +157,29 @@ def certificate(at: Installation) -> Iterator[Finding]:
         return
     trusted = ssl.create_default_context()
     try:
-        ends = _ends(trusted, address.hostname, address.port or _HTTPS)
+        ends = _expiry_of(trusted, address.hostname, address.port or _HTTPS)
     except ssl.SSLCertVerificationError as error:
-        say = f"browsers refuse the certificate of {address.hostname}: {error.verify_message}"
+        message = f"browsers refuse the certificate of {address.hostname}: {error.verify_message}"
         remedy = "Renew it: certbot renew, or see the log of the web server in front"
-        yield Finding("certificate", Level.FAULT, say, remedy)
+        yield Finding("certificate", Level.FAULT, message, remedy)
         return
     except (OSError, ValueError) as error:
         yield Finding("certificate", Level.WARNING, f"it could not be read ({error})", "See `web`")
         return
     days = (ends - at.now()).total_seconds() / 86_400
-    say = f"the certificate of {address.hostname} is good for {days:.0f} days"
+    message = f"the certificate of {address.hostname} is good for {days:.0f} days"
     remedy = "Renew it, and find out why that did not happen by itself: certbot renew --dry-run"
     if days < _WARN_DAYS:
         level = Level.FAULT if days < _FAULT_DAYS else Level.WARNING
-        yield Finding("certificate", level, say, remedy)
+        yield Finding("certificate", level, message, remedy)
     else:
-        yield Finding("certificate", Level.GOOD, say)
+        yield Finding("certificate", Level.GOOD, message)
 
 
-def _ends(trusted: ssl.SSLContext, host: str, port: int) -> datetime:
+def _expiry_of(trusted: ssl.SSLContext, host: str, port: int) -> datetime:
     with (
-        socket.create_connection((host, port), timeout=_HANDSHAKE_S) as plain,
-        trusted.wrap_socket(plain, server_hostname=host) as secured,
+        socket.create_connection((host, port), timeout=_HANDSHAKE_S) as raw_socket,
+        trusted.wrap_socket(raw_socket, server_hostname=host) as secured,
     ):
         # A trusted certificate always has an end date.
         peer = secured.getpeercert() or {}

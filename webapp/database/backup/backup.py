@@ -123,15 +123,15 @@ def _other_schema(revision: str, file: Path) -> SchemaError:
 
 def _way(engine: Engine, file: Path) -> Way:
     try:
-        with file.open("rb") as opened:
-            beginning = opened.read(16)
+        with file.open("rb") as backup_file:
+            beginning = backup_file.read(16)
     except OSError as error:
         raise BackupError(f"it cannot be read ({error.strerror})", where=str(file)) from error
     matching = [name for name, way in _WAYS.items() if beginning.startswith(way.MAGIC)]
     if matching != [engine.dialect.name]:
-        what = f"a backup of {matching[0]}" if matching else "no backup"
+        description = f"a backup of {matching[0]}" if matching else "no backup"
         raise BackupError(
-            f"the file is {what}",
+            f"the file is {description}",
             where=str(file),
             expected=f"a backup of {engine.dialect.name}, as the setting database_url says",
         )

@@ -51,10 +51,10 @@ class Bucket:
             for file in files:
                 name = self._folder + file.name
                 client.upload_file(str(file), self._name, name)
-                there = client.head_object(Bucket=self._name, Key=name)["ContentLength"]
-                if there != file.stat().st_size:
+                stored_bytes = client.head_object(Bucket=self._name, Key=name)["ContentLength"]
+                if stored_bytes != file.stat().st_size:
                     raise BackupError(
-                        f"{file.name} arrived with {there} bytes",
+                        f"{file.name} arrived with {stored_bytes} bytes",
                         where=self._address,
                         expected=f"{file.stat().st_size} bytes",
                         remedy="Make the backup again",

@@ -50,8 +50,8 @@ def is_encrypted(file: Path) -> bool:
         BackupError: The file cannot be read.
     """
     try:
-        with file.open("rb") as opened:
-            return opened.read(len(_BEGINNING)) == _BEGINNING
+        with file.open("rb") as backup_file:
+            return backup_file.read(len(_BEGINNING)) == _BEGINNING
     except OSError as error:
         raise BackupError(
             f"the backup cannot be read ({error.strerror})", where=str(file)
@@ -78,16 +78,16 @@ def readable(file: Path, identity: Path | None) -> Iterator[Path]:
         )
     age = _age()
     with tempfile.TemporaryDirectory() as folder:
-        plain = Path(folder) / "backup"
+        decrypted = Path(folder) / "backup"
         try:
-            age.decrypt_file(str(file), str(plain), _identities(identity))
+            age.decrypt_file(str(file), str(decrypted), _identities(identity))
         except (age.DecryptError, OSError) as error:
             raise BackupError(
                 f"the backup cannot be decrypted ({error})",
                 where=str(file),
                 expected=f"an undamaged backup that was encrypted for the key in {identity}",
             ) from error
-        yield plain
+        yield decrypted
 
 
 def _identities(file: Path) -> list[Any]:

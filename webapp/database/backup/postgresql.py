@@ -72,8 +72,8 @@ def load(engine: Engine, file: Path, content: Content) -> None:
     Raises:
         BackupError: psql is not installed, or failed; then nothing has changed.
     """
-    ours = sorted({*Base.metadata.tables, *content.rows, _VERSION_TABLE})
-    drop = f"DROP TABLE IF EXISTS {', '.join(f'public.{name}' for name in ours)} CASCADE"
+    table_names = sorted({*Base.metadata.tables, *content.rows, _VERSION_TABLE})
+    drop = f"DROP TABLE IF EXISTS {', '.join(f'public.{name}' for name in table_names)} CASCADE"
     drop += "".join(f"; {statement}" for statement in DROP_FUNCTIONS)
     with _as_sql(file) as script:
         _run("psql", "--no-psqlrc", "--quiet", "--single-transaction", "--set=ON_ERROR_STOP=1",
@@ -122,13 +122,17 @@ def _run(program: str, *arguments: str, engine: Engine | None = None) -> None:
     if engine is not None and engine.url.password:
         environment["PGPASSWORD"] = str(engine.url.password)
     done = subprocess.run(
-        [_found(program), *arguments], env=environment, capture_output=True, text=True, check=False
+        [_find_program(program), *arguments],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
     )
     if done.returncode:
         raise BackupError(f"{program} failed: {' '.join(done.stderr.split())}")
 
 
-def _found(program: str) -> str:
+def _find_program(program: str) -> str:
     newest = sorted(_INSTALLED.glob(f"*/bin/{program}"), key=lambda p: int(p.parts[-3]))
     path = str(newest[-1]) if newest else shutil.which(program)
     if path is None:

@@ -73,11 +73,11 @@ def back_up_once(
         file.chmod(_MINE)
         return content, drill(engine, file) if tried_out else None
     with tempfile.TemporaryDirectory(dir=file.parent) as folder:
-        plain = Path(folder) / "backup"
-        content = back_up(engine, plain)
-        tried = drill(engine, plain) if tried_out else None
+        unencrypted = Path(folder) / "backup"
+        content = back_up(engine, unencrypted)
+        tried = drill(engine, unencrypted) if tried_out else None
         with atomic_write(file) as temporary:
-            encrypt(plain, temporary, to)
+            encrypt(unencrypted, temporary, to)
             temporary.chmod(_MINE)
         with atomic_write(key_beside(file)) as temporary:
             encrypt(key, temporary, to)

@@ -47,7 +47,7 @@ def content_of(file: Path) -> Content:
         with engine.connect() as connection:
             verdict = connection.exec_driver_sql("PRAGMA integrity_check").scalar_one()
             if verdict != "ok":
-                raise _damaged(verdict, file)
+                raise _damage_error(verdict, file)
             revision = revision_of(connection)
             # Plain SQL, because SQLAlchemy would compile a statement for each table.
             quoted = connection.dialect.identifier_preparer.quote
@@ -58,7 +58,7 @@ def content_of(file: Path) -> Content:
                 for name in inspect(connection).get_table_names()
             }
     except DatabaseError as error:
-        raise _damaged(str(error.orig), file) from error
+        raise _damage_error(str(error.orig), file) from error
     finally:
         engine.dispose()
     if revision is None:
@@ -82,8 +82,8 @@ def whole(file: Path, *, complete: bool) -> Iterator[Path]:
     Raises:
         BackupError: The file is a copied database, and its log is missing.
     """
-    with file.open("rb") as opened:
-        header = opened.read(_HEADER_BYTES)
+    with file.open("rb") as backup_file:
+        header = backup_file.read(_HEADER_BYTES)
     if not header.startswith(MAGIC) or header[_WRITE_VERSION] != _WITH_LOG or complete:
         yield file
         return
@@ -109,9 +109,9 @@ def rows_of(file: Path, tables: Sequence[str]) -> Iterator[tuple[str, Row]]:
     """Yield the rows of some tables of a sound backup, each with the table's name."""
     with _failures_in_words(file), closing(_read_only(file)) as backup:
         backup.row_factory = sqlite3.Row
-        there = {name for (name,) in backup.execute("SELECT name FROM sqlite_master")}
+        table_names = {name for (name,) in backup.execute("SELECT name FROM sqlite_master")}
         for table in tables:
-            if table in there:
+            if table in table_names:
                 for row in backup.execute(f'SELECT * FROM "{table}"'):
                     texts = {name: row[name] for name in row.keys()}  # noqa: SIM118 - not a dict
                     yield table, {n: None if v is None else str(v) for n, v in texts.items()}
@@ -135,7 +135,7 @@ def _read_only(file: Path) -> sqlite3.Connection:
     return sqlite3.connect(f"{file.resolve().as_uri()}?mode=ro", uri=True)
 
 
-def _damaged(problem: str, file: Path) -> BackupError:
+def _damage_error(problem: str, file: Path) -> BackupError:
     return BackupError(
         f"the backup is damaged: {' '.join(problem.split())}",
         where=str(file),

@@ -2,7 +2,28 @@
 
 from webapp.database.models.base import Base
 from webapp.database.models.identity import Identity
-from webapp.database.models.installation import Erasure, Stamp
+from webapp.database.models.installation import (
+    ApiToken,
+    AskedAct,
+    AuditEntry,
+    Erasure,
+    FailedSignIn,
+    Invitation,
+    Membership,
+    Note,
+    Notice,
+    Notification,
+    PasswordLink,
+    Project,
+    ProjectJob,
+    RecoveryCode,
+    SecondFactor,
+    SignIn,
+    Stamp,
+    Tag,
+    Unblinding,
+    User,
+)
 from webapp.database.models.participant import (
     Answer,
     ArrivalAddress,
@@ -16,34 +37,19 @@ from webapp.database.models.participant import (
     Trial,
     Verdict,
 )
-from webapp.database.models.recruitment import (
+from webapp.database.models.run import (
     Assignment,
+    ConsentText,
     Hit,
     Link,
     OutgoingReport,
     Payment,
+    Place,
     Recruitment,
-)
-from webapp.database.models.run import ConsentText, Place, Run, RunCount, RunItem, StudyFile
-from webapp.database.models.user import (
-    ApiToken,
-    AskedAct,
-    AuditEntry,
-    FailedSignIn,
-    Invitation,
-    Membership,
-    Note,
-    Notice,
-    Notification,
-    PasswordLink,
-    Project,
-    ProjectJob,
-    RecoveryCode,
-    SecondFactor,
-    SignIn,
-    Tag,
-    Unblinding,
-    User,
+    Run,
+    RunCount,
+    RunItem,
+    StudyFile,
 )
 
 __all__ = [

@@ -1,11 +1,12 @@
-"""A run: a launched study with its materials, lists and places frozen."""
+"""Runs with their lists and places, and their recruitment with links and payments."""
 
 from datetime import datetime
 
 from sqlalchemy import JSON, BigInteger, ForeignKey, Index, LargeBinary, UniqueConstraint, text
-from sqlalchemy.orm import Mapped, mapped_column
+from sqlalchemy.orm import Mapped, column_property, mapped_column
 
 from webapp.database.models.base import Base, UtcDateTime
+from webapp.database.models.identity import Name, SealedText, name_of
 
 
 class Run(Base):
@@ -126,3 +127,133 @@ class RunCount(Base):
     subject: Mapped[str]  # places, taken, responses, or participants and their state
     list: Mapped[int]  # 0 for counts that are not by list
     n: Mapped[int]
+
+
+class Recruitment(Base):
+    """The platform on which a run was published; all its HITs and payments are there."""
+
+    __tablename__ = "recruitment"
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    run_id: Mapped[int] = mapped_column(ForeignKey("run.id"), unique=True)
+    endpoint: Mapped[str]  # webapp.recruiters.platform.Platform.endpoint
+    account: Mapped[str | None]  # the platform's id of the paying account; null if it has none
+    qualification_id: Mapped[str | None]  # of "has taken part"; null until known
+    published_at: Mapped[datetime] = mapped_column(UtcDateTime)
+
+
+class Hit(Base):
+    """An offer of places, committed before the platform is asked to publish it."""
+
+    __tablename__ = "hit"
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    run_id: Mapped[int] = mapped_column(ForeignKey("run.id"), index=True)
+    token: Mapped[str] = mapped_column(unique=True)  # the same for every attempt to post it
+    purpose: Mapped[str]  # "recruitment" or "compensation"
+    places: Mapped[int]  # as posted or extended
+    platform_id: Mapped[str | None] = mapped_column(unique=True)  # null until known
+    hit_type_id: Mapped[str | None]  # of earlier versions
+    called_at: Mapped[datetime | None] = mapped_column(UtcDateTime)  # before the first call
+    posted_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
+    expires_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
+
+
+class Assignment(Base):
+    """A worker's acceptance of a HIT; returning it and accepting again creates another one."""
+
+    # A platform may give a returned assignment to another worker under the same id.
+    __tablename__ = "assignment"
+    __table_args__ = (UniqueConstraint("work_key", "worker_key"),)
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    run_id: Mapped[int] = mapped_column(ForeignKey("run.id"), index=True)
+    hit_id: Mapped[int | None] = mapped_column(ForeignKey("hit.id"))  # null: not yet ours
+    work_key: Mapped[int] = mapped_column(ForeignKey("identity.id"))
+    _platform_id: Mapped[str] = column_property(name_of(work_key), expire_on_flush=False)
+    platform_id = Name[str]("work_key")
+    # Null if the worker submitted without consenting here.
+    participant_id: Mapped[int | None] = mapped_column(ForeignKey("participant.id"), index=True)
+    worker_key: Mapped[int] = mapped_column(ForeignKey("identity.id"), index=True)
+    _worker_id: Mapped[str] = column_property(name_of(worker_key), expire_on_flush=False)
+    worker_id = Name[str]("worker_key")
+    status: Mapped[str]  # webapp.recruiters.statuses.AssignmentStatus
+    submit_to: Mapped[str]  # the worker site; empty if the worker never arrived
+    # The contents of the submitted form; empty until then; untrusted input.
+    receipt: Mapped[str] = mapped_column(SealedText)
+    accepted_at: Mapped[datetime] = mapped_column(UtcDateTime)
+    submitted_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
+    granted_at: Mapped[datetime | None] = mapped_column(UtcDateTime)  # "has taken part"
+    seen_at: Mapped[datetime | None] = mapped_column(UtcDateTime)  # last reported by the platform
+    paid_minor: Mapped[int | None]  # paid, without bonuses; null: see status and reward
+
+
+class Link(Base):
+    """An invitation link of a run, or an access code."""
+
+    __tablename__ = "link"
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    run_id: Mapped[int] = mapped_column(ForeignKey("run.id"), index=True)
+    token: Mapped[str] = mapped_column(unique=True)  # random; part of the link, or typed in
+    kind: Mapped[str]  # "multi", "single" or "code": number of users, and form
+    list: Mapped[int | None]  # the list of its participants; null for any
+    label: Mapped[str] = mapped_column(SealedText)  # the researcher's label; in no export
+    made_at: Mapped[datetime] = mapped_column(UtcDateTime)
+    revoked_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
+
+
+class Payment(Base):
+    """A payment or rejection; committed before the platform is called, and never deleted."""
+
+    __tablename__ = "payment"
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    run_id: Mapped[int] = mapped_column(ForeignKey("run.id"), index=True)
+    participant_id: Mapped[int | None] = mapped_column(  # null if the payee never became one
+        ForeignKey("participant.id"), index=True
+    )
+    worker_key: Mapped[int] = mapped_column(ForeignKey("identity.id"), index=True)
+    _worker_id: Mapped[str] = column_property(name_of(worker_key), expire_on_flush=False)
+    worker_id = Name[str]("worker_key")  # the platform's id of the payee
+    work_key: Mapped[int | None] = mapped_column(ForeignKey("identity.id"), index=True)
+    _assignment: Mapped[str | None] = column_property(name_of(work_key), expire_on_flush=False)
+    # The platform's id; null until a compensation offer was accepted.
+    assignment = Name[str | None]("work_key")
+    kind: Mapped[str]  # experiment.payment.payment.PaymentKind
+    amount_minor: Mapped[int]
+    currency: Mapped[str] = mapped_column(default="USD")
+    reason: Mapped[str] = mapped_column(SealedText)  # as shown to the payee
+    token: Mapped[str] = mapped_column(unique=True)  # experiment.payment.payment.payment_token
+    state: Mapped[str]  # experiment.payment.payment.PaymentState
+    made_at: Mapped[datetime] = mapped_column(UtcDateTime)
+    called_at: Mapped[datetime | None] = mapped_column(UtcDateTime)  # the latest call
+    # For platforms that pay in two steps: the id of the prepared payment, and the time of the order
+    # to pay it, which is sent at most once.
+    set_up_id: Mapped[str | None] = mapped_column(SealedText)
+    ordered_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
+    # The number of bonuses of this amount on the assignment just before the platform call.
+    shown_before: Mapped[int | None]
+    settled_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
+    category: Mapped[str] = mapped_column(default="")  # of a rejection, if the platform requires it
+    # The platform's message after a failure; otherwise empty.
+    answer: Mapped[str] = mapped_column(SealedText)
+
+
+class OutgoingReport(Base):
+    """A report to a platform on the end of a session, stored in the transaction that ends it."""
+
+    __tablename__ = "outgoing_report"
+    __table_args__ = (UniqueConstraint("participant_id", "ending"), Index(None, "state", "next_at"))
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    run_id: Mapped[int] = mapped_column(ForeignKey("run.id"), index=True)
+    participant_id: Mapped[int] = mapped_column(ForeignKey("participant.id"))
+    ending: Mapped[str]  # experiment.participation.Ending
+    state: Mapped[str]  # webapp.recruitment.reports.ReportState
+    tries: Mapped[int] = mapped_column(default=0)
+    made_at: Mapped[datetime] = mapped_column(UtcDateTime)
+    next_at: Mapped[datetime | None] = mapped_column(UtcDateTime)  # null: no more retries
+    called_at: Mapped[datetime | None] = mapped_column(UtcDateTime)  # committed before each call
+    settled_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
+    answer: Mapped[str] = mapped_column(SealedText, default="")  # the platform's last response

@@ -16,6 +16,7 @@ import { storeOf } from "./stores.js";
 /** @typedef {import("./progress.js").Progress} Progress */
 
 const OVER = ["declined", "finished", "left", "withdrawn"];
+const AFTER_SAVING = "main > .done, main > .text > :not(h1)";
 const RANDOM = "abcdefghijklmnopqrstuvwxyz234567";
 
 /**
@@ -25,6 +26,7 @@ const RANDOM = "abcdefghijklmnopqrstuvwxyz234567";
  */
 export function answerLocally(study, programs) {
   const local = new Local(study);
+  document.addEventListener?.("click", thankOnceSaved);
   Object.defineProperty(server, "here", { get: address.here });
   Object.assign(server, {
     enter: address.enter,
@@ -152,6 +154,7 @@ class Local {
     return this.#page(now.at + ending, (page) => {
       const part = offer(page);
       if (part) saveFirst(page, part);
+      if (part && now.at === "finished") thankLater(page);
     }, now, session);
   }
 
@@ -395,6 +398,21 @@ function saveFirst(page, part) {
   if (part) page.querySelector("main > .text")?.after(part);
   const mayClose = page.querySelector("main > p.notice:not([data-code])");
   if (!page.querySelector("form[data-submit-form]")) mayClose?.remove();
+}
+
+/**
+ * Leaves the tick and the researchers' words ("your answers are stored") for when the answers are
+ * saved: nobody else has them yet.
+ * @param {Document} page
+ */
+function thankLater(page) {
+  for (const said of page.querySelectorAll(AFTER_SAVING)) said.toggleAttribute("hidden", true);
+}
+
+/** @param {Event} event */
+function thankOnceSaved({ target }) {
+  if (!(target instanceof Element && target.closest("#answers-file a"))) return;
+  for (const said of document.querySelectorAll(AFTER_SAVING)) said.toggleAttribute("hidden", false);
 }
 
 /**

@@ -110,3 +110,15 @@ def test_a_paradigm_like_those_of_blimp_is_left_in_peace(paradigm):
 
 def test_a_comma_that_one_of_two_constructions_is_about_is_left_in_peace():
     assert check_folder("docs/examples/mixed", 1).notes == ()
+
+
+@pytest.mark.parametrize(
+    ("good", "bad"), [("A:", "B:"), ("Original:", "Changed:"), ("(a)", "(b)"), ("->", "")]
+)
+def test_a_label_that_prints_the_answer_is_named(tmp_path, good, bad):
+    words = ["nurse", "clerk", "judge", "girl"]
+    rows = [f"{good} The {word} sings.,{bad} The {word} sing." for word in words]
+    (tmp_path / "t.csv").write_text("\n".join(["good,bad", *rows]) + "\n")
+    new = new_study(tmp_path / "t", tmp_path / "t.csv", language="en", named={})
+    notes = [str(note) for note in new.odd]
+    assert any(f'its good version begins with "{good}"' in note for note in notes)

@@ -3,6 +3,8 @@
 import json
 import pickle
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from openpyxl import Workbook
 
@@ -11,6 +13,7 @@ from experiment.materials.formats.files import open_materials
 from experiment.materials.formats.raw import SUFFIXES
 from experiment.materials.formats.read import read_materials
 from experiment.records import Kind
+from experiment.responses.reading.division import question_of
 
 PAIRS = "good,bad\nIs she rusty?,Is she rust?\nFrançois dort.,François dorment.\n"
 
@@ -367,3 +370,75 @@ def test_a_column_called_prefix_stands_before_both_options(tmp_path):
     assert item.after_context(item.good) == "the bakers near the oven smile"
     other = read_materials(write(tmp_path / "items.csv", rows.replace("prefix", "lead")))
     assert any("add --column context=lead" in note for note in other.notes)
+
+
+def test_a_column_of_kinds_is_known_by_its_words_whatever_its_name(tmp_path):
+    rows = "1,exp,The boy runs.\n2,exp,The girl sings.\n11,filler,Rain falls.\n"
+    for name in ("label", "what", "experiment"):
+        table = f"item,{name},sentence\n{rows}91,practice,Warm up one.\n"
+        found = read_materials(write(tmp_path / "t.csv", table), alone=True)
+        kinds = [Kind.TARGET, Kind.TARGET, Kind.FILLER]
+        assert [item.kind for item in found.items] == kinds
+        assert [draft.good for draft in found.practice] == ["Warm up one."]
+
+
+def test_fillers_among_conditions_are_no_targets(tmp_path):
+    rows = "1,match,A a.\n1,clash,A b.\n2,match,B a.\n2,clash,B b.\n3,filler,C c.\n"
+    path = write(tmp_path / "t.csv", f"item,condition,sentence\n{rows}")
+    found = read_materials(path, alone=True)
+    assert [item.condition for item in found.items] == ["match", "clash"] * 2 + ["all"]
+    assert [item.kind for item in found.items] == [Kind.TARGET] * 4 + [Kind.FILLER]
+    # Words that may be conditions of an experiment stay conditions.
+    words = rows.replace("match", "control").replace("clash", "test").replace("3,filler,C c.\n", "")
+    found = read_materials(write(path, f"item,condition,sentence\n{words}"), alone=True)
+    assert {item.kind for item in found.items} == {Kind.TARGET}
+    assert {item.condition for item in found.items} == {"control", "test"}
+
+
+def test_columns_of_questions_are_read_in_any_case(tmp_path):
+    table = (
+        "Item,Condition,Sentence,Question,Answers,ANSWER\n"
+        "1,a,The boy swam here.,Who swam?,the boy|the girl,the boy\n"
+        "1,b,The boy swims here.,Who swam?,the boy|the girl,the boy\n"
+    )
+    found = read_materials(write(tmp_path / "t.csv", table), alone=True, regions=None)
+    questions = [question_of(item) for item in found.items]
+    assert [(one.text, one.answers) for one in questions] == [
+        ("Who swam?", ("the boy", "the girl"))
+    ] * 2
+    other = table.replace("Question", "Comprehension")
+    notes = read_materials(write(tmp_path / "t.csv", other), alone=True).notes
+    assert any("nobody is asked them" in note for note in notes)
+
+
+def test_rows_of_a_filler_differ_in_list_and_place_alone(tmp_path):
+    table = (
+        "Item,List,Order,Condition,Sentence\n"
+        "t1,1,1,match,The baker smiles.\nt1,2,2,clash,The baker smile.\n"
+        "t2,1,2,clash,The tailor sing.\nt2,2,3,match,The tailor sings.\n"
+        "f1,1,3,filler,Rain fell all day.\nf1,2,1,filler,Rain fell all day.\n"
+    )
+    found = read_materials(write(tmp_path / "t.csv", table), alone=True)
+    assert len(found.items) == 5
+    (filler,) = [item for item in found.items if item.kind is Kind.FILLER]
+    assert dict(filler.extra) == {"List": "", "Order": "3;1"}
+
+
+def test_a_list_of_objects_is_a_table_and_other_json_is_refused_in_words(tmp_path):
+    rows = [{"item": 1, "good": "The boy runs.", "bad": "The boy run."},
+            {"item": 2, "good": "She sings.", "bad": "She sing."}]  # fmt: skip
+    found = read_materials(write(tmp_path / "t.json", json.dumps(rows)))
+    assert texts(found) == [("The boy runs.", "The boy run."), ("She sings.", "She sing.")]
+    for other in ({"good": "a"}, [1], []):
+        with pytest.raises(MaterialsError, match=r"no list of items|empty"):
+            read_materials(write(tmp_path / "t.json", json.dumps(other)))
+
+
+def test_blimps_columns_are_read_from_parquet(tmp_path):
+    columns = {"sentence_good": ["The boy runs."], "sentence_bad": ["The boy run."],
+               "UID": ["agreement"], "pairID": [7]}  # fmt: skip
+    pq.write_table(pa.table(columns), tmp_path / "items.parquet")
+    (item,) = open_materials(tmp_path / "items.parquet").items()
+    assert (item.good, item.bad, item.construction) == (
+        "The boy runs.", "The boy run.", "agreement",
+    )  # fmt: skip

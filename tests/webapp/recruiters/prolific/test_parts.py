@@ -106,6 +106,36 @@ def test_three_sessions_from_the_first_invitation_to_one_table(
     assert together.facts.run.split() == [*runs]
 
 
+@pytest.mark.parametrize("how", ["erased", "forgotten"])
+def test_whose_first_part_was_erased_is_in_no_later_part(lab, part, stand_in, shell, how):
+    """Nobody returns by a later part: neither as a participant of it, nor in the joined table."""
+    stays, goes = stand_in.person(), stand_in.person()
+    first = lab.publish()
+    finish(lab, stays, first)
+    finish(lab, goes, first)
+    second = part("second", "minimal")
+    study = second.publish()
+    _, way = second.arrive(goes, study)
+    with reading(lab.sessions) as session:
+        known = select(Participant).where(Participant.platform_id == goes.ref)
+        [person] = session.scalars(known)
+        ref, code = person.ref, person.code
+    words = ("erase", lab.run.ref, code) if how == "erased" else ("forget", ref)
+    more = () if how == "erased" else ("--although-unpaid",)
+    done = shell(*words, "--yes", *more)
+    assert done.exit_code == 0, done.output
+    refused = lab.app.test_client().post(way, data={"decision": "accept"})
+    assert refused.status_code == 409 and "finished the part before" in refused.text
+    for one in (lab, second):
+        one.poll()
+    finish(second, stays, study)
+    table = shell("recruitment", "parts", lab.run.ref, second.run.ref)
+    assert table.exit_code == 0, table.output
+    rows = list(csv.reader(io.StringIO(table.output)))[1:]
+    assert len(rows) == 1 and all(rows[0])
+    assert ref not in table.output and goes.ref not in table.output
+
+
 def exported_sessions(part: Lab, folder: Path) -> set[str] | None:
     """The numbers of sessions in an exported table of participants; None without the column."""
     with reading(part.sessions) as session:

@@ -3,9 +3,12 @@
 from dataclasses import replace
 
 import pytest
+from sqlalchemy import select
 
 from marketplace.prolific.webhooks import sign_event as hook_signature
 from tests.webapp.recruiters.prolific.conftest import SCREENING
+from webapp.database.engine import reading
+from webapp.database.models import Assignment
 from webapp.recruiters.platform import PlatformError
 from webapp.recruiters.prolific.opening import open_prolific
 from webapp.recruiters.prolific.settings import ProlificSettings
@@ -239,6 +242,11 @@ def test_a_return_is_asked_for_once(lab, stand_in, shell):
         lab.platform.request_return("0" * 24, "Nobody.")
 
 
+def statuses(lab) -> dict[str, str]:
+    with reading(lab.sessions) as session:
+        return {row.platform_id: row.status for row in session.scalars(select(Assignment))}
+
+
 @pytest.mark.parametrize("more_settings", ['prolific_hook_secret = "shared"\n'])
 class TestWebhooks:
     @pytest.fixture
@@ -260,6 +268,23 @@ class TestWebhooks:
         for _ in range(2):
             assert hear(event % submission.encode()) == 204
         assert "submitted" in shell("review", lab.run.ref).output
+
+    def test_events_that_are_lost_doubled_or_late_leave_what_the_platform_has_now(
+        self, lab, stand_in, hear
+    ):
+        """An event is a hint: whatever it says, the platform is asked, so no order matters."""
+        event = '{"event_type": "submission.status.change", "resource_id": "%s", "status": "%s"}'
+        study = lab.publish()
+        heard, _ = lab.work(study)
+        lab.report()
+        for status in ("AWAITING REVIEW", "AWAITING REVIEW", "ACTIVE", "RESERVED", "RETURNED"):
+            assert hear((event % (heard, status)).encode()) == 204
+        assert statuses(lab) == {heard: "submitted"}
+        lost, _ = lab.arrive(stand_in.person(), study)
+        assert lost not in statuses(lab) or statuses(lab)[lost] == "active"
+        lab.poll()
+        lab.poll()
+        assert statuses(lab) == {heard: "submitted", lost: "active"}
 
     def test_what_is_forged_old_or_strange_is_refused_or_ignored(self, lab, stand_in, hear, caplog):
         lab.publish()

@@ -146,15 +146,26 @@ class Reader {
   timed(press, lockoutMs = 0) {
     const onset = this.clock.onset;
     const ms = press.downMs - onset.ms;
-    const reason = !(ms >= 0) ? "before_painting" : ms < lockoutMs ? "lockout" : "";
+    const early = ms < lockoutMs ? "lockout" : "";
+    const reason = !(ms >= 0) ? "before_painting" : press.repeated ? "double_click" : early;
     if (reason) {
-      const known = Number.isFinite(ms) ? tenth(ms) : null;
-      const kept = { reason, input_method: press.method, ms: known };
-      if (this.#premature.length < MOST_PREMATURE) this.#premature.push(kept);
+      this.refuse(reason, press);
       return undefined;
     }
     this.#trusted &&= press.trusted;
     return { ms, onset };
+  }
+
+  /**
+   * Keeps a press that is not taken, and why.
+   * @param {string} reason
+   * @param {Press} press
+   */
+  refuse(reason, press) {
+    if (this.#premature.length >= MOST_PREMATURE) return;
+    const ms = press.downMs - this.clock.onset.ms;
+    const known = Number.isFinite(ms) ? tenth(ms) : null;
+    this.#premature.push({ reason, input_method: press.method, ms: known });
   }
 
   /**
@@ -246,9 +257,7 @@ class Reader {
     const listening = { signal: this.tools.signal };
     for (const option of this.all("[data-side]")) {
       option.addEventListener("click", (event) => {
-        const press = this.presses.ofClick(event);
-        if (event.detail > 1 && press.method === "pointer") return;
-        this.#chosen(option, press);
+        this.#chosen(option, this.presses.ofClick(event));
       }, listening);
     }
     const onKey = (/** @type {KeyboardEvent} */ event) => {
@@ -331,8 +340,10 @@ class Reader {
 class SelfPaced extends Reader {
   /** @type {HTMLElement[]} */
   #places = [];
-  /** Whether the press that a click ends has shown the next step already. */
+  /** Whether a pointer that is still to end in a click has shown the next step already. */
   #taken = false;
+  /** @type {string | undefined} The key that is down, and has shown the next step already. */
+  #held;
 
   /** @param {Tools} tools */
   constructor(tools) {
@@ -340,20 +351,33 @@ class SelfPaced extends Reader {
     const stage = /** @type {HTMLElement} */ (this.reader.closest(".stage") ?? this.reader);
     // What is shown changes with the press itself, not with its end.
     stage.addEventListener("pointerdown", (event) => {
-      this.#taken = false;
-      if (!this.trial || this.at === Infinity || event.button > 0 || !event.isPrimary) return;
-      event.preventDefault();
-      this.#taken = true;
+      if (event.button > 0) return;
+      if (event.isPrimary) this.#taken = true;
+      if (!this.trial || this.at === Infinity) return;
       const method = event.pointerType === "touch" ? "touch" : "pointer";
       const { timeStamp: downMs, isTrusted: trusted } = event;
-      this.#next({ downMs, upMs: null, method, trusted });
+      const press = /** @type {Press} */ ({ downMs, upMs: null, method, trusted });
+      // A second finger may zoom the page.
+      if (!event.isPrimary) return this.refuse("second_finger", press);
+      event.preventDefault();
+      this.#next(press);
     }, { signal: tools.signal });
-    // Voices, switches and screen readers click without a pointer.
+    // Voices, switches and screen readers click without a pointer, and at any time between others.
     this.find("[data-next]").addEventListener("click", (event) => {
-      if (this.#taken) return;
-      this.#next({ downMs: event.timeStamp, upMs: null, method: "key", trusted: event.isTrusted });
+      if (this.#taken && event.detail > 0) return;
+      const { timeStamp: downMs, isTrusted: trusted } = event;
+      this.#next({ downMs, upMs: null, method: "key", trusted });
     }, { signal: tools.signal });
-    document.addEventListener("keyup", () => setTimeout(() => (this.#taken = false)), { signal: tools.signal });
+    const forget = () => (this.#taken = false);
+    document.addEventListener("click", forget, { signal: tools.signal });
+    document.addEventListener("pointercancel", forget, { signal: tools.signal });
+    // The end of a key that was taken must not press the button that has the focus once more.
+    const onUp = (/** @type {KeyboardEvent} */ event) => {
+      if (event.code !== this.#held) return;
+      event.preventDefault();
+      this.#held = undefined;
+    };
+    document.addEventListener("keyup", onUp, { signal: tools.signal, capture: true });
   }
 
   /** @param {Read} trial */
@@ -391,7 +415,7 @@ class SelfPaced extends Reader {
     if (event.key !== " " && event.key !== "Enter") return;
     // The button that has the focus is not pressed a second time.
     event.preventDefault();
-    this.#taken = true;
+    this.#held = event.code;
     this.#next(press);
   }
 
@@ -483,7 +507,8 @@ class Maze extends Reader {
    */
   choose(option, press) {
     const { trial, at } = this;
-    if (!trial || this.#stopped || at === Infinity) return;
+    if (!trial || at === Infinity) return;
+    if (this.#stopped) return this.refuse("pause", press);
     const timed = this.timed(press, this.tools.settings.lockout_ms);
     if (!timed) return;
     if (!this.#first) this.deadline.take(timed.ms);

@@ -1,0 +1,124 @@
+"""Roles follow from what columns hold: each input was once read wrongly without a word."""
+
+import shutil
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+
+from analysis.commands.import_judgments import judgments
+from analysis.commands.import_scores import scores
+from analysis.data.load import load_scores
+from analysis.errors import AnalysisError
+from analysis.readers.reading_times.ibex import read_ibex
+from analysis.readers.sources import read_source, without_marks
+
+CASES = Path(__file__).parent / "role_cases"
+
+
+def imported(folder, name, table, items="items.csv"):
+    options = ["--items", str(folder / items), "--out", str(folder / name), "--yes"]
+    result = CliRunner().invoke(judgments, [str(folder / table), *options], catch_exceptions=False)
+    assert result.exit_code == 0, result.output
+    return result.output
+
+
+@pytest.fixture
+def case(tmp_path):
+    def copy(name):
+        return Path(shutil.copytree(CASES / name, tmp_path / name))
+
+    return copy
+
+
+@pytest.mark.parametrize(
+    ("name", "chosen", "expected", "right", "time"),
+    [
+        ("import_eprime_one_column_twice", "Slide1.RESP", "CorrectAnswer", "Slide1.ACC",
+         "Slide1.RT"),
+        ("import_psychopy_corr_as_yes", "key_resp.keys", "corrAns", "key_resp.corr",
+         "key_resp.rt"),
+    ],
+)  # fmt: skip
+def test_no_column_has_two_roles_and_two_texts_in_a_row_mean_a_choice(
+    case, name, chosen, expected, right, time
+):
+    said = imported(case(name), "out", "data.csv")
+    assert f'"chosen" = "{chosen}"' in said
+    assert f'"good_side" = "{expected}"' in said
+    assert f'"rt_ms" = "{time}"' in said
+    # 10 of 12 are right, as the table says itself.
+    assert "the expected version was chosen in 83.3%" in said
+    assert f'Accuracy as the source states it ("{right}"): 83.3%' in said
+
+
+def test_any_column_of_0_and_1_that_contradicts_the_reading_stops_it(case):
+    folder = case("import_psychopy_corr_as_yes")
+    table = pd.read_csv(folder / "data.csv", dtype=str)
+    table = table.rename(columns={"key_resp.corr": "outcome"})
+    table.loc[0, "outcome"] = "0"
+    table.to_csv(folder / "data.csv", index=False)
+    with pytest.raises(AnalysisError, match=r'the column "outcome" calls 75\.0% of the choices'):
+        imported(folder, "out", "data.csv")
+
+
+@pytest.mark.parametrize("mark", ["NA", "N/A", "NaN", ".", "-", "null", "empty", ""])
+def test_ratings_with_marks_of_missing_values_are_ratings(case, mark):
+    folder = case("ratings_with_na")
+    text = (folder / "ratings.csv").read_text().replace(",NA\n", f",{mark}\n")
+    (folder / "ratings.csv").write_text(text)
+    said = imported(folder, "out", "ratings.csv")
+    assert '"rating" = "Score"' in said
+    assert "156 judgments of 20 participants on 8 items of 8" in said
+    assert not mark or f'4 cells of "Score" hold no value: "{mark}"' in said
+
+
+def test_the_sentence_shown_is_never_what_was_chosen(case):
+    folder = case("ratings_with_na")
+    table = pd.read_csv(folder / "ratings.csv", dtype=str).assign(Score="slow")
+    table.to_csv(folder / "ratings.csv", index=False)
+    with pytest.raises(AnalysisError, match='"Sentence" holds what was shown'):
+        imported(folder, "out", "ratings.csv")
+
+
+def test_signs_among_words_and_marks_that_a_mapping_names_are_values(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("sign,word,number\n+,a,1\n-,NA,NA\n+,b,-\n")
+    source = read_source(path)
+    assert without_marks(source).table.to_dict("list") == {
+        "sign": ["+", "-", "+"], "word": ["a", "", "b"], "number": ["1", "", ""],
+    }  # fmt: skip
+    assert without_marks(source, {"NA"}).table["word"].to_list() == ["a", "NA", "b"]
+
+
+def test_a_session_that_is_sent_again_is_one_session(case):
+    found = read_ibex([case("ibex_reading_sent_twice") / "data.txt"], [])
+    assert (len(found.frame), found.frame["participant"].nunique()) == (6, 2)
+    assert "1772445705-bbbbbbbb is 1772445700-bbbbbbbb" in found.notes[-1]
+
+
+def test_a_time_is_positive(case):
+    path = case("ibex_reading_sent_twice") / "data.txt"
+    path.write_text(path.read_text().replace("Rain,301", "Rain,-12"))
+    found = read_ibex([path], [])
+    assert (found.frame["rt_ms"] > 0).all()
+    assert any("-12 ms of participant 1772445600-aaaaaaaa" in note for note in found.notes)
+
+
+def test_scores_that_are_all_0_are_refused(case):
+    folder = case("all_zero_samples")
+    arguments = [str(folder / "samples_zero.jsonl"), "--model", "m", "--out", str(folder / "o")]
+    with pytest.raises(AnalysisError, match="all 6 scores are 0"):
+        CliRunner().invoke(scores, arguments, catch_exceptions=False)
+
+
+@pytest.mark.parametrize("named", [[], ["--items", "items.jsonl"]])
+def test_scores_of_a_pair_in_one_row_belong_to_the_texts_beside_them(case, named):
+    folder = case("pair_table_with_items")
+    options = [str(folder / name) if name.endswith("jsonl") else name for name in named]
+    arguments = [str(folder / "s.csv"), *options, "--model", "m", "--out", str(folder / "o")]
+    result = CliRunner().invoke(scores, arguments, catch_exceptions=False)
+    assert result.exit_code == 0, result.output
+    found = load_scores(folder / "o" / "scores_m.parquet").frame
+    assert found["logprob_nats"].to_list() == [-10.5, -12.5] * 3

@@ -1,0 +1,266 @@
+// Run by test_assets.py: every way of pressing counts alike, in every type and in every mixture.
+import assert from "node:assert/strict";
+import { mock, test } from "node:test";
+
+import { load } from "./load.mjs";
+
+const { Keys } = await load("keys.js");
+const { viewOf } = await load("trial.js");
+const scripts = Object.fromEntries(
+  await Promise.all(
+    ["choice/choice", "yes_no/yes_no", "rating/rating", "rating/scales", "reading/reading"].map(
+      async (name) => [name, await load(`responses/${name}.js`)],
+    ),
+  ),
+);
+
+/** An element of a tree, as far as the scripts use it; selectors are one class or one attribute. */
+class Element extends EventTarget {
+  hidden = false;
+  #text = "";
+  #classes = new Set();
+  attributes = {};
+  dataset = {};
+  nodes = [];
+  parent = null;
+  constructor(classes = "", dataset = {}, ...nodes) {
+    super();
+    for (const name of classes.split(" ").filter(Boolean)) this.#classes.add(name);
+    Object.assign(this.dataset, dataset);
+    this.append(...nodes);
+  }
+  set className(names) {
+    this.#classes = new Set(names.split(" "));
+  }
+  get classList() {
+    const own = this.#classes;
+    return {
+      add: (...names) => names.forEach((name) => own.add(name)),
+      remove: (...names) => names.forEach((name) => own.delete(name)),
+      toggle: (name, on) => (on ? own.add(name) : own.delete(name)),
+    };
+  }
+  get textContent() {
+    return this.#text;
+  }
+  set textContent(text) {
+    this.#text = text;
+  }
+  getAttribute(name) {
+    return this.attributes[name] ?? null;
+  }
+  setAttribute(name, value) {
+    this.attributes[name] = value;
+  }
+  removeAttribute() {}
+  focus() {}
+  append(...nodes) {
+    for (const node of nodes) if (node instanceof Element) this.nodes.push(Object.assign(node, { parent: this }));
+  }
+  replaceChildren(...nodes) {
+    this.nodes = [];
+    this.#text = nodes.map((node) => node.textContent ?? node).join("");
+    this.append(...nodes);
+  }
+  remove() {
+    this.parent.nodes = this.parent.nodes.filter((node) => node !== this);
+  }
+  getBoundingClientRect() {
+    return { top: 100, bottom: 200, left: 10, right: 20 };
+  }
+  contains(other) {
+    return other === this || this.nodes.some((node) => node.contains(other));
+  }
+  matches(selector) {
+    const [, attribute, value] = /^\[(?:data-)?([a-z]+)(?:=(.*))?\]/.exec(selector) ?? [];
+    if (selector.endsWith(":not([hidden])") && this.hidden) return false;
+    if (!attribute) return this.#classes.has(selector.slice(1));
+    return value ? this.attributes[attribute] === value : this.dataset[attribute] !== undefined;
+  }
+  closest(selector) {
+    if (selector.split(", ").some((one) => /^[.[]/.test(one) && this.matches(one))) return this;
+    return this.parent?.closest(selector) ?? null;
+  }
+  querySelectorAll(selector) {
+    const path = selector.split(" ");
+    if (path.length > 1) return [];
+    return this.nodes.flatMap((node) => [...(node.matches(selector) ? [node] : []), ...node.querySelectorAll(selector)]);
+  }
+  querySelector(selector) {
+    return this.querySelectorAll(selector)[0] ?? null;
+  }
+}
+
+let frames = [];
+let nowMs = 0;
+
+test.beforeEach(() => {
+  mock.timers.enable({ apis: ["setTimeout"] });
+  mock.method(performance, "now", () => nowMs);
+  frames = [];
+  nowMs = 0;
+  globalThis.requestAnimationFrame = (callback) => frames.push(callback);
+  globalThis.PerformanceObserver = undefined;
+  globalThis.Element = Element;
+  globalThis.localStorage = { getItem: () => null, setItem() {} };
+  globalThis.document = Object.assign(new EventTarget(), {
+    hidden: false, createElement: () => new Element(), fonts: { status: "loaded" },
+  });
+  globalThis.window = Object.assign(new EventTarget(), { innerHeight: 800, innerWidth: 1200, scrollTo() {} });
+});
+test.afterEach(() => {
+  mock.timers.reset();
+  mock.restoreAll();
+});
+
+function paintAt(ms) {
+  for (const time of [ms - 8, ms]) {
+    nowMs = time;
+    for (const callback of frames.splice(0)) callback(time);
+  }
+}
+
+/** Sends an event to an element and up through all that hold it, as a browser does. */
+function send(target, type, timeStamp, fields = {}) {
+  let prevented = false;
+  const up = [];
+  for (let node = target; node; node = node.parent) up.push(node);
+  for (const node of [...up, document]) {
+    const event = new Event(type, { cancelable: true });
+    const all = { timeStamp, isTrusted: true, target, detail: 0, ...fields };
+    for (const [name, value] of Object.entries(all)) Object.defineProperty(event, name, { value });
+    node.dispatchEvent(event);
+    prevented ||= event.defaultPrevented;
+  }
+  return prevented;
+}
+
+const pointer = (pointerType, counts) => ({ target, at, clicks }) => {
+  send(target, "pointerdown", at, { pointerType, button: 0, isPrimary: true });
+  send(target, "click", at + 60, { detail: counts ? clicks : 1 });
+};
+// Browsers count the clicks at one place within the double-click time: ``clicks``.
+const WAYS = {
+  mouse: pointer("mouse", true),
+  pen: pointer("pen", true),
+  touch: pointer("touch", true),
+  dwell: pointer("mouse", false),
+  voice: ({ target, at }) => send(target, "click", at),
+  "a tool that says it is a mouse": ({ target, at }) => send(target, "click", at, { detail: 1 }),
+  key: ({ target, at, key }) => {
+    const typed = { key, code: key === " " ? "Space" : `Digit${key}`, repeat: false };
+    const down = send(target, "keydown", at, typed);
+    const up = send(target, "keyup", at + 60, typed);
+    if (key === " " && !down && !up) send(target, "click", at + 60);
+    mock.timers.tick(0);
+  },
+};
+const button = (side, more = {}) => {
+  const made = new Element("option", { side, ...more }, new Element("sentence point"));
+  return made;
+};
+const group = (...nodes) => Object.assign(new Element("options", {}, ...nodes), { attributes: { role: "group" } });
+
+/** For each type: its stage, its trial, and what is pressed of it, one after the other. */
+const TYPES = {
+  choice: () => [group(button("first"), button("second")), { first: "a", second: "b" }, [1]],
+  yes_no: () => [group(button("first"), button("second")), { first: "a" }, [1]],
+  rating: () => [group(button("first", { rating: "1" }), button("second", { rating: "2" })), { first: "a" }, [1]],
+  scales: () => [
+    group(...[1, 2].map(() => new Element("scale", {}, button("first", { rating: "1" }), button("second", { rating: "2" })))),
+    { first: "a" }, [0, 2],
+  ],
+  self_paced: () => [
+    group(new Element("reader", { task: "self_paced", display: "moving" }, new Element("window"), new Element("next", { next: "" }))),
+    { steps: ["The", "dog", "barks."] }, ["next", "next", "next", "next"],
+  ],
+  maze: () => [
+    group(new Element("reader", { task: "maze", onError: "delay", delay: "1000" }, button("first"), button("second"), new Element("said"))),
+    { steps: ["The", "dog", "barks."], distractors: ["x", "of", "the"], right: "lll" }, [0, 0, 0],
+  ],
+};
+const SCRIPTS = {
+  choice: "choice/choice", yes_no: "yes_no/yes_no", rating: "rating/rating", scales: "rating/scales",
+  self_paced: "reading/reading", maze: "reading/reading",
+};
+
+function stage(type) {
+  const [content, trial, presses] = TYPES[type]();
+  const place = new Element("stage", {}, content);
+  const chosen = [];
+  const { signal } = new AbortController();
+  const keys = new Keys(["1", "2"]);
+  const settings = { lockout_ms: 150 };
+  const onChoice = (_, choice) => chosen.push(choice);
+  const view = viewOf(scripts[SCRIPTS[type]], { place, keys, settings, onChoice, signal });
+  const targets = place.querySelectorAll("[data-side]");
+  const next = place.querySelector("[data-next]");
+  const steps = presses.map((which) => ({
+    target: which === "next" ? next : targets[which],
+    key: which === "next" ? " " : String((which % 2) + 1),
+  }));
+  return { view, trial, steps, chosen, place };
+}
+
+const INTERVAL_MS = 300;
+
+for (const type of Object.keys(TYPES)) {
+  for (const one of Object.keys(WAYS)) {
+    for (const other of Object.keys(WAYS)) {
+      test(`${type}: every press by ${one} and by ${other} is taken, 300 ms apart at one place`, () => {
+        const { view, trial, steps, chosen } = stage(type);
+        let [at, n] = [1000, 0];
+        for (let round = 1; round <= 3; round += 1) {
+          view.show({ ...trial, position: round });
+          paintAt(at + 30);
+          for (const { target, key } of steps) {
+            at += INTERVAL_MS;
+            n += 1;
+            WAYS[n % 2 ? one : other]({ target, key, at, clicks: n });
+            paintAt(at + 80);
+          }
+          assert.deepEqual([chosen.length, chosen.at(-1)?.premature], [round, []]);
+        }
+      });
+    }
+  }
+}
+
+test("the wait before the first word is measured, and each word from its painting", () => {
+  const { view, trial, steps, chosen } = stage("self_paced");
+  view.show({ ...trial, position: 1 });
+  paintAt(1000);
+  for (const [at, painted] of [[2800, 2816], [3116, 3132], [3532, 3548], [4048, 4064]]) {
+    WAYS.key({ ...steps[0], at });
+    paintAt(painted);
+  }
+  const [{ steps: sent, rt_ms }] = chosen;
+  assert.deepEqual([sent.wait_ms, sent.rt_ms, rt_ms], [1800, [300, 400, 500], 1232]);
+});
+
+test("a finger beside another, and a press in the pause of the Maze, are stored and not taken", () => {
+  const read = stage("self_paced");
+  read.view.show({ ...read.trial, position: 1 });
+  paintAt(1000);
+  send(read.place, "pointerdown", 1200, { pointerType: "touch", button: 0, isPrimary: false });
+  for (const at of [1500, 1800, 2100, 2400]) {
+    WAYS.touch({ ...read.steps[0], at, clicks: 1 });
+    paintAt(at + 20);
+  }
+  assert.deepEqual(read.chosen[0].premature, [{ reason: "second_finger", input_method: "touch", ms: 200 }]);
+
+  const maze = stage("maze");
+  const [right, wrong] = maze.place.querySelectorAll("[data-side]");
+  maze.view.show({ ...maze.trial, position: 1 });
+  paintAt(3000);
+  WAYS.voice({ target: wrong, at: 3400 });
+  WAYS.voice({ target: right, at: 3700 });
+  mock.timers.tick(1000);
+  for (const at of [4500, 4900, 5300]) {
+    WAYS.voice({ target: right, at });
+    paintAt(at + 20);
+  }
+  const [{ premature, steps }] = maze.chosen;
+  assert.deepEqual(premature, [{ reason: "pause", input_method: "key", ms: 700 }]);
+  assert.deepEqual([steps.rt_ms[0], steps.done_ms[0], steps.wrong], [400, 1500, [1, 0, 0]]);
+});
