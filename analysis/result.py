@@ -42,3 +42,11 @@ class Comparison:
     folders: Mapping[str, Callable[[Path], list[Path]]] = field(default_factory=dict)
     summary: tuple[str, ...] = ()
     files: tuple[Path, ...] = ()
+
+    def table(self, name: str) -> Table:
+        """Return the table of a name, such as "table_1".
+
+        Raises:
+            KeyError: The comparison has no such table.
+        """
+        return {table.name: table for table in self.tables}[name]

@@ -82,7 +82,7 @@ def comparison(exported: Path, scores: Path, folder: Path) -> Comparison:
 
 
 def test_people_who_came_over_http_stand_beside_a_model_in_table_1(comparison):
-    table = comparison.tables[0]
+    table = comparison.table("table_1")
     assert table.name == "table_1"
     people = comparison.by_construction.query("judge == 'people'")
     model = comparison.by_construction.query("judge == '5-gram'")

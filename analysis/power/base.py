@@ -1,6 +1,6 @@
 """The inputs and results of ``parallax power``, for every type of response, and its figure."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import exp
 from pathlib import Path
@@ -13,7 +13,6 @@ from matplotlib.figure import Figure
 from analysis.figures.drawing import GUIDE, PAGE_INCHES, PEOPLE, STYLE, TEXT, bare, new_figure
 from analysis.power.simulated_choices import OVERALL, Assumptions
 from analysis.tables.accuracy_table import Column, Table
-from experiment.design.lists import BuiltLists
 from experiment.responses.responders import RT_SPREAD
 from experiment.studies.study import Study
 from experiment.version import code_version
@@ -83,10 +82,6 @@ class Outcome:
     closing: str = ""
 
 
-# A power function for a response type, from a study, its lists and the options.
-Power = Callable[[Study, BuiltLists, PowerOptions], Iterator[Outcome]]
-
-
 # The columns of each number of participants.
 SIZE_COLUMNS = (
     Column("label", "per list", "text"),
@@ -150,7 +145,7 @@ def study_origin(study: Study, seed: int, means: str = "") -> str:
 
 
 def enough_participants(rows: pd.DataFrame, power: str, n_lists: int) -> str:
-    """Return the number of participants for a power of .80, among the sizes tried, in words.
+    """Return how many participants have a power of .80, among the sizes tried, in words.
 
     Args:
         rows: A summary's rows of one comparison, a row for each size.
@@ -159,8 +154,9 @@ def enough_participants(rows: pd.DataFrame, power: str, n_lists: int) -> str:
     """
     sizes = rows.loc[rows[power] >= ENOUGH, "per_list"]
     if sizes.empty:
-        return "more participants than were simulated"
-    return f"{int(sizes.min()) * n_lists} participants ({int(sizes.min())} per list)"
+        return "more participants than were simulated for a power of .80"
+    size = int(sizes.min())
+    return f"{size * n_lists} participants ({size} per list) for a power of .80"
 
 
 _HEIGHT_INCHES = 2.6
@@ -172,25 +168,24 @@ _SUMMARISED = {
     "kept": ("kept", "mean"),
     "half_width": ("half_width", "mean"),
     "power": ("detected", "mean"),
-    "power_of_effect": ("not_zero", "mean"),
     "simulations": ("simulation", "nunique"),
 }
 
 
 def summary(results: pd.DataFrame) -> pd.DataFrame:
-    """Return average results over simulated studies, for each size, construction and contrast.
+    """Return average results over simulated studies, for each size and construction.
 
     Studies with too few answers for an interval count as not detecting.
 
     Args:
-        results: The results of ``simulate``, of choices, points of a scale or reading times.
+        results: The results of ``simulate``, of choices or of comparisons.
 
     Returns:
-        construction, contrast (if there are contrasts), per_list; kept and half_width (means),
-        power (the share of studies that detected the difference), power_of_effect (that excluded
-        zero), truth and simulations, as far as the results have them.
+        construction, per_list; kept and half_width (means),
+        power (the share of studies that detected the difference), truth and simulations, as far
+        as the results have them.
     """
-    keys = [name for name in ("construction", "contrast", "per_list") if name in results]
+    keys = ["construction", "per_list"]
     columns = {name: of for name, of in _SUMMARISED.items() if of[0] in results}
     return results.groupby(keys, sort=False).agg(**columns).reset_index()
 
@@ -215,7 +210,7 @@ def sizes_needed(
 def power_figure(
     summary_rows: pd.DataFrame,
     *,
-    difference: float,
+    label: str,
     wanted_width: float,
     single: str = "each construction",
 ) -> Figure:
@@ -223,7 +218,7 @@ def power_figure(
 
     Args:
         summary_rows: A summary of ``analysis.power.simulated_choices``.
-        difference: The difference to detect.
+        label: What the power is for.
         wanted_width: The target half-width; drawn as a dashed line.
         single: The label of the thin lines.
     """
@@ -234,7 +229,7 @@ def power_figure(
         left.set_ylabel("half the width of the 95% interval")
         left.set_ylim(bottom=0)
         _lines(right, summary_rows, "power", 0.8, single)
-        right.set_ylabel(f"power to detect a difference of {difference:g}")
+        right.set_ylabel(label)
         right.set_ylim(-0.02, 1.02)
         figure.legend(*left.get_legend_handles_labels(), loc="outside upper left", ncols=2,
                       frameon=False)  # fmt: skip

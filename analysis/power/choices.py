@@ -1,6 +1,6 @@
 """Power of choices: the number of participants to distinguish an accuracy from a lower one."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import click
 import pandas as pd
@@ -28,7 +28,7 @@ from analysis.power.simulated_choices import (
     simulate,
 )
 from analysis.tables.accuracy_table import Column, Table
-from experiment.design.lists import BuiltLists
+from experiment.design.lists import BuiltLists, ListEntry
 from experiment.errors import ParallaxError
 from experiment.responses.responders import accuracy_of
 from experiment.studies.published import read_published
@@ -54,16 +54,16 @@ def power_of_choices(study: Study, built: BuiltLists, options: PowerOptions) -> 
             difference=difference, seed=options.seed,
         )
     )  # fmt: skip
-    figure = power_figure(power, difference=difference, wanted_width=width)
+    figure = power_figure(
+        power, label=f"power to detect a difference of {difference:g}", wanted_width=width
+    )
     sentences = _sentences(power, len(design.lists), difference, width)
     yield Outcome(_table(study, power, options, difference), sentences, figure)
 
 
 def _expectations(study: Study, design: Design, options: PowerOptions) -> Expected:
     if options.like is None:
-        return Expected(
-            [_expected_accuracy(study, name, options.accuracy) for name in design.constructions]
-        )
+        return Expected(list(expected_accuracies(study, design.lists, options).values()))
     if options.accuracy is not None:
         raise click.UsageError("Give either --like or --accuracy: both define how hard items are.")
     # An installation may lack model participants.
@@ -71,6 +71,20 @@ def _expectations(study: Study, design: Design, options: PowerOptions) -> Expect
 
     median_ms = study.simulation.median_rt_ms or TYPICAL_RT_MS
     return like_items(design, item_choices(options.like), options.people, median_ms)
+
+
+def expected_accuracies(
+    study: Study, lists: Sequence[Sequence[ListEntry]], options: PowerOptions
+) -> dict[str, float]:
+    """Return the accuracy expected of each construction.
+
+    Raises:
+        ParallaxError: Neither an option nor published accuracies define how hard items are.
+    """
+    return {
+        name: _expected_accuracy(study, name, options.accuracy)
+        for name in design_of(lists).constructions
+    }
 
 
 def _expected_accuracy(study: Study, construction: str, accuracy: float | None) -> float:

@@ -1,19 +1,27 @@
 """``parallax power``: estimate how many participants a study needs."""
 
-from importlib import import_module
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
-from typing import cast
 
 import click
 
 from analysis.errors import AnalysisError
 from analysis.figures.drawing import FORMATS as FIGURE_FORMATS
 from analysis.figures.drawing import save_figure
-from analysis.power.base import NAME, Outcome, Power, PowerOptions
+from analysis.power.base import NAME, Outcome, PowerOptions
+from analysis.power.cells import ACCURACY
+from analysis.power.choices import power_of_choices
+from analysis.power.comparisons import (
+    people_minus_model,
+    power_of_comparisons,
+    primary_comparisons,
+)
 from analysis.power.simulated_choices import Assumptions
 from analysis.tables.render import FORMATS as TABLE_FORMATS
 from analysis.tables.render import save_table, to_text
-from experiment.design.lists import build_lists
+from experiment.comparisons.contrast import Contrast
+from experiment.design.lists import BuiltLists, build_lists
 from experiment.materials.read import load_items
 from experiment.responses.base import Gives
 from experiment.responses.registry import response_of
@@ -25,12 +33,6 @@ _SIZES = "5,10,15,20,30"
 _SHARE = click.FloatRange(0, 1)
 _SUFFIXES = (*TABLE_FORMATS, *(f".{suffix}" for suffix in FIGURE_FORMATS))
 _WRITTEN = frozenset(f"{NAME}{suffix}" for suffix in _SUFFIXES)
-# Imported on demand: each module needs other simulation libraries.
-_POWERS = {
-    "choices": "analysis.power.choices:power_of_choices",
-    "points": "analysis.power.scales:power_of_scales",
-    "times": "analysis.power.reading:power_of_reading",
-}
 
 
 class Sizes(click.ParamType[tuple[int, ...]]):
@@ -63,20 +65,20 @@ class Sizes(click.ParamType[tuple[int, ...]]):
 @click.option("--simulations", default=100, show_default=True, type=click.IntRange(min=2),
               help="How many studies to simulate.")  # fmt: skip
 @click.option("--difference", type=click.FloatRange(min=0, min_open=True),
-              help=("The difference to detect.  [default: .05 in accuracy, .5 points of a rating, "
-                    ".1 in the share of yes]"))  # fmt: skip
+              help=("The effect to detect.  [default: the comparison's smallest_effect, or .05 in "
+                    "accuracy, .5 points of a rating, .1 in the share of yes]"))  # fmt: skip
 @click.option("--width", type=click.FloatRange(min=0, min_open=True),
               help="The target half-width of the intervals.  [default: --difference]")  # fmt: skip
 @click.option("--sd-participants", default=0.5, show_default=True, help="In logits.")
 @click.option(
-    "--sd-items", default=0.5, show_default=True, help="In logits; for ratings, of frames."
+    "--sd-items", default=0.5, show_default=True, help="In logits; of frames, if items have them."
 )
 @click.option("--sd-effects", default=0.2, show_default=True,
-              help=("For ratings and --means: how much participants, and frames, differ further in "
-                    "each condition, in logits."))  # fmt: skip
+              help=("For comparisons of conditions: how much participants, and frames, differ "
+                    "further in each condition, in logits."))  # fmt: skip
 @click.option("--means", type=click.Path(path_type=Path),
-              help=("For ratings and yes/no: a table with the expected mean (the share of yes) of "
-                    "each condition."))  # fmt: skip
+              help=("A table with the expected mean (the accuracy, the share of yes) of each "
+                    "condition."))  # fmt: skip
 @click.option("--scale",
               help="Of several scales, plan this one only.  [default: each in turn]")  # fmt: skip
 @click.option("--lapse", default=0.02, show_default=True, type=_SHARE,
@@ -124,10 +126,11 @@ def power(
 
     It also reports what they cost and how long a session takes.
 
-    Power is the share of simulated studies whose 95% interval excludes a value that lies
-    --difference below people's true accuracy; for ratings, and for yes/no with --means, below the
-    true value of each planned difference and interaction. For a study that is read step by step,
-    it is the share that tells a --slowdown of one region from none.
+    Power is the share of simulated studies that show the expected effect of each primary
+    comparison of the study, by the report's statistics and with its correction. The effect is that
+    of --means; else --difference (for reading times --slowdown); else the smallest_effect of the
+    comparison. For choices without conditions, it is also the share whose 95% interval excludes a
+    value that lies --difference below people's accuracy.
     """
     loaded = load_study(study)
     options = PowerOptions(
@@ -138,19 +141,19 @@ def power(
         cost=None if reward is None else reward * (1 + fee_percent / 100),
     )  # fmt: skip
     built = build_lists(loaded, load_items(loaded), seed)
-    for outcome in _power_of(loaded, options)(loaded, built, options):
+    for outcome in _power_of(loaded, built, options):
         _print_outcome(outcome, out, of_several=scale is None)
 
 
-def _power_of(study: Study, options: PowerOptions) -> Power:
-    """Return the power function for the study's response type: choices, points or times.
+def _power_of(study: Study, built: BuiltLists, options: PowerOptions) -> Iterator[Outcome]:
+    """Yield the power of the study's primary comparisons, or of people's accuracy alone.
 
-    Reading times are planned if the task asks for nothing else, or with --slowdown. Points are
-    planned if no choice is right, or expected means are given.
+    Accuracy is planned where no conditions are compared, or with --like or --accuracy where the
+    comparisons are of other measures.
 
     Raises:
         AnalysisError: The sessions have several tasks.
-        click.UsageError: --slowdown is given for a study without reading.
+        click.UsageError: An option does not fit the study.
     """
     response = response_of(study)
     if response.types:
@@ -164,20 +167,23 @@ def _power_of(study: Study, options: PowerOptions) -> Power:
         raise click.UsageError(
             "--slowdown is for studies that are read step by step; this one has no reading times."
         )
-    is_right = Gives.RIGHT in response.gives
-    if response.step_table and options.means is None and (is_right or options.slowdown_percent):
-        return _load_power("times")
-    if is_right and options.means is None:
-        return _load_power("choices")
-    if options.accuracy is not None or options.like is not None:
-        raise click.UsageError("--accuracy and --like define how often choices are right; for "
-                               "the points of a scale, give the expected --means.")  # fmt: skip
-    return _load_power("points")
-
-
-def _load_power(name: str) -> Power:
-    module, _, attribute = _POWERS[name].partition(":")
-    return cast(Power, getattr(import_module(module), attribute))
+    planned = primary_comparisons(study, built, options)
+    compared = {one.measure for one in planned if isinstance(one.compared, Contrast)}
+    asks_accuracy = options.like is not None or options.accuracy is not None
+    if compared and not (options.like or (asks_accuracy and ACCURACY not in compared)):
+        yield from power_of_comparisons(study, built, options)
+        return
+    if Gives.RIGHT not in response.gives or (response.step_table and not asks_accuracy):
+        if asks_accuracy:
+            raise click.UsageError("--accuracy and --like define how often choices are right; for "
+                                   "the points of a scale, give the expected --means.")  # fmt: skip
+        yield from power_of_comparisons(study, built, options)
+        return
+    for outcome in power_of_choices(study, built, options):
+        further: tuple[str, ...] = ()
+        if planned and not compared and options.like is None:
+            further = tuple(people_minus_model(study, built, options))
+        yield replace(outcome, sentences=(*outcome.sentences, *further))
 
 
 def _print_outcome(outcome: Outcome, out: Path | None, *, of_several: bool) -> None:

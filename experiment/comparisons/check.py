@@ -15,7 +15,12 @@ SURPRISAL = "surprisal"
 
 def comparison_mistakes(study: Study, items: Sequence[Item]) -> Iterator[tuple[int, ParallaxError]]:
     """Yield the mistakes in a study's comparisons, each with the comparison's number from 0."""
-    designs = construction_designs(study, items) if study.comparisons else []
+    try:
+        designs = construction_designs(study, items) if study.comparisons else []
+        designs = [design for design in designs if design.measures]
+    except ParallaxError:
+        # The checks of the items report this error.
+        return
     names: set[str] = set()
     for number, comparison in enumerate(study.comparisons):
         if comparison.name in names:

@@ -13,9 +13,9 @@ from experiment.comparisons.contrast import (
 )
 from experiment.comparisons.defaults import default_contrasts
 from experiment.comparisons.factors import condition_factors
-from experiment.errors import ParallaxError
+from experiment.errors import ParallaxError, StudyError
 from experiment.records import Item, Kind
-from experiment.responses.answer import Balance
+from experiment.responses.answer import Balance, Gives
 from experiment.responses.base import ResponseType
 from experiment.responses.registry import response_of
 from experiment.studies.analysis_plan import Comparison
@@ -114,8 +114,9 @@ def _construction_design(
         for condition in dict.fromkeys(item.condition for item in targets)
     }
     varying = {factor: levels for factor, levels in factors.items() if len(levels) > 1}
+    measures = type_.measures or (("accuracy",) if Gives.RIGHT in type_.gives else ())
     regions = tuple(type_.compared_regions(targets))
-    return ConstructionDesign(name, type_.measures, varying, conditions, regions)
+    return ConstructionDesign(name, measures, varying, conditions, regions)
 
 
 def _columns(item: Item) -> dict[str, str]:
@@ -134,7 +135,7 @@ def planned_comparisons(study: Study, items: Sequence[Item]) -> list[PlannedComp
     Raises:
         StudyError: A declared comparison does not fit the items.
     """
-    designs = construction_designs(study, items)
+    designs = [design for design in construction_designs(study, items) if design.measures]
     if study.comparisons:
         return [resolve(comparison, designs) for comparison in study.comparisons]
     return list(_implied(study, designs))
@@ -157,6 +158,12 @@ def resolve(comparison: Comparison, designs: Sequence[ConstructionDesign]) -> Pl
             fitting.append((design, parse(comparison.compare, design.factors)))
         except ParallaxError as error:
             errors.append(error)
+    if not chosen:
+        raise StudyError(
+            "no answers to these items can be compared",
+            expected="a type of response whose answers are right or wrong, ratings, yes or no, or "
+            "reading times",
+        )
     if not fitting or (comparison.constructions and errors):
         raise errors[0]
     compared = fitting[0][1]

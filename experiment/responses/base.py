@@ -44,7 +44,7 @@ class ResponseType(Timed, ABC):
         name: The type's name in the registry, in study.toml and on the page.
         family: The name of its analysis, which several types may share.
         measures: What comparisons of the answers can be about, the main measure first (see
-            ``experiment.studies.analysis_plan``).
+            ``[[comparisons]]``); empty for accuracy if answers are right or wrong, else nothing.
         template: The page fragment for a trial, below ``webapp/participant/responses/``; in a
             package, ``"package:path"``.
         script: The script that reads an answer on the page, located likewise.
@@ -72,7 +72,7 @@ class ResponseType(Timed, ABC):
     model_config = ConfigDict(extra="forbid", frozen=True)
     name: ClassVar[str]
     family: ClassVar[str] = "choice"
-    measures: ClassVar[tuple[str, ...]] = ("accuracy",)
+    measures: ClassVar[tuple[str, ...]] = ()
     template: ClassVar[str]
     script: ClassVar[str] = "choice/choice.js"
     columns: ClassVar[tuple[Column, ...]]

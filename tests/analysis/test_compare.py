@@ -130,7 +130,10 @@ def test_curves_of_tokens_that_are_no_words_are_refused_and_nothing_is_written(
 def test_each_model_has_a_column_of_its_own(export, scores, tmp_path):
     other = small_run.write_scores(tmp_path / "other.parquet", model="RNN")
     found = compare(export, [scores, other], tmp_path / "out", FEW, figures=False)
-    assert [c.spanner for c in found.tables[0].columns if c.title == "judged"] == ["5-gram", "RNN"]
+    assert [c.spanner for c in found.table("table_1").columns if c.title == "judged"] == [
+        "5-gram",
+        "RNN",
+    ]
 
 
 def test_an_earlier_comparison_is_replaced(made, export, scores, tmp_path):
@@ -250,7 +253,7 @@ def test_a_run_and_other_judgments_are_not_compared_at_once(export, scores, tmp_
     both = ("--run", export, "--judgments", "x.csv", "--scores", scores, "--out", tmp_path / "o")
     done = script(*both)
     assert done.returncode == 2
-    assert "Name either --run, or --judgments" in done.stderr
+    assert "Give either --run, or --judgments" in done.stderr
 
 
 def test_every_option_of_a_comparison_can_be_given_on_the_command_line():

@@ -15,7 +15,7 @@ from analysis.findings.flow import flow_figure
 
 @pytest.fixture
 def table(small_comparison):
-    return small_comparison.tables[0]
+    return small_comparison.table("table_1")
 
 
 def test_people_published_people_and_each_model_are_drawn(table):

@@ -54,19 +54,18 @@ def test_the_report_of_single_sentences_says_no_word_of_accuracy_or_other_versio
     page = render_report(found, {}, {})
     assert found.by_construction.empty
     assert "Version" not in {column.title for one in found.tables for column in one.columns}
-    assert found.tables[0].section == Section.RATINGS
+    assert found.tables[0].section == Section.COMPARISONS
     for wrong in ("counted as wrong", "nan", "expected one", "which version"):
         assert wrong not in page
     # The one sentence that says there is none.
     assert page.lower().count("accuracy") == page.count("analyses of accuracy")
 
 
-def test_the_first_sentence_tells_the_interaction_that_the_table_has(found):
+def test_a_first_sentence_tells_the_interaction_that_the_table_has(found):
     [row] = table(found, "rating_effects").set_index("label").loc[[MEASURED]].to_dict("records")
-    first = found.summary[0].replace("\N{MINUS SIGN}", "-")
-    assert f"{row['points']:+.2f} points" in first
-    assert f"{row['points_low']:+.2f} to {row['points_high']:+.2f}" in first
-    assert ("; a significant difference after correction" in first) is (row["p_holm"] < 0.05)
+    [sentence] = [text for text in found.summary if text.startswith("structure x length: ")]
+    assert f"{row['points']:+.2f} scale points" in sentence.replace("\N{MINUS SIGN}", "-")
+    assert ("remains open" in sentence) is (min(1, 3 * row["p"]) >= 0.05)
 
 
 def test_a_models_scores_meet_the_ratings_item_by_item_and_condition_by_condition(found):

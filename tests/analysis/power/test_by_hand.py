@@ -1,6 +1,6 @@
 """What a simulated study is made of: chances, points, times and intervals, by hand."""
 
-from math import atanh, erf, exp, log, sqrt
+from math import atanh, exp, log, sqrt
 
 import numpy as np
 import pandas as pd
@@ -10,14 +10,10 @@ from scipy.stats import norm
 
 from analysis.errors import AnalysisError
 from analysis.power import base
-from analysis.power import reading as reading_power
 from analysis.power import simulated_choices as power
-from analysis.power import simulated_scales as power_scale
-from analysis.power.reading import ReadDesign, Spread
+from analysis.power.cells import Coded, Scale
 from analysis.power.simulated_choices import Assumptions, Design
-from analysis.power.simulated_scales import Planned, Scale, simulate_scale
 from analysis.statistics.clustered import clustered_intervals
-from analysis.statistics.contrasts import contrasts
 from experiment.design.lists import ListEntry
 from experiment.materials.read import item_from_row
 from experiment.records import Kind, Side
@@ -229,7 +225,7 @@ def test_points_have_the_spread_of_what_differs():
     def share_up(people: Assumptions, person, unit, effects=0.0, cell=None) -> np.ndarray:
         scale = Scale(2, people, effects)
         cell = one if cell is None else cell
-        return power_scale._simulate_points(np.full(n, 1.0), person, unit, cell, scale, rng) == 2
+        return scale.draw(np.full(n, 1.0), Coded(person, unit, cell), rng) == 2
 
     expected = {
         "people": (Assumptions(3, 0, 0, 0), two, one, 0.0, 3.0),
@@ -247,137 +243,6 @@ def test_points_have_the_spread_of_what_differs():
     guessing = share_up(Assumptions(0, 0, 0, 0.5), two, two).mean()
     assert guessing == pytest.approx(0.25 + 0.5 * logistic(1), abs=4 * 0.5 / sqrt(n))
     seven = Scale(7, Assumptions(0, 0, 1, 0), 0)
-    at_random = power_scale._simulate_points(np.zeros(n), two, two, one, seven, rng)
-    shares = np.bincount(at_random, minlength=8)[1:] / n
+    at_random = seven.draw(np.zeros(n), Coded(two, two, one), rng)
+    shares = np.bincount(at_random.astype(int), minlength=8)[1:] / n
     assert len(shares) == 7 and shares == pytest.approx(np.full(7, 1 / 7), abs=4 * 0.36 / sqrt(n))
-
-
-def test_a_simulated_study_of_ratings_is_judged_by_its_contrasts():
-    people, frames = 24, 12
-    person, frame = np.divmod(np.arange(people * frames), frames)
-    cell = np.where((person + frame) % 2, "a", "b")
-    answers = pd.DataFrame(
-        {"participant": person, "place": person // 2, "unit": frame, "cell": cell}
-    ).assign(mean=np.where(cell == "a", 5.0, 4.0))
-    comparisons = {"a - b": {"a": 1.0, "b": -1.0}}
-    planned = {"one": Planned(np.arange(len(person)), answers, comparisons, {"a - b": 1.0})}
-    scale = Scale(7, Assumptions(0.5, 0.3, 0.02, 0), 0.2)
-    asked = []
-
-    def keeps(points: np.ndarray) -> set[int]:
-        asked.append(points)
-        return set(range(people)) - {3}
-
-    found = simulate_scale(
-        answers, planned, scale, keeps, [6, 12], [0, 1], difference=0.5, seed=1
-    )  # fmt: skip
-    assert found["kept"].tolist() == [11, 23, 11, 23]
-    assert (found["per_list"].tolist(), found["simulation"].tolist()) == (
-        [6, 12, 6, 12], [0, 0, 1, 1]
-    )  # fmt: skip
-    for row in found.to_dict("records"):
-        own = (person // 2 < row["per_list"]) & (person != 3)
-        rows = answers[own].assign(point=asked[row["simulation"]][own].astype(float))
-        [one] = contrasts(rows, "point", comparisons).to_dict("records")
-        assert row["estimate"] == pytest.approx(one["estimate"])
-        assert row["half_width"] == pytest.approx((one["high"] - one["low"]) / 2)
-        assert row["detected"] == (not one["low"] <= 0.5 <= one["high"])
-        assert row["not_zero"] == (not one["low"] <= 0 <= one["high"])
-    short = base.summary(found).set_index("per_list").loc[6]
-    own = found[found["per_list"] == 6]
-    assert short["half_width"] == own["half_width"].mean()
-    assert (short["power"], short["power_of_effect"]) == (
-        own["detected"].mean(), own["not_zero"].mean()
-    )  # fmt: skip
-
-
-def test_a_contrasts_ends_are_held_against_both_sides_of_a_value():
-    """Estimates of 2 and of -2: what lies beyond either end is detected."""
-    person, frame = np.divmod(np.arange(20 * 10), 10)
-    cell = np.where((person + frame) % 2, "a", "b")
-    noise = np.random.default_rng(5).integers(0, 2, 200)
-    rows = pd.DataFrame({"participant": person, "unit": frame, "cell": cell})
-    comparisons = {"a - b": {"a": 1.0, "b": -1.0}}
-    everything = np.ones(200, bool)
-    for sign in (1, -1):
-        points = 4 + sign * (cell == "a") * 2 + noise
-        for truth, difference, detected in [
-            (2 * sign, 0.0, False), (2 * sign, 1.0, True), (2 * sign, -1.0, True),
-        ]:  # fmt: skip
-            one = Planned(np.arange(200), rows, comparisons, {"a - b": truth})
-            row = power_scale._result_rows(one, points, everything, difference).iloc[0]
-            assert row["detected"] == detected
-            assert row["not_zero"]
-
-
-def read(spread: Spread, frames: int = 40, per_list: int = 30) -> pd.DataFrame:
-    lists = [
-        pd.DataFrame({"unit": [f"f{n}" for n in range(frames)],
-                      "cell": ["ab"[(n + which) % 2] for n in range(frames)]})
-        for which in range(2)
-    ]  # fmt: skip
-    design = ReadDesign("one", lists, {"a - b": {"a": 1.0, "b": -1.0}})
-    return reading_power._simulate_times(design, spread, per_list, np.random.default_rng(7))
-
-
-@pytest.mark.parametrize("part", ["participants", "their_effect", "frames", "frames_effect"])
-def test_each_part_of_a_readings_variance_is_the_same_where_it_says_and_as_large(part):
-    kept = dict.fromkeys(Spread.__slots__, 0.0) | {part: 0.5}
-    rows = read(Spread(**kept), frames=80, per_list=60)
-    assert len(rows) == 2 * 60 * 80 and rows["participant"].nunique() == 120
-    by = {
-        "participants": ["participant"],
-        "their_effect": ["participant", "cell"],
-        "frames": ["unit"],
-        "frames_effect": ["unit", "cell"],
-    }[part]
-    values = rows.groupby(by)["log_rt"]
-    assert values.std().max() < 1e-12
-    mean = values.mean()
-    if len(by) == 2:
-        of_cells = mean.unstack("cell")
-        spread = (of_cells["a"] - of_cells["b"]).std()
-    else:
-        spread = mean.std()
-    # Of n normal draws the standard deviation has an error of 1 / sqrt(2 n).
-    n = len(mean) / len(by)
-    assert spread == pytest.approx(0.5, abs=3 * 0.5 / sqrt(2 * n))
-
-
-def test_what_is_left_of_readings_is_normal_and_of_its_size():
-    left = read(Spread(0, 0, 0, 0, 0.4))["log_rt"].to_numpy()
-    assert left.mean() == pytest.approx(0, abs=4 * 0.4 / sqrt(len(left)))
-    assert left.std() == pytest.approx(0.4, rel=4 / sqrt(2 * len(left)))
-    assert np.mean(np.abs(left) < 0.4) == pytest.approx(erf(1 / sqrt(2)), abs=0.04)
-
-
-def test_a_slowdown_is_held_against_the_interval_of_a_study_without_any():
-    lists = [
-        pd.DataFrame({"unit": [f"f{n}" for n in range(16)],
-                      "cell": ["ab"[(n + which) % 2] for n in range(16)]})
-        for which in range(2)
-    ]  # fmt: skip
-    design = ReadDesign("one", lists, {"a - b": {"a": 1.0, "b": -1.0}})
-    spread = Spread(0.3, 0.0, 0.1, 0.0, 0.3)
-    told = {}
-    for number in range(6):
-        rng = reading_power.numpy_generator(2, "reading power", "one", number)
-        rows = reading_power._simulate_times(design, spread, 8, rng)
-        for size in (5, 8):
-            [one] = contrasts(rows[rows["place"] < size], "log_rt", design.comparisons).to_dict(
-                "records"
-            )
-            told[number, size] = one["low"], one["high"]
-    seen = set()
-    for slowdown in (0.06, 0.1, -0.08):
-        shift = log(1 + slowdown)
-        found = reading_power.simulate(
-            [design], spread, [5, 8], range(6), slowdown=slowdown, seed=2
-        )
-        assert len(found) == 12
-        for row in found.to_dict("records"):
-            low, high = told[row["simulation"], row["per_list"]]
-            assert row["half_width"] == pytest.approx((high - low) / 2)
-            assert row["detected"] == (not low + shift <= 0 <= high + shift)
-            seen.add((row["detected"], slowdown > 0))
-    assert len(seen) == 4

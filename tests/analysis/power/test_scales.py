@@ -8,9 +8,9 @@ import pytest
 from click.testing import CliRunner
 
 from analysis.errors import AnalysisError
+from analysis.power.cells import Coded, Scale
 from analysis.power.command import power
 from analysis.power.simulated_choices import Assumptions
-from analysis.power.simulated_scales import Scale, _simulate_points
 
 RATINGS = Path("tests/data/presentations/ratings")
 MEANS = "condition,version,mean\nshort,good,{}\nshort,bad,{}\nlong,good,{}\nlong,bad,{}\n"
@@ -21,7 +21,7 @@ def test_answers_average_to_the_mean_that_is_expected(points, mean):
     scale = Scale(points, Assumptions(0.8, 0.6, 0.05, 0), 0.4)
     rng, n = np.random.default_rng(1), 60_000
     own = np.arange(n)
-    drawn = _simulate_points(np.full(n, scale.place(mean)), own, own, own % 1, scale, rng)
+    drawn = scale.draw(np.full(n, scale.place(mean)), Coded(own, own, own % 1), rng)
     assert set(drawn) == set(range(1, points + 1))
     assert drawn.mean() == pytest.approx(mean, abs=4 * drawn.std() / np.sqrt(n))
 
@@ -36,26 +36,25 @@ def asked(folder, *options):
     return CliRunner().invoke(power, [str(folder), *given], catch_exceptions=True)
 
 
-def powers(text, contrast, column):
-    """The numbers below a contrast's heading: rows of the two sizes."""
-    rows = text.partition(contrast.upper() + "\n")[2].splitlines()[:2]
+def powers(text: str, heading: str, column: int) -> list[float]:
+    """The numbers below a comparison's heading: rows of the two sizes."""
+    rows = text.partition(heading.upper())[2].splitlines()[1:3]
     return [float(row.split()[column]) for row in rows]
 
 
-def test_more_people_tell_an_expected_effect_of_ratings_and_nothing_is_no_effect(tmp_path):
+def test_more_people_show_an_expected_effect_of_ratings_and_nothing_is_no_effect(tmp_path):
     (tmp_path / "means.csv").write_text(MEANS.format(6, 2.5, 5, 1.5))
     done = asked(RATINGS, "--means", str(tmp_path / "means.csv"), "--reward", "2")
     assert done.exit_code == 0, done.output
-    few, many = powers(done.output, "Extraction: condition: short - long", 3)
+    few, many = powers(done.output, "condition: +1.00 scale points", 3)
     assert many < few
-    assert powers(done.output, "Extraction: version: expected - other", 5) == [1.0, 1.0]
-    few, many = powers(done.output, "Extraction: condition: short - long", 5)
+    assert powers(done.output, "version: +3.50 scale points", 4) == [1.0, 1.0]
+    few, many = powers(done.output, "condition: +1.00 scale points", 4)
     assert few <= many
-    assert many > 0.7
-    assert "Interaction: (expected: short - long) - (other: short - long): no effect is" in (
-        done.output
-    )
+    assert many > 0.5
+    assert "version x condition: no effect is expected." in done.output
     assert "96.00" in done.output
+    assert "corrected for 3 primary comparisons" in " ".join(done.output.split())
 
 
 def test_yes_or_no_is_planned_by_its_shares(tmp_path):
@@ -66,8 +65,7 @@ def test_yes_or_no_is_planned_by_its_shares(tmp_path):
     (tmp_path / "means.csv").write_text(MEANS.format(0.9, 0.5, 0.9, 0.5))
     done = asked(folder, "--means", str(tmp_path / "means.csv"))
     assert done.exit_code == 0, done.output
-    assert powers(done.output, "Extraction: version: expected - other", 5)[1] > 0.9
-    assert "a difference of 0.1 in the share of yes" in done.output
+    assert powers(done.output, "version: +40.0 percentage points", 4)[1] > 0.9
 
 
 @pytest.mark.parametrize(
@@ -93,10 +91,8 @@ def test_a_study_of_one_condition_has_nothing_to_plan(tmp_path):
     for row in rows[1:]:
         row[9] = ""
     table.write_text("\n".join(map(",".join, rows)) + "\n")
-    study = tmp_path / "ratings" / "study.toml"
-    study.write_text(study.read_text())
     done = asked(tmp_path / "ratings")
-    assert "no construction of targets has two conditions, so there is" in str(done.exception)
+    assert "it compares no two conditions" in str(done.exception)
 
 
 def test_each_of_several_scales_is_planned_in_points_of_its_own(tmp_path):

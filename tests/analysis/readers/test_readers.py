@@ -232,7 +232,7 @@ def test_other_peoples_judgments_are_compared_like_a_run(read, tmp_path, items):
     found = compare(
         run, [scores], tmp_path / "out", ComparisonOptions(resamples=100), figures=False
     )
-    row = found.tables[0].frame.set_index("construction").loc["simple"]
+    row = found.table("table_1").frame.set_index("construction").loc["simple"]
     assert (round(row["people"], 3), row["5-gram_judged"]) == (0.667, 0.5)
 
 

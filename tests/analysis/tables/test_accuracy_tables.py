@@ -18,7 +18,7 @@ def row_of(table, construction):
 
 
 def test_table_1_follows_the_study_and_has_a_column_for_each_judge(compared):
-    table = compared.tables[0]
+    table = compared.table("table_1")
     assert list(table.frame["label"]) == ["Simple & short", "Polarity (no 100%)"]
     assert list(table.frame["group"]) == ["Agreement", "Polarity_items"]
     simple = row_of(table, "simple")
@@ -30,12 +30,12 @@ def test_table_1_follows_the_study_and_has_a_column_for_each_judge(compared):
 
 
 def test_what_was_not_published_is_missing(compared):
-    polarity = row_of(compared.tables[0], "polarity")
+    polarity = row_of(compared.table("table_1"), "polarity")
     assert polarity.isna()[["published_people", "published_rnn", "published_sentences"]].all()
 
 
 def test_table_2_has_the_published_conditions_alone(compared):
-    [row] = compared.tables[1].frame.to_dict("records")
+    [row] = compared.table("table_2").frame.to_dict("records")
     assert (row["group"], row["label"]) == ("Agreement: Simple & short", "singular")
     assert (row["people"], row["published_people"]) == (1.0, 0.95)
 
@@ -44,7 +44,7 @@ def test_a_study_that_published_nothing_has_no_table_2(export, scores):
     (export / "study" / "published.csv").unlink()
     found = small_run.compared(export, scores)
     names = [table.name for table in found.tables]
-    assert names[:2] == ["table_1", "conditions"]
+    assert names[:3] == ["comparisons", "table_1", "conditions"]
     assert "table_2" not in names
 
 
@@ -52,12 +52,14 @@ def test_numbers_of_sentences_are_printed_only_where_some_are_published(export, 
     study = export / "study" / "study.toml"
     study.write_text(study.read_text().replace("published_sentences = 4", ""))
     without = small_run.compared(export, scores)
-    titles = [[column.title for column in found.tables[0].columns] for found in (compared, without)]
+    titles = [
+        [column.title for column in found.table("table_1").columns] for found in (compared, without)
+    ]
     assert ["Sentences" in printed for printed in titles] == [True, False]
 
 
 def test_every_condition_stands_in_the_order_of_the_materials(compared):
-    labels = compared.tables[2].frame[["construction", "label"]].to_numpy().tolist()
+    labels = compared.table("conditions").frame[["construction", "label"]].to_numpy().tolist()
     assert labels == [["simple", "singular"], ["simple", "plural"], ["polarity", "past"]]
 
 
@@ -77,12 +79,12 @@ def test_every_table_says_where_its_numbers_come_from(compared):
 
 
 def test_notes_name_the_source_and_what_to_know_of_it(compared):
-    assert "Published: Doe (2025), Table 1." in compared.tables[0].notes
-    assert row_of(compared.tables[0], "simple")["published_rnn_note"] == "A misprint"
-    assert "A misprint" in footnotes(compared.tables[0])
+    assert "Published: Doe (2025), Table 1." in compared.table("table_1").notes
+    assert row_of(compared.table("table_1"), "simple")["published_rnn_note"] == "A misprint"
+    assert "A misprint" in footnotes(compared.table("table_1"))
     # Its judgments are eight: too few for an interval, and so for a warning about it.
-    assert any("fewer than 60 judgments" in note for note in compared.tables[0].notes)
-    assert not any("do not rely" in note for note in footnotes(compared.tables[0]))
+    assert any("fewer than 60 judgments" in note for note in compared.table("table_1").notes)
+    assert not any("do not rely" in note for note in footnotes(compared.table("table_1")))
 
 
 def test_captions_warn_of_simulated_participants(compared, scores, tmp_path):

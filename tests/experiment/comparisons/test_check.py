@@ -6,8 +6,11 @@ import pytest
 
 from experiment.comparisons.check import comparison_mistakes
 from experiment.materials.read import load_items
+from experiment.responses.registry import response_class
 from experiment.studies.analysis_plan import Comparison
 from experiment.studies.load import load_study
+
+SentencePair = response_class("sentence_pair")
 
 EXAMPLES = Path(__file__).parents[3] / "docs" / "examples"
 
@@ -53,3 +56,9 @@ def test_sound_comparisons_have_no_mistakes() -> None:
     assert (
         _mistakes("self_paced", {"name": "comma", "compare": "condition: ambiguous - comma"}) == []
     )
+
+
+def test_answers_without_a_measure_cannot_be_compared(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(SentencePair, "gives", frozenset())
+    [mistake] = _mistakes("latin_square", SUBJECT)
+    assert "no answers to these items can be compared" in mistake

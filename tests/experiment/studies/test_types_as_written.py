@@ -73,7 +73,8 @@ def test_the_keys_are_those_of_every_table():
     tables = {path[0] for path, _, _ in KEYS}
     assert tables == {"constructions", "design", "trial", "screening", "comprehension", "attention",
                       "questionnaire", "taking_part", "recruitment", "panel", "privacy",
-                      "analysis", "publication", "baseline", "simulation"}  # fmt: skip
+                      "analysis", "comparisons", "publication", "baseline",
+                      "simulation"}  # fmt: skip
     assert len({path for path, _, _ in KEYS}) >= 52
 
 

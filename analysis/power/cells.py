@@ -1,0 +1,396 @@
+"""Simulated answers in the cells of a design: choices, ratings, yes or no, and reading times.
+
+Every type of answer has the same crossed random effects. The predictor of the answer of participant
+p to frame f in cell c is
+
+    eta = b_c + u_p + v_f + w_pc + z_fc,
+
+with normal u, v, w and z: participants and frames differ, and so do their effects of the cell
+(Barr, Levy, Scheepers & Tily 2013, Journal of Memory and Language 68, 255-278). A point of a scale
+of K points follows the cumulative logit model (Christensen 2019, the ordinal package for R):
+P(point <= k) = logistic(t_k - eta), with bounds t_k one logit apart. A choice, right or wrong, and
+a yes or no have two points: this is logistic regression. ``b_c`` is chosen so that the points have
+the cell's expected mean; a share ``lapse`` of the answers, and all answers of a share of the
+participants, are uniform over the points. The logarithm of a reading time is eta with a normal
+residual.
+"""
+
+import csv
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from math import sqrt
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from scipy.optimize import brentq
+from scipy.special import expit
+
+from analysis.data.own_columns import PREFIX, in_namespace
+from analysis.errors import AnalysisError
+from analysis.findings.design import with_units
+from analysis.power.simulated_choices import Assumptions
+from analysis.statistics.resample import Floats
+from experiment.design.counterbalancing import arrangements
+from experiment.design.lists import BuiltLists, ListEntry
+from experiment.errors import why_unread
+from experiment.exclusion.rules import verdict
+from experiment.materials.read import item_row, load_items
+from experiment.records import PAIR, Item, Judgment, Kind, Side, Variant
+from experiment.responses.base import Arrangement, Given
+from experiment.responses.registry import response_of
+from experiment.studies.study import Study
+
+Codes = NDArray[np.intp]
+ACCURACY, RATING, YES, LOG_RT = "accuracy", "rating", "yes", "log_rt"
+_NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(61)
+_FURTHEST = 40.0
+# How far from the ends of what can be reached expected means stay, as a share of the scale.
+_EDGE = 0.005
+
+
+@dataclass(frozen=True, slots=True)
+class Coded:
+    """The participant, the frame and the cell of each answer, numbered from 0."""
+
+    person: Codes
+    unit: Codes
+    cell: Codes
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """Standard deviations of the random effects, in logits or in log milliseconds.
+
+    Attributes:
+        participants: Between participants.
+        their_effect: Between participants in each cell.
+        frames: Between frames.
+        frames_effect: Between frames in each cell.
+    """
+
+    participants: float
+    their_effect: float
+    frames: float
+    frames_effect: float
+
+    def draw(self, base: Floats, coded: Coded, rng: np.random.Generator) -> Floats:
+        """Return the predictor of each answer: its base and a draw of every effect."""
+        n_people, n_units, n_cells = (
+            int(numbers.max()) + 1 for numbers in (coded.person, coded.unit, coded.cell)
+        )
+        eta = base + rng.normal(0, self.participants, n_people)[coded.person]
+        eta += rng.normal(0, self.frames, n_units)[coded.unit]
+        eta += rng.normal(0, self.their_effect, (n_people, n_cells))[coded.person, coded.cell]
+        eta += rng.normal(0, self.frames_effect, (n_units, n_cells))[coded.unit, coded.cell]
+        return eta
+
+
+class Model(Protocol):
+    """How answers of one measure are drawn."""
+
+    @property
+    def origin(self) -> str:
+        """The assumptions, in a sentence."""
+
+    def reachable(self) -> tuple[float, float]:
+        """Return the lowest and the highest mean that a cell can have."""
+
+    def place(self, mean: float) -> float:
+        """Return the base at which answers have a mean."""
+
+    def draw(self, base: Floats, coded: Coded, rng: np.random.Generator) -> Floats:
+        """Return the value of each answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Times:
+    """The logarithms of reading times.
+
+    Attributes:
+        spread: The standard deviations of the random effects.
+        residual: The standard deviation of the residuals.
+    """
+
+    spread: Spread
+    residual: float
+
+    @classmethod
+    def of_differences(cls, log_sds: tuple[float, ...]) -> "Times":
+        """Return times from five standard deviations, those of effects being of a difference.
+
+        The difference of two independent terms has twice the variance of one.
+        """
+        participants, their_effect, frames, frames_effect, residual = log_sds
+        of_cell = sqrt(0.5)
+        spread = Spread(participants, their_effect * of_cell, frames, frames_effect * of_cell)
+        return cls(spread, residual)
+
+    @property
+    def origin(self) -> str:
+        """The assumptions, in a sentence."""
+        spread, of_difference = self.spread, sqrt(2)
+        return (
+            f"Logarithms of times with sd {spread.participants:g} between participants, "
+            f"{spread.their_effect * of_difference:g} between their effects, {spread.frames:g} "
+            f"between frames, {spread.frames_effect * of_difference:g} between their effects and "
+            f"{self.residual:g} residual."
+        )
+
+    def reachable(self) -> tuple[float, float]:
+        """Return the lowest and the highest mean that a cell can have."""
+        return -np.inf, np.inf
+
+    def place(self, mean: float) -> float:
+        """Return the base at which logarithms of times have a mean."""
+        return mean
+
+    def draw(self, base: Floats, coded: Coded, rng: np.random.Generator) -> Floats:
+        """Return the logarithm of each time."""
+        return self.spread.draw(base, coded, rng) + rng.normal(0, self.residual, len(base))
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """The scale, and the assumptions about participants.
+
+    Attributes:
+        points: The number of points of the scale; 2 for no and yes.
+        people: The assumptions about participants; ``sd_items`` applies to frames.
+        sd_effects: Standard deviations of cell-specific participant and frame effects, in logits.
+    """
+
+    points: int
+    people: Assumptions
+    sd_effects: float
+
+    @property
+    def bounds(self) -> Floats:
+        """The bounds between the points, in logits."""
+        return np.arange(self.points - 1, dtype=np.float64) - (self.points - 2) / 2
+
+    @property
+    def spread(self) -> Spread:
+        """The standard deviations of the random effects, in logits."""
+        people = self.people
+        return Spread(people.sd_participants, self.sd_effects, people.sd_items, self.sd_effects)
+
+    @property
+    def origin(self) -> str:
+        """The assumptions, in a sentence."""
+        people = self.people
+        return (
+            f"{'Logistic' if self.points == len(PAIR) else 'Cumulative logit'} model with sd "
+            f"{people.sd_participants:g} between participants, {people.sd_items:g} between frames "
+            f"and {self.sd_effects:g} of both in each condition (logits), lapse rate "
+            f"{people.lapse:g}, {people.guessing:.0%} of participants guessing; the study's "
+            "exclusion rules."
+        )
+
+    def reachable(self) -> tuple[float, float]:
+        """Return the lowest and the highest mean that a cell can have."""
+        edge = _EDGE * (self.points - 1)
+        return self.mean(-_FURTHEST) + edge, self.mean(_FURTHEST) - edge
+
+    def mean(self, eta: float) -> float:
+        """Return the mean point at ``b_c = eta``, of participants who do not guess throughout."""
+        spread = self.spread
+        total = np.hypot(
+            np.hypot(spread.participants, spread.frames),
+            np.hypot(spread.their_effect, spread.frames_effect),
+        )
+        above = expit(eta + total * _NODES[:, None] - self.bounds).sum(axis=1)
+        attentive = 1 + float(_WEIGHTS @ above) / float(_WEIGHTS.sum())
+        lapse = self.people.lapse
+        return lapse * (self.points + 1) / 2 + (1 - lapse) * attentive
+
+    def place(self, mean: float) -> float:
+        """Return the ``b_c`` that gives a mean point.
+
+        Raises:
+            AnalysisError: No value gives the mean.
+        """
+        low, high = self.mean(-_FURTHEST), self.mean(_FURTHEST)
+        if not low < mean < high:
+            raise AnalysisError(
+                f"a mean of {mean:g} cannot be reached on a scale from 1 to {self.points} with a "
+                f"lapse rate of {self.people.lapse:g}",
+                expected=f"means between {low:.2f} and {high:.2f}",
+            )
+        return float(brentq(lambda eta: self.mean(eta) - mean, -_FURTHEST, _FURTHEST))
+
+    def draw(self, base: Floats, coded: Coded, rng: np.random.Generator) -> Floats:
+        """Return the point of each answer."""
+        people, n = self.people, len(base)
+        eta = self.spread.draw(base, coded, rng)
+        points = 1 + np.searchsorted(self.bounds, eta + rng.logistic(size=n))
+        at_random = rng.random(n) < people.lapse
+        at_random |= (rng.random(int(coded.person.max()) + 1) < people.guessing)[coded.person]
+        return np.where(at_random, rng.integers(1, self.points + 1, n), points).astype(float)
+
+
+_MEAN = "mean"
+# Default means, as a share of the scale, by version.
+_GOOD, _OTHER, _ALONE = 0.8, 0.2, 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Answers:
+    """The answers of the largest study tried.
+
+    Attributes:
+        rows: One row per answer, with participant and place (from 0), list, item, version, unit.
+        items: The table of items.
+        judge: Converts a row index and a point to an answer as the exclusion rules see it.
+    """
+
+    rows: pd.DataFrame
+    items: pd.DataFrame
+    judge: Callable[[int, int], Judgment]
+
+    def keeps(self, study: Study) -> Callable[[Floats], set[int]]:
+        """Return a function from all points to the participants kept by the study's rules."""
+        grouped = self.rows.groupby("participant").indices
+        of_person = {int(str(person)): list(places) for person, places in grouped.items()}
+
+        def kept(points: Floats) -> set[int]:
+            if not study.exclusion:
+                return set(of_person)
+            return {
+                person for person, places in of_person.items()
+                if verdict(study.exclusion, [self.judge(at, int(points[at])) for at in places]).kept
+            }  # fmt: skip
+
+        return kept
+
+
+def answers_of(study: Study, built: BuiltLists, per_list: int, measure: str) -> Answers:
+    """Return the answers of the given number of participants per list.
+
+    Args:
+        study: The study.
+        built: The study's lists.
+        per_list: The number of participants per list.
+        measure: What is measured of each answer.
+    """
+    response = response_of(study)
+    trials: list[tuple[ListEntry, Arrangement]] = []
+    rows = []
+    for list_, entries in enumerate(built.lists):
+        levels = built.levels[list_] if built.levels else {}
+        for place in range(per_list):
+            arranged_trials = arrangements(
+                entries, response, seed=built.seed, list_=list_, place=place
+            )
+            for entry, arranged in zip(entries, arranged_trials, strict=True):
+                trials.append((entry, arranged))
+                version = Variant.GOOD if measure == ACCURACY else arranged.options[0]
+                rows.append(
+                    {"participant": list_ * per_list + place, "place": place, "list": list_,
+                     "item_id": entry.item.item_id, "construction": entry.item.construction,
+                     "condition": entry.item.condition, "kind": str(entry.kind),
+                     "version": str(version)}
+                    | {f"{PREFIX}{name}": value for name, value in entry.item.extra}
+                    | {f"{PREFIX}{name}": level for name, level in levels.items()}
+                )  # fmt: skip
+    items = in_namespace(
+        pd.DataFrame([item_row(item) for item in items_in(study, built)]).fillna("")
+    )
+
+    def judge(at: int, point: int) -> Judgment:
+        entry, arranged = trials[at]
+        if measure == ACCURACY:
+            is_right = point == len(PAIR)
+            good_side = arranged.good_side or Side.FIRST
+            side = good_side if is_right else PAIR[good_side is Side.FIRST]
+            fields: dict[str, Any] = {"chose_good": is_right, "chosen_side": side}
+        else:
+            rated = measure == RATING
+            answer = Given(rating=point) if rated else Given(side=PAIR[point != len(PAIR)])
+            fields = response.judged(arranged, answer).fields()
+        return Judgment(
+            position=at + 1, item_id=entry.item.item_id, kind=entry.kind, rt_ms=None,
+            construction=entry.item.construction, condition=entry.item.condition,
+            extra=entry.item.extra, **fields,
+        )  # fmt: skip
+
+    return Answers(with_units(pd.DataFrame(rows), items), items, judge)
+
+
+def items_in(study: Study, built: BuiltLists) -> list[Item]:
+    """Return the items of the lists, in the order of the study's table if it has one."""
+    distinct = {entry.item.item_id: entry.item for entries in built.lists for entry in entries}
+    if not study.materials.items:
+        return list(distinct.values())
+    return [item for item in load_items(study) if item.item_id in distinct]
+
+
+def with_means(
+    answers: Answers,
+    points: int,
+    expected: Path | Mapping[str, float] | None,
+) -> pd.DataFrame:
+    """Add ``mean`` to answers: the expected mean, or a default.
+
+    Args:
+        answers: The answers.
+        points: The number of points of the scale; with 2, expected means are shares from 0 to 1.
+        expected: The share of each construction; or a table with ``mean`` and columns that
+            identify answers: construction, condition, version, list, own columns, factors between
+            participants; or None for the middle of the scale.
+
+    Raises:
+        AnalysisError: The file cannot be read, or does not have one mean for each answer.
+    """
+    rows = answers.rows
+    if isinstance(expected, Mapping):
+        return rows.assign(mean=1 + rows["construction"].map(expected).fillna(_GOOD))
+    target = rows["kind"] == Kind.TARGET
+    alone = ~rows["item_id"].isin(answers.items.loc[_have_two_versions(answers.items), "item_id"])
+    share = np.where(alone, _ALONE, np.where(rows["version"] == Variant.GOOD, _GOOD, _OTHER))
+    means = pd.Series(1 + (points - 1) * share, rows.index)
+    if expected is not None:
+        means_of_targets = _read_expected_means(rows[target], expected)
+        means[target] = 1 + means_of_targets if points == len(PAIR) else means_of_targets
+    return rows.assign(mean=means)
+
+
+def _have_two_versions(items: pd.DataFrame) -> "pd.Series[bool]":
+    return (items["bad"] != "") | (items["distractor"] != "")
+
+
+def _read_expected_means(rows: pd.DataFrame, path: Path) -> "pd.Series[float]":
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            table = pd.DataFrame(list(csv.DictReader(file)))
+        means = pd.to_numeric(table[_MEAN])
+    except (OSError, UnicodeDecodeError, KeyError, ValueError) as error:
+        raise AnalysisError(
+            f"the expected means cannot be read ({why_unread(error)})",
+            where=str(path),
+            expected='a table in UTF-8 with a number in the column "mean" of every row',
+        ) from error
+    keys = [str(name) for name in table if name != _MEAN]
+    columns = {name.removeprefix(PREFIX): rows[name].astype(str) for name in map(str, rows)}
+    for key in keys:
+        if key not in columns:
+            raise AnalysisError(
+                f'the study has no column "{key}"', where=str(path),
+                expected="construction, condition, version, a column of your items or a factor",
+            )  # fmt: skip
+    mean_of = dict(zip(table[keys].itertuples(index=False, name=None), means, strict=True))
+    if len(mean_of) < len(table):
+        raise AnalysisError("two rows are about the same answers", where=str(path))
+    row_keys = list(zip(*(columns[key] for key in keys), strict=True)) or [()] * len(rows)
+    if lacking := next((row_key for row_key in row_keys if row_key not in mean_of), None):
+        description = ", ".join(
+            f"{key} = {value}" for key, value in zip(keys, lacking, strict=True)
+        )
+        raise AnalysisError(
+            f"no mean is expected of {description}",
+            where=str(path),
+            expected="a row for each condition",
+        )
+    return pd.Series([mean_of[row_key] for row_key in row_keys], rows.index)

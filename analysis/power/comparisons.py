@@ -1,0 +1,393 @@
+"""Power of a study's primary comparisons, each as the report answers it.
+
+A study is simulated many times, answer by answer (``analysis.power.cells``). Each primary
+comparison is tested by the statistics of the report, at the level that the correction for all of
+them leaves: power is the share of simulated studies that show the expected effect, in its
+direction.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import click
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+from tqdm import tqdm
+
+from analysis.data.scales import rules_of_scale, scales_of, study_of_scale
+from analysis.errors import AnalysisError
+from analysis.findings.comparison_words import ALPHA, WORDS
+from analysis.findings.design import cross_conditions
+from analysis.findings.effects import with_repeats
+from analysis.power.base import (
+    SIZE_COLUMNS,
+    Outcome,
+    PowerOptions,
+    enough_participants,
+    power_figure,
+    power_table,
+    session_note,
+    study_origin,
+    summary,
+)
+from analysis.power.cells import (
+    ACCURACY,
+    LOG_RT,
+    RATING,
+    YES,
+    Answers,
+    Model,
+    Scale,
+    Times,
+    answers_of,
+    items_in,
+    with_means,
+)
+from analysis.power.choices import expected_accuracies
+from analysis.power.simulated_comparisons import Tested, cell_means, simulate, together
+from analysis.statistics.resample import Floats
+from analysis.tables.accuracy_table import Column, Table
+from experiment.comparisons.contrast import PEOPLE, Contrast, JudgeDifference
+from experiment.comparisons.planned import PlannedComparison, planned_comparisons
+from experiment.design.lists import BuiltLists
+from experiment.records import PAIR, Kind
+from experiment.responses.reading.reading import Read
+from experiment.responses.registry import response_of
+from experiment.studies.study import Study
+
+# The effects that are planned for if neither the study nor an option names one.
+_USUAL_EFFECTS = {ACCURACY: 0.05, RATING: 0.5, YES: 0.1, LOG_RT: float(np.log1p(0.05))}
+_PERCENT = 100.0
+_N_LOG_SDS = 5
+_NO_EFFECT = 1e-9
+_RULES = (
+    "Rules for other scales were left out. Rules that name no scale were applied to this one's "
+    "points; in the study, they exclude only participants who fail on every scale."
+)
+
+
+def power_of_comparisons(
+    study: Study, built: BuiltLists, options: PowerOptions
+) -> Iterator[Outcome]:
+    """Yield the power of each primary comparison; of several scales, for each or the named one.
+
+    Raises:
+        click.UsageError: The scale does not exist, or means are given without naming their scale.
+        AnalysisError: No primary comparison can be planned, or the means are invalid.
+        click.BadParameter: The standard deviations of reading times are not five numbers.
+    """
+    several = scales_of(study)
+    names = list(several.scales) if several else []
+    if options.scale is not None and options.scale not in names:
+        raise click.UsageError(
+            f'the study has no scale "{options.scale}". Expected one of: {", ".join(names)}.'
+            if names
+            else "--scale chooses among several scales, but the study has only one."
+        )
+    if several is None:
+        yield _outcome(study, built, options)
+        return
+    if options.means is not None and options.scale is None:
+        raise click.UsageError("--means holds the means of one scale; name it with --scale.")
+    planned = [options.scale] if options.scale is not None else names
+    for name in planned:
+        rules = rules_of_scale(study, name)
+        alone = study_of_scale(study, several, name).model_copy(update={"exclusion": rules})
+        closing = _RULES if study.exclusion and name == planned[-1] else ""
+        yield replace(_outcome(alone, built, options), scale=name, closing=closing)
+
+
+def primary_comparisons(
+    study: Study, built: BuiltLists, options: PowerOptions
+) -> list[PlannedComparison]:
+    """Return the primary comparisons of the study, of reading times with ``--slowdown``."""
+    planned = [
+        comparison
+        for comparison in planned_comparisons(study, items_in(study, built))
+        if comparison.declaration.is_primary
+    ]
+    if options.slowdown_percent is None:
+        return planned
+    return [
+        comparison if comparison.is_declared else replace(comparison, measure=LOG_RT)
+        for comparison in planned
+    ]
+
+
+def people_minus_model(study: Study, built: BuiltLists, options: PowerOptions) -> Sequence[str]:
+    """Return the participants needed to tell people from a model that is right less often."""
+    return _outcome(study, built, options).sentences
+
+
+def _outcome(study: Study, built: BuiltLists, options: PowerOptions) -> Outcome:
+    planned = primary_comparisons(study, built, options)
+    by_measure: dict[str, list[PlannedComparison]] = {}
+    for comparison in planned:
+        by_measure.setdefault(comparison.measure, []).append(comparison)
+    results, origins, unplanned = [], [], []
+    for measure, comparisons in by_measure.items():
+        if measure not in _USUAL_EFFECTS:
+            unplanned += [_unplanned(comparison) for comparison in comparisons]
+            continue
+        answers = answers_of(study, built, max(options.sizes), measure)
+        model = model_of(study, measure, options)
+        rows = with_means(answers, _points(model), _expected(study, built, measure, options))
+        tested = []
+        for comparison in comparisons:
+            one = _tested(comparison, answers, rows, study, len(planned), options)
+            if one is None:
+                unplanned.append(_unplanned(comparison))
+            else:
+                tested.append(one)
+        for group in together(tested):
+            means, truths = cell_means(group, rows, model)
+            origins += [_origin(model, means[rows["kind"] == Kind.TARGET], measure)]
+            keeps = answers.keeps(study) if measure != LOG_RT else None
+            simulated = simulate(
+                rows.assign(mean=means), group, truths, model, keeps, options, _numbers(options)
+            )
+            results.append(simulated.assign(measure=measure))
+    if not results:
+        raise AnalysisError(
+            "no primary comparison of the study can be planned: it compares no two conditions",
+            where=str(study.folder),
+            expected="a construction with two conditions, or items with two versions",
+            remedy="Write another condition into the column condition, or declare [[comparisons]]",
+        )
+    power = _with_error(summary(pd.concat(results, ignore_index=True)))
+    measures = {one: part["measure"].iloc[0] for part in results for one in part["construction"]}
+    power["measure"] = power["construction"].map(measures)
+    at_once = _with_error(_shown_at_once(results)) if len(results) == 1 else None
+    return Outcome(
+        _table(study, power, options, origins, len(planned)),
+        [*_sentences(power, at_once, study.design.n_lists), *unplanned],
+        _figure(power, options) if len(by_measure) == 1 and LOG_RT not in by_measure else None,
+    )
+
+
+def _numbers(options: PowerOptions) -> Iterable[int]:
+    return tqdm(range(options.simulations), desc="Simulating", unit=" studies", disable=None)
+
+
+def _unplanned(comparison: PlannedComparison) -> str:
+    return (
+        f"{comparison.declaration.name}: not planned; power is planned for differences of "
+        "conditions in accuracy, ratings, yes and reading times, and for people minus a model."
+    )
+
+
+def _points(model: Model) -> int:
+    return model.points if isinstance(model, Scale) else len(PAIR)
+
+
+def model_of(study: Study, measure: str, options: PowerOptions) -> Model:
+    """Return how the answers of a measure are simulated."""
+    if measure == LOG_RT:
+        return Times.of_differences(_log_sds(study, options.log_sds))
+    points = response_of(study).n_answers if measure == RATING else len(PAIR)
+    return Scale(points, options.people, options.sd_effects)
+
+
+def _log_sds(study: Study, text: str) -> tuple[float, ...]:
+    if not text:
+        return tuple(getattr(response_of(study), "log_rt_sds", Read.log_rt_sds))
+    try:
+        parts = tuple(float(part) for part in text.split(","))
+    except ValueError:
+        parts = ()
+    if len(parts) != _N_LOG_SDS or min(parts) < 0:
+        raise click.BadParameter(
+            f'"{text}" is not five standard deviations of 0 or more, such as '
+            "0.35,0.08,0.07,0.03,0.42: of participants, of their effects, of frames, of their "
+            "effects, and the residual one",
+            param_hint="--log-sds",
+        )
+    return parts
+
+
+def _expected(
+    study: Study, built: BuiltLists, measure: str, options: PowerOptions
+) -> Path | Mapping[str, float] | None:
+    """Return the expected means of a measure: a file, accuracies, or None for the middle."""
+    if options.means is not None and measure != LOG_RT:
+        return options.means
+    return expected_accuracies(study, built.lists, options) if measure == ACCURACY else None
+
+
+def _tested(
+    comparison: PlannedComparison,
+    answers: Answers,
+    rows: pd.DataFrame,
+    study: Study,
+    n_primary: int,
+    options: PowerOptions,
+) -> Tested | None:
+    """Return how a comparison is tested; None if that cannot be planned."""
+    declaration, compared = comparison.declaration, comparison.compared
+    if isinstance(compared, Contrast):
+        in_cells, weights = _in_cells(comparison, compared, answers, rows, study)
+    elif isinstance(compared, JudgeDifference) and PEOPLE in (compared.first, compared.second):
+        chosen = (rows["kind"] == Kind.TARGET) & rows["construction"].isin(comparison.constructions)
+        in_cells, weights = rows[chosen], {}
+    else:
+        return None
+    if in_cells.empty or (not weights and comparison.measure != ACCURACY):
+        return None
+    sides = 2 if declaration.one_sided else 1
+    sign = -1.0 if declaration.predicted == "negative" else 1.0
+    if isinstance(compared, JudgeDifference) and compared.second == PEOPLE:
+        sign = -sign
+    has_means = options.means is not None and comparison.measure != LOG_RT and weights
+    needed = ("cell", "participant", "unit", "item_id", "construction", "also", "group")
+    return Tested(
+        declaration.name,
+        comparison.measure,
+        None if has_means else sign * _effect(comparison, options),
+        1 - sides * ALPHA / n_primary,
+        in_cells[[name for name in needed if name in in_cells]],
+        weights,
+    )
+
+
+def _effect(comparison: PlannedComparison, options: PowerOptions) -> float:
+    if comparison.measure == LOG_RT:
+        given = options.slowdown_percent
+        asked = None if given is None else float(np.log1p(given / _PERCENT))
+    else:
+        asked = options.difference
+    return asked or comparison.declaration.smallest_effect or _USUAL_EFFECTS[comparison.measure]
+
+
+def _in_cells(
+    comparison: PlannedComparison,
+    compared: Contrast,
+    answers: Answers,
+    rows: pd.DataFrame,
+    study: Study,
+) -> tuple[pd.DataFrame, dict[str, float]]:
+    """Return the answers that a contrast compares, in their cells, and the cells' weights."""
+    named = {step.factor for step in compared.differences} | {factor for factor, _ in compared.at}
+    targets = rows[rows["kind"] == Kind.TARGET]
+    of_items = answers.items["construction"].astype(str)
+    parts: list[pd.DataFrame] = []
+    weights: dict[str, float] = {}
+    for name in comparison.constructions:
+        of_construction = targets[targets["construction"] == name]
+        if of_construction.empty:
+            continue
+        crossed, cross = cross_conditions(of_construction, answers.items[of_items == name], study)
+        cross = cross.without_empty_levels()
+        if not named <= set(cross.factors):
+            continue
+        if of_cells := compared.weights(cross.factors, cross.cells):
+            crossed = with_repeats(crossed, study)
+            parts.append(crossed.assign(cell=f"{name}: " + crossed["cell"].astype(str)))
+            weights |= {f"{name}: {cell}": weight for cell, weight in of_cells.items()}
+    if not parts:
+        return rows[:0], {}
+    share = 1 / len(parts)
+    return pd.concat(parts), {cell: share * weight for cell, weight in weights.items()}
+
+
+def _shown_at_once(results: Sequence[pd.DataFrame]) -> pd.DataFrame:
+    """Return the share of studies that show every effect, for each size."""
+    expected = results[0][results[0]["truth"].abs() > _NO_EFFECT]
+    shown = expected.groupby(["per_list", "simulation"])["detected"].all()
+    return shown.groupby("per_list").agg(power="mean", simulations="size").reset_index()
+
+
+def _with_error(power: pd.DataFrame) -> pd.DataFrame:
+    share = power["power"]
+    return power.assign(error=np.sqrt(share * (1 - share) / power["simulations"]))
+
+
+def _origin(model: Model, means: Floats, measure: str) -> str:
+    """Return the simulated model and the expected means of targets, in sentences."""
+    if measure == LOG_RT:
+        return model.origin
+    shown = means if measure == RATING else means - 1
+    return f"{model.origin} Expected means: {shown.min():.3g} to {shown.max():.3g}."
+
+
+def _table(
+    study: Study, power: pd.DataFrame, options: PowerOptions, origins: Sequence[str], n_primary: int
+) -> Table:
+    scaled = [
+        WORDS[measure].scale(half)
+        for measure, half in zip(power["measure"], power["half_width"], strict=True)
+    ]
+    frame = power.assign(
+        group=[
+            f"{name}: {_amount(measure, effect)}"
+            for name, measure, effect in zip(
+                power["construction"], power["measure"], power["truth"], strict=True
+            )
+        ],
+        label=power["per_list"].astype(str),
+        participants=power["per_list"] * study.design.n_lists,
+        kept=power["kept"].round(),
+        half_width=scaled,
+    )
+    corrected = (
+        f"corrected for {n_primary} primary comparisons (Bonferroni)"
+        if n_primary > 1
+        else "of the only primary comparison"
+    )
+    return power_table(
+        study,
+        options,
+        frame,
+        (
+            *SIZE_COLUMNS,
+            Column("half_width", "half the interval", "number"),
+            Column("power", "power", "number"),
+            Column("error", "its error", "number"),
+        ),
+        notes=(
+            "Power: the share of simulated studies whose interval excludes 0 on the expected "
+            f"side, by the report's statistics, {corrected}. Its error: the standard error of "
+            "this share.",
+            session_note(study),
+        ),
+        origin=(*dict.fromkeys(origins), study_origin(study, options.seed)),
+    )
+
+
+def _amount(measure: str, effect: float) -> str:
+    words = WORDS[measure]
+    return f"{words.amount(effect)} {words.unit}"
+
+
+def _sentences(power: pd.DataFrame, at_once: pd.DataFrame | None, n_lists: int) -> Iterator[str]:
+    """Yield the participants needed for each comparison, and for all of them."""
+    strong: list[pd.DataFrame] = []
+    for name, rows in power.groupby("construction", sort=False):
+        if abs(rows["truth"].iloc[0]) < _NO_EFFECT:
+            yield f"{name}: no effect is expected."
+            continue
+        strong.append(rows)
+        effect = _amount(rows["measure"].iloc[0], rows["truth"].iloc[0])
+        yield f"{name} ({effect}): {enough_participants(rows, 'power', n_lists)}."
+    if len(strong) < 2:
+        return
+    if at_once is not None:
+        size = enough_participants(at_once, "power", n_lists)
+        yield f"All {len(strong)} comparisons in the same study: {size}."
+    else:
+        least = pd.concat(strong).groupby("per_list")["power"].min().reset_index()
+        size = enough_participants(least, "power", n_lists)
+        yield f"Each of the {len(strong)} comparisons by itself: {size}."
+
+
+def _figure(power: pd.DataFrame, options: PowerOptions) -> Figure:
+    """Draw half-widths in the unit of the measure, and power."""
+    usual = _USUAL_EFFECTS[power["measure"].iloc[0]]
+    effect = options.difference or usual
+    return power_figure(
+        power,
+        label="power to show the effect",
+        wanted_width=options.width or effect,
+        single="each primary comparison",
+    )

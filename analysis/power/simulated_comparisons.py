@@ -1,0 +1,212 @@
+"""Simulated studies, tested by the report's statistics: which of them show the expected effects.
+
+The cells have the nearest means to those that are expected anyway at which every comparison has its
+effect. Comparisons whose effects cannot hold at once are simulated apart. A model is right less
+often than people, by the effect; which items it gets right is independent of how hard people find
+them.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from analysis.power.base import PowerOptions
+from analysis.power.cells import Coded, Model, Scale
+from analysis.statistics.contrasts import Weights, contrasts
+from analysis.statistics.paired import people_against_models
+from analysis.statistics.resample import Floats, codes, numpy_generator
+from experiment.records import PAIR
+
+_MODEL = "model"
+
+
+@dataclass(frozen=True, slots=True)
+class Tested:
+    """A primary comparison and how it is tested.
+
+    Attributes:
+        name: Its name in the report.
+        measure: What is measured.
+        effect: The expected effect; None if ``--means`` gives it.
+        level: The level of its interval, which the correction for all primary comparisons leaves.
+        answers: The compared answers by their place among all: cell, participant, unit, item_id,
+            construction, and perhaps ``also`` and ``group``.
+        weights: The cells' weights; empty for people minus a model.
+    """
+
+    name: str
+    measure: str
+    effect: float | None
+    level: float
+    answers: pd.DataFrame
+    weights: Weights
+
+
+def together(tested: Sequence[Tested]) -> list[list[Tested]]:
+    """Return the comparisons in groups whose expected effects can hold in the same study.
+
+    The effects of linearly dependent contrasts, such as all differences of three levels, cannot all
+    have the same size.
+    """
+    groups: list[list[Tested]] = []
+    for one in tested:
+        for group in groups:
+            if _are_independent([*group, one]):
+                group.append(one)
+                break
+        else:
+            groups.append([one])
+    return groups
+
+
+def _are_independent(group: Sequence[Tested]) -> bool:
+    contrasted = [one for one in group if one.weights]
+    if not contrasted or any(one.effect is None for one in contrasted):
+        return True
+    weights = _weights(contrasted)
+    return int(np.linalg.matrix_rank(weights.to_numpy())) == len(contrasted)
+
+
+def _weights(group: Sequence[Tested]) -> pd.DataFrame:
+    """Return the weights, a row for each contrast and a column for each cell."""
+    return pd.DataFrame([one.weights for one in group]).fillna(0.0)
+
+
+def cell_means(
+    group: Sequence[Tested], rows: pd.DataFrame, model: Model
+) -> tuple[Floats, dict[str, float]]:
+    """Return the expected mean of every answer, and the true value of every comparison.
+
+    The means are the nearest ones to those in ``rows`` with which every effect is as expected. If
+    they go beyond the ends of the scale, those of the whole study are moved.
+    """
+    means = rows["mean"].to_numpy(dtype=float, copy=True)
+    contrasted = [one for one in group if one.weights]
+    truths = {one.name: one.effect for one in group if one.effect is not None}
+    if contrasted:
+        weights = _weights(contrasted)
+        cell = pd.Series("", rows.index)
+        for one in contrasted:
+            cell[one.answers.index] = one.answers["cell"].astype(str)
+        now = rows.groupby(cell)["mean"].mean().reindex(weights.columns).to_numpy()
+        if any(one.effect is None for one in contrasted):
+            true = weights.to_numpy() @ now
+            truths |= dict(zip((one.name for one in contrasted), map(float, true), strict=True))
+        else:
+            lacking = np.array([one.effect for one in contrasted]) - weights.to_numpy() @ now
+            shift = dict(zip(weights, np.linalg.pinv(weights.to_numpy()) @ lacking, strict=True))
+            means += cell.map(shift).fillna(0.0).to_numpy()
+            low, high = model.reachable()
+            means -= max(0.0, means.max() - high)
+            means += max(0.0, low - means.min())
+    return means, {one.name: truths[one.name] for one in group}
+
+
+def simulate(
+    rows: pd.DataFrame,
+    tested: Sequence[Tested],
+    truths: Mapping[str, float],
+    model: Model,
+    keeps: Callable[[Floats], set[int]] | None,
+    options: PowerOptions,
+    numbers: Iterable[int],
+) -> pd.DataFrame:
+    """Return the result of each simulated study: a row per study, size and comparison.
+
+    Smaller sizes use the first participants of each list of the same simulated study.
+
+    Args:
+        rows: All answers of the largest study: participant (from 0), place, unit and mean.
+        tested: The comparisons.
+        truths: Their true values.
+        model: How answers are drawn.
+        keeps: Returns the participants kept, given all values; None if nobody is excluded.
+        options: The options of the command.
+        numbers: The numbers of the simulated studies.
+
+    Returns:
+        simulation, per_list, construction (the comparison's name), truth, kept, half_width,
+        detected (whether the interval is on the expected side of zero).
+    """
+    base, coded = _coded(rows, tested, model)
+    person, place = coded.person, rows["place"].to_numpy()
+    lowest = int(isinstance(model, Scale) and model.points == len(PAIR))
+    means = rows["mean"].to_numpy()
+    compared = [(same, rows.index.get_indexer(same[0].answers.index)) for same in _of_same(tested)]
+    results: list[dict[str, object]] = []
+    for number in numbers:
+        rng = numpy_generator(options.seed, "power of comparisons", tested[0].name, number)
+        drawn = model.draw(base, coded, rng)
+        values = drawn - lowest
+        is_kept = np.ones(len(rows), bool)
+        if keeps is not None:
+            is_kept = np.isin(person, list(keeps(drawn)))
+        for size in options.sizes:
+            in_size = is_kept & (place < size)
+            n_kept = len(np.unique(person[in_size]))
+            for same, indices in compared:
+                chosen = in_size[indices]
+                part = same[0].answers[chosen].assign(value=values[indices][chosen])
+                model_accuracy = means[indices].mean() - 1 - (same[0].effect or 0.0)
+                for one, (low, high) in zip(
+                    same, _intervals(part, same, model_accuracy, rng), strict=True
+                ):
+                    truth = truths[one.name]
+                    results.append({
+                        "simulation": number, "per_list": size, "construction": one.name,
+                        "truth": truth, "kept": n_kept, "half_width": (high - low) / 2,
+                        "detected": low > 0 if truth > 0 else high < 0,
+                    })  # fmt: skip
+    return pd.DataFrame(results)
+
+
+def _coded(rows: pd.DataFrame, tested: Sequence[Tested], model: Model) -> tuple[Floats, Coded]:
+    """Return the base of every answer, and its participant, frame and cell as numbers."""
+    base_of = {mean: model.place(float(mean)) for mean in np.unique(rows["mean"])}
+    base = rows["mean"].map(base_of).to_numpy(dtype=float)
+    cell = rows["construction"].astype(str) + ": " + rows["cell"].astype(str)
+    for one in tested:
+        if one.weights:
+            cell[one.answers.index] = one.answers["cell"].astype(str)
+    person = rows["participant"].to_numpy(dtype=np.intp)
+    return base, Coded(person, codes(rows["unit"].astype(str))[0], codes(cell)[0])
+
+
+def _of_same(tested: Sequence[Tested]) -> list[list[Tested]]:
+    """Return the comparisons, those of the same answers and level together: one table for all."""
+    groups: list[list[Tested]] = []
+    for one in tested:
+        for group in groups:
+            first = group[0]
+            if (
+                one.weights
+                and first.weights
+                and first.level == one.level
+                and first.answers.index.equals(one.answers.index)
+            ):
+                group.append(one)
+                break
+        else:
+            groups.append([one])
+    return groups
+
+
+def _intervals(
+    answers: pd.DataFrame, same: Sequence[Tested], model_accuracy: float, rng: np.random.Generator
+) -> list[tuple[float, float]]:
+    """Return the ends of the intervals of comparisons of the same answers, as in the report."""
+    if answers.empty:
+        return [(np.nan, np.nan)] * len(same)
+    level = same[0].level
+    if same[0].weights:
+        rows = contrasts(answers, "value", {one.name: one.weights for one in same}, level=level)
+    else:
+        items = answers["item_id"].unique()
+        right = rng.random(len(items)) < model_accuracy
+        decisions = pd.DataFrame({"item_id": items, "correct": right})
+        judged = answers.rename(columns={"value": "chose_good", "unit": "frame"})
+        rows = people_against_models(judged, {_MODEL: decisions}, ["construction"], level=level)
+        rows = rows[rows["construction"] == ""]
+    return list(zip(rows["low"].astype(float), rows["high"].astype(float), strict=True))
