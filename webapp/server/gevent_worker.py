@@ -59,6 +59,7 @@ class _Handler(PyWSGIHandler):  # type: ignore[misc]
     """The handler of one client connection."""
 
     server: "_Server"
+    headers_sent: bool
 
     def handle_one_request(self) -> Any:  # noqa: ANN401 - gevent's own
         # Only reading is stopped: a response that takes long to send is not affected.
