@@ -1,5 +1,6 @@
 """Check judgments before use: texts against item ids, and stated accuracies."""
 
+import re
 from collections.abc import Sequence
 
 import numpy as np
@@ -17,6 +18,8 @@ from analysis.readers.texts import Options, comparable
 from experiment.records import Item
 
 _TRUE = frozenset({"true", "1", "yes", "1.0"})
+# Columns with such names say which choices were wrong.
+_OF_ERRORS = re.compile("incorrect|wrong|error", re.IGNORECASE)
 _MOSTLY, _SHOWN = 0.5, 3
 # Chi-square with one degree of freedom, p < 0.01.
 _BEYOND_CHANCE = 6.63
@@ -121,7 +124,11 @@ def check_stated(
     if mapping.wide or "correct" in mapping.columns:
         return
     named = [*columns_of(table, "correct")]
-    like_it = [name for name in table.columns if name not in named and _says_right(table[name])]
+    like_it = [
+        name
+        for name in table.columns
+        if name not in named and not _OF_ERRORS.search(name) and _says_right(table[name])
+    ]
     for column in (*named, *like_it):
         if column in (*mapping.columns.values(), *mapping.unrelated):
             continue

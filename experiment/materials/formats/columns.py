@@ -1,5 +1,7 @@
 """Recognition of a table's columns by the header names in common use."""
 
+import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
@@ -123,13 +125,15 @@ def _column_of_kinds(
 
 
 def kinds_from_conditions(
-    table: RawTable, headers: dict[str, str]
+    table: RawTable, headers: dict[str, str], lists: str
 ) -> tuple[RawTable, dict[str, str], list[str]]:
     """Return a table whose fillers and practice rows, named among conditions, have a kind instead.
 
     Args:
         table: The table.
         headers: The table's header for each Parallax column.
+        lists: The column of lists, empty if there is none. Where its lists have different numbers
+            of fillers, fillers stay a condition: every list has as many items of each kind.
 
     Returns:
         The table, the headers, and a note on what was read so.
@@ -141,6 +145,23 @@ def kinds_from_conditions(
     kinds = [word if word in _SURE_WORDS else "" for word in words]
     if not any(kinds) or all(kinds):
         return table, headers, []
+    if lists:
+        named = [
+            {part.strip() for part in re.split("[;,]", row.values[lists])} - {""}
+            for row in table.rows
+        ]
+        every = set[str]().union(*named)
+        # A row without a list is in all lists.
+        numbers = Counter(
+            (one, kind)
+            for row_lists, kind in zip(named, kinds, strict=True)
+            for one in row_lists or every
+        )
+        if any(len({numbers[one, kind] for one in every}) > 1 for kind in set(kinds) - {""}):
+            note = (
+                f'The column "{column}" is read as conditions alone: its lists differ in fillers.'
+            )
+            return table, headers, [note]
     header = next(name for name in ("kind", "kind of item", "_kind") if name not in table.columns)
     rows = tuple(
         replace(

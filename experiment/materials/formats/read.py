@@ -21,6 +21,7 @@ from experiment.materials.formats.crossing import (
     CONDITION,
     cross_factors,
     join_lists,
+    list_column,
     named_factors,
 )
 from experiment.materials.formats.format import Terms, format_of
@@ -145,7 +146,7 @@ def _from_table(
         if not (factors and name == CONDITION)
     }
     columns = find_columns(table, other_headers)
-    table, columns, kinds_read = kinds_from_conditions(table, columns)
+    table, columns, kinds_read = kinds_from_conditions(table, columns, list_column(table.columns))
     crossed: tuple[str, ...] = ()
     # A table without sentences is refused unchanged.
     if {"good", "bad"} <= columns.keys() or "sentence" in columns:

@@ -3,6 +3,7 @@
 import pytest
 
 from experiment.authoring.check import check_study
+from experiment.studies.humanness import Humanness
 from experiment.studies.load import load_study
 from experiment.studies.question import (
     Attention,
@@ -29,6 +30,11 @@ def test_a_choice_has_something_to_choose():
     lone = {"name": "x", "label": "X?", "type": "choice", "options": ["a"], "correct": ["a"]}
     check = Comprehension(questions=[ComprehensionQuestion.model_validate(lone)])
     assert "fewer than two options" in messages(comprehension=check)
+
+
+def test_the_humanness_block_shows_constructions_that_have_items():
+    said = messages(humanness=Humanness(constructions=["attraction_of_nobody"]))
+    assert 'there is no item of the construction "attraction_of_nobody"' in said
 
 
 def test_an_attention_check_without_catch_trials_is_noted():

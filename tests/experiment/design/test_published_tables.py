@@ -127,7 +127,7 @@ def aspect_of_two_thirds() -> Published:
                     yield f"{group},{aspect},{verb}.wav,{sentence}", sentence, TARGET
         for filler in range(13):
             sentence = f"Filler {filler}."
-            yield f"{group},filler,f{filler}.wav,{sentence}", sentence, TARGET
+            yield f"{group},filler,f{filler}.wav,{sentence}", sentence, FILLER
 
     return Published(
         "daniela-palleschi/pcibex_L2_aspect, chunk_includes/StimuliAspectFinal.csv",

@@ -432,6 +432,8 @@ def test_a_list_of_objects_is_a_table_and_other_json_is_refused_in_words(tmp_pat
     for other in ({"good": "a"}, [1], []):
         with pytest.raises(MaterialsError, match=r"no list of items|empty"):
             read_materials(write(tmp_path / "t.json", json.dumps(other)))
+    with pytest.raises(MaterialsError, match=r"t\.json: the file is not JSON \("):
+        read_materials(write(tmp_path / "t.json", '[{"good": "a"'))
 
 
 def test_blimps_columns_are_read_from_parquet(tmp_path):
@@ -442,3 +444,5 @@ def test_blimps_columns_are_read_from_parquet(tmp_path):
     assert (item.good, item.bad, item.construction) == (
         "The boy runs.", "The boy run.", "agreement",
     )  # fmt: skip
+    with pytest.raises(MaterialsError, match=r"t\.parquet: the file is not Parquet \("):
+        read_materials(write(tmp_path / "t.parquet", "good,bad"))
