@@ -246,7 +246,7 @@ def taken_without(
             *("study", "static", str(study), "--out", str(archive), "--instance", str(other)),
             *(*common, "--store", "jatos"),
         )
-        app.blueprints["jatos"].jatos.bring_in(archive.read_bytes())
+        app.blueprints["jatos"].jatos.import_archive(archive.read_bytes())
     send: dict[str, Callable[[FlaskClient, Browser], None]] = {
         "post": into_post, "datapipe": into_datapipe, "jatos": into_jatos,
     }  # fmt: skip

@@ -29,6 +29,7 @@ from experiment.comparisons.contrast import (
 )
 from experiment.comparisons.planned import PlannedComparison, planned_comparisons
 from experiment.errors import ParallaxError
+from experiment.responses.registry import response_of
 from experiment.studies.analysis_plan import Comparison
 from experiment.studies.study import Study
 
@@ -67,8 +68,9 @@ def answered(inputs: FindingInputs) -> tuple[pd.DataFrame, tuple[str, ...]]:
         Primary comparisons are corrected among themselves by Bonferroni's method, interval and p
         alike, so that an interval excludes 0 exactly when its p is below .05.
     """
-    items = list(items_of(inputs.run.items))
-    present = {item.construction for item in items}
+    # A part of a session with several tasks has the answers to one task alone.
+    present = set(inputs.data.judgments["construction"].astype(str).unique())
+    items = [item for item in items_of(inputs.run.items) if item.construction in present]
     planned: list[PlannedComparison] = []
     unanswered: list[str] = []
     for study in _one_by_one(inputs):
@@ -76,10 +78,14 @@ def answered(inputs: FindingInputs) -> tuple[pd.DataFrame, tuple[str, ...]]:
             planned += planned_comparisons(study, items)
         except ParallaxError as error:
             [declared] = study.comparisons
-            # A part of a session with several tasks has the items of one task alone.
             if not declared.constructions or present & set(declared.constructions):
                 unanswered.append(f"{declared.name}: {error}")
-    parts = [(comparison, _judges(inputs, comparison)) for comparison in planned]
+    measures = _measures(inputs.run.study)
+    parts = [
+        (comparison, _judges(inputs, comparison))
+        for comparison in planned
+        if comparison.measure in measures
+    ]
     n_primary = sum(
         len(judges) for comparison, judges in parts if comparison.declaration.is_primary
     )
@@ -93,6 +99,15 @@ def answered(inputs: FindingInputs) -> tuple[pd.DataFrame, tuple[str, ...]]:
             else:
                 rows.append(_described(comparison, judge, family, unplanned) | result)
     return pd.DataFrame(rows), tuple(unanswered)
+
+
+def _measures(study: Study) -> tuple[str, ...]:
+    """Return the measures of a study's answers; a type that is not installed is read as choices."""
+    try:
+        response = response_of(study, own_code=False)
+    except ParallaxError:
+        return ("accuracy",)
+    return response.measures or ("accuracy",)
 
 
 def _one_by_one(inputs: FindingInputs) -> Iterator[Study]:

@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 import zipfile
 from pathlib import Path
 
@@ -24,9 +25,13 @@ def table(path: Path) -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
-def rows(path: Path) -> list[str]:
-    """The lines of a printed table, without the comments that name the version."""
-    return [line for line in path.read_text("utf-8").splitlines() if not line.startswith("#")]
+def rows(path: Path) -> list[dict[str, str]]:
+    """The figures of a printed table: its words, labels and notes, may be put better later."""
+    lines = [line for line in path.read_text("utf-8").splitlines() if not line.startswith("#")]
+    return [
+        {name: value for name, value in row.items() if name and re.fullmatch(r"[-+\d.e]*", value)}
+        for row in csv.DictReader(lines)
+    ]
 
 
 def test_an_export_is_compared_with_the_same_accuracies(folder: Path):

@@ -111,7 +111,7 @@ def place_of(store: str, kept: Stores, folder: Path) -> Place:
     instance, pipe = folder / "instance", f"{kept.origin}/datapipe"
     if store == "jatos":
         archive = written(study, folder / "study.jzip", instance, "--store", "jatos")
-        code = kept.app.blueprints["jatos"].jatos.bring_in(archive.read_bytes())
+        code = kept.app.blueprints["jatos"].jatos.import_archive(archive.read_bytes())
         return Place(store, kept, f"{kept.origin}/publix/{code}", instance, code)
     options = {
         "post": ("--store", "post", "--url", f"{kept.origin}/keep"),

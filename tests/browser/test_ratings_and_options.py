@@ -13,6 +13,7 @@ from tests.browser.browser_steps import (
     consent,
     count,
     expect_page,
+    expect_saved,
     start,
 )
 from tests.experiment.responses.studies import PRESENTATIONS
@@ -75,6 +76,7 @@ def test_several_scales_take_a_point_each_by_key_or_click_and_let_it_be_changed(
     expect(natural.get_by_role("button", pressed=True)).to_have_count(0)
     likely.get_by_role("button", name="2").click()
     choose(page, natural.get_by_role("button", name="4").click)
+    expect_saved(page)
     stored = site.stored(link)[0].responses
     assert [response.rating for response in stored][:2] == [35, 42]
 

@@ -34,7 +34,7 @@ def test_what_the_link_says_is_kept_and_the_way_back_is_the_panels(tmp_path, new
         made = written(study, out, instance, *options, "--recruiter", "panel")
         jatos = kept.app.blueprints["jatos"].jatos
         if store == "jatos":
-            link = f"{kept.origin}/publix/{jatos.bring_in(made.read_bytes())}"
+            link = f"{kept.origin}/publix/{jatos.import_archive(made.read_bytes())}"
         else:
             link = kept.host("s", made)
         nobody = new_context().new_page()

@@ -136,7 +136,7 @@ def test_datapipe_stages_each_answer_and_gets_the_whole_at_the_end(
 def test_jatos_runs_the_archive_and_its_results_become_a_run(kept, tmp_path, instance, new_context):
     archive = written(minimal(tmp_path), tmp_path / "study.jzip", instance, "--store", "jatos")
     jatos = kept.app.blueprints["jatos"].jatos
-    code = jatos.bring_in(archive.read_bytes())
+    code = jatos.import_archive(archive.read_bytes())
     for number in (1, 2):
         page = new_context().new_page()
         take(page, f"{kept.origin}/publix/{code}")

@@ -77,7 +77,7 @@ def test_two_models_are_compared_over_the_frames_of_the_judgments(context, frame
 
 def test_a_small_run_gets_every_table_that_it_can_fill(small_comparison):
     names = [table.name for table in small_comparison.tables]
-    assert names[:3] == ["table_1", "table_2", "conditions"]
+    assert names[:4] == ["comparisons", "table_1", "table_2", "conditions"]
     assert {"correlations", "calibration", "error_consistency", "agreement", "intervals"} <= {
         *names
     }

@@ -99,16 +99,17 @@ def test_what_a_model_says_of_itself_is_escaped(html):
 
 def test_sections_stand_in_the_order_in_which_they_are_read(html):
     found = re.findall(r"<h2>(.*?)</h2>", html)
-    assert found[:4] == ["At a glance", "Design and participants", "Accuracy", "Appendix"]
+    assert found[:4] == ["At a glance", "Design and participants", "Results", "Appendix"]
     assert found[-3:] == ["Data", "Origin", "How to cite"]
     appendix = re.findall(r"<h3>(.*?)</h3>", html)
     assert appendix[0] == "Methods"
     assert appendix.index("People") < appendix.index("Supplement")
 
 
-def test_one_table_and_one_figure_stand_before_the_appendix(html):
+def test_the_comparisons_and_table_1_with_its_figure_stand_before_the_appendix(html):
     front = html[: html.index('<section id="appendix">')]
     assert re.findall(r'<figure class="\w+[^>]*id="([^"]+)"', front) == [
+        "comparisons",
         "table_1",
         "drawing-figure_1",
     ]

@@ -77,7 +77,7 @@ def test_a_search_lists_its_models_and_keeps_what_was_trained(
     assert float(rows[1]["valid_perplexity"]) < float(rows[0]["valid_perplexity"])
     weights = tmp_path / "out" / "hidden6_lr5.0" / "weights.safetensors"
     before = weights.stat().st_mtime_ns
-    monkeypatch.setattr("lm.commands.search.worker_pool", in_this_process)
+    monkeypatch.setattr("lm.sharding.worker_pool", in_this_process)
     again = CliRunner().invoke(search, [*arguments, "--jobs", "1"], catch_exceptions=False)
     assert again.output == result.output
     assert weights.stat().st_mtime_ns == before

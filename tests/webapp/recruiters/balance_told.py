@@ -1,6 +1,12 @@
 """What tests of a platform's low balance share: who asked to be told, and an hour's work."""
 
-from tests.webapp.jobs.test_notices import add, here, services, told  # noqa: F401
+from tests.webapp.jobs.test_notices import (  # noqa: F401 - fixtures
+    add,
+    every_name_is_known,
+    here,
+    services,
+    told,
+)
 from tests.webapp.researcher.conftest import *  # noqa: F403 - the fixtures of signed-in people
 from webapp.jobs.housekeeping import look_at_balances, tell_researchers
 from webapp.services import Services

@@ -177,7 +177,7 @@ class Needs(BaseModel):
         (lambda: refuse_unanswerable(Some(name="s", study=Some(unnamed=("contact", "ethics")))),
          'the study "s" does not say who is responsible for it: study.toml lacks contact, ethics'),
         (lambda: read_piece(io.BytesIO(b"\0")), "[Errno 104] the other side ended"),
-        (lambda: postgresql._found("pg_none"),
+        (lambda: postgresql._find_program("pg_none"),
          "the program pg_none is not installed. Expected the client programs of PostgreSQL, as new"
          " as its server. Install them (on Debian: apt install postgresql-client)."),
         (lambda: validated("prolific", Needs, {}),
@@ -188,7 +188,7 @@ class Needs(BaseModel):
         (lambda: find_participant(NOBODY_THERE, "x", LONG_AGO, 1),
          "There is no session at this address. Please check the link you were given."),
         (a_visit_to_a_closed_run, "This study takes no new participants."),
-        (lambda: at(SimulatedSession, None)._answered(Some(item=None), ()),
+        (lambda: at(SimulatedSession, None)._answer_fields(Some(item=None), ()),
          'the responder "reader" cannot answer trials of the type "rating". Expected a responder'
          ' with the method "rate".'),
         (a_compensation_of_whom_no_platform_knows,
