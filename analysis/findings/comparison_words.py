@@ -1,4 +1,4 @@
-"""The sentences about a study's comparisons, and how each measure is worded."""
+"""The table and the sentences of a study's comparisons, and how each measure is worded."""
 
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import dataclass
@@ -8,7 +8,10 @@ import numpy as np
 import pandas as pd
 
 from analysis.findings.design import CONDITION, VERSION
+from analysis.findings.finding import Context
 from analysis.statistics.resample import LEVEL
+from analysis.tables.accuracy_table import Column, Table
+from analysis.tables.section import Section
 from experiment.comparisons.contrast import PEOPLE, JudgeDifference, LevelDifference, Slope
 from experiment.comparisons.planned import PlannedComparison
 
@@ -71,6 +74,66 @@ WORDS: Mapping[str, MeasureWords] = {
         "Reading", "is slower", "is faster", "per cent", "reading times", _slowdown, 1
     ),
 }
+
+
+def comparisons_table(context: Context, rows: pd.DataFrame, role: str) -> Table:
+    """Return the table of the primary or of the exploratory comparisons.
+
+    Args:
+        context: The study and the origin of the numbers.
+        rows: The comparisons of this role, from ``comparisons.answered``.
+        role: ``primary`` or ``exploratory``.
+    """
+    is_primary = role == "primary"
+    family = int(rows["n_in_family"].max())
+    corrected = (
+        f"Intervals and p are corrected for the {family} primary comparisons (Bonferroni): an "
+        "interval excludes 0 exactly when p is below .05."
+        if is_primary and family > 1
+        else "Intervals: 95%, of each comparison by itself; nothing is corrected."
+    )
+    units = {name: words.unit for name, words in WORDS.items()}
+    scaled = rows.assign(
+        group=[WORDS[name].subject for name in rows["measure"]],
+        label=(
+            rows["name"]
+            + rows["judge"].where(rows["judge"] == "", ": " + rows["judge"])
+            + rows["is_planned"].map({True: "", False: " (not planned)"})
+        ),
+        **{
+            end: [
+                WORDS[name].scale(value)
+                for name, value in zip(rows["measure"], rows[end], strict=True)
+            ]
+            for end in ("estimate", "low", "high")
+        },
+        unit=rows["measure"].map(units),
+        p_shown=rows["p_corrected"],
+    )
+    return context.table(
+        NAME if is_primary else f"{NAME}_exploratory",
+        "Primary comparisons" if is_primary else "Exploratory comparisons",
+        _caption(rows),
+        scaled,
+        (
+            Column("label", "", "text"),
+            Column("estimate", "Difference", "estimate"),
+            Column("unit", "Unit", "text"),
+            Column("p_shown", "p", "p"),
+            Column("n_observations", "Answers", "count"),
+        ),
+        (corrected, "Variances are clustered by participant and by frame."),
+        Section.COMPARISONS,
+    )
+
+
+def _caption(rows: pd.DataFrame) -> str:
+    planned = rows[rows["is_planned"]]
+    if planned.empty:
+        return "Comparisons that the study did not plan."
+    if planned["is_declared"].all():
+        return "The study's questions, declared before the data."
+    return "The study declares no comparisons: these follow from its design."
 
 
 def comparison_sentences(statistics: Mapping[str, pd.DataFrame]) -> Iterator[str]:

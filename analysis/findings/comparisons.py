@@ -1,6 +1,7 @@
 """The study's comparisons, answered: the questions that a report answers first."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -8,8 +9,8 @@ import pandas as pd
 
 from analysis.data.own_columns import PREFIX, items_of
 from analysis.data.readings import RELATIVE
-from analysis.findings.comparison_words import ALPHA, NAME, WORDS, statements
-from analysis.findings.design import crossed_designs
+from analysis.findings.comparison_words import ALPHA, NAME, comparisons_table, statements
+from analysis.findings.design import Crossing, crossed_designs
 from analysis.findings.differences import split_tied_models
 from analysis.findings.effects import Measure
 from analysis.findings.finding import Finding, FindingInputs, Findings
@@ -18,7 +19,6 @@ from analysis.statistics.contrasts import contrasts
 from analysis.statistics.paired import models_against_models, people_against_models
 from analysis.statistics.reading_regression import slope
 from analysis.statistics.resample import LEVEL, codes
-from analysis.tables.accuracy_table import Column, Table
 from analysis.tables.section import Section
 from experiment.comparisons.contrast import (
     MODELS,
@@ -27,11 +27,14 @@ from experiment.comparisons.contrast import (
     JudgeDifference,
     Slope,
 )
-from experiment.comparisons.planned import PlannedComparison, planned_comparisons
+from experiment.comparisons.planned import (
+    PlannedComparison,
+    construction_designs,
+    implied_comparisons,
+    resolve,
+)
 from experiment.errors import ParallaxError
-from experiment.responses.registry import response_of
 from experiment.studies.analysis_plan import Comparison
-from experiment.studies.study import Study
 
 Row = dict[str, Any]
 
@@ -44,12 +47,35 @@ _MEASURES: Mapping[str, Measure] = {
 }
 
 
+class _Answers:
+    """The answers that comparisons share: each table is made once.
+
+    Attributes:
+        inputs: The inputs of findings.
+    """
+
+    def __init__(self, inputs: FindingInputs) -> None:
+        self.inputs = inputs
+        self._measured: dict[str, pd.DataFrame] = {}
+
+    @cached_property
+    def designs(self) -> list[tuple[str, pd.DataFrame, Crossing]]:
+        """Each construction's answers with their cells, and the crossing of the cells."""
+        return list(crossed_designs(self.inputs))
+
+    def measured(self, measure: Measure) -> pd.DataFrame:
+        """Return all answers with the value of a measure."""
+        if measure.name not in self._measured:
+            self._measured[measure.name] = measure.answers(self.inputs)
+        return self._measured[measure.name]
+
+
 def _run(inputs: FindingInputs) -> Findings:
     rows, unanswered = answered(inputs)
     if rows.empty:
         return Findings(left_out=unanswered)
     tables = [
-        _table(inputs, rows[rows["role"] == role], role)
+        comparisons_table(inputs.context, rows[rows["role"] == role], role)
         for role in ("primary", "exploratory")
         if (rows["role"] == role).any()
     ]
@@ -60,27 +86,36 @@ def answered(inputs: FindingInputs) -> tuple[pd.DataFrame, tuple[str, ...]]:
     """Return the study's comparisons with their results, and why others have none.
 
     Returns:
-        A frame with a row for each comparison (and model): name, role, is_declared, is_planned (not
-        by an option of this comparison), measure,
-        compared (in the notation of study.toml), constructions, judge, estimate, low, high, level
-        (of the interval), p, p_corrected, n_in_family, smallest_effect, is_equivalent,
-        n_observations, n_participants, n_frames; and sentences on comparisons without an answer.
+        A frame with a row for each comparison (and model): name, role, is_declared, is_planned
+        (False for those asked by an option), measure, compared (in the notation of study.toml),
+        constructions, judge, estimate, low, high, level (of the interval), p, p_corrected,
+        n_in_family, smallest_effect, is_equivalent, n_observations, n_participants, n_frames; and
+        sentences on comparisons without an answer.
         Primary comparisons are corrected among themselves by Bonferroni's method, interval and p
         alike, so that an interval excludes 0 exactly when its p is below .05.
     """
+    study = inputs.run.study
     # A part of a session with several tasks has the answers to one task alone.
     present = set(inputs.data.judgments["construction"].astype(str).unique())
     items = [item for item in items_of(inputs.run.items) if item.construction in present]
-    planned: list[PlannedComparison] = []
+    try:
+        designs = construction_designs(study, items, own_code=False)
+    except ParallaxError as error:
+        return pd.DataFrame(), (f"The study's comparisons are not answered: {error}",)
+    asked = [
+        Comparison(name=text, compare=text, role="exploratory")
+        for text in inputs.options.comparisons
+    ]
+    planned = [] if study.comparisons else list(implied_comparisons(study, designs))
     unanswered: list[str] = []
-    for study in _one_by_one(inputs):
+    for declared in (*study.comparisons, *asked):
+        if declared.constructions and not present & set(declared.constructions):
+            continue
         try:
-            planned += planned_comparisons(study, items)
+            planned.append(resolve(declared, designs))
         except ParallaxError as error:
-            [declared] = study.comparisons
-            if not declared.constructions or present & set(declared.constructions):
-                unanswered.append(f"{declared.name}: {error}")
-    measures = _measures(inputs.run.study)
+            unanswered.append(f"{declared.name}: {error}")
+    measures = {measure for design in designs for measure in design.measures}
     parts = [
         (comparison, _judges(inputs, comparison))
         for comparison in planned
@@ -89,38 +124,16 @@ def answered(inputs: FindingInputs) -> tuple[pd.DataFrame, tuple[str, ...]]:
     n_primary = sum(
         len(judges) for comparison, judges in parts if comparison.declaration.is_primary
     )
-    rows, unplanned = [], inputs.options.comparisons
+    data, rows, unplanned = _Answers(inputs), [], inputs.options.comparisons
     for comparison, judges in parts:
         family = n_primary if comparison.declaration.is_primary else 1
         for judge in judges:
-            result = _result(inputs, comparison, judge, family)
+            result = _result(data, comparison, judge, family)
             if isinstance(result, str):
                 unanswered.append(f"{comparison.declaration.name}: {result}")
             else:
                 rows.append(_described(comparison, judge, family, unplanned) | result)
     return pd.DataFrame(rows), tuple(unanswered)
-
-
-def _measures(study: Study) -> tuple[str, ...]:
-    """Return the measures of a study's answers; a type that is not installed is read as choices."""
-    try:
-        response = response_of(study, own_code=False)
-    except ParallaxError:
-        return ("accuracy",)
-    return response.measures or ("accuracy",)
-
-
-def _one_by_one(inputs: FindingInputs) -> Iterator[Study]:
-    """Yield the study with each comparison alone; the study itself if it declares none."""
-    study = inputs.run.study
-    if not study.comparisons:
-        yield study
-    asked = [
-        Comparison(name=text, compare=text, role="exploratory")
-        for text in inputs.options.comparisons
-    ]
-    for comparison in (*study.comparisons, *asked):
-        yield study.model_copy(update={"comparisons": [comparison]})
 
 
 def _described(
@@ -151,13 +164,11 @@ def _judges(inputs: FindingInputs, comparison: PlannedComparison) -> list[str]:
     return [compared.second]
 
 
-def _result(
-    inputs: FindingInputs, comparison: PlannedComparison, judge: str, family: int
-) -> Row | str:
+def _result(data: _Answers, comparison: PlannedComparison, judge: str, family: int) -> Row | str:
     """Return a comparison's estimate, interval, p and numbers, or why there is none."""
     declaration = comparison.declaration
     sides = 2 if declaration.one_sided else 1
-    estimate_at = _estimator(inputs, comparison, judge)
+    estimate_at = _estimator(data, comparison, judge)
     if isinstance(estimate_at, str):
         return estimate_at
     level = 1 - sides * ALPHA / family
@@ -182,33 +193,31 @@ def _result(
 Estimator = Callable[[float], Row]
 
 
-def _estimator(inputs: FindingInputs, comparison: PlannedComparison, judge: str) -> Estimator | str:
+def _estimator(data: _Answers, comparison: PlannedComparison, judge: str) -> Estimator | str:
     """Return a function from an interval's level to the result, or why there is no result."""
     compared = comparison.compared
     if isinstance(compared, JudgeDifference):
-        return _judge_estimator(inputs, comparison, compared, judge)
-    measure = _MEASURES.get(comparison.measure)
-    if measure is None:
-        return f'comparisons of "{comparison.measure}" are not answered here.'
+        return _judge_estimator(data.inputs, comparison, compared, judge)
+    measure = _MEASURES[comparison.measure]
     if isinstance(compared, Contrast):
-        return _contrast_estimator(inputs, comparison, compared, measure)
-    return _slope_estimator(inputs, comparison, compared, measure)
+        return _contrast_estimator(data, comparison, compared, measure)
+    return _slope_estimator(data, comparison, compared, measure)
 
 
 def _contrast_estimator(
-    inputs: FindingInputs, comparison: PlannedComparison, compared: Contrast, measure: Measure
+    data: _Answers, comparison: PlannedComparison, compared: Contrast, measure: Measure
 ) -> Estimator | str:
     parts: list[pd.DataFrame] = []
     weights: dict[str, float] = {}
-    answers = measure.answers(inputs)
-    for name, rows, cross in crossed_designs(inputs):
+    answers = data.measured(measure)
+    for name, rows, cross in data.designs:
         named = {step.factor for step in compared.differences} | {fixed for fixed, _ in compared.at}
         if name not in comparison.constructions or not named <= set(cross.factors):
             continue
         of_cells = compared.weights(cross.factors, cross.cells)
         if not of_cells or not measure.is_compared(rows, cross):
             continue
-        in_cells = measure.in_cells(answers, rows, inputs.run.study)
+        in_cells = measure.in_cells(answers, rows, data.inputs.run.study)
         if measure is READ:
             in_cells = _in_regions(in_cells, comparison.declaration.regions)
             if in_cells.empty:
@@ -256,8 +265,9 @@ def _in_regions(answers: pd.DataFrame, regions: Sequence[int]) -> pd.DataFrame:
 
 
 def _slope_estimator(
-    inputs: FindingInputs, comparison: PlannedComparison, compared: Slope, measure: Measure
+    data: _Answers, comparison: PlannedComparison, compared: Slope, measure: Measure
 ) -> Estimator | str:
+    inputs = data.inputs
     rows = inputs.data.judgments
     rows = rows[rows["construction"].astype(str).isin(comparison.constructions)]
     column = f"{PREFIX}{compared.variable}"
@@ -265,11 +275,11 @@ def _slope_estimator(
     if column not in items:
         return f'the items have no column "{compared.variable}".'
     numbers = dict(zip(items["item_id"].astype(str), items[column], strict=True))
-    answers = measure.answers(inputs)
     keys = ["participant", "position"]
     if measure is READ:
+        read_times = data.measured(READ)
         answers = _in_regions(
-            answers.assign(cell="", unit=answers["unit"].astype(str)),
+            read_times.assign(cell="", unit=read_times["unit"].astype(str)),
             comparison.declaration.regions,
         )
         read = rows[keys].assign(participant=rows["participant"].astype(str))
@@ -342,52 +352,6 @@ def _judge_estimator(
         } | {name: row[column] if column else 0 for name, column in numbers.items()}  # fmt: skip
 
     return estimate
-
-
-def _table(inputs: FindingInputs, rows: pd.DataFrame, role: str) -> Table:
-    is_primary = role == "primary"
-    family = int(rows["n_in_family"].max())
-    corrected = (
-        f"Intervals and p are corrected for the {family} primary comparisons (Bonferroni): an "
-        "interval excludes 0 exactly when p is below .05."
-        if is_primary and family > 1
-        else "Intervals: 95%, of each comparison by itself; nothing is corrected."
-    )
-    units = {name: words.unit for name, words in WORDS.items()}
-    scaled = rows.assign(
-        group=[WORDS[name].subject for name in rows["measure"]],
-        label=(
-            rows["name"]
-            + rows["judge"].where(rows["judge"] == "", ": " + rows["judge"])
-            + rows["is_planned"].map({True: "", False: " (not planned)"})
-        ),
-        **{
-            end: [
-                WORDS[name].scale(value)
-                for name, value in zip(rows["measure"], rows[end], strict=True)
-            ]
-            for end in ("estimate", "low", "high")
-        },
-        unit=rows["measure"].map(units),
-        p_shown=rows["p_corrected"],
-    )
-    return inputs.context.table(
-        NAME if is_primary else f"{NAME}_exploratory",
-        "Primary comparisons" if is_primary else "Exploratory comparisons",
-        "The study's questions, declared before the data."
-        if rows["is_declared"].all()
-        else "The study declares no comparisons: these follow from its design.",
-        scaled,
-        (
-            Column("label", "", "text"),
-            Column("estimate", "Difference", "estimate"),
-            Column("unit", "Unit", "text"),
-            Column("p_shown", "p", "p"),
-            Column("n_observations", "Answers", "count"),
-        ),
-        (corrected, "Variances are clustered by participant and by frame."),
-        Section.COMPARISONS,
-    )
 
 
 COMPARISONS = Finding(NAME, Section.COMPARISONS, _run)

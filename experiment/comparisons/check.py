@@ -17,7 +17,6 @@ def comparison_mistakes(study: Study, items: Sequence[Item]) -> Iterator[tuple[i
     """Yield the mistakes in a study's comparisons, each with the comparison's number from 0."""
     try:
         designs = construction_designs(study, items) if study.comparisons else []
-        designs = [design for design in designs if design.measures]
     except ParallaxError:
         # The checks of the items report this error.
         return
@@ -70,11 +69,6 @@ def _mistakes(
         yield StudyError(
             "the test is one-sided, but no direction is predicted",
             expected='predicted = "positive" or "negative", or no one_sided',
-        )
-    if (planned.measure == "share") != bool(comparison.option):
-        yield StudyError(
-            'of = "share" and option belong together',
-            expected='both, such as of = "share" and option = "good", or neither',
         )
     if isinstance(planned.compared, Slope):
         yield from _slope_mistakes(planned.compared, items)

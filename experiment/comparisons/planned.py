@@ -77,18 +77,32 @@ class PlannedComparison:
         }
 
 
-def construction_designs(study: Study, items: Sequence[Item]) -> list[ConstructionDesign]:
-    """Return the factors of each construction that has targets, in the study's order."""
-    response = response_of(study)
+def construction_designs(
+    study: Study, items: Sequence[Item], *, own_code: bool = True
+) -> list[ConstructionDesign]:
+    """Return the designs of the constructions that have targets, in the study's order.
+
+    Constructions whose answers have no measure are left out.
+
+    Args:
+        study: The study.
+        items: The study's items.
+        own_code: Whether a type of response in the study's own code may be loaded.
+
+    Raises:
+        ParallaxError: The type of response cannot be loaded, or an item cannot be shown.
+    """
+    response = response_of(study, own_code=own_code)
     by_construction: dict[str, list[Item]] = {entry.name: [] for entry in study.constructions}
     for item in items:
         if item.kind is Kind.TARGET:
             by_construction.setdefault(item.construction, []).append(item)
-    return [
+    designs = [
         _construction_design(study, response, name, targets)
         for name, targets in by_construction.items()
         if targets
     ]
+    return [design for design in designs if design.measures]
 
 
 def _construction_design(
@@ -135,10 +149,10 @@ def planned_comparisons(study: Study, items: Sequence[Item]) -> list[PlannedComp
     Raises:
         StudyError: A declared comparison does not fit the items.
     """
-    designs = [design for design in construction_designs(study, items) if design.measures]
+    designs = construction_designs(study, items)
     if study.comparisons:
         return [resolve(comparison, designs) for comparison in study.comparisons]
-    return list(_implied(study, designs))
+    return list(implied_comparisons(study, designs))
 
 
 def resolve(comparison: Comparison, designs: Sequence[ConstructionDesign]) -> PlannedComparison:
@@ -176,7 +190,10 @@ def resolve(comparison: Comparison, designs: Sequence[ConstructionDesign]) -> Pl
     )
 
 
-def _implied(study: Study, designs: Sequence[ConstructionDesign]) -> Iterator[PlannedComparison]:
+def implied_comparisons(
+    study: Study, designs: Sequence[ConstructionDesign]
+) -> Iterator[PlannedComparison]:
+    """Yield the comparisons that follow from a study's design (see ``planned_comparisons``)."""
     plan = study.analysis
     titles = {entry.name: entry.title for entry in study.constructions}
     several = len(designs) > 1

@@ -65,10 +65,9 @@ class Comparison(BaseModel):
         description='what is compared: "factor: level - level", also with "at factor = level"; '
         '"factor x factor" for an interaction; "people - models"; or "slope of column"',
     )
-    of: Literal["", "accuracy", "share", "rating", "yes", "d_prime", "log_rt"] = Field(
+    of: Literal["", "accuracy", "rating", "yes", "log_rt"] = Field(
         default="", description="the measure; by default the main measure of the type of response"
     )
-    option: str = Field(default="", description="with of = share, the option whose share it is")
     constructions: Texts = Field(
         default=(),
         description="the constructions whose items are compared, pooled; all with these cells "

@@ -1,6 +1,8 @@
 """The study's comparisons, answered: values from the cells, corrections, and sentences."""
 
+import sys
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -150,3 +152,15 @@ def test_a_comparison_by_an_option_is_answered_and_marked_as_not_planned(run: Ex
     row = _rows(report).loc["length at structure = island"]
     assert (row["role"], row["is_planned"]) == ("exploratory", False)
     assert any(text.startswith("Not planned: length at struct") for text in report.summary)
+
+
+def test_the_studys_own_code_is_not_run_and_its_comparisons_are_left_out(
+    run: ExportedRun, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "own_type_of_a_study.py").write_text("raise SystemExit('the code was run')\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    own = designed(run, response="own_type_of_a_study:Own")
+    report = _report(own)
+    assert "comparisons" not in report.statistics
+    assert any("comparisons are not answered" in text for text in report.left_out)
+    assert "own_type_of_a_study" not in sys.modules

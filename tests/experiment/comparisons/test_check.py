@@ -34,8 +34,6 @@ SUBJECT = {"name": "subject", "compare": "subject: sg - pl"}
         ({"of": "rating"}, 'the answers have no measure "rating"'),
         ({"regions": [0]}, "regions are given for a comparison that is not of reading times"),
         ({"one_sided": True}, "the test is one-sided, but no direction is predicted"),
-        ({"of": "share"}, 'of = "share" and option belong together'),
-        ({"option": "good"}, 'of = "share" and option belong together'),
         ({"compare": "slope of subject"}, 'the column subject holds "sg"'),
         ({"compare": "slope of frequency"}, 'There is no column of the items "frequency"'),
     ],
