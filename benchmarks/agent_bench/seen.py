@@ -10,13 +10,11 @@ class SeenAnswer(ObservedAnswer):
     """One answer.
 
     Attributes:
-        item: The item's name.
         kind: Its construction and condition.
         chose_good: Whether the expected one of two options was chosen; None for other trials.
         pointer_stopped_ms: From painting to the pointer's last movement before the press.
     """
 
-    item: str = ""
     kind: str = ""
     chose_good: bool | None = None
     pointer_stopped_ms: float | None = None

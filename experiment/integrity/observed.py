@@ -24,6 +24,7 @@ class ObservedAnswer:
         release_ms: The time from painting to the end of the press.
         waited_ms: The time from choice to sending, for instance while offline.
         input_method: key, pointer or touch.
+        item: The name of the item that was shown.
         side: The side of the chosen option, or the point of the scale.
         n_characters: The length of the texts on the screen.
         has_onset: Whether the browser reported its source for the painting time.
@@ -44,6 +45,7 @@ class ObservedAnswer:
     release_ms: float | None = None
     waited_ms: float | None = None
     input_method: str = ""
+    item: str = ""
     side: str = ""
     n_characters: int = 0
     has_onset: bool = False

@@ -10,6 +10,7 @@ import click
 
 from experiment.integrity.certificate import Certificate
 from experiment.integrity.humanness import HumannessScore, rates_of
+from experiment.integrity.replays import Replay
 from experiment.studies.humanness import Rates
 from experiment.tables.files import text_table
 from webapp.commands.options import open_sessions, with_instance
@@ -17,7 +18,7 @@ from webapp.database.engine import reading
 from webapp.jobs.housekeeping import summarise as sessions_summarised
 from webapp.runs.blinding import is_blind
 from webapp.runs.humanness import humanness_scores
-from webapp.runs.integrity import certificates, flags_of
+from webapp.runs.integrity import certificates, find_run_replays, flags_of
 from webapp.runs.runs import named_run, study_as_launched
 
 _HEADER = (
@@ -30,8 +31,28 @@ _HEADER = (
 @click.argument("run")
 @click.option("--all", "everybody", is_flag=True, help="Also list participants without a flag.")
 @click.option("--json", "as_json", is_flag=True, help="Print every measurement, as JSON.")
+@click.option(
+    "--replays",
+    "seeks_replays",
+    is_flag=True,
+    help="Also compare all sessions pair by pair: do two share times or pointer paths?",
+)
+@click.option(
+    "--other",
+    "others",
+    metavar="RUN",
+    multiple=True,
+    help="Also compare them with the sessions of this run; may be repeated.",
+)
 @with_instance
-def integrity(run: str, everybody: bool, as_json: bool, instance: Path) -> None:
+def integrity(
+    run: str,
+    everybody: bool,
+    as_json: bool,
+    seeks_replays: bool,
+    others: tuple[str, ...],
+    instance: Path,
+) -> None:
     """Show which sessions of RUN look like a program's.
 
     Evidence, never a verdict: a flag excludes nobody, and decides nothing about pay.
@@ -47,6 +68,10 @@ def integrity(run: str, everybody: bool, as_json: bool, instance: Path) -> None:
         blind = is_blind(session, found_run)
         of_block = [] if blind else list(humanness_scores(session, found_run, study))
         rates = rates_of(study)
+        pairs: list[Replay] = []
+        if seeks_replays or others:
+            other_runs = [named_run(session, ref) for ref in dict.fromkeys(others) if ref != run]
+            pairs = find_run_replays(session, found_run, other_runs)
     by_ref = dict(of_block)
     if as_json:
         records = [
@@ -56,6 +81,7 @@ def integrity(run: str, everybody: bool, as_json: bool, instance: Path) -> None:
                 "signals": dict(certificate.signals),
                 "flags": flags,
                 **({"humanness": asdict(by_ref[ref])} if ref in by_ref else {}),
+                **({"replays": _pairs_of(ref, pairs)} if seeks_replays or others else {}),
             }
             for ref, certificate, flags in certified
         ]
@@ -72,8 +98,43 @@ def integrity(run: str, everybody: bool, as_json: bool, instance: Path) -> None:
         click.echo("This run is for simulated participants, so none is flagged.")
     if study.humanness and blind:
         click.echo("The humanness block is told once the run is unblinded.")
+    if seeks_replays or others:
+        _show_replays(pairs)
     if of_block:
         _warn_about_block(of_block, rates)
+
+
+def _pairs_of(ref: str, pairs: Sequence[Replay]) -> list[dict[str, object]]:
+    return [asdict(pair) for pair in pairs if ref in (pair.first, pair.second)]
+
+
+def _show_replays(pairs: Sequence[Replay]) -> None:
+    """Print the pairs of sessions that share what no two people share."""
+    if not pairs:
+        click.echo("\nNo two sessions share their times or their pointer paths.")
+        return
+    click.echo("\nSessions that share what no two people share:")
+    header = ("session", "and", "answers", "correlation", "people's limit", "same paths", "of")
+    click.echo(
+        text_table(
+            header,
+            [
+                (
+                    pair.first,
+                    pair.second,
+                    pair.n_answers or "",
+                    "" if pair.correlation is None else f"{pair.correlation:.3f}",
+                    "" if pair.limit is None else f"{pair.limit:.3f}",
+                    pair.n_same_paths,
+                    pair.n_paths,
+                )
+                for pair in pairs
+            ],
+        )
+    )
+    click.echo(
+        "One of two may be the replay of the other. Evidence, never a verdict: it excludes nobody."
+    )
 
 
 def _warn_about_block(scores: Sequence[tuple[str, HumannessScore]], rates: Rates | None) -> None:

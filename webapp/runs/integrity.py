@@ -17,12 +17,14 @@ from experiment.design.practice import breaks_before, pages_before
 from experiment.exclusion.integrity import flags
 from experiment.integrity.certificate import Certificate, certify
 from experiment.integrity.observed import ObservedAnswer, ObservedSession
+from experiment.integrity.replays import Replay, find_replays
 from experiment.materials.render import described
 from experiment.participation import Ending, EventKind
 from experiment.responses.base import Gives, ResponseType
 from experiment.responses.registry import response_of
 from experiment.studies.study import Study
 from webapp.database.models import Device, Event, Participant, Response, Run, RunItem, Trial
+from webapp.runs.runs import study_as_launched
 from webapp.runs.stored_answers import given_of
 
 _ROWS_AT_A_TIME = 2_000
@@ -207,6 +209,30 @@ def same_times(session: Session, run: Run) -> dict[int, list[tuple[str, int]]]:
     }
 
 
+def find_run_replays(session: Session, run: Run, others: Sequence[Run] = ()) -> list[Replay]:
+    """Return the pairs of a run's sessions that share what no two people share.
+
+    Sessions of people who withdrew, or whose data are restricted, are left out.
+
+    Args:
+        session: A reading session.
+        run: The run.
+        others: Further runs, whose sessions are compared with those of the run.
+    """
+    return find_replays(
+        _by_name(session, run), *(_by_name(session, other, f"{other.ref}/") for other in others)
+    )
+
+
+def _by_name(session: Session, run: Run, prefix: str = "") -> dict[str, ObservedSession]:
+    observed = observed_sessions(session, run, study_as_launched(session, run))
+    return {
+        f"{prefix}{person.ref}": seen
+        for person, seen in observed
+        if person.ending != Ending.WITHDRAWN
+    }
+
+
 def _n_characters(item: Mapping[str, str]) -> int:
     return sum(len(described(item.get(name) or "")) for name in _TEXTS)
 
@@ -227,6 +253,7 @@ def _answer(
         release_ms=response.release_ms,
         waited_ms=response.waited_ms,
         input_method=response.input_method,
+        item=row.item["item_id"],
         side=given.place,
         n_characters=_n_characters(row.item),
         has_onset=response.onset_source is not None,

@@ -187,3 +187,27 @@ def test_every_kind_of_event_stands_in_the_codebook():
     assert set(EVENT_KINDS) == set(EventKind)
     kind = next(column for column in EVENTS.columns if column.name == "kind")
     assert all(f"{one} (" in kind.description for one in EventKind)
+
+
+@pytest.mark.one_database
+def test_the_command_names_sessions_that_share_their_paths_in_one_run_and_in_two(
+    person, start, run, sessions, shell, tmp_path, study
+):
+    other = start_run(sessions, study)
+    of_one_person = [start(run), start(other)]
+    for number, visitor in enumerate([start(run), *of_one_person]):
+        for n in range(1, 9):
+            path = {"pointer_moves": 20 + n, "pointer_path_px": 200 + 10 * n + bool(number)}
+            visitor.answer(n, **measured(1000.0 + 77 * n * (number + 1), 80) | path)
+    with reading(sessions) as session:
+        refs = session.scalars(select(Participant.ref).order_by(Participant.id)).all()
+    again, elsewhere = refs[-3], refs[-2]
+    assert "No two sessions share" in shell("integrity", run.ref, "--replays")
+    printed = shell("integrity", run.ref, "--other", other.ref)
+    assert "Sessions that share what no two people share:" in printed
+    line = next(line for line in printed.splitlines() if f"{other.ref}/" in line)
+    assert line.split()[-2:] == ["8", "8"]
+    assert {again, elsewhere} & set(re.split(r"[ /]+", line))
+    records = json.loads(shell("integrity", run.ref, "--other", other.ref, "--json"))
+    found = [pair for record in records for pair in record["replays"]]
+    assert [(pair["n_paths"], pair["n_same_paths"]) for pair in found] == [(8, 8)]

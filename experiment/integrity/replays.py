@@ -1,0 +1,209 @@
+"""Pairs of sessions that share what no two people share: the course of their times, or paths.
+
+A farm of programs that replays one person's session gives the same series of times again, exactly
+or with noise. Two people do not: from trial to trial their times vary by themselves, apart from
+what they share because they were shown the same items, at the same places of a session. So each
+item's and each place's mean is taken off, and what is left of two sessions is correlated.
+"""
+
+import math
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain, combinations, product
+from operator import mul
+from statistics import NormalDist, correlation, fmean, stdev
+
+from experiment.integrity.observed import ObservedAnswer, ObservedSession, log_times
+
+# With fewer answers in common, or fewer sessions to take means of, no times are compared.
+FEWEST_ANSWERS = 8
+FEWEST_SESSIONS = 8
+# How far two people's times may go together all the same: more than among any that were measured.
+_SHARED = 0.5
+# How many pairs of people in all the runs like this one may be named wrongly.
+_FALSE_PAIRS = 0.01
+# From this correlation on, a pair is looked at more closely.
+_ROUGHLY = 0.5
+# A mean of fewer sessions than this would be mostly the session's own time.
+_FEWEST_FOR_MEAN = 5
+# Shorter paths, and those with fewer movements, may be equal by chance.
+_SHORTEST_PX, _FEWEST_MOVES = 50.0, 5
+_FEWEST_PATHS = 5
+
+Times = Mapping[int, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Replay:
+    """Two sessions that share what no two people share.
+
+    Attributes:
+        first: The name of the session that came first.
+        second: The name of the other.
+        n_answers: How many answers have times in both.
+        correlation: The correlation of their times; None if too few could be compared.
+        limit: The highest correlation that two people may have; None likewise.
+        n_paths: How many answers have a path of the pointer in both.
+        n_same_paths: How many of these paths are equal.
+    """
+
+    first: str
+    second: str
+    n_answers: int
+    correlation: float | None
+    limit: float | None
+    n_paths: int
+    n_same_paths: int
+
+    @property
+    def by_times(self) -> bool:
+        """Whether the times go together as no two people's do."""
+        if self.correlation is None or self.limit is None:
+            return False
+        return self.correlation > self.limit
+
+    @property
+    def by_paths(self) -> bool:
+        """Whether half of the paths or more are equal."""
+        return self.n_same_paths >= max(_FEWEST_PATHS, self.n_paths / 2)
+
+
+def find_replays(
+    sessions: Mapping[str, ObservedSession], *others: Mapping[str, ObservedSession]
+) -> list[Replay]:
+    """Return the pairs of sessions whose times or paths go together as no two people's do.
+
+    Args:
+        sessions: A run's sessions by name, in order of arrival.
+        others: The sessions of other runs, each of which is compared with those of the run.
+    """
+    own, *elsewhere = (_make_comparable(run) for run in (sessions, *others))
+    others_own = [one for run in elsewhere for one in run]
+    n_pairs = max(1, math.comb(len(own), 2) + len(own) * len(others_own))
+    pairs = (
+        _compare(one, other, n_pairs)
+        for one, other in chain(combinations(own, 2), product(own, others_own))
+    )
+    return [pair for pair in pairs if pair is not None and (pair.by_times or pair.by_paths)]
+
+
+@dataclass(frozen=True, slots=True)
+class _Comparable:
+    """A session's own times by position, the same as a vector of length 1, and its paths."""
+
+    name: str
+    times: Times
+    vector: Sequence[float]
+    paths: Mapping[int, tuple[int, float]]
+
+
+def _make_comparable(run: Mapping[str, ObservedSession]) -> list[_Comparable]:
+    last = max((each.position for one in run.values() for each in one.answers), default=0)
+    compared = []
+    for (name, session), times in zip(run.items(), take_off_means(list(run.values())), strict=True):
+        unit = _scale_to_unit(times)
+        vector = [unit.get(place, 0.0) for place in range(1, last + 1)]
+        compared.append(_Comparable(name, times, vector, _collect_paths(session.answers)))
+    return compared
+
+
+def _compare(one: _Comparable, other: _Comparable, n_pairs: int) -> Replay | None:
+    is_near = sum(map(mul, one.vector, other.vector)) > _ROUGHLY
+    common = one.paths.keys() & other.paths.keys()
+    if not is_near and not common:
+        return None
+    n, goes_along = correlate(one.times, other.times) if is_near else (0, None)
+    limit = None if goes_along is None else highest_of_people(n, n_pairs)
+    n_same = sum(one.paths[place] == other.paths[place] for place in common)
+    return Replay(one.name, other.name, n, goes_along, limit, len(common), n_same)
+
+
+def highest_of_people(n_answers: int, n_pairs: int) -> float:
+    """Return the highest correlation that two people's times may have among so many pairs.
+
+    By Fisher's z: people's times are taken to correlate by ``_SHARED`` at most, and one in a
+    hundred runs of so many pairs may name a pair wrongly.
+    """
+    above = NormalDist().inv_cdf(1 - _FALSE_PAIRS / n_pairs) / math.sqrt(n_answers - 3)
+    return math.tanh(math.atanh(_SHARED) + above)
+
+
+def correlate(one: Times, other: Times) -> tuple[int, float | None]:
+    """Return how many times two sessions have in common, and how these correlate."""
+    common = sorted(one.keys() & other.keys())
+    if len(common) < FEWEST_ANSWERS:
+        return len(common), None
+    first, second = [one[place] for place in common], [other[place] for place in common]
+    if min(stdev(first), stdev(second)) < 1e-9:
+        return len(common), None
+    return len(common), correlation(first, second)
+
+
+def take_off_means(sessions: Sequence[ObservedSession]) -> list[Times]:
+    """Return each session's log times by position, without what others share.
+
+    Empty for all if there are too few sessions to take means of.
+    """
+    if len(sessions) < FEWEST_SESSIONS:
+        return [{} for _ in sessions]
+    timed = [[answer for answer in session.answers if answer.rt_ms] for session in sessions]
+    logs = [log_times(answers) if answers else [] for answers in timed]
+    series = [[time - fmean(times) for time in times] for times in logs]
+    for shared_by in (lambda answer: answer.item or None, lambda answer: answer.position):
+        series = _subtract_means(timed, series, shared_by)
+    return [
+        {answer.position: time for answer, time in zip(answers, times, strict=True)}
+        for answers, times in zip(timed, series, strict=True)
+    ]
+
+
+def _subtract_means(
+    timed: Sequence[Sequence[ObservedAnswer]],
+    series: Sequence[Sequence[float]],
+    shared_by: Callable[[ObservedAnswer], object],
+) -> list[list[float]]:
+    """Return the times without the mean of all that share an item, or a place of the session."""
+    sharing: dict[object, list[float]] = defaultdict(list)
+    for answer, time in _pairs(timed, series):
+        sharing[shared_by(answer)].append(time)
+    means = {
+        key: fmean(times)
+        for key, times in sharing.items()
+        if key is not None and len(times) >= _FEWEST_FOR_MEAN
+    }
+    return [
+        [
+            time - means.get(shared_by(answer), 0.0)
+            for answer, time in zip(answers, times, strict=True)
+        ]
+        for answers, times in zip(timed, series, strict=True)
+    ]
+
+
+def _pairs(
+    timed: Sequence[Sequence[ObservedAnswer]], series: Sequence[Sequence[float]]
+) -> Iterator[tuple[ObservedAnswer, float]]:
+    for answers, times in zip(timed, series, strict=True):
+        yield from zip(answers, times, strict=True)
+
+
+def _scale_to_unit(series: Times) -> Times:
+    """Return a series with mean 0 and length 1; empty where it is too short or does not vary."""
+    if len(series) < FEWEST_ANSWERS:
+        return {}
+    mean = fmean(series.values())
+    length = math.sqrt(sum((time - mean) ** 2 for time in series.values()))
+    return {place: (time - mean) / length for place, time in series.items()} if length else {}
+
+
+def _collect_paths(answers: Sequence[ObservedAnswer]) -> dict[int, tuple[int, float]]:
+    """Return the movements and the length of each pointer path that is long enough to compare."""
+    return {
+        answer.position: (answer.pointer_moves, answer.pointer_path_px)
+        for answer in answers
+        if answer.pointer_moves is not None
+        and answer.pointer_path_px is not None
+        and answer.pointer_moves >= _FEWEST_MOVES
+        and answer.pointer_path_px >= _SHORTEST_PX
+    }
