@@ -34,12 +34,14 @@ export class Presses {
   #stoppedMs = null;
   /** @type {[number, number] | undefined} */
   #at;
+  #place;
 
   /**
    * @param {HTMLElement} place Where pointers press.
    * @param {AbortSignal} signal Aborted when the page is left.
    */
   constructor(place, signal) {
+    this.#place = place;
     if (place.closest("[data-traces]")) this.#trace = new Trace(signal);
     const listening = { signal, capture: true, passive: true };
     const onDown = (/** @type {PointerEvent} */ event) => {
@@ -78,6 +80,18 @@ export class Presses {
     this.#moves = 0;
     this.#path = 0;
     this.#stoppedMs = null;
+  }
+
+  /**
+   * Says that a press was not taken, until one is.
+   * @param {boolean} isRefused
+   */
+  sayRefused(isRefused) {
+    /** @type {HTMLElement | null} */
+    const uncounted = this.#place.querySelector(".uncounted");
+    const text = isRefused ? (uncounted?.dataset.text ?? "") : "";
+    // The same words again would be read aloud again.
+    if (uncounted && uncounted.textContent !== text) uncounted.textContent = text;
   }
 
   /**

@@ -248,6 +248,7 @@ export class TrialView {
     this.#examine(trial);
     const rtMs = press.downMs - onset.ms;
     const reason = this.#whyPremature(rtMs, press.repeated);
+    this.#presses.sayRefused(Boolean(reason));
     if (reason) return this.#keepPremature(reason, rtMs, press.method);
     if (this.#reads.completes?.(option) === false) return;
     const sincePainting = (/** @type {number} */ ms) => Math.min(ms - onset.ms, DAY_MS);

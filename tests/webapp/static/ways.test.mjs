@@ -186,7 +186,8 @@ const SCRIPTS = {
 
 function stage(type) {
   const [content, trial, presses] = TYPES[type]();
-  const place = new Element("stage", {}, content);
+  const uncounted = new Element("uncounted", { text: "That press does not count." });
+  const place = new Element("stage", {}, content, uncounted);
   const chosen = [];
   const { signal } = new AbortController();
   const keys = new Keys(["1", "2"]);
@@ -199,7 +200,7 @@ function stage(type) {
     target: which === "next" ? next : targets[which],
     key: which === "next" ? " " : String((which % 2) + 1),
   }));
-  return { view, trial, steps, chosen, place };
+  return { view, trial, steps, chosen, place, uncounted };
 }
 
 const INTERVAL_MS = 300;
@@ -223,6 +224,29 @@ for (const type of Object.keys(TYPES)) {
         }
       });
     }
+  }
+}
+
+for (const type of Object.keys(TYPES)) {
+  for (const way of ["key", "mouse", "touch", "voice"]) {
+    test(`${type}: a press by ${way} that is not taken is said once, until one is taken`, () => {
+      const { view, trial, steps, chosen, uncounted } = stage(type);
+      view.show({ ...trial, position: 1 });
+      paintAt(1000);
+      assert.equal(uncounted.textContent, "");
+      for (const at of [960, 970]) {
+        WAYS[way]({ ...steps[0], at, clicks: 1 });
+        assert.equal(uncounted.textContent, "That press does not count.");
+      }
+      let at = 1000;
+      for (const step of steps) {
+        at += INTERVAL_MS;
+        WAYS[way]({ ...step, at, clicks: 1 });
+        assert.equal(uncounted.textContent, "");
+        paintAt(at + 80);
+      }
+      assert.equal(chosen.length, 1);
+    });
   }
 }
 

@@ -155,16 +155,18 @@ class Reader {
       this.refuse(reason, press);
       return undefined;
     }
+    this.presses.sayRefused(false);
     this.#trusted &&= press.trusted;
     return { ms, onset };
   }
 
   /**
-   * Keeps a press that is not taken, and why.
+   * Keeps a press that is not taken, and why, and says that it was not.
    * @param {string} reason
    * @param {Press} press
    */
   refuse(reason, press) {
+    this.presses.sayRefused(true);
     if (this.#premature.length >= MOST_PREMATURE) return;
     const ms = press.downMs - this.clock.onset.ms;
     const known = Number.isFinite(ms) ? tenth(ms) : null;
