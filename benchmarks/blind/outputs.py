@@ -125,7 +125,7 @@ class Reader:
         """Yield what forms of money show, and confirm; then the ledger, and what was told."""
         rules = {rule.endpoint: rule for _, rule in routes(self._app)}
         check, pay, show = (rules[f"money.{name}"] for name in ("check", "carry_out", "show"))
-        for asked in FORMS["money.check"]:
+        for asked in FORMS["money.preview_payments"]:
             form = {name: text.format(who=self._world.people[-1]) for name, text in asked.items()}
             shown = self._answer(check, "POST", self._of_run(check), form)
             yield f"POST {check.rule} {form}", shown

@@ -33,7 +33,7 @@ from webapp.jobs.long_jobs import MADE, Job, Jobs, JobState
 from webapp.jobs.notices import Cause, Way
 from webapp.recruiters.registry import RECRUITERS
 from webapp.researcher.reports import make_report_link
-from webapp.researcher.study_folders import copied, digest_of_text, uploads_of
+from webapp.researcher.study_folders import copy_study_folder, get_project_uploads, hash_text
 from webapp.runs.blinding import unblind
 from webapp.runs.launch import launch
 from webapp.runs.links import make_links
@@ -57,7 +57,7 @@ class Peopled(Site):
         leaves: Endpoints that end the session, which come last.
     """
 
-    leaves = ("sign_in.leave", "sign_in.leave_everywhere")
+    leaves = ("sign_in.end_this_session", "sign_in.end_all_sessions")
 
     def __init__(self, instance: Path, database_url: str = "") -> None:
         super().__init__(instance, database_url)
@@ -90,8 +90,8 @@ class Peopled(Site):
         self._asking = launch(
             session, asking_first(study), 1, "direct", now=now, code_version="0"
         ).ref
-        folder = uploads_of(self.instance, None) / "0a0b0c0d" / "mine"
-        copied(study.folder, folder)
+        folder = get_project_uploads(self.instance, None) / "0a0b0c0d" / "mine"
+        copy_study_folder(study.folder, folder)
         jobs = Jobs(self.instance)
         for subject, job_id in ((self.ref, REPORT), (STUDY, JOB)):
             made = jobs.folder(job_id) / MADE
@@ -100,7 +100,7 @@ class Peopled(Site):
             jobs.note_people(job_id, ())
             (made / "report.html").write_text("a report", encoding="utf-8")
         self.sound |= RIGHT | {
-            "seen": digest_of_text((folder / "study.toml").read_text("utf-8")),
+            "seen": hash_text((folder / "study.toml").read_text("utf-8")),
             "invitation": invite(
                 session, named_project(session, PROJECT), ProjectRole.READER, by=_BY, now=now
             ),
@@ -147,8 +147,8 @@ class Peopled(Site):
         """Return what is right in the fields of a route, by their names."""
         own = {
             "rights.send_data": {"code": self.sound["_code"]},
-            "joining.join": {"code": self.sound["invitation"]},
-            "report_pages.read_shared": {"link": self.shared},
+            "joining.join_project": {"code": self.sound["invitation"]},
+            "report_pages.read_shared_report": {"link": self.shared},
         }
         special = SPECIAL.get(rule.endpoint, {}) | own.get(rule.endpoint, {})
         return self.sound | special

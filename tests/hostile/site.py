@@ -28,7 +28,13 @@ PROJECT = "a-project"
 # They end what the others are tried with, or start long work: they are asked without the form's
 # digest, and so nothing is done, after every header was read.
 _NOT_DONE = frozenset(
-    {"sign_in.leave", "sign_in.leave_everywhere", "projects.end", "runs.close", "reports.make"}
+    {
+        "sign_in.end_this_session",
+        "sign_in.end_all_sessions",
+        "projects.close_project",
+        "runs.close_to_newcomers",
+        "reports.start_report",
+    }
 )
 
 _AREAS = {

@@ -13,7 +13,7 @@ from experiment.studies.study import Study
 from webapp.database.engine import reading
 from webapp.database.models import Run
 from webapp.errors import RequestError
-from webapp.researcher.access import allowed
+from webapp.researcher.access import require_access
 from webapp.runs.blinding import is_blind
 from webapp.runs.people import AnsweredTrial, Record, record_of
 from webapp.runs.stored_answers import arrangement_of, given_of
@@ -26,8 +26,8 @@ film_pages = Blueprint("film", __name__)
 
 
 @film_pages.get("/runs/<ref>/film")
-@allowed(Right.SEE)
-def show(ref: str) -> ResponseReturnValue:
+@require_access(Right.SEE)
+def show_film(ref: str) -> ResponseReturnValue:
     """Show the films of the one or two participants whom the query names: ``who``, ``beside``."""
     who, beside = request.args.get("who", ""), request.args.get("beside", "").strip()
     services = current_services()
@@ -41,15 +41,15 @@ def show(ref: str) -> ResponseReturnValue:
                 code="blind",
             )
         study = services.study_of(session, run)
-        films = [_film(session, run, study, name) for name in (who, beside) if name]
+        films = [_make_film(session, run, study, name) for name in (who, beside) if name]
     if not films:
         problem = "The address names no participant."
         raise RequestError(problem, status=404, code="no_film")
     facts = {"run": run, "study": study, "films": films, "who": who, "beside": beside}
-    return render_template("researcher/film.html", **facts, words=_words())
+    return render_template("researcher/film.html", **facts, words=_get_script_texts())
 
 
-def _words() -> dict[str, str]:
+def _get_script_texts() -> dict[str, str]:
     """Return the texts of the page's script, by their names in the script."""
     return {
         "play": "Play",
@@ -67,7 +67,7 @@ def _words() -> dict[str, str]:
     }
 
 
-def _film(session: Session, run: Run, study: Study, ref: str) -> dict[str, Any]:
+def _make_film(session: Session, run: Run, study: Study, ref: str) -> dict[str, Any]:
     record = record_of(session, run, ref)
     if record is None or not any(trial.response for trial in record.trials):
         raise RequestError(
@@ -81,18 +81,18 @@ def _film(session: Session, run: Run, study: Study, ref: str) -> dict[str, Any]:
             status=409,
             code="restricted",
         )
-    first = _began(record)
-    scenes = [_scene(study, trial, first) for trial in record.trials if trial.response]
+    first = _get_start_time(record)
+    scenes = [_make_scene(study, trial, first) for trial in record.trials if trial.response]
     scenes.sort(key=lambda scene: scene["until_s"])
     return {"who": ref, "trials": len(record.trials), "scenes": scenes}
 
 
-def _began(record: Record) -> datetime:
-    onsets = [_onset(trial) for trial in record.trials if trial.response]
+def _get_start_time(record: Record) -> datetime:
+    onsets = [_get_trial_onset(trial) for trial in record.trials if trial.response]
     return min([*onsets, record.participant.consented_at or onsets[0]])
 
 
-def _onset(answered: AnsweredTrial) -> datetime:
+def _get_trial_onset(answered: AnsweredTrial) -> datetime:
     """Return the onset of a trial: its answer's arrival minus waiting and reaction times."""
     response = answered.response
     assert response is not None
@@ -100,14 +100,14 @@ def _onset(answered: AnsweredTrial) -> datetime:
     return response.recorded_at - timedelta(milliseconds=spent_ms)
 
 
-def _scene(study: Study, answered: AnsweredTrial, first: datetime) -> dict[str, Any]:
+def _make_scene(study: Study, answered: AnsweredTrial, first: datetime) -> dict[str, Any]:
     """Return a trial's screen, its start and end in seconds of the film, and the answer."""
     trial, response = answered.trial, answered.response
     assert response is not None
     texts = shown_trial(study, trial.position, answered.item.item, trial.good_side, trial.options)
     prefix = f"{texts['prefix']} " if texts.get("prefix") else ""
     sides = [(str(side), str(texts.get(side, ""))) for side in SIDES]
-    from_s = (_onset(answered) - first).total_seconds()
+    from_s = (_get_trial_onset(answered) - first).total_seconds()
     rt_s = (response.rt_ms or 0.0) / 1000
     return {
         "position": trial.position,

@@ -15,9 +15,9 @@ from webapp.database.models import Project, User
 from webapp.database.retry import in_transaction
 from webapp.errors import RequestError
 from webapp.payments.debts import owed_in_project
-from webapp.researcher.access import allowed, current_user
-from webapp.researcher.study_folders import uploaded_bytes, uploads_of
-from webapp.researcher.template_globals import whole_number
+from webapp.researcher.access import current_user, require_access
+from webapp.researcher.study_folders import get_project_uploads, measure_folder_bytes
+from webapp.researcher.template_globals import parse_whole_number
 from webapp.services import current_services
 from webapp.users import limits
 from webapp.users.members import (
@@ -48,34 +48,34 @@ _DIGITS = 8
 
 
 @project_pages.get("/projects")
-@allowed(Role.MEMBER)
-def show_all() -> str:
+@require_access(Role.MEMBER)
+def show_projects() -> str:
     """List the projects that the user may see."""
-    return _project_list()
+    return _render_project_list()
 
 
 @project_pages.post("/projects")
-@allowed(Role.OWNER)
-def add() -> ResponseReturnValue:
+@require_access(Role.OWNER)
+def create_project() -> ResponseReturnValue:
     """Create a project."""
     services, name = current_services(), request.form.get("name", "").strip()
     try:
         with services.sessions.begin() as session:
             add_project(session, name, by=current_user().name, now=services.now())
     except ProjectError as error:
-        return _project_list(str(error)), 409
-    return redirect(url_for("projects.show", project=name), 303)
+        return _render_project_list(str(error)), 409
+    return redirect(url_for("projects.show_project", project=name), 303)
 
 
 @project_pages.get("/projects/<project>")
-@allowed(Right.SEE)
-def show(project: str) -> str:
+@require_access(Right.SEE)
+def show_project(project: str) -> str:
     """Show a project's members, and its usage."""
-    return _project_page(project)
+    return _render_project_page(project)
 
 
 @project_pages.post("/projects/<project>/members")
-@allowed(Right.MANAGE)
+@require_access(Right.MANAGE)
 def change_member(project: str) -> Response:
     """Add a user who has an account, change a member's role, or remove a member."""
     name, typed = request.form.get("name", "").strip(), request.form.get("role", "")
@@ -83,48 +83,49 @@ def change_member(project: str) -> Response:
 
     def change(session: Session) -> None:
         opened = open_project(session, project, change=True)
-        role = None if typed == "none" else _role(typed)
-        user = _account(session, name)
+        role = None if typed == "none" else _parse_role(typed)
+        user = _find_account(session, name)
         who, now = current_user().name, current_services().now()
         set_member(session, opened, user, role, by=who, now=now, seen=seen)
 
-    return _changed(project, change)
+    return _change_project(project, change)
 
 
 @project_pages.post("/projects/<project>/invitations")
-@allowed(Right.MANAGE)
-def invite_someone(project: str) -> str:
+@require_access(Right.MANAGE)
+def create_invitation(project: str) -> str:
     """Create an invitation and show its code once."""
-    role, services = _role(request.form.get("role", "")), current_services()
+    role, services = _parse_role(request.form.get("role", "")), current_services()
     with services.sessions.begin() as session:
         opened = open_project(session, project, change=True)
         code = invite(session, opened, role, by=current_user().name, now=services.now())
-    address = services.settings.link_base + url_for("joining.ask")
+    address = services.settings.link_base + url_for("joining.show_join_form")
     return render_template(
         "researcher/invitation.html", project=project, role=role, code=code, address=address
     )
 
 
 @project_pages.post("/projects/<project>/invitations/end")
-@allowed(Right.MANAGE)
-def uninvite(project: str) -> Response:
+@require_access(Right.MANAGE)
+def revoke_invitation(project: str) -> Response:
     """Revoke an unused invitation."""
-    number = whole_number(request.form.get("number", ""), _DIGITS, otherwise=-1)
+    number = parse_whole_number(request.form.get("number", ""), _DIGITS, otherwise=-1)
 
     def change(session: Session) -> None:
         opened = open_project(session, project, change=True)
         who, now = current_user().name, current_services().now()
         take_invitation_back(session, opened, number, by=who, now=now)
 
-    return _changed(project, change)
+    return _change_project(project, change)
 
 
 @project_pages.post("/projects/<project>/limits")
-@allowed(Role.OWNER)
-def limit(project: str) -> Response:
+@require_access(Role.OWNER)
+def change_limits(project: str) -> Response:
     """Change a project's limits."""
     new_limits = {
-        name: whole_number(request.form.get(name, ""), _DIGITS, otherwise=-1) for name in LIMITS
+        name: parse_whole_number(request.form.get(name, ""), _DIGITS, otherwise=-1)
+        for name in LIMITS
     }
 
     def change(session: Session) -> None:
@@ -132,12 +133,12 @@ def limit(project: str) -> Response:
         who, now = current_user().name, current_services().now()
         set_limits(session, opened, new_limits, by=who, now=now)
 
-    return _changed(project, change)
+    return _change_project(project, change)
 
 
 @project_pages.post("/projects/<project>/end")
-@allowed(Role.OWNER)
-def end(project: str) -> Response:
+@require_access(Role.OWNER)
+def close_project(project: str) -> Response:
     """End a project: its members lose access."""
     if not request.form.get("although_owed"):
         with reading(current_services().sessions) as session:
@@ -152,19 +153,21 @@ def end(project: str) -> Response:
         ended = named_project(session, project, change=True)
         end_project(session, ended, by=current_user().name, now=current_services().now())
 
-    return _changed(project, change)
+    return _change_project(project, change)
 
 
 @project_pages.errorhandler(ParallaxError)
-def refuse(error: ParallaxError) -> ResponseReturnValue:
+def show_error(error: ParallaxError) -> ResponseReturnValue:
     """Show the error's message on the project's own page, or on the list of projects."""
     with reading(current_services().sessions) as session:
         visible = {project.name for project in projects_of(session, current_user())}
     name, problem = (request.view_args or {}).get("project", ""), str(error)
-    return (_project_page(name, problem) if name in visible else _project_list(problem)), 409
+    return (
+        _render_project_page(name, problem) if name in visible else _render_project_list(problem)
+    ), 409
 
 
-def _account(session: Session, name: str) -> User:
+def _find_account(session: Session, name: str) -> User:
     user = session.scalar(select(User).where(User.name == name))
     if user is None:  # Only owners see the names of other accounts.
         raise ProjectError(
@@ -175,7 +178,7 @@ def _account(session: Session, name: str) -> User:
     return user
 
 
-def _role(typed: str) -> ProjectRole:
+def _parse_role(typed: str) -> ProjectRole:
     if typed not in set(ProjectRole):
         raise ProjectError(
             f'"{typed}" is no role in a project', expected=f"one of {', '.join(ProjectRole)}"
@@ -183,29 +186,29 @@ def _role(typed: str) -> ProjectRole:
     return ProjectRole(typed)
 
 
-def _changed(project: str, change: Callable[[Session], None]) -> Response:
+def _change_project(project: str, change: Callable[[Session], None]) -> Response:
     in_transaction(current_services().sessions, change)
     with reading(current_services().sessions) as session:
         visible = {each.name for each in projects_of(session, current_user())}
     # Managers who removed themselves are sent to the list of their other projects.
-    page = url_for("projects.show", project=project)
-    return redirect(page if project in visible else url_for("projects.show_all"), 303)
+    page = url_for("projects.show_project", project=project)
+    return redirect(page if project in visible else url_for("projects.show_projects"), 303)
 
 
-def _project_list(problem: str = "") -> str:
+def _render_project_list(problem: str = "") -> str:
     with reading(current_services().sessions) as session:
         projects = projects_of(session, current_user())
     return render_template("researcher/projects.html", projects=projects, problem=problem)
 
 
-def _project_page(name: str, problem: str = "") -> str:
+def _render_project_page(name: str, problem: str = "") -> str:
     services = current_services()
     with reading(services.sessions) as session:
         project = named_project(session, name)
         facts = {
             "members": members(session, project),
             "invitations": open_invitations(session, project, services.now()),
-            "used": _used(session, project),
+            "used": _measure_usage(session, project),
         }
     return render_template(
         "researcher/project.html",
@@ -216,9 +219,12 @@ def _project_page(name: str, problem: str = "") -> str:
     )
 
 
-def _used(session: Session, project: Project) -> list[tuple[str, str, int, str]]:
+def _measure_usage(session: Session, project: Project) -> list[tuple[str, str, int, str]]:
     """Return the field, label, value and usage of each limit."""
-    stored = uploaded_bytes(uploads_of(Path(current_app.instance_path), project.id)) / 1_000_000
+    stored = (
+        measure_folder_bytes(get_project_uploads(Path(current_app.instance_path), project.id))
+        / 1_000_000
+    )
     used = {
         "most_runs": ("open runs", f"{limits.open_runs(session, project)}"),
         "most_participants": ("people at work at once", f"{limits.at_work(session, project)}"),
@@ -232,33 +238,33 @@ joining_pages = Blueprint("joining", __name__)
 
 
 @joining_pages.get("/join")
-@allowed(None)
-def ask() -> str:
+@require_access(None)
+def show_join_form() -> str:
     """Show the form for an invitation code."""
-    return _join_form()
+    return _render_join_form()
 
 
 @joining_pages.post("/join")
-@allowed(None)
-def join() -> ResponseReturnValue:
+@require_access(None)
+def join_project() -> ResponseReturnValue:
     """Make the user with the code a member of its project."""
     services, code = current_services(), request.form.get("code", "")
     try:
         if g.user is not None:
             with services.sessions.begin() as session:
                 project = accept(session, code, g.user, services.now()).name
-            return redirect(url_for("projects.show", project=project), 303)
-        return _join_newly(code)
+            return redirect(url_for("projects.show_project", project=project), 303)
+        return _join_with_new_account(code)
     except RequestError as error:
-        return _join_form(error.problem), error.status
+        return _render_join_form(error.problem), error.status
     except ParallaxError as error:
-        return _join_form(str(error)), 409
+        return _render_join_form(str(error)), 409
 
 
-def _join_newly(code: str) -> ResponseReturnValue:
+def _join_with_new_account(code: str) -> ResponseReturnValue:
     """Create an account and its membership in one transaction."""
     services, name = current_services(), request.form.get("name", "").strip()
-    if _signs_in_elsewhere():
+    if _has_external_sign_in():
         raise RequestError(
             "Accounts are made by an owner of this installation. Sign in with yours first, and "
             "then use the code.",
@@ -274,19 +280,21 @@ def _join_newly(code: str) -> ResponseReturnValue:
         now = services.now()
         user = add_user(session, name, Role.MEMBER, hashed, by=by, now=now)
         accept(session, code, user, now)
-    return redirect(url_for("sign_in.show", next=url_for("projects.show_all")), 303)
+    return redirect(
+        url_for("sign_in.show_sign_in_form", next=url_for("projects.show_projects")), 303
+    )
 
 
-def _signs_in_elsewhere() -> bool:
+def _has_external_sign_in() -> bool:
     settings = current_services().settings
     return bool(settings.oidc_issuer or settings.sign_in_header)
 
 
-def _join_form(problem: str = "") -> str:
+def _render_join_form(problem: str = "") -> str:
     return render_template(
         "researcher/join.html",
         problem=problem,
         name=request.form.get("name", ""),
-        elsewhere=_signs_in_elsewhere(),
+        elsewhere=_has_external_sign_in(),
         shortest=SHORTEST_PASSWORD,
     )

@@ -95,7 +95,9 @@ def _ask_for_the_rest(app: Flask, client, run, role: Role | None, reached: set[s
         path = rule.rule.replace("<ref>", run.ref).replace("<path:filename>", "researcher.css")
         path = re.sub("<[^>]*>", "nothing", path)
         method = "POST" if "POST" in (rule.methods or ()) else "GET"
-        client.open(path, method=method, data=form, buffered=rule.endpoint != "live.watch").close()
+        client.open(
+            path, method=method, data=form, buffered=rule.endpoint != "live.stream_live_part"
+        ).close()
 
 
 def _signed_in(app: Flask, client, role: Role) -> dict[str, str]:

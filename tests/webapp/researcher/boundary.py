@@ -14,7 +14,7 @@ from tests.webapp.conftest import LAUNCHED
 from tests.webapp.done_once import DoneOnce
 from webapp.core.urls import RESEARCHER_PATH
 from webapp.database.engine import Sessions
-from webapp.researcher.access import COOKIE, needed_of
+from webapp.researcher.access import COOKIE, get_required_access
 from webapp.runs.launch import launch
 from webapp.users.members import set_member
 from webapp.users.projects import add_project, named_project
@@ -144,7 +144,7 @@ def needs(app: Flask, rule: Rule) -> Right | Role | Scope | None:
     if rule.endpoint.startswith("api."):
         scope: Scope = app.view_functions[rule.endpoint].scope
         return scope
-    return needed_of(rule.endpoint)
+    return get_required_access(rule.endpoint)
 
 
 def expected(needed: Right | Role | Scope | None, who: str) -> str:

@@ -251,13 +251,13 @@ def test_a_refused_watcher_costs_no_part_and_a_part_that_fails_frees_its_slot(
         raise RequestError("4" * 10, status=404, code="42")
 
     with monkeypatch.context() as patch:
-        patch.setattr(run_page, "live_part", fails)
+        patch.setattr(run_page, "render_live_part", fails)
         for _ in range(run_page.WATCHERS + 1):
             assert here.client.get(path).status_code == 404
     watching = [here.client.get(path, buffered=False) for _ in range(run_page.WATCHERS)]
     assert [each.status_code for each in watching] == [200] * run_page.WATCHERS
     made.clear()
-    monkeypatch.setattr(run_page, "live_part", fails)
+    monkeypatch.setattr(run_page, "render_live_part", fails)
     assert here.client.get(path).status_code == 503
     assert made == []
     for stream in watching:

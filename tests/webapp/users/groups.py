@@ -25,9 +25,13 @@ TOKENS = tuple(f"token {scope}" for scope in Scope)
 _LIMITS = {"most_runs": 1, "most_participants": 2, "most_upload_mb": 1, "most_jobs": 1}
 # What starts processes, stays open, or ends sessions.
 _LEFT_OUT = (
-    "launch.check", "launch.launch", "reports.make", "live.watch", "sign_in.leave",
-    "sign_in.leave_everywhere",
-)  # fmt: skip
+    "launch.check_study",
+    "launch.launch_study",
+    "reports.start_report",
+    "live.stream_live_part",
+    "sign_in.end_this_session",
+    "sign_in.end_all_sessions",
+)
 
 
 class Groups:
