@@ -35,7 +35,7 @@ from webapp import create_app
 from webapp.database.engine import Sessions, reading
 from webapp.database.models import Run, RunSummary
 from webapp.database.row_counts import recount, start_counting, stop_counting
-from webapp.jobs.housekeeping import summarise
+from webapp.jobs.housekeeping import summarise_run
 from webapp.researcher.participants import SORTS
 from webapp.runs.blinding import unblind
 from webapp.runs.charts import charts_of
@@ -154,7 +154,7 @@ def fill_run(services: Services, study: Study, people: int, now: datetime) -> st
     print(f"filled in {time.perf_counter() - started:.0f} s", flush=True)
     if people <= MOST_SUMMARISED:
         started = time.process_time()
-        n = summarise(services.sessions, run.ref, study_as_launched, now)
+        n = summarise_run(services.sessions, run.ref, study_as_launched, now)
         spent_s = time.process_time() - started
         print(f"summarised {n:,} sessions in {spent_s:.0f} s of processor time", flush=True)
     else:

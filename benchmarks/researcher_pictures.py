@@ -26,7 +26,7 @@ from webapp import create_app
 from webapp.core.clock import utc_now
 from webapp.database.models import Assignment, Hit, Recruitment, Run
 from webapp.gate.gate import ledger_begun, ledger_reconciled, ledger_written
-from webapp.jobs.housekeeping import summarise
+from webapp.jobs.housekeeping import summarise_run
 from webapp.jobs.long_job_queue import do_job
 from webapp.jobs.long_jobs import MADE, Jobs, JobState
 from webapp.payments import run_payments
@@ -105,7 +105,7 @@ def installed(folder: Path) -> tuple[Flask, str, dict[str, str]]:
     run, _, found = plant(folder, others=30, seed=1, now=utc_now())
     app = create_app(folder)
     sessions, now = app.extensions["parallax"].sessions, utc_now()
-    summarise(sessions, run, study_as_launched, now)
+    summarise_run(sessions, run, study_as_launched, now)
     platform = WritingDouble(now=now, endpoint="http://127.0.0.1:9")
     with sessions.begin() as session:
         # As publishing does; else every page says that the ledger's file is missing.

@@ -28,7 +28,7 @@ from webapp import create_app
 from webapp.core.clock import utc_now
 from webapp.database.models import Run
 from webapp.gate.gate import ledger_begun, ledger_reconciled, ledger_written
-from webapp.jobs.housekeeping import summarise
+from webapp.jobs.housekeeping import summarise_run
 from webapp.runs.blinding import unblind
 from webapp.runs.launch import launch
 from webapp.runs.runs import study_as_launched
@@ -183,7 +183,7 @@ def take_researcher_pages(browser: Browser, images: Path) -> None:
         run, password, found = plant(Path(folder), others=30, seed=1, now=utc_now())
         app = create_app(Path(folder))
         sessions = app.extensions["parallax"].sessions
-        summarise(sessions, run, study_as_launched, utc_now())
+        summarise_run(sessions, run, study_as_launched, utc_now())
         with sessions.begin() as session:
             # As publishing does; else every page says that the ledger's file is missing.
             ledger_begun(session.connection())

@@ -188,10 +188,10 @@ class Fuzzer:
     def _form_token(self, client: FlaskClient, who: str) -> dict[str, str]:
         if who == "nobody" or self.random.random() < 0.2:
             return {}
-        from webapp.users.sign_in import form_token
+        from webapp.users.sign_in import make_form_token
 
         cookie = client.get_cookie(COOKIE, path=RESEARCHER)
-        return {"form_token": form_token(cookie.value if cookie else "")}
+        return {"form_token": make_form_token(cookie.value if cookie else "")}
 
     def _pairs(self) -> Iterator[tuple[str, str]]:
         for _ in range(self.random.randrange(6)):

@@ -30,7 +30,7 @@ from webapp.core.clock import utc_now
 from webapp.core.subprocesses import Done
 from webapp.database.models import FailedSignIn, Notification, Participant, Run, User
 from webapp.jobs.long_jobs import MADE, Job, Jobs, JobState
-from webapp.jobs.notices import Cause, Way
+from webapp.jobs.notices import Cause, Channel
 from webapp.recruiters.registry import RECRUITERS
 from webapp.researcher.reports import make_report_link
 from webapp.researcher.study_folders import copy_study_folder, get_project_uploads, hash_text
@@ -38,12 +38,12 @@ from webapp.runs.blinding import unblind
 from webapp.runs.launch import launch
 from webapp.runs.links import make_links
 from webapp.runs.notes import write
-from webapp.users.members import invite
+from webapp.users.members import make_invitation
 from webapp.users.passwords import hash_password
-from webapp.users.projects import named_project
+from webapp.users.projects import find_project
 from webapp.users.roles import ProjectRole, Role
-from webapp.users.sign_in import form_token, open_session, signed_in
-from webapp.users.users import add_user, new_password_link
+from webapp.users.sign_in import find_session, make_form_token, open_session
+from webapp.users.users import add_user, create_password_link
 
 _BY = "a benchmark"
 
@@ -78,7 +78,7 @@ class Peopled(Site):
         session.scalars(select(User)).one().password_hash = hashed
         other = add_user(session, "anna", Role.VIEWER, hashed, by=_BY, now=now)
         told = Notification(
-            user_id=1, way=Way.WEBHOOK, address="https://example.org/", made_at=now,
+            user_id=1, way=Channel.WEBHOOK, address="https://example.org/", made_at=now,
             causes=" ".join(Cause), quiet_minutes=1,
         )  # fmt: skip
         session.add(told)
@@ -101,10 +101,10 @@ class Peopled(Site):
             (made / "report.html").write_text("a report", encoding="utf-8")
         self.sound |= RIGHT | {
             "seen": hash_text((folder / "study.toml").read_text("utf-8")),
-            "invitation": invite(
-                session, named_project(session, PROJECT), ProjectRole.READER, by=_BY, now=now
+            "invitation": make_invitation(
+                session, find_project(session, PROJECT), ProjectRole.READER, by=_BY, now=now
             ),
-            "token": new_password_link(session, other, by=_BY, now=now),
+            "token": create_password_link(session, other, by=_BY, now=now),
         }  # fmt: skip
 
     def _take_part(self) -> None:
@@ -168,9 +168,9 @@ class Peopled(Site):
         """Undo what keeps the owner from asking on: a session that ended, wrong passwords."""
         with self.sessions.begin() as session:
             session.execute(delete(FailedSignIn))
-            if signed_in(session, self.cookie, utc_now()) is None:
+            if find_session(session, self.cookie, utc_now()) is None:
                 self.cookie = open_session(session, session.get_one(User, 1), "", utc_now())
-                self.form = form_token(self.cookie)
+                self.form = make_form_token(self.cookie)
 
     def close(self) -> None:
         """End it."""

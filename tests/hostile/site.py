@@ -20,7 +20,7 @@ from webapp.researcher.access import COOKIE
 from webapp.runs.launch import launch
 from webapp.users.projects import add_project
 from webapp.users.roles import Role, Scope
-from webapp.users.sign_in import form_token, open_session
+from webapp.users.sign_in import make_form_token, open_session
 from webapp.users.tokens import make_token
 from webapp.users.users import add_user
 
@@ -84,7 +84,7 @@ class Site:
             user = add_user(session, "owner", Role.OWNER, "", by="a benchmark", now=now)
             self.cookie = open_session(session, user, "", now)
             self.bearer = make_token(session, user, "all", list(Scope), 9, now)
-        self.form = form_token(self.cookie)
+        self.form = make_form_token(self.cookie)
         # One stays; the other is who asks to leave.
         self.token, self._leaver = self._arrived(), self._arrived()
         self.rules = list(self.app.url_map.iter_rules())

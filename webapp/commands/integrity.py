@@ -14,7 +14,7 @@ from experiment.studies.humanness import Rates
 from experiment.tables.files import text_table
 from webapp.commands.options import open_sessions, with_instance
 from webapp.database.engine import reading
-from webapp.jobs.housekeeping import summarise as sessions_summarised
+from webapp.jobs.housekeeping import summarise_run as sessions_summarised
 from webapp.runs.blinding import is_blind
 from webapp.runs.humanness import humanness_scores
 from webapp.runs.integrity import certificates, flags_of

@@ -28,7 +28,7 @@ from webapp.core.tokens import Tokens
 from webapp.database.engine import reading
 from webapp.database.models import Participant, Run
 from webapp.gate.panel_call_counter import is_held
-from webapp.jobs.platforms import hold_what_may_be_told, send_reports
+from webapp.jobs.platforms import hold_unrepeatable_reports, send_reports
 from webapp.opening import open_installation
 from webapp.payments.compensation_request import (
     by_bonus,
@@ -277,7 +277,7 @@ def reconcile_reports(
     keys = read_keys(instance, settings.secret_key_file)
     engine = open_installation(instance, settings, keys, utc_now())
     services = Services(settings, engine, Tokens.of(keys), utc_now, instance)
-    hold_what_may_be_told(services)
+    hold_unrepeatable_reports(services)
     if wish.by_hand is not None:
         with services.sessions.begin() as session:
             confirm_by_hand(session, run, wish.by_hand, utc_now())

@@ -21,10 +21,10 @@ from webapp.database.models import Project, Run, SignIn, User
 from webapp.errors import RequestError
 from webapp.researcher.template_globals import make_template_globals
 from webapp.services import current_services
-from webapp.users.projects import rights_in
-from webapp.users.roles import Right, Role, lowest_in_common
-from webapp.users.second_factor import Needed, factor_of
-from webapp.users.sign_in import form_token, note_in_use, signed_in
+from webapp.users.projects import get_project_rights
+from webapp.users.roles import Right, Role, find_lowest_role
+from webapp.users.second_factor import SecondFactorPolicy, find_confirmed_factor
+from webapp.users.sign_in import find_session, make_form_token, record_session_use
 
 COOKIE = "parallax_researcher"
 _CHANGES = frozenset({"POST", "PUT", "PATCH", "DELETE"})
@@ -104,8 +104,8 @@ def _check_access() -> ResponseReturnValue | None:
     set_language(SOURCE_LANGUAGE)
     if signed_in_user is not None:
         g.user, sign_in = signed_in_user
-        g.form_token = form_token(token)
-        note_in_use(current_services().sessions, sign_in, current_services().now())
+        g.form_token = make_form_token(token)
+        record_session_use(current_services().sessions, sign_in, current_services().now())
     if request.method in _CHANGES:
         view: Any = current_app.view_functions[request.endpoint or ""]
         if view.largest_body is not None and signed_in_user is not None:
@@ -126,11 +126,11 @@ def _redirect_to_second_factor(user: User) -> ResponseReturnValue | None:
     """Redirect a user who lacks a required second factor to the page where it is set up."""
     services = current_services()
     view: Any = current_app.view_functions[request.endpoint or ""]
-    needed = Needed(services.settings.second_factor).concerns(user)
+    needed = SecondFactorPolicy(services.settings.second_factor).concerns(user)
     if view.before_second_factor or not needed:
         return None
     with reading(services.sessions) as session:
-        has_factor = factor_of(session, user) is not None
+        has_factor = find_confirmed_factor(session, user) is not None
     return None if has_factor else redirect(url_for("second_factor.show_second_factor"), 303)
 
 
@@ -150,13 +150,13 @@ def _find_signed_in_user(token: str) -> tuple[User, SignIn] | None:
         return None
     services = current_services()
     with reading(services.sessions) as session:
-        return signed_in(session, token, services.now())
+        return find_session(session, token, services.now())
 
 
 def _check_form_token(token: str) -> None:
     # The app has refused requests from other sites; without a session there is nothing to protect.
     sent = request.form.get("form_token", "").encode("utf-8", "replace")
-    if token and not hmac.compare_digest(form_token(token).encode(), sent):
+    if token and not hmac.compare_digest(make_form_token(token).encode(), sent):
         raise RequestError(
             "This form is too old, so nothing was done. Please load the page again and repeat it.",
             status=403,
@@ -215,13 +215,13 @@ def check_project_right(user: User, needed: Right, only: int | None = None) -> N
     with reading(current_services().sessions) as session:
         project_id = _find_requested_project_id(session)
         g.project_id = project_id
-        g.rights = rights_in(session, user, project_id)
+        g.rights = get_project_rights(session, user, project_id)
     if Right.SEE not in g.rights or (only is not None and project_id != only):
         raise _make_not_found_error()
     if needed in g.rights:
         return
     if project_id is None:
-        raise make_role_refusal(user, lowest_in_common(needed))
+        raise make_role_refusal(user, find_lowest_role(needed))
     raise RequestError(
         f'Your role in this project does not include the right to "{needed}". Ask a '
         "manager of the project.",

@@ -17,9 +17,9 @@ from webapp.users import users as accounts
 from webapp.users.audit_log import record_act
 from webapp.users.passwords import hash_password
 from webapp.users.roles import Role
-from webapp.users.second_factor import remove
+from webapp.users.second_factor import remove_factor
 from webapp.users.sign_in import sign_out_everywhere
-from webapp.users.users import new_password_link
+from webapp.users.users import create_password_link
 
 account_pages = Blueprint("accounts", __name__)
 
@@ -32,7 +32,7 @@ def show_accounts() -> str:
     with_factor = select(SecondFactor.user_id).where(SecondFactor.confirmed_at.is_not(None))
     with reading(current_services().sessions) as session:
         found = {
-            "accounts": accounts.users(session),
+            "accounts": accounts.list_users(session),
             "last": {row[0]: row[1] for row in session.execute(last)},
             "with_factor": set(session.scalars(with_factor)),
         }
@@ -54,7 +54,7 @@ def add_account() -> ResponseReturnValue:
             )
         except accounts.UserError as error:
             raise _make_refusal(error) from error
-        token = "" if elsewhere else new_password_link(session, user, by=by, now=services.now())
+        token = "" if elsewhere else create_password_link(session, user, by=by, now=services.now())
     return (
         redirect(url_for("accounts.show_accounts"), 303)
         if elsewhere
@@ -93,7 +93,7 @@ def make_password_link() -> ResponseReturnValue:
     with services.sessions.begin() as session:
         user = _find_user(session)
         try:
-            token = new_password_link(session, user, by=current_user().name, now=services.now())
+            token = create_password_link(session, user, by=current_user().name, now=services.now())
         except accounts.UserError as error:
             raise _make_refusal(error) from error
     return _render_link_page(user, token)
@@ -124,7 +124,7 @@ def remove_second_factor() -> ResponseReturnValue:
                 status=400,
                 code="own_factor",
             )
-        if remove(session, user, by=by, now=services.now()):
+        if remove_factor(session, user, by=by, now=services.now()):
             sign_out_everywhere(session, user, services.now())
     return redirect(url_for("accounts.show_accounts"), 303)
 
@@ -145,7 +145,7 @@ def _read_role() -> Role:
 
 def _find_user(session: Session) -> User:
     try:
-        return accounts.named_user(session, request.form.get("name", ""))
+        return accounts.find_user(session, request.form.get("name", ""))
     except ParallaxError as error:
         raise _make_refusal(error) from error
 

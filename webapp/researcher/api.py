@@ -26,9 +26,9 @@ from webapp.runs.blinding import evidence_shown
 from webapp.runs.runs import Progress, progress
 from webapp.services import current_services
 from webapp.sessions.lookup import find_run
-from webapp.users.projects import runs_seen_by
+from webapp.users.projects import filter_visible_runs
 from webapp.users.roles import NEEDED_BY, Scope
-from webapp.users.tokens import note_use, user_of_token
+from webapp.users.tokens import find_user_of_token, record_token_use
 
 api = Blueprint("api", __name__)
 View = TypeVar("View", bound=Callable[..., Any])
@@ -49,7 +49,7 @@ def require_scope(scope: Scope) -> Callable[[View], View]:
 def list_runs() -> ResponseReturnValue:
     """Return the runs visible to the token's user, within the token's project."""
     token: ApiToken = g.token
-    visible_runs = runs_seen_by(g.user)
+    visible_runs = filter_visible_runs(g.user)
     if token.project_id is not None:
         visible_runs = visible_runs & (Run.project_id == token.project_id)
     with reading(current_services().sessions) as session:
@@ -132,7 +132,7 @@ def _check_token() -> None:
     user_and_token = None
     if kind.lower() == "bearer":
         with reading(services.sessions) as session:
-            user_and_token = user_of_token(session, token.strip(), services.now())
+            user_and_token = find_user_of_token(session, token.strip(), services.now())
     if user_and_token is None:
         raise RequestError(
             "This needs a token that is valid, in the header Authorization: Bearer TOKEN. Make one"
@@ -152,7 +152,7 @@ def _check_token() -> None:
         )
     if request.view_args:
         check_project_right(g.user, NEEDED_BY[scope], only=g.token.project_id)
-    note_use(services.sessions, g.token, services.now())
+    record_token_use(services.sessions, g.token, services.now())
 
 
 @api.errorhandler(ParallaxError)

@@ -16,7 +16,7 @@ from webapp.recruiters.settings import shown_settings
 from webapp.researcher.access import current_user, require_access
 from webapp.researcher.reports import get_job_queue, get_long_jobs
 from webapp.services import current_services
-from webapp.users.audit_log import audit_entries, first_broken, record_act
+from webapp.users.audit_log import find_first_broken_entry, list_audit_entries, record_act
 from webapp.users.roles import Role
 
 installation_pages = Blueprint("installation", __name__)
@@ -105,7 +105,7 @@ _COLUMNS = ("number", "at", "who", "act", "run_ref", "before", "after", "previou
 def show_audit_log() -> str:
     """Show every entry of the audit log, the latest first, and whether the chain is intact."""
     with reading(current_services().sessions) as session:
-        entries, broken = list(audit_entries(session))[::-1], first_broken(session)
+        entries, broken = list(list_audit_entries(session))[::-1], find_first_broken_entry(session)
     return render_template("researcher/audit.html", entries=entries, broken=broken)
 
 
@@ -114,7 +114,9 @@ def show_audit_log() -> str:
 def download_audit_csv() -> Response:
     """Send the whole log as CSV."""
     with reading(current_services().sessions) as session:
-        rows = ([getattr(entry, column) for column in _COLUMNS] for entry in audit_entries(session))
+        rows = (
+            [getattr(entry, column) for column in _COLUMNS] for entry in list_audit_entries(session)
+        )
         text = safe_csv(_COLUMNS, (map(_format_cell, row) for row in rows))
     headers = {"Content-Disposition": "attachment; filename=parallax-audit.csv"}
     return Response(text, mimetype="text/csv", headers=headers)
@@ -131,7 +133,7 @@ def download_audit_json() -> Response:
     with reading(current_services().sessions) as session:
         entries = [
             {column: getattr(entry, column) for column in _COLUMNS}
-            for entry in audit_entries(session)
+            for entry in list_audit_entries(session)
         ]
     headers = {"Content-Disposition": "attachment; filename=parallax-audit.json"}
     text = json.dumps(

@@ -10,8 +10,8 @@ from sqlalchemy.orm import Session
 from webapp.database.engine import reading
 from webapp.database.models import Notice, Notification, User
 from webapp.errors import RequestError
-from webapp.jobs.delivery import DeliveryError, checked_mail, checked_webhook
-from webapp.jobs.notices import CAUSE_LABELS, Cause, Way, causes_of
+from webapp.jobs.delivery import DeliveryError, check_mail_address, check_webhook
+from webapp.jobs.notices import CAUSE_LABELS, Cause, Channel, get_causes
 from webapp.researcher.access import current_user, require_access
 from webapp.researcher.template_globals import parse_whole_number
 from webapp.services import current_services
@@ -38,15 +38,15 @@ def show_notifications() -> str:
 def add_address() -> ResponseReturnValue:
     """Add the address from the form."""
     services, user, address = current_services(), current_user(), _read_address()
-    way = Way.WEBHOOK if "://" in address else Way.MAIL
+    way = Channel.WEBHOOK if "://" in address else Channel.MAIL
     causes = [cause for cause in Cause if cause in request.form.getlist("cause")]
     minutes = parse_whole_number(request.form.get("quiet", "30"), _DIGITS)
     if not causes:
         raise DeliveryError("nothing is chosen", remedy="Choose what you want notices about")
     if not 1 <= minutes <= _MOST_MINUTES:
         raise DeliveryError("the minutes are no number from 1 to 1,440")
-    checked_webhook(address) if way is Way.WEBHOOK else checked_mail(address)
-    if way is Way.MAIL and not services.settings.smtp_host:
+    check_webhook(address) if way is Channel.WEBHOOK else check_mail_address(address)
+    if way is Channel.MAIL and not services.settings.smtp_host:
         raise DeliveryError(
             "this installation sends no mail",
             remedy="An operator sets smtp_host, or give the address of a webhook",
@@ -88,7 +88,7 @@ def remove_address() -> ResponseReturnValue:
     """Remove an address and its stored notices."""
     with current_services().sessions.begin() as session:
         notification = _find_own_notification(session)
-        _log_act(session, "notification removed", Way(notification.way), notification.address)
+        _log_act(session, "notification removed", Channel(notification.way), notification.address)
         session.execute(delete(Notice).where(Notice.notification_id == notification.id))
         session.execute(delete(Notification).where(Notification.id == notification.id))
     return redirect(url_for("notifications.show_notifications"), 303)
@@ -105,11 +105,11 @@ def get_masked_address(notification: Notification) -> str:
 
     A webhook's path is as secret as a password.
     """
-    return _mask_address(Way(notification.way), notification.address)
+    return _mask_address(Channel(notification.way), notification.address)
 
 
-def _mask_address(way: Way, address: str) -> str:
-    return f"https://{urlsplit(address).netloc}/…" if way is Way.WEBHOOK else address
+def _mask_address(way: Channel, address: str) -> str:
+    return f"https://{urlsplit(address).netloc}/…" if way is Channel.WEBHOOK else address
 
 
 def _read_address() -> str:
@@ -128,9 +128,9 @@ def _find_own_notification(session: Session) -> Notification:
     return notification
 
 
-def _log_act(session: Session, act: str, way: Way, address: str) -> None:
+def _log_act(session: Session, act: str, way: Channel, address: str) -> None:
     # Of a mail address, only the domain is logged, because the log is never erased.
-    where = address.rpartition("@")[2] if way is Way.MAIL else _mask_address(way, address)
+    where = address.rpartition("@")[2] if way is Channel.MAIL else _mask_address(way, address)
     now = current_services().now()
     record_act(session, current_user().name, act, now, after={"way": way, "where": where})
 
@@ -150,7 +150,7 @@ def _render_page(problem: str = "") -> str:
         mine=mine,
         notices=notices,
         addresses={notification.id: get_masked_address(notification) for notification in mine},
-        causes_of=causes_of,
+        causes_of=get_causes,
         causes=CAUSE_LABELS,
         mails=bool(services.settings.smtp_host),
         problem=problem,

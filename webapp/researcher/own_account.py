@@ -17,21 +17,21 @@ from webapp.researcher.sign_in import check_own_password, count_code_attempt
 from webapp.researcher.template_globals import parse_whole_number
 from webapp.services import current_services
 from webapp.users.passwords import SHORTEST_PASSWORD, hash_password
-from webapp.users.projects import ProjectError, named_project, projects_of
+from webapp.users.projects import ProjectError, find_project, list_projects
 from webapp.users.roles import Role, Scope
 from webapp.users.second_factor import (
-    Needed,
-    address_of,
-    begin,
-    begun_factor,
-    confirm,
-    new_recovery_codes,
-    remove,
-    take_code,
-    unused_codes,
+    SecondFactorPolicy,
+    confirm_factor,
+    count_unused_codes,
+    create_factor,
+    find_factor,
+    make_app_address,
+    remove_factor,
+    replace_codes,
+    use_code,
 )
-from webapp.users.tokens import MOST_DAYS, make_token, revoke, tokens_of
-from webapp.users.users import set_password, use_password_link, user_of_password_link
+from webapp.users.tokens import MOST_DAYS, list_tokens, make_token, revoke_user_token
+from webapp.users.users import find_user_of_password_link, set_password, use_password_link
 
 token_pages = Blueprint("tokens", __name__)
 _DIGITS = 8
@@ -54,10 +54,10 @@ def create_token() -> str:
     days = parse_whole_number(request.form.get("days", ""), _DIGITS, otherwise=-1)
     with services.sessions.begin() as session:
         user = current_user()
-        memberships = {project.name for project in projects_of(session, user)}
+        memberships = {project.name for project in list_projects(session, user)}
         if name and name not in memberships:
             raise ProjectError("there is no such project", expected="one of which you are a member")
-        project = named_project(session, name) if name else None
+        project = find_project(session, name) if name else None
         token = make_token(session, user, label, scopes, days, services.now(), project)
     return render_template("researcher/token.html", token=token, label=label)
 
@@ -69,7 +69,7 @@ def revoke_token() -> ResponseReturnValue:
     services, user = current_services(), current_user()
     number = parse_whole_number(request.form.get("number", ""), _DIGITS, otherwise=-1)
     with services.sessions.begin() as session:
-        revoke(session, user, number, by=user.name, now=services.now())
+        revoke_user_token(session, user, number, by=user.name, now=services.now())
     return redirect(url_for("tokens.show_tokens"), 303)
 
 
@@ -81,8 +81,8 @@ def show_error(error: ProjectError) -> ResponseReturnValue:
 
 def _render_token_page(problem: str = "") -> str:
     with reading(current_services().sessions) as session:
-        tokens = tokens_of(session, current_user())
-        projects = projects_of(session, current_user())
+        tokens = list_tokens(session, current_user())
+        projects = list_projects(session, current_user())
     return render_template(
         "researcher/tokens.html",
         tokens=tokens,
@@ -137,7 +137,7 @@ def set_password_by_link() -> ResponseReturnValue:
     """Store a new password by a password link."""
     services, token = current_services(), request.form.get("token", "")
     with reading(services.sessions) as session:
-        user_of_password_link(session, token, services.now())
+        find_user_of_password_link(session, token, services.now())
     try:
         hashed = _hash_new_password()
     except WebappError as error:
@@ -173,7 +173,7 @@ def _render_password_form(problem: str = "") -> str:
 def _render_password_link_form(token: str, problem: str = "") -> str:
     services = current_services()
     with reading(services.sessions) as session:
-        user, link = user_of_password_link(session, token, services.now())
+        user, link = find_user_of_password_link(session, token, services.now())
     return render_template(
         "researcher/new_password.html",
         name=user.name, link=link, token=token, problem=problem, shortest=SHORTEST_PASSWORD,
@@ -198,7 +198,7 @@ def start_second_factor() -> ResponseReturnValue:
     if not check_own_password(user, request.form.get("password", "")):
         return _render_factor_page(problem="The password is not right."), 401
     with services.sessions.begin() as session:
-        begin(session, user, services.now())
+        create_factor(session, user, services.now())
     return redirect(url_for("second_factor.show_second_factor"), 303)
 
 
@@ -209,7 +209,7 @@ def confirm_second_factor() -> ResponseReturnValue:
     code, codes = request.form.get("code", ""), list[str]()
 
     def work(session: Session, user: User, now: datetime) -> None:
-        codes[:] = confirm(session, user, code, now)
+        codes[:] = confirm_factor(session, user, code, now)
 
     return _show_recovery_codes(work, codes)
 
@@ -221,7 +221,7 @@ def replace_recovery_codes() -> ResponseReturnValue:
     code, codes = request.form.get("code", ""), list[str]()
 
     def work(session: Session, user: User, now: datetime) -> None:
-        codes[:] = new_recovery_codes(session, user, code, now)
+        codes[:] = replace_codes(session, user, code, now)
 
     return _show_recovery_codes(work, codes)
 
@@ -233,8 +233,8 @@ def remove_second_factor() -> ResponseReturnValue:
     code = request.form.get("code", "")
 
     def work(session: Session, user: User, now: datetime) -> None:
-        take_code(session, user, code, now)
-        remove(session, user, by=user.name, now=now)
+        use_code(session, user, code, now)
+        remove_factor(session, user, by=user.name, now=now)
 
     try:
         count_code_attempt(current_user(), work)
@@ -256,8 +256,8 @@ def _show_recovery_codes(
 def _render_factor_page(problem: str = "") -> str:
     services, user = current_services(), current_user()
     with reading(services.sessions) as session:
-        factor = begun_factor(session, user)
-        left = unused_codes(session, user)
+        factor = find_factor(session, user)
+        left = count_unused_codes(session, user)
     begun = factor is not None and factor.confirmed_at is None
     return render_template(
         "researcher/second_factor.html",
@@ -265,7 +265,7 @@ def _render_factor_page(problem: str = "") -> str:
         picture=_make_qr_code(factor, user) if factor is not None and begun else "",
         secret=_split_into_groups(factor.secret) if factor is not None and begun else "",
         codes_left=left,
-        needed=Needed(services.settings.second_factor).concerns(user),
+        needed=SecondFactorPolicy(services.settings.second_factor).concerns(user),
         problem=problem,
     )
 
@@ -273,7 +273,7 @@ def _render_factor_page(problem: str = "") -> str:
 def _make_qr_code(factor: SecondFactor, user: User) -> str:
     """Return the QR code for the authenticator app, as a data URI."""
     host = urlsplit(current_services().settings.link_base).hostname or "parallax"
-    uri: str = segno.make(address_of(factor, user, host), micro=False).svg_data_uri(
+    uri: str = segno.make(make_app_address(factor, user, host), micro=False).svg_data_uri(
         scale=5, border=4, light="#fff"
     )
     return uri

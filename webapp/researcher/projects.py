@@ -21,13 +21,13 @@ from webapp.researcher.template_globals import parse_whole_number
 from webapp.services import current_services
 from webapp.users import limits
 from webapp.users.members import (
-    accept,
-    invite,
-    invited_to,
-    members,
-    open_invitations,
+    accept_invitation,
+    find_invitation,
+    list_members,
+    list_open_invitations,
+    make_invitation,
     set_member,
-    take_invitation_back,
+    withdraw_invitation,
 )
 from webapp.users.passwords import SHORTEST_PASSWORD, hash_password
 from webapp.users.projects import (
@@ -35,9 +35,9 @@ from webapp.users.projects import (
     ProjectError,
     add_project,
     end_project,
-    named_project,
-    open_project,
-    projects_of,
+    find_open_project,
+    find_project,
+    list_projects,
     set_limits,
 )
 from webapp.users.roles import ProjectRole, Right, Role
@@ -82,7 +82,7 @@ def change_member(project: str) -> Response:
     seen = request.form.get("seen")
 
     def change(session: Session) -> None:
-        opened = open_project(session, project, change=True)
+        opened = find_open_project(session, project, change=True)
         role = None if typed == "none" else _parse_role(typed)
         user = _find_account(session, name)
         who, now = current_user().name, current_services().now()
@@ -97,8 +97,8 @@ def create_invitation(project: str) -> str:
     """Create an invitation and show its code once."""
     role, services = _parse_role(request.form.get("role", "")), current_services()
     with services.sessions.begin() as session:
-        opened = open_project(session, project, change=True)
-        code = invite(session, opened, role, by=current_user().name, now=services.now())
+        opened = find_open_project(session, project, change=True)
+        code = make_invitation(session, opened, role, by=current_user().name, now=services.now())
     address = services.settings.link_base + url_for("joining.show_join_form")
     return render_template(
         "researcher/invitation.html", project=project, role=role, code=code, address=address
@@ -112,9 +112,9 @@ def revoke_invitation(project: str) -> Response:
     number = parse_whole_number(request.form.get("number", ""), _DIGITS, otherwise=-1)
 
     def change(session: Session) -> None:
-        opened = open_project(session, project, change=True)
+        opened = find_open_project(session, project, change=True)
         who, now = current_user().name, current_services().now()
-        take_invitation_back(session, opened, number, by=who, now=now)
+        withdraw_invitation(session, opened, number, by=who, now=now)
 
     return _change_project(project, change)
 
@@ -129,7 +129,7 @@ def change_limits(project: str) -> Response:
     }
 
     def change(session: Session) -> None:
-        opened = open_project(session, project, change=True)
+        opened = find_open_project(session, project, change=True)
         who, now = current_user().name, current_services().now()
         set_limits(session, opened, new_limits, by=who, now=now)
 
@@ -142,7 +142,7 @@ def close_project(project: str) -> Response:
     """End a project: its members lose access."""
     if not request.form.get("although_owed"):
         with reading(current_services().sessions) as session:
-            owed = owed_in_project(session, named_project(session, project))
+            owed = owed_in_project(session, find_project(session, project))
         if owed:
             raise ProjectError(
                 f'the project "{project}" was not ended: {owed}',
@@ -150,7 +150,7 @@ def close_project(project: str) -> Response:
             )
 
     def change(session: Session) -> None:
-        ended = named_project(session, project, change=True)
+        ended = find_project(session, project, change=True)
         end_project(session, ended, by=current_user().name, now=current_services().now())
 
     return _change_project(project, change)
@@ -160,7 +160,7 @@ def close_project(project: str) -> Response:
 def show_error(error: ParallaxError) -> ResponseReturnValue:
     """Show the error's message on the project's own page, or on the list of projects."""
     with reading(current_services().sessions) as session:
-        visible = {project.name for project in projects_of(session, current_user())}
+        visible = {project.name for project in list_projects(session, current_user())}
     name, problem = (request.view_args or {}).get("project", ""), str(error)
     return (
         _render_project_page(name, problem) if name in visible else _render_project_list(problem)
@@ -189,7 +189,7 @@ def _parse_role(typed: str) -> ProjectRole:
 def _change_project(project: str, change: Callable[[Session], None]) -> Response:
     in_transaction(current_services().sessions, change)
     with reading(current_services().sessions) as session:
-        visible = {each.name for each in projects_of(session, current_user())}
+        visible = {each.name for each in list_projects(session, current_user())}
     # Managers who removed themselves are sent to the list of their other projects.
     page = url_for("projects.show_project", project=project)
     return redirect(page if project in visible else url_for("projects.show_projects"), 303)
@@ -197,17 +197,17 @@ def _change_project(project: str, change: Callable[[Session], None]) -> Response
 
 def _render_project_list(problem: str = "") -> str:
     with reading(current_services().sessions) as session:
-        projects = projects_of(session, current_user())
+        projects = list_projects(session, current_user())
     return render_template("researcher/projects.html", projects=projects, problem=problem)
 
 
 def _render_project_page(name: str, problem: str = "") -> str:
     services = current_services()
     with reading(services.sessions) as session:
-        project = named_project(session, name)
+        project = find_project(session, name)
         facts = {
-            "members": members(session, project),
-            "invitations": open_invitations(session, project, services.now()),
+            "members": list_members(session, project),
+            "invitations": list_open_invitations(session, project, services.now()),
             "used": _measure_usage(session, project),
         }
     return render_template(
@@ -226,10 +226,16 @@ def _measure_usage(session: Session, project: Project) -> list[tuple[str, str, i
         / 1_000_000
     )
     used = {
-        "most_runs": ("open runs", f"{limits.open_runs(session, project)}"),
-        "most_participants": ("people at work at once", f"{limits.at_work(session, project)}"),
+        "most_runs": ("open runs", f"{limits.count_open_runs(session, project)}"),
+        "most_participants": (
+            "people at work at once",
+            f"{limits.count_active_participants(session, project)}",
+        ),
         "most_upload_mb": ("MB of uploaded studies", f"{stored:.1f}"),
-        "most_jobs": ("checks, launches and reports at once", f"{limits.jobs(session, project)}"),
+        "most_jobs": (
+            "checks, launches and reports at once",
+            f"{limits.count_jobs(session, project)}",
+        ),
     }
     return [(name, what, getattr(project, name), now) for name, (what, now) in used.items()]
 
@@ -252,7 +258,7 @@ def join_project() -> ResponseReturnValue:
     try:
         if g.user is not None:
             with services.sessions.begin() as session:
-                project = accept(session, code, g.user, services.now()).name
+                project = accept_invitation(session, code, g.user, services.now()).name
             return redirect(url_for("projects.show_project", project=project), 303)
         return _join_with_new_account(code)
     except RequestError as error:
@@ -272,14 +278,14 @@ def _join_with_new_account(code: str) -> ResponseReturnValue:
             code="sign_in_first",
         )
     with reading(services.sessions) as session:
-        _, invitation = invited_to(session, code, services.now())
+        _, invitation = find_invitation(session, code, services.now())
         by = f"{name} (invited by {invitation.made_by})"
     # The code is checked first, because hashing takes memory and time.
     hashed = hash_password(request.form.get("password", ""))
     with services.sessions.begin() as session:
         now = services.now()
         user = add_user(session, name, Role.MEMBER, hashed, by=by, now=now)
-        accept(session, code, user, now)
+        accept_invitation(session, code, user, now)
     return redirect(
         url_for("sign_in.show_sign_in_form", next=url_for("projects.show_projects")), 303
     )

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 from flask import g, send_file
 
 from webapp.http.security_headers import PAGE_OF_ITS_OWN
-from webapp.jobs.long_jobs import MADE, Job, Jobs, is_current
+from webapp.jobs.long_jobs import MADE, Job, Jobs, is_up_to_date
 from webapp.researcher.study_folders import zip_folder
 from webapp.runs.blinding import is_blind
 from webapp.users.audit_log import record_act
@@ -227,7 +227,7 @@ def refuse_unreadable_report(job: Job) -> None:
                 status=409,
                 code="blind",
             )
-        if is_current(session, get_long_jobs(), job):
+        if is_up_to_date(session, get_long_jobs(), job):
             return
     get_long_jobs().remove(job.id)
     raise RequestError(

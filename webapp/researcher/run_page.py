@@ -32,7 +32,7 @@ from webapp.runs.second_person import asked_acts
 from webapp.services import current_services
 from webapp.sessions.consent_texts import consent_texts
 from webapp.sessions.lookup import find_run
-from webapp.users.projects import name_of_project
+from webapp.users.projects import get_project_name
 from webapp.users.roles import Right
 
 live_pages = Blueprint("live", __name__)
@@ -92,7 +92,7 @@ def _collect_run_data(ref: str) -> dict[str, object]:
         counts = overview(session, run, services.now(), reward_minor)
         return {
             "run": run,
-            "project": name_of_project(session, run),
+            "project": get_project_name(session, run),
             "pays": pays,
             "serverless": static_mark(session, run) is not None,
             "study": study,

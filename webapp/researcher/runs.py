@@ -34,7 +34,7 @@ from webapp.runs.runs import close_run, open_run, progress, titles_of
 from webapp.services import current_services
 from webapp.sessions.lookup import find_run
 from webapp.users.audit_log import record_act
-from webapp.users.projects import ProjectError, projects_of, runs_seen_by
+from webapp.users.projects import ProjectError, filter_visible_runs, list_projects
 from webapp.users.roles import Right, Role
 
 _DIGITS = 9
@@ -49,9 +49,9 @@ def show_runs() -> str:
     with reading(current_services().sessions) as session:
         archive, before = "archive" in request.args, (page - 1) * ON_A_PAGE
         is_listed = Run.archived_at.is_not(None) if archive else Run.archived_at.is_(None)
-        visible = runs_seen_by(current_user()) & is_listed
+        visible = filter_visible_runs(current_user()) & is_listed
         runs = progress(session, visible, latest=ON_A_PAGE + 1, after=before)[::-1]
-        projects = projects_of(session, current_user())
+        projects = list_projects(session, current_user())
         titles = titles_of(session, [row.run for row in runs])
     return render_template(
         "researcher/runs.html",

@@ -28,23 +28,23 @@ from webapp.researcher.template_globals import parse_whole_number
 from webapp.services import Services, current_services
 from webapp.users.audit_log import record_act
 from webapp.users.oidc import Attempt
-from webapp.users.passwords import is_password
+from webapp.users.passwords import verify_password
 from webapp.users.roles import Role
-from webapp.users.second_factor import GUESSES_OF_NAME, factor_of, take_code
+from webapp.users.second_factor import GUESSES_OF_NAME, find_confirmed_factor, use_code
 from webapp.users.sign_in import (
     Guess,
+    authenticate_user,
     count_guess,
-    digest_of,
-    forgive_guess,
-    known_browser,
+    end_one_session,
+    find_browser_session,
+    hash_secret,
+    list_open_sessions,
     open_session,
-    open_sessions_of,
     sign_out,
     sign_out_everywhere,
-    sign_out_one,
-    user_of_password,
+    uncount_guess,
 )
-from webapp.users.users import users
+from webapp.users.users import list_users
 
 sign_in_pages = Blueprint("sign_in", __name__)
 
@@ -64,13 +64,13 @@ def sign_in_by_password() -> ResponseReturnValue:
     way_back, password = request.form.get("next", ""), request.form.get("password", "")
     now = services.now()
     try:
-        user = user_of_password(services.sessions, name, make_guess_keys(name), password, now)
+        user = authenticate_user(services.sessions, name, make_guess_keys(name), password, now)
     except RequestError as error:
         return _render_form(way_back, name=name, problem=error.problem), error.status
     bind_contextvars(user=name)
     with services.sessions.begin() as session:
         token = None
-        if factor_of(session, user) is None:
+        if find_confirmed_factor(session, user) is None:
             token = open_session(session, user, get_browser_family(), now)
     if token is None:
         return redirect_to_code_form(user, way_back)
@@ -92,8 +92,8 @@ def show_sessions() -> str:
     """Show the browsers in which the user is signed in."""
     token, now = request.cookies.get(COOKIE, ""), current_services().now()
     with reading(current_services().sessions) as session:
-        sign_ins = open_sessions_of(session, current_user(), now)
-    this = digest_of(token)
+        sign_ins = list_open_sessions(session, current_user(), now)
+    this = hash_secret(token)
     return render_template("researcher/sessions.html", sign_ins=sign_ins, this=this)
 
 
@@ -105,7 +105,7 @@ def end_other_session() -> ResponseReturnValue:
     number = request.form.get("session", "")
     with services.sessions.begin() as session:
         sign_in_id = parse_whole_number(number, 9)
-        if sign_out_one(session, user, sign_in_id, services.now()):
+        if end_one_session(session, user, sign_in_id, services.now()):
             record_act(session, user.name, "session ended", services.now())
     return redirect(url_for("sign_in.show_sessions"), 303)
 
@@ -123,7 +123,7 @@ def end_all_sessions() -> ResponseReturnValue:
 
 def _render_form(way_back: str, name: str = "", problem: str = "") -> str:
     with reading(current_services().sessions) as session:
-        nobody = not users(session)
+        nobody = not list_users(session)
     return render_template(
         "researcher/sign_in.html",
         next=way_back,
@@ -180,7 +180,7 @@ def sign_in_by_code() -> ResponseReturnValue:
     code, tokens = request.form.get("code", ""), list[str]()
 
     def work(session: Session, user: User, now: datetime) -> None:
-        take_code(session, user, code, now)
+        use_code(session, user, code, now)
         tokens.append(open_session(session, user, get_browser_family(), now))
 
     try:
@@ -211,7 +211,7 @@ def _find_user_at_code_step() -> tuple[User, str] | None:
 
 def _digest_password_hash(user: User) -> str:
     """Return a digest of the password, so that changing the password invalidates the step."""
-    return digest_of(user.password_hash)
+    return hash_secret(user.password_hash)
 
 
 _FAMILIES = ("Firefox", "Edg", "OPR", "Chrome", "Safari")
@@ -226,7 +226,7 @@ def make_guess_keys(name: str) -> Guess:
     services = current_services()
     digest = services.tokens.digest
     with reading(services.sessions) as session:
-        known = known_browser(session, name, request.cookies.get(COOKIE, ""))
+        known = find_browser_session(session, name, request.cookies.get(COOKIE, ""))
     counted_by = f"sign-in name {name}" if known is None else f"sign-in in the browser {known}"
     return Guess(digest(counted_by), digest(f"sign-in from {_get_client_address()}"))
 
@@ -248,7 +248,7 @@ def count_code_attempt(user: User, work: Callable[[Session, User, datetime], obj
         counted = count_guess(session, guess, now)
     with services.sessions.begin() as session:
         work(session, session.get_one(User, user.id), now)
-        forgive_guess(session, counted)
+        uncount_guess(session, counted)
 
 
 def check_own_password(user: User, password: str) -> bool:
@@ -257,10 +257,10 @@ def check_own_password(user: User, password: str) -> bool:
     guess = make_guess_keys(user.name)
     with services.sessions.begin() as session:
         counted = count_guess(session, guess, now)
-    right = is_password(user.password_hash, password)
+    right = verify_password(user.password_hash, password)
     if right:
         with services.sessions.begin() as session:
-            forgive_guess(session, counted)
+            uncount_guess(session, counted)
     return right
 
 

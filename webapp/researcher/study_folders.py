@@ -25,7 +25,7 @@ from webapp.errors import RequestError
 from webapp.researcher.access import current_user, get_current_project_id
 from webapp.services import current_services
 from webapp.users.audit_log import record_act
-from webapp.users.limits import job_of, refuse_upload
+from webapp.users.limits import check_upload_limit, count_job
 
 
 def get_instance_folder() -> Path:
@@ -69,7 +69,7 @@ def log_study_act(act: str, **after: str) -> None:
 def count_long_job() -> AbstractContextManager[None]:
     """Return a context that counts a long job of the current project while it runs."""
     services = current_services()
-    return job_of(services.sessions, get_current_project_id(), services.now())
+    return count_job(services.sessions, get_current_project_id(), services.now())
 
 
 def refuse_large_upload(more_bytes: int) -> None:
@@ -83,7 +83,7 @@ def refuse_large_upload(more_bytes: int) -> None:
         return
     with reading(current_services().sessions) as session:
         project = session.get_one(Project, project_id)
-    refuse_upload(project, measure_folder_bytes(get_uploads_folder()), more_bytes)
+    check_upload_limit(project, measure_folder_bytes(get_uploads_folder()), more_bytes)
 
 
 LARGEST_ZIP_BYTES = 20 * 1024 * 1024

@@ -19,8 +19,8 @@ from webapp.recruiters.registry import recruiter_class
 from webapp.recruiters.terms import refuse_unknown_terms
 from webapp.runs.runs import refuse_without_server
 from webapp.sessions.collected import freeze_collected
-from webapp.users.limits import refuse_another_run
-from webapp.users.projects import open_project
+from webapp.users.limits import check_run_limit
+from webapp.users.projects import find_open_project
 
 
 def refuse_unanswerable(study: Study) -> None:
@@ -121,8 +121,8 @@ def project_id(session: Session, name: str, *, change: bool = False) -> int | No
     """
     if not name:
         return None
-    project = open_project(session, name, change=change)
-    refuse_another_run(session, project)
+    project = find_open_project(session, name, change=change)
+    check_run_limit(session, project)
     return project.id
 
 

@@ -31,7 +31,7 @@ from webapp.database.models import (
 )
 from webapp.database.row_counts import EXCLUDED, KEPT, PLACES, TAKEN, excluded_by, participants_in
 from webapp.errors import RunError
-from webapp.users.limits import held, refuse_another_run
+from webapp.users.limits import check_run_limit, lock_project
 
 # Equivalent to "is not null", but written as a bound so that SQLite uses the small index.
 _IS_RESTRICTED = Participant.restricted_at > datetime(1, 1, 1, tzinfo=UTC)
@@ -263,7 +263,7 @@ def open_run(session: Session, run: Run) -> None:
     """
     refuse_without_server(session, run)
     if run.closed_at is not None and run.project_id is not None:
-        refuse_another_run(session, held(session, run.project_id))
+        check_run_limit(session, lock_project(session, run.project_id))
     run.closed_at = None
     session.flush()
 

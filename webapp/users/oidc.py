@@ -100,9 +100,9 @@ class Provider:
         claim = self._settings.oidc_claim
         name = claims.get(claim)
         if claim == "email" and claims.get("email_verified") is not True:
-            raise _refused("the provider has not verified the address of the account")
+            raise _make_refusal("the provider has not verified the address of the account")
         if not isinstance(name, str) or not name:
-            raise _refused(f'the provider does not say the "{claim}" of the account')
+            raise _make_refusal(f'the provider does not say the "{claim}" of the account')
         return name
 
     def _id_token(self, attempt: Attempt, back: str, code: str) -> str:
@@ -118,7 +118,7 @@ class Provider:
         answered = self._ask("POST", self._place("token_endpoint"), form, (client_id, secret))
         token = answered.get("id_token")
         if not isinstance(token, str):
-            raise _refused("the provider did not accept the attempt")
+            raise _make_refusal("the provider did not accept the attempt")
         return token
 
     def _claims(self, attempt: Attempt, token: str) -> dict[str, Any]:
@@ -143,12 +143,12 @@ class Provider:
                 options={"require": ["exp", "iat", "iss", "aud", "sub"]},
             )
         except jwt.PyJWKClientConnectionError as error:
-            raise _away() from error
+            raise _make_unavailable_error() from error
         except jwt.PyJWTError as error:
-            raise _refused("the provider's token cannot be trusted") from error
+            raise _make_refusal("the provider's token cannot be trusted") from error
         nonce = str(claims.get("nonce", "")).encode()
         if not secrets.compare_digest(nonce, attempt.nonce.encode()):
-            raise _refused("the provider's token belongs to another attempt")
+            raise _make_refusal("the provider's token belongs to another attempt")
         return claims
 
     def _place(self, name: str) -> str:
@@ -159,7 +159,7 @@ class Provider:
             places = {each: answer.get(each) for each in _PLACES}
             usable = all(isinstance(each, str) and is_secure(each) for each in places.values())
             if answer.get("issuer") != issuer or not usable:
-                raise _away()
+                raise _make_unavailable_error()
             self._places = places
         return str(self._places[name])
 
@@ -177,13 +177,13 @@ class Provider:
             answered = httpx.request(method, address, data=form, auth=client, timeout=_PATIENCE_S)
             answer = answered.json()
         except (httpx.HTTPError, ValueError) as error:
-            raise _away() from error
+            raise _make_unavailable_error() from error
         if answered.status_code >= HTTPStatus.INTERNAL_SERVER_ERROR or not isinstance(answer, dict):
-            raise _away()
+            raise _make_unavailable_error()
         return answer
 
 
-def _refused(why: str) -> RequestError:
+def _make_refusal(why: str) -> RequestError:
     return RequestError(
         f"You are not signed in: {why}. Please try once more.",
         status=401,
@@ -191,7 +191,7 @@ def _refused(why: str) -> RequestError:
     )
 
 
-def _away() -> RequestError:
+def _make_unavailable_error() -> RequestError:
     return RequestError(
         "The provider that signs users in does not answer as one. Please try again in a "
         "minute, or sign in with a password.",

@@ -5,7 +5,7 @@ import pytest
 from tests.webapp.researcher.boundary import without_commands
 from webapp.core.urls import RESEARCHER_PATH
 from webapp.researcher.access import get_required_access
-from webapp.users.roles import Right, Role, lowest_in_common
+from webapp.users.roles import Right, Role, find_lowest_role
 
 # What each route needs. "nobody" may be seen by whoever comes.
 ROUTES = {
@@ -155,7 +155,7 @@ def test_every_route_has_a_row_that_says_what_its_view_says(app):
 
 def _needed_role(endpoint: str) -> str:
     needed = get_required_access(endpoint)
-    return str((lowest_in_common(needed) if isinstance(needed, Right) else needed) or "nobody")
+    return str((find_lowest_role(needed) if isinstance(needed, Right) else needed) or "nobody")
 
 
 @pytest.mark.one_database

@@ -13,7 +13,7 @@ from experiment.studies.load import load_study
 from tests.experiment.responses.studies import PRESENTATIONS
 from webapp.database.models import Device, Participant, Response
 from webapp.errors import RequestError
-from webapp.jobs.housekeeping import summarise
+from webapp.jobs.housekeeping import summarise_run
 from webapp.researcher import run_page
 from webapp.researcher.participants import SORTS
 from webapp.runs.blinding import unblind
@@ -78,7 +78,7 @@ def test_who_has_somebody_else_s_times_is_shown_with_whose(
         for answer in session.scalars(select(Response)):
             answer.release_ms = 80.0
         people = session.scalars(select(Participant.ref).order_by(Participant.id)).all()
-    summarise(sessions, run.ref, study_as_launched, clock())
+    summarise_run(sessions, run.ref, study_as_launched, clock())
     here = researcher(Role.VIEWER)
     for ref, twin in (people, people[::-1]):
         page = here.get(f"/runs/{run.ref}/participants/{ref}").text
@@ -159,7 +159,7 @@ def test_each_signal_can_be_sorted_by_and_flags_are_those_of_the_summary(
     before = here.get(f"/runs/{run.ref}/participants?sort=flags").text
     assert "impossible time" not in before
     assert f"parallax summarise {run.ref}" in before
-    summarise(sessions, run.ref, study_as_launched, clock())
+    summarise_run(sessions, run.ref, study_as_launched, clock())
     pages = {sort: here.get(f"/runs/{run.ref}/participants?sort={sort}").text for sort in SORTS}
     assert all("1 participant." in page for page in pages.values())
     assert {sort for sort, page in pages.items() if ">Flags</a></th>" in page} == {"flags"}

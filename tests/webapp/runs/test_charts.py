@@ -8,7 +8,7 @@ from sqlalchemy import select
 from tests.webapp.conftest import LAUNCHED
 from webapp.database.models import Participant, RunSummary
 from webapp.jobs import housekeeping
-from webapp.jobs.housekeeping import due, summarise
+from webapp.jobs.housekeeping import list_runs_to_summarise, summarise_run
 from webapp.privacy.amendments import restrict
 from webapp.runs.blinding import unblind
 from webapp.runs.charts import charts_seen
@@ -34,7 +34,7 @@ def test_charts_count_who_came_stayed_and_finished_and_hide_results_until_unblin
         first, second = session.scalars(select(Participant).order_by(Participant.id))
         first.consented_at, second.consented_at = LAUNCHED, LAUNCHED + timedelta(minutes=3)
         first.finished_at = LAUNCHED + timedelta(minutes=4)
-    summarise(sessions, run.ref, study_as_launched, clock())
+    summarise_run(sessions, run.ref, study_as_launched, clock())
     with sessions.begin() as session:
         blind, at = charts_seen(session, run)
         assert at == clock()
@@ -66,7 +66,7 @@ def two_drawn(app, run, start, sessions, clock):
         visitor = start(run)
         visitor.answer_all()
         visitor.questionnaire(native_language="English")
-    summarise(sessions, run.ref, study_as_launched, clock())
+    summarise_run(sessions, run.ref, study_as_launched, clock())
     record = app.extensions["parallax"].record
 
     def wish(what):
@@ -87,13 +87,13 @@ def test_what_somebody_erased_is_drawn_no_more_at_once(two_drawn, run, sessions,
     two_drawn(lambda session, who, record: withdraw(session, who, Wish.ERASE, clock(), record))
     assert drawn(sessions, run) == {}
     # Also where as many answers came as were erased.
-    assert due(app.extensions["parallax"]) == [run.ref]
+    assert list_runs_to_summarise(app.extensions["parallax"]) == [run.ref]
 
 
 def test_nothing_of_whom_no_use_is_allowed_is_drawn(two_drawn, run, sessions, clock):
     two_drawn(lambda session, who, record: restrict(session, who, clock(), record))
     assert drawn(sessions, run) == {}
-    summarise(sessions, run.ref, study_as_launched, clock())
+    summarise_run(sessions, run.ref, study_as_launched, clock())
     charts = drawn(sessions, run)
     assert sum(line(charts["minutes"], "participants")) == 1
     assert line(charts["recruitment"], "agreed")[-1] == 1
@@ -112,5 +112,5 @@ def test_what_was_drawn_while_somebody_erased_is_not_kept(
         return made
 
     monkeypatch.setattr(housekeeping, "charts_of", meanwhile)
-    summarise(sessions, run.ref, study_as_launched, clock())
+    summarise_run(sessions, run.ref, study_as_launched, clock())
     assert drawn(sessions, run) == {}

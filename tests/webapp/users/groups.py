@@ -16,7 +16,7 @@ from webapp.runs.launch import launch
 from webapp.users.members import set_member
 from webapp.users.projects import ProjectError, add_project, set_limits
 from webapp.users.roles import ProjectRole, Role, Scope
-from webapp.users.sign_in import form_token, open_session
+from webapp.users.sign_in import make_form_token, open_session
 from webapp.users.tokens import make_token
 from webapp.users.users import add_user
 
@@ -62,7 +62,7 @@ class Groups:
                 cookie = open_session(session, user, "", LAUNCHED)
                 client = self.app.test_client()
                 client.set_cookie(COOKIE, cookie, path=RESEARCHER_PATH)
-                self._clients[number, str(role)] = client, form_token(cookie)
+                self._clients[number, str(role)] = client, make_form_token(cookie)
                 if role == ProjectRole.MANAGER:
                     for scope, told in zip(Scope, TOKENS, strict=True):
                         token = make_token(session, user, told, [scope], 9, LAUNCHED)

@@ -13,7 +13,7 @@ from webapp.database.engine import make_sessions, reading
 from webapp.database.models import Base, Run
 from webapp.database.schema import revisions, schema_problem, stored_revision
 from webapp.errors import RunError
-from webapp.jobs.periodic_queue import PERIODIC, last_done
+from webapp.jobs.periodic_queue import PERIODIC, get_last_success
 from webapp.privacy.retention import erase_at, is_due
 from webapp.runs.runs import study_as_launched
 
@@ -107,7 +107,7 @@ def jobs(at: Installation) -> Iterator[Finding]:
     """Check when each periodic job last succeeded on this machine."""
     late = []
     for name, job in PERIODIC.items():
-        done = last_done(at.folder, name)
+        done = get_last_success(at.folder, name)
         if done is None or (at.now() - done).total_seconds() > _TICKS_MISSED * job.every_s:
             last_success = f"last at {done.isoformat(timespec='seconds')}" if done else "never yet"
             late.append(f"{name} ({last_success})")
