@@ -31,12 +31,12 @@ def show_accounts() -> str:
     last = select(SignIn.user_id, func.max(SignIn.seen_at)).group_by(SignIn.user_id)
     with_factor = select(SecondFactor.user_id).where(SecondFactor.confirmed_at.is_not(None))
     with reading(current_services().sessions) as session:
-        found = {
+        account_data = {
             "accounts": accounts.list_users(session),
             "last": {row[0]: row[1] for row in session.execute(last)},
             "with_factor": set(session.scalars(with_factor)),
         }
-    return render_template("researcher/accounts.html", roles=list(Role), **found)
+    return render_template("researcher/accounts.html", roles=list(Role), **account_data)
 
 
 @account_pages.post("/accounts/add")

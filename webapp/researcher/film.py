@@ -29,7 +29,7 @@ film_pages = Blueprint("film", __name__)
 @require_access(Right.SEE)
 def show_film(ref: str) -> ResponseReturnValue:
     """Show the films of the one or two participants whom the query names: ``who``, ``beside``."""
-    who, beside = request.args.get("who", ""), request.args.get("beside", "").strip()
+    first_ref, second_ref = request.args.get("who", ""), request.args.get("beside", "").strip()
     services = current_services()
     with reading(services.sessions) as session:
         run = find_run(session, ref)
@@ -41,11 +41,11 @@ def show_film(ref: str) -> ResponseReturnValue:
                 code="blind",
             )
         study = services.study_of(session, run)
-        films = [_make_film(session, run, study, name) for name in (who, beside) if name]
+        films = [_make_film(session, run, study, name) for name in (first_ref, second_ref) if name]
     if not films:
         problem = "The address names no participant."
         raise RequestError(problem, status=404, code="no_film")
-    facts = {"run": run, "study": study, "films": films, "who": who, "beside": beside}
+    facts = {"run": run, "study": study, "films": films, "who": first_ref, "beside": second_ref}
     return render_template("researcher/film.html", **facts, words=_get_script_texts())
 
 
@@ -92,22 +92,24 @@ def _get_start_time(record: Record) -> datetime:
     return min([*onsets, record.participant.consented_at or onsets[0]])
 
 
-def _get_trial_onset(answered: AnsweredTrial) -> datetime:
+def _get_trial_onset(answered_trial: AnsweredTrial) -> datetime:
     """Return the onset of a trial: its answer's arrival minus waiting and reaction times."""
-    response = answered.response
+    response = answered_trial.response
     assert response is not None
     spent_ms = (response.rt_ms or 0.0) + (response.waited_ms or 0.0)
     return response.recorded_at - timedelta(milliseconds=spent_ms)
 
 
-def _make_scene(study: Study, answered: AnsweredTrial, first: datetime) -> dict[str, Any]:
+def _make_scene(study: Study, answered_trial: AnsweredTrial, first: datetime) -> dict[str, Any]:
     """Return a trial's screen, its start and end in seconds of the film, and the answer."""
-    trial, response = answered.trial, answered.response
+    trial, response = answered_trial.trial, answered_trial.response
     assert response is not None
-    texts = shown_trial(study, trial.position, answered.item.item, trial.good_side, trial.options)
+    texts = shown_trial(
+        study, trial.position, answered_trial.item.item, trial.good_side, trial.options
+    )
     prefix = f"{texts['prefix']} " if texts.get("prefix") else ""
     sides = [(str(side), str(texts.get(side, ""))) for side in SIDES]
-    from_s = (_get_trial_onset(answered) - first).total_seconds()
+    from_s = (_get_trial_onset(answered_trial) - first).total_seconds()
     rt_s = (response.rt_ms or 0.0) / 1000
     return {
         "position": trial.position,

@@ -96,9 +96,9 @@ def download_link_table(ref: str) -> Response:
     with reading(services.sessions) as session:
         links = given_links(session, find_run(session, ref), services.settings.link_base)
     rows = (
-        (given.link.label, given.link.kind, given.link.list, given.address, given.code,
-         " ".join(given.came))
-        for given in links
+        (link.link.label, link.link.kind, link.link.list, link.address, link.code,
+         " ".join(link.came))
+        for link in links
     )  # fmt: skip
     name = f"parallax-links-{ref}.csv"
     sent = Response(safe_csv(_COLUMNS, rows), mimetype="text/csv")
@@ -141,7 +141,7 @@ def _render_page(
         "researcher/links.html",
         run=run,
         links=on_page,
-        drawn={given.link.id: _make_qr_code(given) for given in on_page}
+        drawn={link.link.id: _make_qr_code(link) for link in on_page}
         if "qr" in request.args
         else {},
         more=len(links) > ON_A_PAGE,
@@ -153,12 +153,12 @@ def _render_page(
     )
 
 
-def _make_qr_code(given: GivenLink) -> str:
+def _make_qr_code(link: GivenLink) -> str:
     """Return a link's QR code as a data URI."""
-    uri: str = segno.make(given.address, micro=False).svg_data_uri(scale=3, light="#fff")
+    uri: str = segno.make(link.address, micro=False).svg_data_uri(scale=3, light="#fff")
     return uri
 
 
 def _log_act(session: Session, run: Run, act: str, **after: str) -> None:
-    who, now = current_user().name, current_services().now()
-    record_act(session, who, act, now, run_ref=run.ref, after=after)
+    user_name, now = current_user().name, current_services().now()
+    record_act(session, user_name, act, now, run_ref=run.ref, after=after)

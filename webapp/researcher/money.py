@@ -337,8 +337,11 @@ def fix_safe_discrepancies(ref: str) -> ResponseReturnValue:
 def settle_payment(ref: str) -> ResponseReturnValue:
     """Record whether a doubtful payment was made, as the user saw on the platform's own site."""
     payments, form = _open_payments(ref, MoneyForm.from_form()), request.form
-    number, seen = parse_whole_number(form.get("payment", ""), _DIGITS), form.get("seen", "")
-    if seen not in ("paid", "not paid"):
+    number, platform_shows = (
+        parse_whole_number(form.get("payment", ""), _DIGITS),
+        form.get("seen", ""),
+    )
+    if platform_shows not in ("paid", "not paid"):
         problem = "Say whether the platform's own site shows the payment."
         raise RequestError(problem, status=400, code="not_said")
     settled = settle_by_hand(
@@ -346,7 +349,7 @@ def settle_payment(ref: str) -> ResponseReturnValue:
         payments.run,
         number,
         payments.now,
-        is_paid=seen == "paid",
+        is_paid=platform_shows == "paid",
         looked_at=_parse_checked_time(form.get("looked", "")),
     )
     payments.note("payment settled by hand", payment=str(settled.id), state=settled.state)

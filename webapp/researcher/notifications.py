@@ -73,8 +73,8 @@ def send_test_notice() -> ResponseReturnValue:
     with services.sessions.begin() as session:
         notification, now = _find_own_notification(session), services.now()
         about = f"test {now:%Y-%m-%d %H:%M}"
-        mine = Notice.notification_id == notification.id, Notice.about == about
-        if session.scalar(select(Notice.id).where(*mine)) is None:
+        same_notice = Notice.notification_id == notification.id, Notice.about == about
+        if session.scalar(select(Notice.id).where(*same_notice)) is None:
             text = f"This is a test of Parallax at {services.settings.link_base}."
             session.add(
                 Notice(notification_id=notification.id, about=about, text=text, at=now, next_at=now)
@@ -130,26 +130,28 @@ def _find_own_notification(session: Session) -> Notification:
 
 def _log_act(session: Session, act: str, way: Channel, address: str) -> None:
     # Of a mail address, only the domain is logged, because the log is never erased.
-    where = address.rpartition("@")[2] if way is Channel.MAIL else _mask_address(way, address)
+    destination = address.rpartition("@")[2] if way is Channel.MAIL else _mask_address(way, address)
     now = current_services().now()
-    record_act(session, current_user().name, act, now, after={"way": way, "where": where})
+    record_act(session, current_user().name, act, now, after={"way": way, "where": destination})
 
 
 def _render_page(problem: str = "") -> str:
     services, user = current_services(), current_user()
     with reading(services.sessions) as session:
-        mine = _find_notifications(session, user)
+        notifications = _find_notifications(session, user)
         notices = session.scalars(
             select(Notice)
-            .where(Notice.notification_id.in_([notification.id for notification in mine]))
+            .where(Notice.notification_id.in_([notification.id for notification in notifications]))
             .order_by(Notice.id.desc())
             .limit(_SHOWN)
         ).all()
     return render_template(
         "researcher/notifications.html",
-        mine=mine,
+        mine=notifications,
         notices=notices,
-        addresses={notification.id: get_masked_address(notification) for notification in mine},
+        addresses={
+            notification.id: get_masked_address(notification) for notification in notifications
+        },
         causes_of=get_causes,
         causes=CAUSE_LABELS,
         mails=bool(services.settings.smtp_host),

@@ -257,14 +257,14 @@ def _render_factor_page(problem: str = "") -> str:
     services, user = current_services(), current_user()
     with reading(services.sessions) as session:
         factor = find_factor(session, user)
-        left = count_unused_codes(session, user)
+        n_codes_left = count_unused_codes(session, user)
     begun = factor is not None and factor.confirmed_at is None
     return render_template(
         "researcher/second_factor.html",
         factor=factor,
         picture=_make_qr_code(factor, user) if factor is not None and begun else "",
         secret=_split_into_groups(factor.secret) if factor is not None and begun else "",
-        codes_left=left,
+        codes_left=n_codes_left,
         needed=SecondFactorPolicy(services.settings.second_factor).concerns(user),
         problem=problem,
     )

@@ -101,16 +101,20 @@ def show_participants(ref: str) -> str:
     )
 
 
-def _make_shown_trial(study: Study, answered: AnsweredTrial) -> ShownTrial:
-    trial = answered.trial
-    return shown_trial(study, trial.position, answered.item.item, trial.good_side, trial.options)
+def _make_shown_trial(study: Study, answered_trial: AnsweredTrial) -> ShownTrial:
+    trial = answered_trial.trial
+    return shown_trial(
+        study, trial.position, answered_trial.item.item, trial.good_side, trial.options
+    )
 
 
-def _describe_answer(study: Study, answered: AnsweredTrial) -> str:
+def _describe_answer(study: Study, answered_trial: AnsweredTrial) -> str:
     """Return a participant's answer in words; empty without an answer."""
-    if not answered.response:
+    if not answered_trial.response:
         return ""
-    return response_of(study).said(arrangement_of(answered.trial), given_of(answered.response))
+    return response_of(study).said(
+        arrangement_of(answered_trial.trial), given_of(answered_trial.response)
+    )
 
 
 def _get_text_hiding_side(trial: ShownTrial, side: Side) -> str | None:
@@ -120,8 +124,8 @@ def _get_text_hiding_side(trial: ShownTrial, side: Side) -> str | None:
     return dict(zip(sides, options, strict=True)).get(side)
 
 
-def _format_flags(run: Run, judged: Judged | None) -> list[str]:
-    texts = [] if judged is None else flag_texts(run, judged.certificate)
+def _format_flags(run: Run, plausibility: Judged | None) -> list[str]:
+    texts = [] if plausibility is None else flag_texts(run, plausibility.certificate)
     # Each text begins with the flag's name; a figure may follow.
     return [re.sub(r"^\w+", lambda name: name[0].replace("_", " "), text) for text in texts]
 
@@ -152,12 +156,16 @@ def show_participant(ref: str, participant_ref: str) -> ResponseReturnValue:
         blind = is_blind(session, run)
         questions = correctable(session, study, record.participant)
         stale = corrected_since_verdict(session, record.participant)
-        written = written_about(session, run, record.participant)
+        notes_and_tags = written_about(session, run, record.participant)
     restricted = record.participant.restricted_at is not None
-    judged = None if restricted else record.judged
+    plausibility = None if restricted else record.judged
     trials = [
-        (answered, _make_shown_trial(study, answered), _describe_answer(study, answered))
-        for answered in (() if restricted else record.trials)
+        (
+            answered_trial,
+            _make_shown_trial(study, answered_trial),
+            _describe_answer(study, answered_trial),
+        )
+        for answered_trial in (() if restricted else record.trials)
     ]
     return render_template(
         "researcher/participant.html",
@@ -165,16 +173,16 @@ def show_participant(ref: str, participant_ref: str) -> ResponseReturnValue:
         study=study,
         record=record,
         shown=trials,
-        certificate=judged and judged.certificate,
-        twins=judged.twins if judged else [],
-        flags=flags_of(run, judged.certificate) if judged else {},
+        certificate=plausibility and plausibility.certificate,
+        twins=plausibility.twins if plausibility else [],
+        flags=flags_of(run, plausibility.certificate) if plausibility else {},
         sides=[side for side in SIDES if any(side in trial for _, trial, _ in trials)],
         text_of=_get_text_hiding_side if blind else ShownTrial.get,
         blind=blind,
         restricted=restricted,
         questions=questions,
         stale=stale,
-        written=written,
+        written=notes_and_tags,
     )
 
 
@@ -294,8 +302,8 @@ def add_note(ref: str) -> Response:
     text, tags = request.form.get("text", ""), request.form.get("tags", "")
 
     def change(session: Session, run: Run, person: Participant | None) -> None:
-        who, now = current_user().name, current_services().now()
-        write(session, run, person, text=text, tags=tags, who=who, now=now)
+        user_name, now = current_user().name, current_services().now()
+        write(session, run, person, text=text, tags=tags, who=user_name, now=now)
 
     return _change_notes(ref, change)
 
@@ -309,8 +317,8 @@ def remove_note(ref: str) -> Response:
     number = parse_whole_number(typed, _NOTE_DIGITS)
 
     def change(session: Session, run: Run, person: Participant | None) -> None:
-        who, now = current_user().name, current_services().now()
-        remove(session, run, person, number, is_tag=is_tag, who=who, now=now)
+        user_name, now = current_user().name, current_services().now()
+        remove(session, run, person, number, is_tag=is_tag, who=user_name, now=now)
 
     response = _change_notes(ref, change)
     empty_log_soon(current_services().engine)
@@ -318,16 +326,23 @@ def remove_note(ref: str) -> Response:
 
 
 def _change_notes(ref: str, change: Callable[[Session, Run, Participant | None], None]) -> Response:
-    who = request.form.get("participant", "")
+    participant_ref = request.form.get("participant", "")
 
     def work(session: Session) -> None:
         run = find_run(session, ref)
-        change(session, run, _lock_participant(session, run, who) if who else None)
+        change(
+            session,
+            run,
+            _lock_participant(session, run, participant_ref) if participant_ref else None,
+        )
 
     in_transaction(current_services().sessions, work)
-    if who:
+    if participant_ref:
         address = url_for(
-            "participants.show_participant", ref=ref, participant_ref=who, _anchor="notes"
+            "participants.show_participant",
+            ref=ref,
+            participant_ref=participant_ref,
+            _anchor="notes",
         )
     else:
         address = url_for("runs.show_run", ref=ref, _anchor="notes")

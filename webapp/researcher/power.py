@@ -41,7 +41,7 @@ def show_simulations() -> str:
 @require_access(Right.CONDUCT)
 def start_simulation() -> ResponseReturnValue:
     """Queue a simulation of a study."""
-    form, called = request.form, _check_study_name(request.form.get("study", ""))
+    form, study_name = request.form, _check_study_name(request.form.get("study", ""))
     per_list, simulations = _parse_list_sizes(form.get("per_list", "")), form.get("simulations", "")
     difference = form.get("difference", "").strip()
     n = parse_whole_number(simulations, 4)
@@ -49,18 +49,18 @@ def start_simulation() -> ResponseReturnValue:
         raise _make_input_error(
             f"The number of simulated studies must be from 2 to {_MOST_SIMULATIONS:,}."
         )
-    refuse_too_many_jobs(_make_job_subject(called))
+    refuse_too_many_jobs(_make_job_subject(study_name))
     command = ["power", "--out", "{folder}/report", "--per-list", ",".join(map(str, per_list))]
     command += ["--simulations", str(n)]
     if difference:
         command += ["--difference", str(_parse_difference(difference))]
     title = f"{n} simulated studies each with {', '.join(map(str, per_list))} people a list"
-    steps = [Step("simulating the study", [*command, "--", list_launchable_studies()[called]])]
-    who, now = current_user().name, current_services().now()
-    job = get_long_jobs().add(_make_job_subject(called), title, who, now, steps)
-    log_study_act("power asked for", study=called)
+    steps = [Step("simulating the study", [*command, "--", list_launchable_studies()[study_name]])]
+    user_name, now = current_user().name, current_services().now()
+    job = get_long_jobs().add(_make_job_subject(study_name), title, user_name, now, steps)
+    log_study_act("power asked for", study=study_name)
     get_job_queue().put(job.id)
-    return _redirect_to_page(called)
+    return _redirect_to_page(study_name)
 
 
 @power_pages.post("/studies/power/cancel")

@@ -79,14 +79,14 @@ def show_project(project: str) -> str:
 def change_member(project: str) -> Response:
     """Add a user who has an account, change a member's role, or remove a member."""
     name, typed = request.form.get("name", "").strip(), request.form.get("role", "")
-    seen = request.form.get("seen")
+    role_on_page = request.form.get("seen")
 
     def change(session: Session) -> None:
-        opened = find_open_project(session, project, change=True)
+        locked_project = find_open_project(session, project, change=True)
         role = None if typed == "none" else _parse_role(typed)
         user = _find_account(session, name)
-        who, now = current_user().name, current_services().now()
-        set_member(session, opened, user, role, by=who, now=now, seen=seen)
+        user_name, now = current_user().name, current_services().now()
+        set_member(session, locked_project, user, role, by=user_name, now=now, seen=role_on_page)
 
     return _change_project(project, change)
 
@@ -97,8 +97,10 @@ def create_invitation(project: str) -> str:
     """Create an invitation and show its code once."""
     role, services = _parse_role(request.form.get("role", "")), current_services()
     with services.sessions.begin() as session:
-        opened = find_open_project(session, project, change=True)
-        code = make_invitation(session, opened, role, by=current_user().name, now=services.now())
+        locked_project = find_open_project(session, project, change=True)
+        code = make_invitation(
+            session, locked_project, role, by=current_user().name, now=services.now()
+        )
     address = services.settings.link_base + url_for("joining.show_join_form")
     return render_template(
         "researcher/invitation.html", project=project, role=role, code=code, address=address
@@ -112,9 +114,9 @@ def revoke_invitation(project: str) -> Response:
     number = parse_whole_number(request.form.get("number", ""), _DIGITS, otherwise=-1)
 
     def change(session: Session) -> None:
-        opened = find_open_project(session, project, change=True)
-        who, now = current_user().name, current_services().now()
-        withdraw_invitation(session, opened, number, by=who, now=now)
+        locked_project = find_open_project(session, project, change=True)
+        user_name, now = current_user().name, current_services().now()
+        withdraw_invitation(session, locked_project, number, by=user_name, now=now)
 
     return _change_project(project, change)
 
@@ -129,9 +131,9 @@ def change_limits(project: str) -> Response:
     }
 
     def change(session: Session) -> None:
-        opened = find_open_project(session, project, change=True)
-        who, now = current_user().name, current_services().now()
-        set_limits(session, opened, new_limits, by=who, now=now)
+        locked_project = find_open_project(session, project, change=True)
+        user_name, now = current_user().name, current_services().now()
+        set_limits(session, locked_project, new_limits, by=user_name, now=now)
 
     return _change_project(project, change)
 
@@ -189,7 +191,9 @@ def _parse_role(typed: str) -> ProjectRole:
 def _change_project(project: str, change: Callable[[Session], None]) -> Response:
     in_transaction(current_services().sessions, change)
     with reading(current_services().sessions) as session:
-        visible = {each.name for each in list_projects(session, current_user())}
+        visible = {
+            visible_project.name for visible_project in list_projects(session, current_user())
+        }
     # Managers who removed themselves are sent to the list of their other projects.
     page = url_for("projects.show_project", project=project)
     return redirect(page if project in visible else url_for("projects.show_projects"), 303)
@@ -237,7 +241,7 @@ def _measure_usage(session: Session, project: Project) -> list[tuple[str, str, i
             f"{limits.count_jobs(session, project)}",
         ),
     }
-    return [(name, what, getattr(project, name), now) for name, (what, now) in used.items()]
+    return [(name, label, getattr(project, name), now) for name, (label, now) in used.items()]
 
 
 joining_pages = Blueprint("joining", __name__)

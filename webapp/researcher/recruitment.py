@@ -141,14 +141,14 @@ def show_publish_plan(ref: str) -> str:
 def publish_run(ref: str) -> ResponseReturnValue:
     """Publish the confirmed plan, if it is still the same."""
     run, platform = _open_run_platform(ref)
-    drafted, services = _draft_plan(run, platform), current_services()
-    if digest_of(drafted, platform) != request.form.get("agreed", ""):
-        return _render_confirmation(run, platform, drafted, has_changed=True), 409
-    refuse_too_dear(drafted, platform)
-    who, now = current_user().name, services.now()
-    refuse_one_person(services.sessions, drafted, platform, by=who, now=now)
-    _log_act(run, "run published", dict(cost_rows(drafted, platform)))
-    list(publish(services.sessions, platform, drafted, services.now))
+    plan, services = _draft_plan(run, platform), current_services()
+    if digest_of(plan, platform) != request.form.get("agreed", ""):
+        return _render_confirmation(run, platform, plan, has_changed=True), 409
+    refuse_too_dear(plan, platform)
+    user_name, now = current_user().name, services.now()
+    refuse_one_person(services.sessions, plan, platform, by=user_name, now=now)
+    _log_act(run, "run published", dict(cost_rows(plan, platform)))
+    list(publish(services.sessions, platform, plan, services.now))
     return redirect(url_for("runs.show_run", ref=ref), 303)
 
 

@@ -198,14 +198,14 @@ def _prepare_chart(chart: Chart) -> Chart:
     }
 
 
-def _format_caption(says: str | dict[str, object]) -> str:
+def _format_caption(caption: str | dict[str, object]) -> str:
     # Some stored charts hold the whole sentence, others a message and its values.
-    if isinstance(says, str):
-        return says
-    values = says["values"]
+    if isinstance(caption, str):
+        return caption
+    values = caption["values"]
     assert isinstance(values, dict)
     texts = {
         name: value if isinstance(value, str) else format_number(value)
         for name, value in values.items()
     }
-    return str(says["message"]) % texts
+    return str(caption["message"]) % texts

@@ -129,8 +129,8 @@ def unblind_run(ref: str) -> Response:
     reason, services = request.form.get("reason", "").strip(), current_services()
     with reading(services.sessions) as session:
         study = services.study_of(session, run := find_run(session, ref))
-    who, now = current_user().name, services.now()
-    unblind_by_two(services.sessions, run, study, by=who, reason=reason, now=now)
+    user_name, now = current_user().name, services.now()
+    unblind_by_two(services.sessions, run, study, by=user_name, reason=reason, now=now)
     return redirect(url_for("runs.show_run", ref=ref), 303)
 
 
@@ -229,9 +229,9 @@ def start_rehearsal(ref: str) -> ResponseReturnValue:
     refuse_too_many_jobs(ref)
     command = ("simulate", ref, "--participants", str(people), "--workers", _AT_A_TIME)
     steps = [Step("programs take part", command)]
-    who, now = current_user().name, services.now()
+    user_name, now = current_user().name, services.now()
     title = f"{people:,} program{'' if people == 1 else 's'}"
-    job = get_long_jobs().add(ref, title, who, now, steps)
+    job = get_long_jobs().add(ref, title, user_name, now, steps)
     log_report_act(ref, "programs asked to take part", programs=str(people))
     get_job_queue().put(job.id)
     return redirect(url_for("reports.show_reports", ref=ref), 303)

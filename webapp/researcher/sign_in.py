@@ -226,8 +226,12 @@ def make_guess_keys(name: str) -> Guess:
     services = current_services()
     digest = services.tokens.digest
     with reading(services.sessions) as session:
-        known = find_browser_session(session, name, request.cookies.get(COOKIE, ""))
-    counted_by = f"sign-in name {name}" if known is None else f"sign-in in the browser {known}"
+        known_session_id = find_browser_session(session, name, request.cookies.get(COOKIE, ""))
+    counted_by = (
+        f"sign-in name {name}"
+        if known_session_id is None
+        else f"sign-in in the browser {known_session_id}"
+    )
     return Guess(digest(counted_by), digest(f"sign-in from {_get_client_address()}"))
 
 

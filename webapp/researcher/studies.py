@@ -100,15 +100,15 @@ def create_study() -> ResponseReturnValue:
 @require_access(Right.CONDUCT)
 def copy_study() -> ResponseReturnValue:
     """Copy a built-in or editable study under a new name."""
-    called = request.form.get("study", "")
-    source = find_study_source(get_instance_folder(), get_current_project_id(), called)
+    source_name = request.form.get("study", "")
+    source = find_study_source(get_instance_folder(), get_current_project_id(), source_name)
     n_bytes = sum(path.stat().st_size for path in source.rglob("*") if path.is_file())
     with _create_study_folder(request.form.get("name", ""), n_bytes) as folder:
         copy_study_folder(source, folder)
-    made = f"{folder.name} ({folder.parent.name})"
-    log_study_act("study copied", study=made, source=called)
+    new_name = f"{folder.name} ({folder.parent.name})"
+    log_study_act("study copied", study=new_name, source=source_name)
     return redirect(
-        url_for("editor.show_editor", study=made, project=get_project_name() or None), 303
+        url_for("editor.show_editor", study=new_name, project=get_project_name() or None), 303
     )
 
 

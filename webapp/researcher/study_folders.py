@@ -180,7 +180,7 @@ def _read_zip_files(archive: zipfile.ZipFile) -> dict[PurePosixPath, bytes]:
             f"The zip file holds {len(entries)} files; {_MOST_FILES} are allowed."
         )
     files = dict[PurePosixPath, bytes]()
-    left = _LARGEST_STUDY_BYTES
+    bytes_left = _LARGEST_STUDY_BYTES
     for entry in entries:
         path = PurePosixPath(entry.filename)
         if path.name.startswith(".") or "__MACOSX" in path.parts:
@@ -199,9 +199,9 @@ def _read_zip_files(archive: zipfile.ZipFile) -> dict[PurePosixPath, bytes]:
             raise _make_upload_error(f"The zip file holds a link: {entry.filename!r}.")
         # The entry's declared size may be false, so one byte more is read.
         with archive.open(entry) as stream:
-            data = stream.read(left + 1)
-        left -= len(data)
-        if left < 0:
+            data = stream.read(bytes_left + 1)
+        bytes_left -= len(data)
+        if bytes_left < 0:
             raise _make_upload_error(
                 f"Unpacked, the study is larger than {_LARGEST_STUDY_BYTES:,} bytes."
             )
@@ -277,12 +277,12 @@ def find_editable_study(instance: Path, project_id: int | None, called: str) -> 
 
 def list_study_texts(folder: Path) -> list[str]:
     """Return the editable files of a study, study.toml first."""
-    found = [
+    editable_files = [
         path.relative_to(folder).as_posix()
         for path in sorted(folder.rglob("*"))
         if path.suffix in _WRITTEN and path.is_file() and path.stat().st_size <= LARGEST_TEXT_BYTES
     ]
-    return sorted(found, key=lambda name: (name != STUDY_FILE, name))
+    return sorted(editable_files, key=lambda name: (name != STUDY_FILE, name))
 
 
 def read_study_text(folder: Path, name: str) -> str:

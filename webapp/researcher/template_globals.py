@@ -20,27 +20,27 @@ def _list_gate_warnings() -> list[tuple[str, str, str]]:
     """Return the blocked operations, the reason for each, and the remedy."""
     with reading(current_services().sessions) as session:
         return [
-            (", ".join(sorted(each.forbids)), each.says, each.remedy)
-            for _, each in blockers(session.connection())
+            (", ".join(sorted(blocker.forbids)), blocker.says, blocker.remedy)
+            for _, blocker in blockers(session.connection())
         ]
 
 
 def get_run_title(run: Run) -> str:
     """Return a run's title."""
-    known: dict[int, str] = g.setdefault("titles", {})
-    if run.id not in known:
+    titles: dict[int, str] = g.setdefault("titles", {})
+    if run.id not in titles:
         with reading(current_services().sessions) as session:
-            known |= titles_of(session, [run])
-    return known[run.id]
+            titles |= titles_of(session, [run])
+    return titles[run.id]
 
 
 def _is_run_blind(run: Run) -> bool:
     """Return whether a run's results are hidden."""
-    known: dict[int, bool] = g.setdefault("blind", {})
-    if run.id not in known:
+    blind_runs: dict[int, bool] = g.setdefault("blind", {})
+    if run.id not in blind_runs:
         with reading(current_services().sessions) as session:
-            known[run.id] = is_blind(session, run)
-    return known[run.id]
+            blind_runs[run.id] = is_blind(session, run)
+    return blind_runs[run.id]
 
 
 def _get_evidence(run: Run, verdict: Verdict) -> str:

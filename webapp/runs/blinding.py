@@ -55,9 +55,9 @@ def unblind_by_two(
         SecondPersonError: Nobody else has requested it.
     """
     refuse_no_reason(reason)
-    told = "the results to be shown"
-    wanted = Wanted(run, study, "unblinding", "", told, by, now)
-    first = first_of_two(sessions, wanted)
+    description = "the results to be shown"
+    guarded_request = Wanted(run, study, "unblinding", "", description, by, now)
+    first = first_of_two(sessions, guarded_request)
 
     def change(session: Session) -> None:
         unblind(session, run, by=f"{first} and {by}" if first else by, reason=reason, now=now)

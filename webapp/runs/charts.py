@@ -77,10 +77,10 @@ def charts_seen(session: Session, run: Run) -> tuple[dict[str, Chart], datetime 
     ).first()
     if row is None or row[0] is None:
         return {}, None
-    seen = dict(row[0])
+    visible_charts = dict(row[0])
     if is_blind(session, run):
-        seen.pop(RESULTS, None)
-    return seen, row[1]
+        visible_charts.pop(RESULTS, None)
+    return visible_charts, row[1]
 
 
 def charts_of(session: Session, run: Run, study: Study, now: datetime) -> dict[str, Chart]:
@@ -92,7 +92,7 @@ def charts_of(session: Session, run: Run, study: Study, now: datetime) -> dict[s
         study: Its study.
         now: The present time; the charts of an open run end there.
     """
-    made = {
+    charts = {
         "recruitment": _recruitment(session, run, now),
         "minutes": _minutes(session, run),
         "attrition": _attrition(session, run),
@@ -100,7 +100,7 @@ def charts_of(session: Session, run: Run, study: Study, now: datetime) -> dict[s
         "money": _money(session, run, now),
         RESULTS: _accuracy(session, run, study),
     }
-    return {name: chart for name, chart in made.items() if chart is not None}
+    return {name: chart for name, chart in charts.items() if chart is not None}
 
 
 def _may_be_drawn(run: Run) -> tuple[ColumnElement[bool], ...]:
@@ -124,10 +124,10 @@ def _recruitment(session: Session, run: Run, now: datetime) -> Chart | None:
     times = ticks(run.launched_at, run.closed_at or now, [*begun, *ended])
     lines = {"agreed": until(begun, times), "finished": until(ended, times)}
     planned = {"planned": [places or 0] * len(times)}
-    says = _says(
+    caption = _says(
         "%(n)s of %(planned)s planned participants finished.", n=len(ended), planned=places or 0
     )
-    return _chart("Recruitment", says, "time", seconds(times), lines | planned, time=True)
+    return _chart("Recruitment", caption, "time", seconds(times), lines | planned, time=True)
 
 
 def _minutes(session: Session, run: Run) -> Chart | None:
@@ -152,10 +152,10 @@ def _minutes(session: Session, run: Run) -> Chart | None:
             "%(beyond)s who took longer still."
         )
     half = round(took[len(took) // 2], 1)
-    says = _says(message, n=len(took), minutes=half, beyond=beyond)
+    caption = _says(message, n=len(took), minutes=half, beyond=beyond)
     counts = {"participants": [bins.get(edge, 0) for edge in edges]}
     xs = [edge * width for edge in edges]
-    return _chart("Time to finish", says, "minutes, from", xs, counts, kind="bars")
+    return _chart("Time to finish", caption, "minutes, from", xs, counts, kind="bars")
 
 
 def _attrition(session: Session, run: Run) -> Chart | None:
@@ -175,14 +175,16 @@ def _attrition(session: Session, run: Run) -> Chart | None:
         return None
     last = max(reached)
     at_least = list(accumulate(reached[trial] for trial in range(last, 0, -1)))[::-1]
-    says = _says(
+    caption = _says(
         "%(n)s of %(agreed)s who agreed answered trial %(last)s, the last.",
         n=at_least[-1],
         agreed=agreed,
         last=last,
     )
     xs = list(range(last + 1))
-    return _chart("Who stays", says, "trials answered", xs, {"participants": [agreed, *at_least]})
+    return _chart(
+        "Who stays", caption, "trials answered", xs, {"participants": [agreed, *at_least]}
+    )
 
 
 def _flags(session: Session, run: Run) -> Chart | None:
@@ -193,19 +195,19 @@ def _flags(session: Session, run: Run) -> Chart | None:
         .where(SessionSummary.run_id == run.id, SessionSummary.n_flags > 0)
     )
     counts = Counter[tuple[str, int]]()
-    for list_, judged in rows:
-        if (seen := judged_from(judged)) is not None:
-            counts.update((flag, list_ or 0) for flag in flags_of(run, seen.certificate))
+    for list_, stored in rows:
+        if (plausibility := judged_from(stored)) is not None:
+            counts.update((flag, list_ or 0) for flag in flags_of(run, plausibility.certificate))
     if not counts:
         return None
     n_lists = session.scalar(select(func.max(RunItem.list)).where(RunItem.run_id == run.id))
     xs = list(range((n_lists or 0) + 1))
     lines = {flag: [counts[flag, x] for x in xs] for flag in sorted({flag for flag, _ in counts})}
-    says = _says(
+    caption = _says(
         "%(n)s flags of plausibility; each asks for a look, none is a verdict.",
         n=counts.total(),
     )
-    return _chart("Flags", says, "list", xs, lines, kind="map")
+    return _chart("Flags", caption, "list", xs, lines, kind="map")
 
 
 def _money(session: Session, run: Run, now: datetime) -> Chart | None:
@@ -219,13 +221,13 @@ def _money(session: Session, run: Run, now: datetime) -> Chart | None:
         return None
     times = ticks(run.launched_at, run.closed_at or now, [at for at, _ in rows])
     spent = [sum(minor for at, minor in rows if at <= tick) / 100 for tick in times]
-    says = _says(
+    caption = _says(
         "%(amount)s %(currency)s spent, without the platform's fee.",
         amount=round(spent[-1], 2),
         currency=run.currency,
     )
     lines = {f"spent, {run.currency}": spent}
-    return _chart("Money", says, "time", seconds(times), lines, time=True)
+    return _chart("Money", caption, "time", seconds(times), lines, time=True)
 
 
 def _accuracy(session: Session, run: Run, study: Study) -> Chart | None:
@@ -252,13 +254,13 @@ def _accuracy(session: Session, run: Run, study: Study) -> Chart | None:
     if not n:
         return None
     names = sorted(n)
-    says = _says(
+    caption = _says(
         "%(share)s %% of %(n)s answers chose as expected.",
         share=round(100 * n_right.total() / n.total()),
         n=n.total(),
     )
     shares = {"% as expected": [round(100 * n_right[name] / n[name], 1) for name in names]}
-    return _chart("Accuracy", says, "construction", names, shares, kind="ranks")
+    return _chart("Accuracy", caption, "construction", names, shares, kind="ranks")
 
 
 def _says(message: str, **values: float | str) -> dict[str, Any]:
@@ -276,6 +278,6 @@ def _chart(
     kind: str = "lines",
     time: bool = False,
 ) -> Chart:
-    named = [{"label": label, "y": y} for label, y in lines.items()]
+    labelled_lines = [{"label": label, "y": y} for label, y in lines.items()]
     about = {"title": title, "says": says, "across": across, "kind": kind, "time": time}
-    return {**about, "x": list(x), "lines": named}
+    return {**about, "x": list(x), "lines": labelled_lines}

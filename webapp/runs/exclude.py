@@ -64,11 +64,14 @@ def exclude(session: Session, run: Run, now: datetime) -> Exclusion:
     # wait for this lock.
     session.execute(select(Run.id).where(Run.id == run.id).with_for_update(key_share=True))
     waiting, excluded = _waiting(session, run), list[int]()
-    everyone, seen = _everyone(session, run, study), _certificates(session, run, study)
+    everyone, certificates_by_id = (
+        _everyone(session, run, study),
+        _certificates(session, run, study),
+    )
     for participant in waiting:
-        answered = _answered(session, participant, study).among(everyone)
-        answered = replace(answered, certificate=seen.get(participant.id))
-        decided = verdict(study.exclusion, answered)
+        answers = _answered(session, participant, study).among(everyone)
+        answers = replace(answers, certificate=certificates_by_id.get(participant.id))
+        decided = verdict(study.exclusion, answers)
         if not decided.kept:
             excluded.append(participant.id)
         session.add(
@@ -129,18 +132,18 @@ def _certificates(session: Session, run: Run, study: Study) -> dict[int, Certifi
     """
     if run.simulated or not any(needs_certificate(load_rule(rule)) for rule in study.exclusion):
         return {}
-    return {person.id: found for person, found in certificates(session, run, study)}
+    return {person.id: certificate for person, certificate in certificates(session, run, study)}
 
 
 def _answered(session: Session, participant: Participant, study: Study) -> Answered:
     of_these = study.of_list(participant.list).questionnaire
     query = select(Answer.field, Answer.value).where(Answer.participant_id == participant.id)
-    given = dict(session.execute(query).all())
-    asked = dict.fromkeys(asked_questions(of_these, given), "")
+    stored_answers = dict(session.execute(query).all())
+    unanswered = dict.fromkeys(asked_questions(of_these, stored_answers), "")
     n_trials = select(func.count(Trial.id)).where(Trial.participant_id == participant.id)
     return Answered(
         judgments=tuple(_judgments(session, participant, response_of(study))),
-        questionnaire=asked | given,
+        questionnaire=unanswered | stored_answers,
         n_trials=session.execute(n_trials).scalar_one(),
     )
 
@@ -157,7 +160,7 @@ def _judgments(
     )
     for trial, item, stored in rows:
         arrangement = arrangement_of(trial)
-        judged = response.judged(arrangement, given_of(stored))
+        judgment = response.judged(arrangement, given_of(stored))
         yield Judgment(
             position=trial.position,
             item_id=item.item_id,
@@ -166,8 +169,8 @@ def _judgments(
             rt_ms=stored.rt_ms,
             condition=item.item["condition"],
             extra=tuple((k, v) for k, v in item.item.items() if k not in ITEMS.column_names),
-            is_late=response.is_late(arrangement, stored.rt_ms, judged.steps),
-            **judged.fields(),
+            is_late=response.is_late(arrangement, stored.rt_ms, judgment.steps),
+            **judgment.fields(),
         )
 
 

@@ -77,32 +77,34 @@ class DesignColumns:
             return self._with_questions(table)
         if table.name not in (LISTS.name, PARTICIPANTS.name):
             return table
-        what = "the list's level of a factor between participants"
+        level_description = "the list's level of a factor between participants"
         added = [
-            Column(name, "string", what, role=Role.BETWEEN_PARTICIPANTS)
+            Column(name, "string", level_description, role=Role.BETWEEN_PARTICIPANTS)
             for name in self.study.design.factors
         ]
         if table.name == LISTS.name and self.blocks:
             added.append(_BLOCK)
         if table.name == PARTICIPANTS.name:
             added += [_SESSION] if self.session else []
-            asked = "the answer to this question of the questionnaire"
+            answer_description = "the answer to this question of the questionnaire"
             added += [
-                Column(name, "string", asked, role=Role.ANSWER)
+                Column(name, "string", answer_description, role=Role.ANSWER)
                 for name in self.answers
                 if name not in table.column_names
             ]
-        known = set(table.column_names)
-        return table.with_columns([column for column in added if column.name not in known])
+        existing_names = set(table.column_names)
+        return table.with_columns([column for column in added if column.name not in existing_names])
 
     def _with_questions(self, table: TableSchema) -> TableSchema:
         """Return the table of answers with the wording and the allowed values of each field."""
         check = self.study.comprehension
         before = (*self.study.screening, *(check.questions if check else ()))
-        asked = "; ".join(f"{q.name}: {q.in_words}" for q in (*before, *self.study.questionnaire))
+        question_texts = "; ".join(
+            f"{q.name}: {q.in_words}" for q in (*before, *self.study.questionnaire)
+        )
         return table.with_columns(
-            replace(column, description=f"{column.description}. {asked}")
-            if column.name == "field" and asked
+            replace(column, description=f"{column.description}. {question_texts}")
+            if column.name == "field" and question_texts
             else column
             for column in table.columns
         )
@@ -119,14 +121,17 @@ class DesignColumns:
             yield from rows
             return
         for row in rows:
-            known: dict[str, object] = {**self._levels(row["list"])}
+            design_values: dict[str, object] = {**self._levels(row["list"])}
             if table.name == LISTS.name and self.blocks:
-                known["block"] = self.blocks[str(row["item_id"])]
+                design_values["block"] = self.blocks[str(row["item_id"])]
             if table.name == PARTICIPANTS.name:
-                known |= {_SESSION.name: self.session} if self.session else {}
+                design_values |= {_SESSION.name: self.session} if self.session else {}
                 person = str(row["participant"])
-                known |= {name: own.get(person, "") for name, own in self.answers.items()}
-            yield known | dict(row)
+                design_values |= {
+                    name: answers_by_person.get(person, "")
+                    for name, answers_by_person in self.answers.items()
+                }
+            yield design_values | dict(row)
 
     def _levels(self, list_: object) -> dict[str, str]:
         if isinstance(list_, int):
@@ -146,14 +151,14 @@ def design_columns(
         number: The number of the session among several, as ``part_number`` returns it.
     """
     items = [dict(row) for row in export_rows(session, run, ITEMS)]
-    own = [name for name in (items[0] if items else ()) if name not in ITEMS.column_names]
+    own_columns = [name for name in (items[0] if items else ()) if name not in ITEMS.column_names]
     blocks = study.design.block_of if any(study.design.block_of.values()) else {}
-    asked = {question.name for question in study.questionnaire}
-    chosen = [name for name in study.analysis.covariates if name in asked]
+    question_names = {question.name for question in study.questionnaire}
+    chosen = [name for name in study.analysis.covariates if name in question_names]
     texts = [{key: str(value) for key, value in row.items()} for row in items]
     return DesignColumns(
         study=study,
-        roles=roles_of_items(texts, own, study.analysis.factors),
+        roles=roles_of_items(texts, own_columns, study.analysis.factors),
         blocks={row["item_id"]: blocks.get(row["template"], "") for row in texts} if blocks else {},
         answers={name: _answers(session, run, name) for name in chosen},
         session=number,
@@ -248,15 +253,15 @@ def _still_filling(session: Session, run: Run) -> bool:
 def _counts(session: Session, run: Run) -> dict[str, int]:
     everybody = select(func.count()).select_from(Participant).where(Participant.run_id == run.id)
     people = everybody.where(Participant.restricted_at.is_(None))
-    judged = people.join(Verdict, Verdict.participant_id == Participant.id)
+    with_verdict = people.join(Verdict, Verdict.participant_id == Participant.id)
     answers = people.join(Trial, Trial.participant_id == Participant.id).join(
         Response, Response.trial_id == Trial.id
     )
     queries = {
         "n_participants": people,
         "n_finished": people.where(Participant.state == State.FINISHED),
-        "n_kept": judged.where(Verdict.kept.is_(True)),
-        "n_excluded": judged.where(Verdict.kept.is_(False)),
+        "n_kept": with_verdict.where(Verdict.kept.is_(True)),
+        "n_excluded": with_verdict.where(Verdict.kept.is_(False)),
         "n_responses": answers,
         "n_restricted": everybody.where(Participant.restricted_at.is_not(None)),
     }

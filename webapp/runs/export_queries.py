@@ -88,8 +88,8 @@ def export_rows(session: Session, run: Run, table: TableSchema) -> Generator[dic
         return
     complete = _completion(session, run, table)
     query = _query(run, table.name).add_columns(*_further(table), *_judge(run, table))
-    with session.execute(query.execution_options(yield_per=_ROWS_AT_A_TIME)) as found:
-        for row in found.mappings():
+    with session.execute(query.execution_options(yield_per=_ROWS_AT_A_TIME)) as result:
+        for row in result.mappings():
             # An item was frozen as a complete row; all other rows are built from columns.
             yield row["item"] if table.name == ITEMS.name else complete(dict(row))
 
@@ -107,14 +107,14 @@ def _further(table: TableSchema) -> list[ColumnElement[Any]]:
     """
     if table.name not in (TRIALS.name, RESPONSES.name):
         return []
-    known = {
+    task_columns = {
         "options": Trial.options,
         "version": Trial.options,
         "rating": Response.rating,
         "n_steps": Response.steps,
         "task": Trial.options,
     }
-    return [known[name].label(name) for name in known if name in table.column_names]
+    return [task_columns[name].label(name) for name in task_columns if name in table.column_names]
 
 
 def _completion(
@@ -147,8 +147,8 @@ def _as_it_is(row: dict[str, object]) -> dict[str, object]:
 
 def _with_task(row: dict[str, object]) -> dict[str, object]:
     """Return a trial of a mixed session, its stored options split into task and options."""
-    task, _, rest = str(row["task"]).partition(" ")
-    return row | {"task": task} | ({"options": rest} if "options" in row else {})
+    task, _, options = str(row["task"]).partition(" ")
+    return row | {"task": task} | ({"options": options} if "options" in row else {})
 
 
 def _with_text(row: dict[str, object]) -> dict[str, object]:
@@ -163,13 +163,17 @@ def _step_rows(session: Session, run: Run) -> Generator[dict[str, object]]:
     query = _trials(run, _REF, Trial, RunItem.item, Response).join(
         Response, Response.trial_id == Trial.id
     )
-    with session.execute(query.execution_options(yield_per=_ROWS_AT_A_TIME)) as found:
-        for person, trial, item, stored in found:
-            whose = {"participant": person, "position": trial.position, "item_id": item["item_id"]}
+    with session.execute(query.execution_options(yield_per=_ROWS_AT_A_TIME)) as result:
+        for person, trial, item, stored in result:
+            trial_columns = {
+                "participant": person,
+                "position": trial.position,
+                "item_id": item["item_id"],
+            }
             for row in response.step_rows(
                 item_from_row(item), arrangement_of(trial), given_of(stored)
             ):
-                yield {**whose, **row, JUDGE.name: judge}
+                yield {**trial_columns, **row, JUDGE.name: judge}
 
 
 def export_tables(session: Session, run: Run, study: Study) -> list[TableSchema]:
@@ -182,7 +186,7 @@ def export_tables(session: Session, run: Run, study: Study) -> list[TableSchema]
 
 
 def _query(run: Run, name: str) -> Select[Any]:
-    made: dict[str, Callable[[], Select[Any]]] = {
+    queries: dict[str, Callable[[], Select[Any]]] = {
         ITEMS.name: lambda: _of_lists(run, RunItem.item).where(
             RunItem.id.in_(_first_of_each_item(run))
         ),
@@ -219,7 +223,7 @@ def _query(run: Run, name: str) -> Select[Any]:
         ).join(Verdict, Verdict.participant_id == Participant.id),
         PAYMENTS.name: lambda: _payments(run),
     }
-    return made[name]()
+    return queries[name]()
 
 
 _Columns = ColumnElement[Any] | InstrumentedAttribute[Any]

@@ -59,11 +59,11 @@ def told_of(
     session: Session, run: Run, study: Study, participant_id: int
 ) -> dict[str, object] | None:
     """Return what a participant is told about their own answers, without the expected answers."""
-    found = next(humanness_scores(session, run, study, only=participant_id), None)
-    if found is None:
+    ref_and_score = next(humanness_scores(session, run, study, only=participant_id), None)
+    if ref_and_score is None:
         return None
     rates = rates_of(study)
-    values = {name: value for name, value in asdict(found[1]).items() if name != "answers"}
+    values = {name: value for name, value in asdict(ref_and_score[1]).items() if name != "answers"}
     return {**values, "source": rates.source if rates else None, "decides_nothing_by_itself": True}
 
 
@@ -79,14 +79,14 @@ def humanness_rows(
         exported: The references of the participants whose answers may be exported.
     """
     judge = PROGRAM if run.simulated else PERSON
-    for ref, found in humanness_scores(session, run, study):
-        for one in found.answers if ref in exported else ():
+    for ref, participant_score in humanness_scores(session, run, study):
+        for item_answer in participant_score.answers if ref in exported else ():
             yield {
                 "participant": ref,
-                "item_id": one.item,
-                "passed": one.passed,
-                "people_rate": one.people,
-                "programs_rate": one.programs,
-                "nats": one.nats,
+                "item_id": item_answer.item,
+                "passed": item_answer.passed,
+                "people_rate": item_answer.people,
+                "programs_rate": item_answer.programs,
+                "nats": item_answer.nats,
                 JUDGE.name: judge,
             }

@@ -44,8 +44,8 @@ def certificates(
         study: Its study, as it was launched.
         only: The id of the only participant to yield; None for all.
     """
-    for person, seen in observed_sessions(session, run, study, only=only):
-        yield person, certify(seen)
+    for person, observed in observed_sessions(session, run, study, only=only):
+        yield person, certify(observed)
 
 
 def observed_sessions(
@@ -60,8 +60,8 @@ def observed_sessions(
     # Participants who request their own data get all of it, restricted or not.
     chosen = Participant.restricted_at.is_(None) if only is None else Participant.id == only
     answers = answers.where(chosen)
-    with session.execute(answers.execution_options(yield_per=_ROWS_AT_A_TIME)) as found:
-        for person, rows in groupby(found, key=lambda row: row.Participant):
+    with session.execute(answers.execution_options(yield_per=_ROWS_AT_A_TIME)) as result:
+        for person, rows in groupby(result, key=lambda row: row.Participant):
             yield person, facts.observed(person, list(rows))
 
 
@@ -107,7 +107,7 @@ class _Facts:
             .group_by(Event.participant_id, Event.kind)
         )
         self._events: Mapping[tuple[int, str], int] = {
-            (who, kind): n for who, kind, n in session.execute(events)
+            (participant_id, kind): n for participant_id, kind, n in session.execute(events)
         }
         self._shared = {
             (rt_ms, release_ms): first
@@ -143,7 +143,7 @@ class _Facts:
 
 
 def _answers(run: Run) -> Select[Participant, int, str | None, dict[str, str], Response]:
-    answered = (
+    has_answer = (
         select(Response.id)
         .join(Trial, Trial.id == Response.trial_id)
         .where(Trial.participant_id == Participant.id)
@@ -153,7 +153,7 @@ def _answers(run: Run) -> Select[Participant, int, str | None, dict[str, str], R
         .join(Trial, Trial.participant_id == Participant.id)
         .join(RunItem, RunItem.id == Trial.run_item_id)
         .outerjoin(Response, Response.trial_id == Trial.id)
-        .where(Participant.run_id == run.id, answered.exists())
+        .where(Participant.run_id == run.id, has_answer.exists())
         .order_by(Participant.id, Trial.position)
     )
 
@@ -195,15 +195,17 @@ def same_times(session: Session, run: Run) -> dict[int, list[tuple[str, int]]]:
         .where(Participant.run_id == run.id, Participant.restricted_at.is_(None))
         .order_by(Response.rt_ms, Response.release_ms, Participant.id)
     )
-    found: dict[int, Counter[str]] = {}
+    n_shared: dict[int, Counter[str]] = {}
     for _, of_one in groupby(rows, key=lambda row: (row.rt_ms, row.release_ms)):
-        who = {row.id: row.ref for row in of_one}
-        first = list(who.items())[:_FIRST_TO_ARRIVE]
-        for id_ in who:
-            found.setdefault(id_, Counter()).update(ref for other, ref in first if other != id_)
+        refs_by_id = {row.id: row.ref for row in of_one}
+        first = list(refs_by_id.items())[:_FIRST_TO_ARRIVE]
+        for id_ in refs_by_id:
+            n_shared.setdefault(id_, Counter()).update(
+                ref for other_id, ref in first if other_id != id_
+            )
     return {
-        id_: sorted(others.items(), key=lambda one: (-one[1], one[0]))
-        for id_, others in found.items()
+        id_: sorted(counts.items(), key=lambda ref_and_count: (-ref_and_count[1], ref_and_count[0]))
+        for id_, counts in n_shared.items()
     }
 
 
@@ -217,17 +219,17 @@ def _answer(
     begun: datetime,
     type_: ResponseType,
 ) -> ObservedAnswer:
-    given = given_of(response)
+    answer = given_of(response)
     return ObservedAnswer(
         position=row.position,
         arrived_ms=(response.recorded_at - begun) / _MS,
         rt_ms=response.rt_ms,
-        outside_rt_ms=type_.time_outside_rt_ms(given),
+        outside_rt_ms=type_.time_outside_rt_ms(answer),
         one_press=Gives.ONE_PRESS in type_.gives,
         release_ms=response.release_ms,
         waited_ms=response.waited_ms,
         input_method=response.input_method,
-        side=given.place,
+        side=answer.place,
         n_characters=_n_characters(row.item),
         has_onset=response.onset_source is not None,
         trusted=response.trusted,
@@ -241,8 +243,8 @@ def _answer(
 
 
 def _automated(devices: Sequence[Device]) -> bool | None:
-    told = [device.automated for device in devices if device.automated is not None]
-    return any(told) if told else None
+    reports = [device.automated for device in devices if device.automated is not None]
+    return any(reports) if reports else None
 
 
 def _n_facts(device: Device) -> int:

@@ -79,8 +79,8 @@ def launch(
     """
     if seed not in _SEEDS:
         raise RunError(f"{seed} is not a valid seed", expected="a whole number from 0 to 2^63 - 1")
-    found = recruiter_class(recruiter)
-    refuse_unknown_terms(recruiter, found.terms, study)
+    recruiter_type = recruiter_class(recruiter)
+    refuse_unknown_terms(recruiter, recruiter_type.terms, study)
     built = require_sound(study, seed)
     refuse_silent_change(study, built)
     run = Run(
@@ -91,7 +91,7 @@ def launch(
         materials_hash=built.materials_hash,
         seed=seed,
         recruiter=recruiter,
-        simulated=simulated or found.simulated,
+        simulated=simulated or recruiter_type.simulated,
         code_version=code_version,
         launched_at=now,
         language=study.study.language,
@@ -177,9 +177,9 @@ def grow(session: Session, run: Run, n_per_list: int) -> int:
         .group_by(Place.list)
     ).all()
     session.add_all(
-        Place(run_id=run.id, list=number, place=last + more)
+        Place(run_id=run.id, list=number, place=last + offset)
         for number, last, _ in lists
-        for more in range(1, n_per_list + 1)
+        for offset in range(1, n_per_list + 1)
     )
     session.flush()
     return sum(places for _, _, places in lists) + n_per_list * len(lists)

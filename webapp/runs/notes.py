@@ -47,10 +47,10 @@ def written_about(session: Session, run: Run, participant: Participant | None = 
 def tags_of_people(session: Session, ids: Collection[int]) -> Mapping[int, list[str]]:
     """Return the tags of some participants, by participant id."""
     rows = select(Participant.id, Tag.name).join(Tag, Tag.participant_id == Participant.id)
-    found: dict[int, list[str]] = {}
+    tags_by_id: dict[int, list[str]] = {}
     for id_, name in session.execute(rows.where(Participant.id.in_(ids)).order_by(Tag.name)):
-        found.setdefault(id_, []).append(name)
-    return found
+        tags_by_id.setdefault(id_, []).append(name)
+    return tags_by_id
 
 
 def tags_in_use(session: Session, run: Run) -> Sequence[str]:
@@ -89,10 +89,12 @@ def write(
     about = {"run_id": run.id, "participant_id": participant.id if participant else None}
     if text:
         session.add(Note(**about, who=who, at=now, text=text))
-    there = {each.name for each in written_about(session, run, participant).tags}
-    if len(there | names) > _MOST_TAGS:
+    existing_names = {tag.name for tag in written_about(session, run, participant).tags}
+    if len(existing_names | names) > _MOST_TAGS:
         raise _bad(f"At most {_MOST_TAGS} tags.")
-    session.add_all(Tag(**about, name=name, who=who, at=now) for name in sorted(names - there))
+    session.add_all(
+        Tag(**about, name=name, who=who, at=now) for name in sorted(names - existing_names)
+    )
     act = " and ".join([*["note"] * bool(text), *["tags"] * bool(names)]) + " written"
     _tell(session, run, participant, who, act, now)
 
@@ -122,8 +124,8 @@ def remove(
         RequestError: The note or tag does not exist.
     """
     table = Tag if is_tag else Note
-    found = select(table.id).where(table.id == number, *_about(table, run, participant))
-    if session.scalar(found) is None:
+    row_exists = select(table.id).where(table.id == number, *_about(table, run, participant))
+    if session.scalar(row_exists) is None:
         raise RequestError("It was removed already.", status=404, code="no_note")
     session.execute(delete(table).where(table.id == number))
     _tell(session, run, participant, who, f"{'tag' if is_tag else 'note'} removed", now)
@@ -139,7 +141,7 @@ def _about(
 
 
 def _tag_names(typed: str) -> set[str]:
-    return {" ".join(each.split()).lower() for each in typed.split(",") if each.strip()}
+    return {" ".join(part.split()).lower() for part in typed.split(",") if part.strip()}
 
 
 def _refuse_bad(

@@ -90,7 +90,7 @@ class Overview:
     @property
     def places(self) -> int:
         """The places of all lists."""
-        return sum(each.places for each in self.lists)
+        return sum(progress.places for progress in self.lists)
 
     def hourly_minor(self, reward_minor: int) -> int | None:
         """Return a reward's hourly pay at the median time; None before anybody finished."""
@@ -158,7 +158,7 @@ def _lists(session: Session, run: Run) -> list[ListProgress]:
         .where(RunCount.run_id == run.id, RunCount.subject.in_((PLACES, TAKEN)))
         .group_by(RunCount.list, RunCount.subject)
     )
-    kept = {(list_, subject): n for list_, subject, n in counted}
+    counts = {(list_, subject): n for list_, subject, n in counted}
     # A sum, so that SQLite looks up the active participants instead of scanning all in list order.
     of_list = (Participant.list + 0).label("of_list")
     active = session.execute(
@@ -168,12 +168,12 @@ def _lists(session: Session, run: Run) -> list[ListProgress]:
         .group_by(of_list)
     )
     at_work = dict(active.all())
-    lists = sorted({list_ for list_, subject in kept if subject == PLACES})
+    lists = sorted({list_ for list_, subject in counts if subject == PLACES})
     return [
         ListProgress(
             list_,
-            kept[list_, PLACES],
-            kept.get((list_, TAKEN), 0) - at_work.get(list_, 0),
+            counts[list_, PLACES],
+            counts.get((list_, TAKEN), 0) - at_work.get(list_, 0),
             at_work.get(list_, 0),
         )
         for list_ in lists

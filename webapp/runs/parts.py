@@ -43,11 +43,11 @@ def joined_parts(session: Session, run_refs: Sequence[str]) -> list[tuple[str, .
     for digest, run_id, ref in rows:
         people.setdefault(digest, {})[run_id] = ref
     joined = "\x1f".join(run_refs)
-    found = [
+    rows_of_people = [
         (_code(f"{joined}\x1f{digest}"), *(refs.get(run, "") for run in runs))
         for digest, refs in people.items()
     ]
-    return sorted(found)
+    return sorted(rows_of_people)
 
 
 def _code(text: str) -> str:
@@ -73,17 +73,19 @@ def part_number(session: Session, run: Run, study: Study, seen: Collection[str] 
     before = study.recruitment.after if study.recruitment else []
     if not before:
         return None
-    known = {*seen, run.study}
+    visited = {*seen, run.study}
     numbers = [1]
     for name in before:
-        part = None if name in known else _latest(session, run, name)
+        part = None if name in visited else _latest(session, run, name)
         if part is not None:
-            number = part_number(session, part, study_as_launched(session, part), known)
+            number = part_number(session, part, study_as_launched(session, part), visited)
             numbers.append(number or 1)
     return 1 + max(numbers)
 
 
 def _latest(session: Session, run: Run, study: str) -> Run | None:
-    theirs = select(Run).where(Run.study == study, Run.simulated == run.simulated)
-    theirs = theirs.where(Run.project_id.is_not_distinct_from(run.project_id), Run.id < run.id)
-    return session.scalars(theirs.order_by(Run.id.desc()).limit(1)).first()
+    runs_of_study = select(Run).where(Run.study == study, Run.simulated == run.simulated)
+    runs_of_study = runs_of_study.where(
+        Run.project_id.is_not_distinct_from(run.project_id), Run.id < run.id
+    )
+    return session.scalars(runs_of_study.order_by(Run.id.desc()).limit(1)).first()

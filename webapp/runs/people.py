@@ -118,7 +118,7 @@ def rows_of(session: Session, ids: Sequence[int]) -> list[Person]:
     of_use = Participant.id.in_(ids), Participant.restricted_at.is_(None)
     used = session.scalars(select(Participant.id).where(*of_use)).all()
     signals, events = signals_of(session, used), events_of(session, used)
-    found = {
+    people_by_id = {
         person.id: Person(
             person,
             verdict if person.restricted_at is None else None,
@@ -128,7 +128,7 @@ def rows_of(session: Session, ids: Sequence[int]) -> list[Person]:
         )
         for person, verdict, stored in session.execute(chosen)
     }
-    return [found[id_] for id_ in ids if id_ in found]
+    return [people_by_id[id_] for id_ in ids if id_ in people_by_id]
 
 
 def signals_of(session: Session, ids: Sequence[int]) -> dict[int, Signals]:
@@ -148,9 +148,9 @@ def signals_of(session: Session, ids: Sequence[int]) -> dict[int, Signals]:
     )
     answers: dict[int, list[_Given]] = {}
     for participant_id, rt_ms, side, was_hidden, lost_focus, waited_ms in rows:
-        given = (rt_ms, side, bool(was_hidden or lost_focus), waited_ms)
-        answers.setdefault(participant_id, []).append(given)
-    return {who: _signals(given) for who, given in answers.items()}
+        answer = (rt_ms, side, bool(was_hidden or lost_focus), waited_ms)
+        answers.setdefault(participant_id, []).append(answer)
+    return {who: _signals(answer) for who, answer in answers.items()}
 
 
 # Reaction time, side, whether the page lost the focus, and the answer's waiting time.
@@ -180,10 +180,10 @@ def events_of(session: Session, ids: Sequence[int]) -> dict[int, dict[str, int]]
         .group_by(Event.participant_id, Event.kind)
         .order_by(Event.participant_id, Event.kind)
     )
-    found: dict[int, dict[str, int]] = {}
+    counts: dict[int, dict[str, int]] = {}
     for participant_id, kind, number in rows:
-        found.setdefault(participant_id, {})[kind] = number
-    return found
+        counts.setdefault(participant_id, {})[kind] = number
+    return counts
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,7 +243,7 @@ def record_of(session: Session, run: Run, ref: str) -> Record | None:
     answers = select(Answer).where(Answer.participant_id == person.id).order_by(Answer.id)
     events = select(Event).where(Event.participant_id == person.id).order_by(Event.id)
     payments = select(Payment).where(Payment.participant_id == person.id).order_by(Payment.id)
-    judged = select(SessionSummary.judged).where(SessionSummary.participant_id == person.id)
+    plausibility = select(SessionSummary.judged).where(SessionSummary.participant_id == person.id)
     devices = select(Device).where(Device.participant_id == person.id).order_by(Device.id)
     neighbours = select(Participant.ref).where(Participant.run_id == run.id).limit(1)
     before = neighbours.where(Participant.id < person.id).order_by(Participant.id.desc())
@@ -259,7 +259,7 @@ def record_of(session: Session, run: Run, ref: str) -> Record | None:
         devices=session.scalars(devices).all(),
         verdict=session.scalar(select(Verdict).where(Verdict.participant_id == person.id)),
         payments=session.scalars(payments).all(),
-        judged=judged_from(session.scalar(judged)),
+        judged=judged_from(session.scalar(plausibility)),
         before=session.scalar(before),
         after=session.scalar(after),
     )

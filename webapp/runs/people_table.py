@@ -124,30 +124,30 @@ def _ids(session: Session, run: Run, wanted: Wanted, begin: int, n: int) -> list
     # Ties follow the direction of the sort column, so that the index is read in one direction.
     last = SessionSummary.participant_id
     goes_down = isinstance(order[0], UnaryExpression)
-    found = _slice(
-        session, summarised.order_by(*order, last.desc() if goes_down else last), begin, n
+    ids = _slice(session, summarised.order_by(*order, last.desc() if goes_down else last), begin, n)
+    if len(ids) == n or (ids and _total(session, run, wanted, None) == begin + len(ids)):
+        return ids
+    before = begin + len(ids) if ids else _count(session, summarised)
+    without_summary = everybody.where(~select(SessionSummary).where(of_theirs).exists())
+    further_ids = _slice(
+        session, without_summary.order_by(Participant.id), max(0, begin - before), n - len(ids)
     )
-    if len(found) == n or (found and _total(session, run, wanted, None) == begin + len(found)):
-        return found
-    before = begin + len(found) if found else _count(session, summarised)
-    others = everybody.where(~select(SessionSummary).where(of_theirs).exists())
-    rest = _slice(session, others.order_by(Participant.id), max(0, begin - before), n - len(found))
-    return [*found, *rest]
+    return [*ids, *further_ids]
 
 
 def _are_few(session: Session, run: Run, wanted: Wanted, begin: int) -> bool:
     """Return whether finding all filtered participants is cheaper than scanning in sort order."""
     if wanted.search or wanted.tag:
         return True
-    left = everybody = _total(session, run, Wanted(), None) or 0
+    n_matching = everybody = _total(session, run, Wanted(), None) or 0
     if wanted.state is not None:
-        left = _total(session, run, Wanted(state=wanted.state), None) or 0
+        n_matching = _total(session, run, Wanted(state=wanted.state), None) or 0
     if wanted.kept is not None:
         kept, excluded = verdicts_of(session, run)
-        left = min(left, kept if wanted.kept else sum(excluded.values()))
+        n_matching = min(n_matching, kept if wanted.kept else sum(excluded.values()))
     # Listing the filtered participants is cheap, and so is skipping others without a lookup. If
     # most participants pass the filter, the first pages are found faster by a scan.
-    return 2 * left < everybody or 10 * begin > everybody
+    return 2 * n_matching < everybody or 10 * begin > everybody
 
 
 def _filtered(people: Select[int], wanted: Wanted, *, indexed: bool = True) -> Select[int]:
@@ -162,8 +162,8 @@ def _filtered(people: Select[int], wanted: Wanted, *, indexed: bool = True) -> S
     if wanted.search:
         people = people.where(_begins(wanted.search))
     if wanted.tag:
-        theirs = Tag.participant_id == Participant.id, Tag.name == wanted.tag
-        people = people.where(exists().where(Tag.run_id == Participant.run_id, *theirs))
+        has_tag = Tag.participant_id == Participant.id, Tag.name == wanted.tag
+        people = people.where(exists().where(Tag.run_id == Participant.run_id, *has_tag))
     return people
 
 

@@ -50,21 +50,21 @@ def verdicts_of(session: Session, run: Run) -> tuple[int, dict[str, int]]:
         )
         .group_by(RunCount.subject)
     )
-    found = Counter({subject: int(n) for subject, n in counted})
+    counts = Counter({subject: int(n) for subject, n in counted})
     restricted = select(Participant.id).where(Participant.run_id == run.id, _IS_RESTRICTED)
     left_out = session.execute(
         select(Verdict.kept, Verdict.rule).where(
             Verdict.participant_id.in_(session.scalars(restricted).all())
         )
     )
-    found.subtract(KEPT if kept else excluded_by(rule) for kept, rule in left_out)
-    kept, by_rule = found.pop(KEPT, 0), len(f"{EXCLUDED} ")
-    return kept, {subject[by_rule:]: n for subject, n in sorted(found.items()) if n}
+    counts.subtract(KEPT if kept else excluded_by(rule) for kept, rule in left_out)
+    kept, by_rule = counts.pop(KEPT, 0), len(f"{EXCLUDED} ")
+    return kept, {subject[by_rule:]: n for subject, n in sorted(counts.items()) if n}
 
 
 def n_with_events(session: Session, run: Run) -> int:
     """Return how many participants have an event, also if the run has no summaries yet."""
-    there = select(RunSummary.id).where(RunSummary.run_id == run.id)
+    summary_exists = select(RunSummary.id).where(RunSummary.run_id == run.id)
     summarised = select(func.count()).where(
         SessionSummary.run_id == run.id, SessionSummary.n_events > 0
     )
@@ -73,8 +73,8 @@ def n_with_events(session: Session, run: Run) -> int:
         .join(Participant, Participant.id == Event.participant_id)
         .where(Participant.run_id == run.id)
     )
-    made = session.scalar(there) is not None
-    return session.scalar(summarised if made else noted) or 0
+    has_summary = session.scalar(summary_exists) is not None
+    return session.scalar(summarised if has_summary else noted) or 0
 
 
 def excluded_of_each() -> ColumnElement[int]:
@@ -118,10 +118,10 @@ class StaticMark:
 
 def static_mark(session: Session, run: Run) -> StaticMark | None:
     """Return the mark of a run without a server; None for a run that a server serves."""
-    kept = select(StudyFile.content).where(
+    mark_content = select(StudyFile.content).where(
         StudyFile.run_id == run.id, StudyFile.name == STATIC_FILE
     )
-    content = session.scalar(kept)
+    content = session.scalar(mark_content)
     return None if content is None else StaticMark(**json.loads(content))
 
 
@@ -183,9 +183,9 @@ def named_run(session: Session, ref: str) -> Run:
     run = session.scalar(select(Run).where(Run.ref == ref))
     if run is not None:
         return run
-    known = list(session.scalars(select(Run.ref)))
-    if known:
-        raise unknown_name("run", ref, known)
+    known_refs = list(session.scalars(select(Run.ref)))
+    if known_refs:
+        raise unknown_name("run", ref, known_refs)
     raise RunError(
         f'there is no run "{ref}": no study has been launched here yet',
         remedy="Launch one with: parallax launch STUDY",
@@ -278,8 +278,8 @@ def titles_of(session: Session, runs: Sequence[Run]) -> dict[int, str]:
             StudyFile.run_id.in_([run.id for run in runs]), StudyFile.name == STUDY_FILE
         )
     )
-    written = {run_id: _title(content) for run_id, content in stored}
-    return {run.id: written.get(run.id) or run.study for run in runs}
+    titles = {run_id: _title(content) for run_id, content in stored}
+    return {run.id: titles.get(run.id) or run.study for run in runs}
 
 
 @lru_cache(maxsize=1_000)

@@ -63,25 +63,30 @@ def first_of_two(sessions: Sessions, wanted: Wanted) -> str:
     """
     if wanted.act not in wanted.study.oversight.second_person:
         return ""
-    run, act, told, by, now = wanted.run, wanted.act, wanted.told, wanted.by, wanted.now
+    run, act, description, by, now = wanted.run, wanted.act, wanted.told, wanted.by, wanted.now
 
     def ask(session: Session) -> str:
         # The lock keeps two simultaneous requests in order, so that each finds the other.
         session.execute(select(Run.id).where(Run.id == run.id).with_for_update(key_share=True))
-        asked = session.scalar(select(AskedAct).where(*_of(run, act, wanted.digest)))
-        if asked is not None and now - asked.at <= VALID_FOR:
-            return asked.who
+        pending = session.scalar(select(AskedAct).where(*_of(run, act, wanted.digest)))
+        if pending is not None and now - pending.at <= VALID_FOR:
+            return pending.who
         session.execute(delete(AskedAct).where(*_of(run, act, wanted.digest)))
-        asked = AskedAct(run_id=run.id, act=act, digest=wanted.digest, told=told, who=by, at=now)
-        session.add(asked)
-        record_act(session, by, f"{act} asked for", now, run_ref=run.ref, after={"what": told})
+        pending = AskedAct(
+            run_id=run.id, act=act, digest=wanted.digest, told=description, who=by, at=now
+        )
+        session.add(pending)
+        record_act(
+            session, by, f"{act} asked for", now, run_ref=run.ref, after={"what": description}
+        )
         return by
 
     first = in_transaction(sessions, ask)
     if first != by:
         return first
     raise SecondPersonError(
-        f"nothing was done yet: the study asks two people for {act}, and you asked for {told}",
+        f"nothing was done yet: the study asks two people for {act}, and you asked for "
+        f"{description}",
         where=f"run {run.ref}",
         expected="a second person who asks for exactly the same within "
         f"{VALID_FOR.days} days, on the run's page or by the same command",

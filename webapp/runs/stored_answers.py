@@ -41,8 +41,8 @@ def trace_rows(session: Session, run: Run, query: Select[Any]) -> Generator[dict
         query: Participant, position and trace of each answer that may be used.
     """
     judge = PROGRAM if run.simulated else PERSON
-    with session.execute(query.execution_options(yield_per=_ROWS_AT_A_TIME)) as found:
-        for person, position, trace in found:
+    with session.execute(query.execution_options(yield_per=_ROWS_AT_A_TIME)) as result:
+        for person, position, trace in result:
             for number, moment in enumerate(read_trace(trace), start=1):
                 yield {
                     "participant": person,

@@ -51,18 +51,18 @@ def summary_rows(session: Session, run: Run, study: Study) -> Iterator[Row]:
         ids = [person.id for person, _ in some]
         signals, events = signals_of(session, ids), events_of(session, ids)
         for person, certificate in some:
-            if (seen := signals.get(person.id)) is None:
+            if (observed := signals.get(person.id)) is None:
                 continue
             yield {
                 "participant_id": person.id,
                 "run_id": run.id,
-                "answered": seen.answered,
+                "answered": observed.answered,
                 "minutes": _minutes(person),
-                "median_rt_ms": seen.median_rt_ms or 0.0,
-                "fast": seen.fast,
-                "same_side": seen.same_side or 0.0,
-                "hidden": seen.hidden,
-                "waited_s": seen.waited_s or 0.0,
+                "median_rt_ms": observed.median_rt_ms or 0.0,
+                "fast": observed.fast,
+                "same_side": observed.same_side or 0.0,
+                "hidden": observed.hidden,
+                "waited_s": observed.waited_s or 0.0,
                 "n_events": sum(events.get(person.id, {}).values()),
                 "n_flags": len(flag_texts(run, certificate)),
                 "likelihood": certificate.agent_likelihood or 0.0,
@@ -84,12 +84,12 @@ def _minutes(person: Participant) -> float:
 
 def flag_texts(run: Run, certificate: Certificate) -> list[str]:
     """Return a session's flags in the format of the table."""
-    found = [
+    flag_names = [
         f"{name} {certificate.agent_likelihood or 0.0:.2f}" if name == _LIKENESS else name
         for name in sorted(flags_of(run, certificate))
     ]
     copied = f"copied: {certificate.n_copied}"
-    return [*found, copied] if certificate.n_copied else found
+    return [*flag_names, copied] if certificate.n_copied else flag_names
 
 
 def store(session: Session, rows: Sequence[Row]) -> None:
@@ -97,9 +97,13 @@ def store(session: Session, rows: Sequence[Row]) -> None:
     ids = [row["participant_id"] for row in rows]
     session.execute(delete(SessionSummary).where(SessionSummary.participant_id.in_(ids)))
     # Participants may have had their data erased or restricted since they were read.
-    there = select(Trial.participant_id).join(Participant, Participant.id == Trial.participant_id)
-    there = there.where(Trial.participant_id.in_(ids), Participant.restricted_at.is_(None))
-    answered = set(session.scalars(there.distinct()))
+    still_stored = select(Trial.participant_id).join(
+        Participant, Participant.id == Trial.participant_id
+    )
+    still_stored = still_stored.where(
+        Trial.participant_id.in_(ids), Participant.restricted_at.is_(None)
+    )
+    answered = set(session.scalars(still_stored.distinct()))
     kept = [row for row in rows if row["participant_id"] in answered]
     if kept:
         session.execute(insert(SessionSummary), kept)

@@ -85,7 +85,7 @@ def _lists(session: Session, run: Run) -> dict[int, list[ListEntry]]:
         .where(RunItem.run_id == run.id)
         .order_by(RunItem.list, RunItem.list_order)
     )
-    found: dict[int, list[ListEntry]] = {}
+    entries_by_list: dict[int, list[ListEntry]] = {}
     for list_, kind, item in rows:
-        found.setdefault(list_, []).append(ListEntry(item_from_row(item), Kind(kind)))
-    return found
+        entries_by_list.setdefault(list_, []).append(ListEntry(item_from_row(item), Kind(kind)))
+    return entries_by_list

@@ -93,14 +93,17 @@ def launch_static(
         *(session, study, seed, recruiter),
         now=now, code_version=code_version, simulated=simulated, project=project,
     )  # fmt: skip
-    kept = {each.name: each.content for each in _files(session, run)}
+    study_files = {file.name: file.content for file in _files(session, run)}
     drawn = list(drawn_sessions(session, run, study, sessions))
     text = f"{consent}\0{project}" if project else consent
-    version = folder_version({**kept, "": text.encode()}, seed, drawn)
+    version = folder_version({**study_files, "": text.encode()}, seed, drawn)
     mark = StaticMark(version, sessions, store.assignment, consent)
-    for known, of_it in static_runs(session):
-        if of_it == mark and (known.recruiter, known.simulated) == (recruiter, run.simulated):
-            known_ref = known.ref
+    for earlier_run, of_it in static_runs(session):
+        if of_it == mark and (earlier_run.recruiter, earlier_run.simulated) == (
+            recruiter,
+            run.simulated,
+        ):
+            known_ref = earlier_run.ref
             session.rollback()
             return named_run(session, known_ref), mark, drawn
     session.add(StudyFile(run_id=run.id, name=STATIC_FILE, content=mark.as_file()))
@@ -145,8 +148,8 @@ def static_study(
         layout = edition, json.dumps(session.work["pages"], sort_keys=True)
         name = names.setdefault(layout, f"working {len(names)}")
         works.setdefault(name, Working(editions.studies[edition], session.work))
-        shown = {key: value for key, value in session.work.items() if key in _OWN}
-        sessions.append({**shown, "page": name, "edition": edition})
+        own_data = {key: value for key, value in session.work.items() if key in _OWN}
+        sessions.append({**own_data, "page": name, "edition": edition})
     with pages.speaking():
         data = {
             **_data(study, editions.studies, pages, mark, store),
@@ -163,7 +166,10 @@ def static_study(
         }
         data["drawn"] = sessions if in_one_file else None
         page = _page(app, study, data, _program(app, scripts), recruiter, store, code_version)
-    files = {f"{number}.json": _json(each) for number, each in enumerate(sessions, start=1)}
+    files = {
+        f"{number}.json": _json(session_data)
+        for number, session_data in enumerate(sessions, start=1)
+    }
     return StaticStudy(run, mark, page, {} if in_one_file else files)
 
 
@@ -196,16 +202,16 @@ def open_to_all(out: Path) -> None:
 
 def _write_folder(built: StaticStudy, folder: Path) -> None:
     """Write the page and its sessions as a new folder, completely or not at all."""
-    made = Path(mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
-    (made / "sessions").mkdir()
-    (made / _PAGE).write_bytes(built.page.encode())
+    temporary = Path(mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
+    (temporary / "sessions").mkdir()
+    (temporary / _PAGE).write_bytes(built.page.encode())
     # Makes GitHub Pages publish all files, without Jekyll.
-    (made / ".nojekyll").touch()
+    (temporary / ".nojekyll").touch()
     for name, text in built.sessions.items():
-        (made / "sessions" / name).write_bytes(text.encode())
+        (temporary / "sessions" / name).write_bytes(text.encode())
     if folder.exists():
         folder.rmdir()
-    made.replace(folder)
+    temporary.replace(folder)
 
 
 def refuse_existing(place: Path) -> None:
@@ -261,11 +267,11 @@ def _parameters(study: Study) -> dict[str, Any]:
         return {}
     return {
         name: {
-            "pattern": each.pattern,
-            "required": each.required,
-            "only": only_value(panel, each.only),
+            "pattern": parameter.pattern,
+            "required": parameter.required,
+            "only": only_value(panel, parameter.only),
         }
-        for name, each in panel.parameters.items()
+        for name, parameter in panel.parameters.items()
     }
 
 
@@ -276,9 +282,11 @@ def _program(app: Flask, scripts: Iterable[str]) -> str:
         for path in sorted(static.rglob("*.js"))
         if path.name != "boot.js"
     }
-    known = response_scripts()
-    own = {name: known[name].read_text(encoding="utf-8") for name in dict.fromkeys(scripts)}
-    return bundle(modules, own)
+    all_scripts = response_scripts()
+    needed_scripts = {
+        name: all_scripts[name].read_text(encoding="utf-8") for name in dict.fromkeys(scripts)
+    }
+    return bundle(modules, needed_scripts)
 
 
 def _page(
@@ -331,7 +339,7 @@ def _files(session: Session, run: Run) -> list[StudyFile]:
 
 
 def _add_places(session: Session, run: Run, study: Study, sessions: int) -> None:
-    there = {
+    existing_places = {
         (list_, place)
         for list_ in range(study.design.n_lists)
         for place in range(study.design.places(list_))
@@ -339,5 +347,5 @@ def _add_places(session: Session, run: Run, study: Study, sessions: int) -> None
     session.add_all(
         Place(run_id=run.id, list=list_, place=place)
         for list_, place in places(study, sessions)
-        if (list_, place) not in there
+        if (list_, place) not in existing_places
     )

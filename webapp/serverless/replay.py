@@ -121,25 +121,27 @@ class Replay:
 
     def _code_of(self, name: str, entries: Sequence[Entry]) -> object:
         """Return the code that only the session's participant knows; exports have only its name."""
-        known = select(Participant.code).where(
+        stored_code = select(Participant.code).where(
             Participant.run_id == self.run.id, Participant.ref == name
         )
-        return self.session.scalar(known) or (entries[0].body.get("code") if entries else None)
+        return self.session.scalar(stored_code) or (
+            entries[0].body.get("code") if entries else None
+        )
 
     def _consent(self, replayed: Replayed, entry: Entry) -> None:
         parameters = _texts(entry.body.get("parameters") or {})
         platform_id = self._person(parameters)
         agrees = entry.body["decision"] == "accept"
-        known = self.session.scalar(
+        stored_participant = self.session.scalar(
             select(Participant).where(
                 Participant.run_id == self.run.id, Participant.ref == replayed.session
             )
         )
-        if known is not None:
-            replayed.participant = known
-            if agrees and may_still_agree(known):
-                known.state = move(State.DECLINED, State.ARRIVED)
-                self._agree(known, entry)
+        if stored_participant is not None:
+            replayed.participant = stored_participant
+            if agrees and may_still_agree(stored_participant):
+                stored_participant.state = move(State.DECLINED, State.ARRIVED)
+                self._agree(stored_participant, entry)
             return
         code = str(entry.body["code"])
         if not _NAME.fullmatch(code):

@@ -72,7 +72,7 @@ def gather(paths: Iterable[Path]) -> Gathered:
         RunError: A path does not exist, or none of the files is a session file.
     """
     gathered = Gathered()
-    known: dict[tuple[str, str], dict[tuple[int, str], Entry]] = defaultdict(dict)
+    entries_by_session: dict[tuple[str, str], dict[tuple[int, str], Entry]] = defaultdict(dict)
     for name, content in _contents(paths):
         gathered.files += 1
         try:
@@ -88,7 +88,7 @@ def gather(paths: Iterable[Path]) -> Gathered:
                 continue
             entries += 1
             key = (entry.n, entry.check)
-            of_session = known[entry.folder, entry.session]
+            of_session = entries_by_session[entry.folder, entry.session]
             gathered.repeated += key in of_session
             if entry.sound:
                 of_session.setdefault(key, entry)
@@ -97,7 +97,7 @@ def gather(paths: Iterable[Path]) -> Gathered:
         if not entries:
             gathered.strange.pop(name, None)
             gathered.unreadable[name] = "it holds nothing that a page of Parallax wrote"
-    for session, entries_of in known.items():
+    for session, entries_of in entries_by_session.items():
         gathered.sessions[session] = sorted(entries_of.values(), key=lambda each: (each.n, each.at))
     if not any(gathered.sessions.values()) and not gathered.changed:
         raise RunError(
@@ -134,7 +134,7 @@ def _archived(file: Path) -> Iterator[tuple[str, bytes]]:
     """Yield the data files of an archive, such as JATOS's results."""
     try:
         with zipfile.ZipFile(io.BytesIO(file.read_bytes())) as archive:
-            if sum(each.file_size for each in archive.infolist()) > _LARGEST_BYTES:
+            if sum(member.file_size for member in archive.infolist()) > _LARGEST_BYTES:
                 raise RunError(
                     "the archive holds too much", where=str(file), expected="at most 512 MB"
                 )
@@ -176,10 +176,10 @@ def _entry(part: object) -> Entry | None:
     try:
         sound = checksum("\n".join((folder, session, str(n), kind, at, body))) == check
         # The time must also be convertible to UTC.
-        when, what = datetime.fromisoformat(at), json.loads(body)
-        when.astimezone(UTC)
+        time, data = datetime.fromisoformat(at), json.loads(body)
+        time.astimezone(UTC)
     except (ValueError, OverflowError, RecursionError):
         return None
-    if when.tzinfo is None or not isinstance(what, dict):
+    if time.tzinfo is None or not isinstance(data, dict):
         return None
-    return Entry(folder, session, n, kind, when, what, check, sound)
+    return Entry(folder, session, n, kind, time, data, check, sound)

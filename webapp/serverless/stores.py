@@ -61,9 +61,9 @@ def store_of(
     Raises:
         WebappError: An option is missing, or does not apply to this store.
     """
-    given = {"--url": url, "--experiment": experiment, "--staging": staging}
+    options = {"--url": url, "--experiment": experiment, "--staging": staging}
     takes = {"post": ("--url",), "datapipe": ("--url", "--experiment", "--staging")}
-    for name, value in given.items():
+    for name, value in options.items():
         if value and name not in takes.get(kind, ()):
             raise WebappError(f"the store {kind} takes no {name}", where=name)
     if kind == "post":
@@ -128,13 +128,13 @@ def study_archive(
         page: The name of the page among them.
     """
     about = _about(folder, title, description, page)
-    made = io.BytesIO()
-    with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as archive:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, content in sorted(files.items()):
             archive.writestr(zipfile.ZipInfo(f"parallax_{folder}/{name}", _DAY), content)
         description_file = zipfile.ZipInfo(f"parallax_{folder}.jas", _DAY)
         archive.writestr(description_file, json.dumps(about, ensure_ascii=False))
-    return made.getvalue()
+    return buffer.getvalue()
 
 
 def _about(folder: str, title: str, description: str, page: str) -> dict[str, object]:

@@ -54,8 +54,8 @@ def check_upload_limit(project: Project, used_bytes: int, more_bytes: int) -> No
     """
     if project.most_upload_mb and used_bytes + more_bytes > project.most_upload_mb * _MB:
         stored = f"{used_bytes / _MB:.1f} MB of uploaded studies, and this one has"
-        what = f"{stored} {more_bytes / _MB:.1f} MB"
-        raise _make_limit_error(project, what, project.most_upload_mb, "Upload a smaller study")
+        used = f"{stored} {more_bytes / _MB:.1f} MB"
+        raise _make_limit_error(project, used, project.most_upload_mb, "Upload a smaller study")
 
 
 def check_participant_limit(session: Session, run: Run) -> None:

@@ -106,21 +106,23 @@ def _remove_granted_access(
     runs = select(Run.id).where(Run.project_id == project.id)
     session.execute(delete(AskedAct).where(AskedAct.who == user.name, AskedAct.run_id.in_(runs)))
     if removed:
-        theirs = ApiToken.user_id == user.id, ApiToken.project_id == project.id
+        removed_tokens = ApiToken.user_id == user.id, ApiToken.project_id == project.id
         session.execute(
-            update(ApiToken).where(*theirs, ApiToken.revoked_at.is_(None)).values(revoked_at=now)
+            update(ApiToken)
+            .where(*removed_tokens, ApiToken.revoked_at.is_(None))
+            .values(revoked_at=now)
         )
 
 
 def _check_manager_remains(session: Session, project: Project, user: User) -> None:
-    others = session.scalar(
+    n_other_managers = session.scalar(
         select(func.count())
         .select_from(Membership)
         .join(User, User.id == Membership.user_id)
         .where(Membership.project_id == project.id, Membership.role == ProjectRole.MANAGER)
         .where(User.disabled_at.is_(None), User.id != user.id)
     )
-    if not others:
+    if not n_other_managers:
         raise ProjectError(
             f'"{user.name}" is the only manager left',
             where=f"project {project.name}",
@@ -164,8 +166,10 @@ def withdraw_invitation(
     session: Session, project: Project, number: int, *, by: str, now: datetime
 ) -> None:
     """Revoke an unused invitation; a used or unknown one is left unchanged."""
-    named = Invitation.id == number, Invitation.project_id == project.id
-    invitation = session.scalar(select(Invitation).where(*named, Invitation.used_at.is_(None)))
+    invitation_id = Invitation.id == number, Invitation.project_id == project.id
+    invitation = session.scalar(
+        select(Invitation).where(*invitation_id, Invitation.used_at.is_(None))
+    )
     if invitation is not None:
         invitation.used_at = now
         after = {"project": project.name, "role": invitation.role}
@@ -211,8 +215,8 @@ def accept_invitation(session: Session, code: str, user: User, now: datetime) ->
             code="member_already",
         )
     invitation.used_at = now
-    who = f"{user.name} (invited by {invitation.made_by})"
-    set_member(session, project, user, ProjectRole(invitation.role), by=who, now=now)
+    actor = f"{user.name} (invited by {invitation.made_by})"
+    set_member(session, project, user, ProjectRole(invitation.role), by=actor, now=now)
     return project
 
 

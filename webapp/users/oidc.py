@@ -72,7 +72,7 @@ class Provider:
             RequestError: The provider does not answer as an OpenID Connect provider.
         """
         challenge = urlsafe_b64encode(hashlib.sha256(attempt.verifier.encode()).digest())
-        asked = {
+        parameters = {
             "response_type": "code",
             "client_id": self._settings.oidc_client_id,
             "redirect_uri": back,
@@ -83,7 +83,7 @@ class Provider:
             "code_challenge_method": "S256",
         }
         place = self._place("authorization_endpoint")
-        return f"{place}{'&' if '?' in place else '?'}{urlencode(asked)}"
+        return f"{place}{'&' if '?' in place else '?'}{urlencode(parameters)}"
 
     def name(self, attempt: Attempt, back: str, code: str) -> str:
         """Return the name of the user whom the provider sent back with a code.
@@ -115,8 +115,8 @@ class Provider:
             "client_id": client_id,
             "code_verifier": attempt.verifier,
         }
-        answered = self._ask("POST", self._place("token_endpoint"), form, (client_id, secret))
-        token = answered.get("id_token")
+        answer = self._ask("POST", self._place("token_endpoint"), form, (client_id, secret))
+        token = answer.get("id_token")
         if not isinstance(token, str):
             raise _make_refusal("the provider did not accept the attempt")
         return token
@@ -156,8 +156,10 @@ class Provider:
             issuer = self._settings.oidc_issuer
             at = f"{issuer.rstrip('/')}/.well-known/openid-configuration"
             answer = self._ask("GET", at)
-            places = {each: answer.get(each) for each in _PLACES}
-            usable = all(isinstance(each, str) and is_secure(each) for each in places.values())
+            places = {endpoint: answer.get(endpoint) for endpoint in _PLACES}
+            usable = all(
+                isinstance(endpoint, str) and is_secure(endpoint) for endpoint in places.values()
+            )
             if answer.get("issuer") != issuer or not usable:
                 raise _make_unavailable_error()
             self._places = places
@@ -174,11 +176,11 @@ class Provider:
         import httpx
 
         try:
-            answered = httpx.request(method, address, data=form, auth=client, timeout=_PATIENCE_S)
-            answer = answered.json()
+            response = httpx.request(method, address, data=form, auth=client, timeout=_PATIENCE_S)
+            answer = response.json()
         except (httpx.HTTPError, ValueError) as error:
             raise _make_unavailable_error() from error
-        if answered.status_code >= HTTPStatus.INTERNAL_SERVER_ERROR or not isinstance(answer, dict):
+        if response.status_code >= HTTPStatus.INTERNAL_SERVER_ERROR or not isinstance(answer, dict):
             raise _make_unavailable_error()
         return answer
 

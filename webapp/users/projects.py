@@ -66,8 +66,8 @@ def find_project(session: Session, name: str, *, change: bool = False) -> Projec
         ProjectError: There are no projects.
         UnknownNameError: There is no such project; the message lists the known ones.
     """
-    named = select(Project).where(Project.name == name)
-    project = session.scalar(named.with_for_update() if change else named)
+    of_name = select(Project).where(Project.name == name)
+    project = session.scalar(of_name.with_for_update() if change else of_name)
     if project is not None:
         return project
     names = list(session.scalars(select(Project.name)))

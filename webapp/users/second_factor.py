@@ -124,8 +124,8 @@ def use_code(session: Session, user: User, code: str, now: datetime) -> None:
     )
     if not cast(CursorResult[Any], used).rowcount:
         raise _make_wrong_code_error()
-    left = str(count_unused_codes(session, user))
-    record_act(session, user.name, "recovery code used", now, after={"codes left": left})
+    n_left = str(count_unused_codes(session, user))
+    record_act(session, user.name, "recovery code used", now, after={"codes left": n_left})
 
 
 def count_unused_codes(session: Session, user: User) -> int:
@@ -147,27 +147,27 @@ def replace_codes(session: Session, user: User, code: str, now: datetime) -> lis
 
 def remove_factor(session: Session, user: User, *, by: str, now: datetime) -> bool:
     """Remove a user's second factor with its recovery codes; return whether there was one."""
-    there = find_confirmed_factor(session, user) is not None
+    had_factor = find_confirmed_factor(session, user) is not None
     for table in (SecondFactor, RecoveryCode):
         session.execute(delete(table).where(table.user_id == user.id))
-    if there:
+    if had_factor:
         record_act(session, by, "second factor removed", now, after={"user": user.name})
-    return there
+    return had_factor
 
 
 def _use_app_code(session: Session, factor: SecondFactor, code: str, now: datetime) -> bool:
     """Use up a code of the app if it is valid; of two simultaneous uses, one succeeds."""
-    given = "".join(code.split()).encode("utf-8", "replace")
+    typed_code = "".join(code.split()).encode("utf-8", "replace")
     for step, right in _generate_valid_codes(factor, now):
-        if compare_digest(right, given):
+        if compare_digest(right, typed_code):
             later = SecondFactor.id == factor.id, SecondFactor.last_step < step
-            taken = session.execute(
+            claimed = session.execute(
                 update(SecondFactor)
                 .where(*later)
                 .values(last_step=step)
                 .execution_options(synchronize_session=False)
             )
-            return bool(cast(CursorResult[Any], taken).rowcount)
+            return bool(cast(CursorResult[Any], claimed).rowcount)
     return False
 
 
@@ -186,14 +186,14 @@ def _store_new_codes(session: Session, user: User) -> list[str]:
     session.execute(delete(RecoveryCode).where(RecoveryCode.user_id == user.id))
     letters = ["".join(map(secrets.choice, [ALPHABET] * _CODE_LETTERS)) for _ in range(_CODES)]
     session.add_all(
-        RecoveryCode(user_id=user.id, digest=_digest_recovery_code(user, each)) for each in letters
+        RecoveryCode(user_id=user.id, digest=_digest_recovery_code(user, code)) for code in letters
     )
-    return ["-".join(each[i : i + _GROUP] for i in range(0, len(each), _GROUP)) for each in letters]
+    return ["-".join(code[i : i + _GROUP] for i in range(0, len(code), _GROUP)) for code in letters]
 
 
 def _digest_recovery_code(user: User, code: str) -> str:
-    plain = "".join(letter for letter in code.lower() if letter.isalnum())
-    return hash_secret(f"recovery code of {user.id}: {plain}")
+    normalised = "".join(letter for letter in code.lower() if letter.isalnum())
+    return hash_secret(f"recovery code of {user.id}: {normalised}")
 
 
 def _make_wrong_code_error() -> RequestError:

@@ -135,12 +135,12 @@ def enable_user(session: Session, user: User, *, by: str, now: datetime) -> None
 
 
 def _check_owner_remains(session: Session, user: User) -> None:
-    others = session.scalar(
+    n_other_owners = session.scalar(
         select(func.count())
         .select_from(User)
         .where(User.role == Role.OWNER, User.disabled_at.is_(None), User.id != user.id)
     )
-    if user.role == Role.OWNER and user.disabled_at is None and not others:
+    if user.role == Role.OWNER and user.disabled_at is None and not n_other_owners:
         raise UserError(
             f'"{user.name}" is the only owner left',
             expected="at least one owner who can sign in",
