@@ -29,7 +29,7 @@ from webapp import create_app
 from webapp.core.clock import utc_now
 from webapp.database.engine import reading
 from webapp.database.models import Base
-from webapp.runs.launch import launch
+from webapp.runs.launch import launch_run
 from webapp.users.passwords import hash_password
 from webapp.users.roles import Role
 from webapp.users.sign_in import open_session
@@ -100,7 +100,7 @@ class Fuzzer:
         app.config["PROPAGATE_EXCEPTIONS"] = False
         self.sessions = app.extensions["parallax"].sessions
         with self.sessions.begin() as session:
-            self.run = launch(
+            self.run = launch_run(
                 session, load_study("minimal"), 1, "direct", now=utc_now(), code_version="0"
             ).ref
         self.clients: list[tuple[str, FlaskClient]] = [("nobody", app.test_client())]

@@ -34,10 +34,10 @@ from webapp.jobs.notices import Cause, Channel
 from webapp.recruiters.registry import RECRUITERS
 from webapp.researcher.reports import make_report_link
 from webapp.researcher.study_folders import copy_study_folder, get_project_uploads, hash_text
-from webapp.runs.blinding import unblind
-from webapp.runs.launch import launch
+from webapp.runs.blinding import unblind_run
+from webapp.runs.launch import launch_run
 from webapp.runs.links import make_links
-from webapp.runs.notes import write
+from webapp.runs.notes import write_note
 from webapp.users.members import make_invitation
 from webapp.users.passwords import hash_password
 from webapp.users.projects import find_project
@@ -73,7 +73,7 @@ class Peopled(Site):
 
     def _add_to(self, session: Session) -> None:
         now, run = utc_now(), session.scalars(select(Run)).one()
-        unblind(session, run, by=_BY, reason="to be tried", now=now)
+        unblind_run(session, run, by=_BY, reason="to be tried", now=now)
         hashed = hash_password(PASSWORD)
         session.scalars(select(User)).one().password_hash = hashed
         other = add_user(session, "anna", Role.VIEWER, hashed, by=_BY, now=now)
@@ -84,10 +84,10 @@ class Peopled(Site):
         session.add(told)
         study = load_study("minimal")
         self.arrivals = [
-            launch(session, of_a_panel(study), 1, name, now=now, code_version="0").ref
+            launch_run(session, of_a_panel(study), 1, name, now=now, code_version="0").ref
             for name in RECRUITERS
         ]
-        self._asking = launch(
+        self._asking = launch_run(
             session, asking_first(study), 1, "direct", now=now, code_version="0"
         ).ref
         folder = get_project_uploads(self.instance, None) / "0a0b0c0d" / "mine"
@@ -131,7 +131,7 @@ class Peopled(Site):
             ).first()
             assert person is not None
             self.person = person.ref
-            write(session, run, person, text="a note", tags="a tag", who=_BY, now=utc_now())
+            write_note(session, run, person, text="a note", tags="a tag", who=_BY, now=utc_now())
             self.sound |= {"who": person.ref, "participant": person.ref, "_code": person.code}
             # From now on this run is open to nobody without a link.
             linked = session.scalars(select(Run).where(Run.ref == self._asking)).one()

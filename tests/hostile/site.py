@@ -17,7 +17,7 @@ from webapp.core.urls import RESEARCHER_PATH
 from webapp.database.engine import Sessions
 from webapp.researcher import installation, run_page
 from webapp.researcher.access import COOKIE
-from webapp.runs.launch import launch
+from webapp.runs.launch import launch_run
 from webapp.users.projects import add_project
 from webapp.users.roles import Role, Scope
 from webapp.users.sign_in import make_form_token, open_session
@@ -78,7 +78,7 @@ class Site:
         with self.sessions.begin() as session:
             add_project(session, PROJECT, by="a benchmark", now=now)
             study = load_study("minimal")
-            self.ref = launch(
+            self.ref = launch_run(
                 session, study, 1, "direct", now=now, code_version="0", project=PROJECT
             ).ref
             user = add_user(session, "owner", Role.OWNER, "", by="a benchmark", now=now)

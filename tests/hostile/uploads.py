@@ -23,7 +23,7 @@ from webapp.jobs.long_job_queue import do_job
 from webapp.researcher.access import COOKIE
 from webapp.researcher.reports import Jobs
 from webapp.researcher.study_folders import get_project_uploads, hash_text
-from webapp.runs.blinding import unblind
+from webapp.runs.blinding import unblind_run
 
 _Each = TypeVar("_Each")
 # What a check or a launch may keep a processor for; the founding study's takes a fifth of it.
@@ -60,7 +60,7 @@ class Doors:
         with site.sessions.begin() as session:
             # A run that may be reported: nobody took part yet, so it is unblinded for nothing.
             run = session.scalars(select(Run)).one()
-            unblind(session, run, by="a benchmark", reason="to be tried", now=utc_now())
+            unblind_run(session, run, by="a benchmark", reason="to be tried", now=utc_now())
 
     def send_everything(self) -> Sent:
         """Send what there is to each door, and return what became of it."""

@@ -16,9 +16,9 @@ from webapp.commands.options import open_sessions, with_instance
 from webapp.database.engine import reading
 from webapp.jobs.housekeeping import summarise_run as sessions_summarised
 from webapp.runs.blinding import is_blind
-from webapp.runs.humanness import humanness_scores
-from webapp.runs.integrity import certificates, flags_of
-from webapp.runs.runs import named_run, study_as_launched
+from webapp.runs.humanness import score_humanness
+from webapp.runs.integrity import get_flags, make_certificates
+from webapp.runs.runs import find_named_run, load_launched_study
 
 _HEADER = (
     "participant", "answers", "claimed s", "passed s", "mismatch", "devices", "shown again",
@@ -37,15 +37,15 @@ def integrity(run: str, everybody: bool, as_json: bool, instance: Path) -> None:
     Evidence, never a verdict: a flag excludes nobody, and decides nothing about pay.
     """
     with reading(open_sessions(instance)) as session:
-        found_run = named_run(session, run)
-        study = study_as_launched(session, found_run)
+        found_run = find_named_run(session, run)
+        study = load_launched_study(session, found_run)
         certified = [
-            (person.ref, certificate, flags_of(found_run, certificate))
-            for person, certificate in certificates(session, found_run, study)
+            (person.ref, certificate, get_flags(found_run, certificate))
+            for person, certificate in make_certificates(session, found_run, study)
         ]
         # The right answers are not revealed before the run is unblinded.
         blind = is_blind(session, found_run)
-        of_block = [] if blind else list(humanness_scores(session, found_run, study))
+        of_block = [] if blind else list(score_humanness(session, found_run, study))
         rates = rates_of(study)
     by_ref = dict(of_block)
     if as_json:
@@ -133,6 +133,6 @@ def summarise(run: str, instance: Path) -> None:
     """
     sessions = open_sessions(instance)
     with reading(sessions) as session:
-        named_run(session, run)
-    n = sessions_summarised(sessions, run, study_as_launched, datetime.now(UTC))
+        find_named_run(session, run)
+    n = sessions_summarised(sessions, run, load_launched_study, datetime.now(UTC))
     click.echo(f"{n} sessions with answers are summarised.")

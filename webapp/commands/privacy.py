@@ -31,7 +31,7 @@ from webapp.payments.debts import Debt, debts_in_words, debts_of
 from webapp.privacy.amendments import correct as correct_answers
 from webapp.privacy.amendments import correctable, release, restrict
 from webapp.privacy.forget import Person, find_person, forget, why_unpaid
-from webapp.runs.runs import named_run, study_as_launched
+from webapp.runs.runs import find_named_run, load_launched_study
 from webapp.sessions.withdraw import Wish, withdraw
 from webapp.users.audit_log import record_act
 
@@ -113,7 +113,7 @@ def erase(run: str, code: str, yes: bool, instance: Path) -> None:
     if not yes:
         click.confirm("This cannot be undone. Erase it?", abort=True)
     with open_sessions(instance).begin() as session:
-        stored_run = named_run(session, run)
+        stored_run = find_named_run(session, run)
         participant = session.scalar(
             select(Participant)
             .where(Participant.run_id == stored_run.id, Participant.code == code.strip().lower())
@@ -148,7 +148,7 @@ def correct_(who: str, field: str, value: str, reason: str, instance: Path) -> N
     """
 
     def change(session: Session, run: Run, person: Participant, record: Record) -> None:
-        questions = correctable(session, study_as_launched(session, run), person)
+        questions = correctable(session, load_launched_study(session, run), person)
         names = [question.name for question in questions]
         if field not in names:
             raise RunError(

@@ -55,7 +55,7 @@ from webapp.recruitment.reports import (
     reports_of,
     send_again,
 )
-from webapp.runs.runs import named_run
+from webapp.runs.runs import find_named_run
 from webapp.services import Services
 from webapp.sessions.leave import ending_of
 
@@ -270,7 +270,7 @@ def reconcile_reports(
     """
     settings, sessions = load_settings(instance), open_sessions(instance)
     with reading(sessions) as session:
-        run = named_run(session, run_ref)
+        run = find_named_run(session, run_ref)
     recruiter = load_recruiter(run.recruiter, settings)
     if isinstance(recruiter, PayingRecruiter) or not isinstance(recruiter, ReportingRecruiter):
         return None

@@ -31,9 +31,14 @@ from webapp.privacy.retention import erase_identities, is_due
 from webapp.recruiters.registry import open_platform
 from webapp.recruitment.publish import published, recruitment_of
 from webapp.recruitment.terms import refuse_other_purse
-from webapp.runs.charts import charts_of
-from webapp.runs.overview import overview
-from webapp.runs.summaries import batches, n_responses, store, summary_rows
+from webapp.runs.charts import compute_charts
+from webapp.runs.overview import make_overview
+from webapp.runs.summaries import (
+    count_responses,
+    split_into_batches,
+    store_summaries,
+    stream_summary_rows,
+)
 from webapp.services import Services
 from webapp.sessions.arrival_limits import forget_addresses
 from webapp.sessions.lease import any_expired, release_expired
@@ -155,7 +160,9 @@ def _is_low(services: Services, run: Run) -> bool:
         with reading(services.sessions) as session:
             where_it_is = published(session, run, platform.endpoint)
             study = services.study_of(session, run)
-            due_minor = overview(session, run, services.now(), study.reward_minor).committed_minor
+            due_minor = make_overview(
+                session, run, services.now(), study.reward_minor
+            ).committed_minor
         refuse_other_purse(run, study, where_it_is, platform)
         return platform.balance_minor() < due_minor
     except ParallaxError as error:
@@ -220,14 +227,17 @@ def summarise_run(
     began = time.monotonic()
     with reading(sessions) as session:
         run = session.scalars(select(Run).where(Run.ref == ref)).one()
-        responses, wishes = n_responses(session, run), _get_restrictions_and_erasures(session, run)
-        rows = list(summary_rows(session, run, study_of(session, run)))
+        responses, wishes = (
+            count_responses(session, run),
+            _get_restrictions_and_erasures(session, run),
+        )
+        rows = list(stream_summary_rows(session, run, study_of(session, run)))
     # Short transactions: participants' answers are stored between them.
-    for some in batches(rows):
+    for some in split_into_batches(rows):
         with sessions.begin() as session:
-            store(session, some)
+            store_summaries(session, some)
     with reading(sessions) as session:
-        drawn = charts_of(session, run, study_of(session, run), now)
+        drawn = compute_charts(session, run, study_of(session, run), now)
     with sessions.begin() as session:
         if _get_restrictions_and_erasures(session, run) != wishes:
             # A participant's data were erased or restricted meanwhile and may be in the stored

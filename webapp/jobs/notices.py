@@ -27,7 +27,7 @@ from webapp.database.models import (
 from webapp.database.row_counts import PLACES, participants_in
 from webapp.jobs.delivery import DeliveryError, send_mail, send_webhook
 from webapp.jobs.long_jobs import Job, Jobs, JobState
-from webapp.runs.runs import titles_of
+from webapp.runs.runs import list_titles
 from webapp.services import Services
 from webapp.sessions.lease import ACTIVE_STATES
 from webapp.users.projects import filter_visible_runs
@@ -243,7 +243,7 @@ def add_notices(services: Services, news: list[tuple[int, Run, News]]) -> int:
             for address, run, event in news
             if (address, event.about) not in stored
         ]
-        titles = titles_of(session, [run for _, run, _ in new])
+        titles = list_titles(session, [run for _, run, _ in new])
     for notification_id, run, event in new:
         link = f"{services.settings.link_base}/researcher/runs/{run.ref}"
         text = f"{titles[run.id]} (run {run.ref}): {event.text}\n\n{link}"

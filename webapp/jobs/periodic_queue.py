@@ -46,7 +46,7 @@ class PeriodicJob:
     """
 
     every_s: int
-    run_job: Callable[[Services], object]
+    do: Callable[[Services], object]
 
 
 PERIODIC: Mapping[str, PeriodicJob] = {

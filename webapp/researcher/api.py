@@ -22,8 +22,8 @@ from webapp.payments.ledger import payments_of
 from webapp.payments.reconciliation.statement import statements
 from webapp.researcher.access import check_project_right
 from webapp.researcher.runs import decide_exclusions, make_export_zip
-from webapp.runs.blinding import evidence_shown
-from webapp.runs.runs import Progress, progress
+from webapp.runs.blinding import get_visible_evidence
+from webapp.runs.runs import Progress, list_run_progress
 from webapp.services import current_services
 from webapp.sessions.lookup import find_run
 from webapp.users.projects import filter_visible_runs
@@ -53,7 +53,9 @@ def list_runs() -> ResponseReturnValue:
     if token.project_id is not None:
         visible_runs = visible_runs & (Run.project_id == token.project_id)
     with reading(current_services().sessions) as session:
-        return jsonify(runs=[_make_run_json(run) for run in progress(session, visible_runs)])
+        return jsonify(
+            runs=[_make_run_json(run) for run in list_run_progress(session, visible_runs)]
+        )
 
 
 @api.get("/runs/<ref>")
@@ -61,7 +63,7 @@ def list_runs() -> ResponseReturnValue:
 def show_run(ref: str) -> ResponseReturnValue:
     """Return a run's progress."""
     with reading(current_services().sessions) as session:
-        [of_run] = progress(session, Run.ref == ref)
+        [of_run] = list_run_progress(session, Run.ref == ref)
     return jsonify(_make_run_json(of_run))
 
 
@@ -84,7 +86,7 @@ def list_decisions(ref: str) -> ResponseReturnValue:
                 "participant": participant,
                 "kept": verdict.kept,
                 "rule": verdict.rule,
-                "evidence": evidence_shown(session, run, study, verdict),
+                "evidence": get_visible_evidence(session, run, study, verdict),
             }
             for participant, verdict in rows
         ]

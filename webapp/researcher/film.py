@@ -15,8 +15,8 @@ from webapp.database.models import Run
 from webapp.errors import RequestError
 from webapp.researcher.access import require_access
 from webapp.runs.blinding import is_blind
-from webapp.runs.people import AnsweredTrial, Record, record_of
-from webapp.runs.stored_answers import arrangement_of, given_of
+from webapp.runs.people import AnsweredTrial, Record, load_participant_record
+from webapp.runs.stored_answers import get_arrangement, get_given_answer
 from webapp.services import current_services
 from webapp.sessions.lookup import find_run
 from webapp.sessions.session_payload import shown_trial
@@ -68,7 +68,7 @@ def _get_script_texts() -> dict[str, str]:
 
 
 def _make_film(session: Session, run: Run, study: Study, ref: str) -> dict[str, Any]:
-    record = record_of(session, run, ref)
+    record = load_participant_record(session, run, ref)
     if record is None or not any(trial.response for trial in record.trials):
         raise RequestError(
             f"The run {run.ref} has no participant {ref} who answered a trial.",
@@ -118,7 +118,7 @@ def _make_scene(study: Study, answered_trial: AnsweredTrial, first: datetime) ->
         "rt_ms": response.rt_ms,
         "texts": [{"side": side, "text": prefix + text} for side, text in sides if text],
         "chosen": response.chosen_side,
-        "said": response_of(study).said(arrangement_of(trial), given_of(response)),
+        "said": response_of(study).said(get_arrangement(trial), get_given_answer(response)),
         "by": response.input_method or "",
         "hidden": bool(response.was_hidden),
         "unfocused": bool(response.lost_focus),

@@ -15,12 +15,12 @@ from webapp.errors import RunError
 from webapp.researcher.access import current_user, require_access
 from webapp.researcher.template_globals import get_page_number, parse_whole_number
 from webapp.runs.links import (
-    GivenLink,
-    given_links,
-    label_numbers,
-    lists_of,
+    LinkWithArrivals,
+    find_people_of_codes,
+    list_links,
+    list_list_numbers,
     make_links,
-    people_of_codes,
+    make_number_labels,
     revoke_links,
 )
 from webapp.runs.people_table import ON_A_PAGE
@@ -63,11 +63,11 @@ def create_links(ref: str) -> ResponseReturnValue:
         run = find_run(session, ref)
         lists: list[int] | list[None] = [None]
         if list_ == "each":
-            lists = lists_of(session, run)
+            lists = list_list_numbers(session, run)
         elif list_:
             lists = [parse_whole_number(list_, 6, otherwise=-1)]
         now = current_services().now()
-        new_links = make_links(session, run, kind, label_numbers(kind, number), lists, now)
+        new_links = make_links(session, run, kind, make_number_labels(kind, number), lists, now)
         _log_act(session, run, "links made", kind=kind, links=str(len(new_links)))
 
     in_transaction(current_services().sessions, work)
@@ -94,7 +94,7 @@ def download_link_table(ref: str) -> Response:
     """Send every link as a table, for a mailing."""
     services = current_services()
     with reading(services.sessions) as session:
-        links = given_links(session, find_run(session, ref), services.settings.link_base)
+        links = list_links(session, find_run(session, ref), services.settings.link_base)
     rows = (
         (link.link.label, link.link.kind, link.link.list, link.address, link.code,
          " ".join(link.came))
@@ -112,7 +112,7 @@ def look_up_codes(ref: str) -> str:
     """Show which participant received each of the typed completion codes."""
     codes, services = request.form.get("codes", "").split()[:_MOST_CODES], current_services()
     with reading(services.sessions) as session:
-        people = people_of_codes(session, find_run(session, ref), codes, services.tokens)
+        people = find_people_of_codes(session, find_run(session, ref), codes, services.tokens)
     rows = []
     for code, person in people:
         ending = ending_of(person) if person else None
@@ -134,8 +134,8 @@ def _render_page(
     with reading(services.sessions) as session:
         run = find_run(session, ref)
         base = services.settings.link_base
-        links = given_links(session, run, base, after=n_before, most=ON_A_PAGE + 1)
-        lists = lists_of(session, run)
+        links = list_links(session, run, base, after=n_before, most=ON_A_PAGE + 1)
+        lists = list_list_numbers(session, run)
     on_page = links[:ON_A_PAGE]
     return render_template(
         "researcher/links.html",
@@ -153,7 +153,7 @@ def _render_page(
     )
 
 
-def _make_qr_code(link: GivenLink) -> str:
+def _make_qr_code(link: LinkWithArrivals) -> str:
     """Return a link's QR code as a data URI."""
     uri: str = segno.make(link.address, micro=False).svg_data_uri(scale=3, light="#fff")
     return uri

@@ -31,12 +31,18 @@ from webapp.privacy.amendments import (
 from webapp.researcher.access import current_user, require_access
 from webapp.researcher.template_globals import get_page_number, parse_whole_number
 from webapp.runs.blinding import is_blind
-from webapp.runs.integrity import flags_of
-from webapp.runs.notes import remove, tags_in_use, tags_of_people, write, written_about
-from webapp.runs.people import AnsweredTrial, Judged, record_of
-from webapp.runs.people_table import Wanted, people_table
-from webapp.runs.stored_answers import arrangement_of, given_of
-from webapp.runs.summaries import flag_texts
+from webapp.runs.integrity import get_flags
+from webapp.runs.notes import (
+    list_notes_and_tags,
+    list_tags_in_use,
+    list_tags_of_people,
+    remove_note_or_tag,
+    write_note,
+)
+from webapp.runs.people import AnsweredTrial, Plausibility, load_participant_record
+from webapp.runs.people_table import PeopleFilter, make_people_table
+from webapp.runs.stored_answers import get_arrangement, get_given_answer
+from webapp.runs.summaries import format_flags
 from webapp.services import current_services
 from webapp.sessions.lookup import find_run
 from webapp.sessions.session_payload import ShownTrial, shown_trial
@@ -75,9 +81,9 @@ def show_participants(ref: str) -> str:
             name: label for name, label in SORTS.items() if not blind or name not in _OF_ANSWERS
         }
         query = _read_table_query(sorts)
-        table = people_table(session, run, query)
-        tags = tags_of_people(session, [row.participant.id for row in table.people])
-        known_tags = tags_in_use(session, run)
+        table = make_people_table(session, run, query)
+        tags = list_tags_of_people(session, [row.participant.id for row in table.people])
+        known_tags = list_tags_in_use(session, run)
     address = {
         "ref": ref,
         "state": query.state,
@@ -113,7 +119,7 @@ def _describe_answer(study: Study, answered_trial: AnsweredTrial) -> str:
     if not answered_trial.response:
         return ""
     return response_of(study).said(
-        arrangement_of(answered_trial.trial), given_of(answered_trial.response)
+        get_arrangement(answered_trial.trial), get_given_answer(answered_trial.response)
     )
 
 
@@ -124,16 +130,16 @@ def _get_text_hiding_side(trial: ShownTrial, side: Side) -> str | None:
     return dict(zip(sides, options, strict=True)).get(side)
 
 
-def _format_flags(run: Run, plausibility: Judged | None) -> list[str]:
-    texts = [] if plausibility is None else flag_texts(run, plausibility.certificate)
+def _format_flags(run: Run, plausibility: Plausibility | None) -> list[str]:
+    texts = [] if plausibility is None else format_flags(run, plausibility.certificate)
     # Each text begins with the flag's name; a figure may follow.
     return [re.sub(r"^\w+", lambda name: name[0].replace("_", " "), text) for text in texts]
 
 
-def _read_table_query(sorts: Mapping[str, str]) -> Wanted:
+def _read_table_query(sorts: Mapping[str, str]) -> PeopleFilter:
     """Read filters and order from the query; unknown values are ignored."""
     state, sort = request.args.get("state", ""), request.args.get("sort", "")
-    return Wanted(
+    return PeopleFilter(
         state=State(state) if state in set(State) else None,
         kept=VERDICTS.get(request.args.get("verdict", "")),
         search=request.args.get("search", "").strip(),
@@ -150,13 +156,16 @@ def show_participant(ref: str, participant_ref: str) -> ResponseReturnValue:
     services = current_services()
     with reading(services.sessions) as session:
         run = find_run(session, ref)
-        study, record = services.study_of(session, run), record_of(session, run, participant_ref)
+        study, record = (
+            services.study_of(session, run),
+            load_participant_record(session, run, participant_ref),
+        )
         if record is None:
             raise _make_unknown_error(ref, participant_ref)
         blind = is_blind(session, run)
         questions = correctable(session, study, record.participant)
         stale = corrected_since_verdict(session, record.participant)
-        notes_and_tags = written_about(session, run, record.participant)
+        notes_and_tags = list_notes_and_tags(session, run, record.participant)
     restricted = record.participant.restricted_at is not None
     plausibility = None if restricted else record.judged
     trials = [
@@ -175,7 +184,7 @@ def show_participant(ref: str, participant_ref: str) -> ResponseReturnValue:
         shown=trials,
         certificate=plausibility and plausibility.certificate,
         twins=plausibility.twins if plausibility else [],
-        flags=flags_of(run, plausibility.certificate) if plausibility else {},
+        flags=get_flags(run, plausibility.certificate) if plausibility else {},
         sides=[side for side in SIDES if any(side in trial for _, trial, _ in trials)],
         text_of=_get_text_hiding_side if blind else ShownTrial.get,
         blind=blind,
@@ -303,7 +312,7 @@ def add_note(ref: str) -> Response:
 
     def change(session: Session, run: Run, person: Participant | None) -> None:
         user_name, now = current_user().name, current_services().now()
-        write(session, run, person, text=text, tags=tags, who=user_name, now=now)
+        write_note(session, run, person, text=text, tags=tags, who=user_name, now=now)
 
     return _change_notes(ref, change)
 
@@ -318,7 +327,7 @@ def remove_note(ref: str) -> Response:
 
     def change(session: Session, run: Run, person: Participant | None) -> None:
         user_name, now = current_user().name, current_services().now()
-        remove(session, run, person, number, is_tag=is_tag, who=user_name, now=now)
+        remove_note_or_tag(session, run, person, number, is_tag=is_tag, who=user_name, now=now)
 
     response = _change_notes(ref, change)
     empty_log_soon(current_services().engine)

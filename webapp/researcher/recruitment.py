@@ -32,7 +32,7 @@ from webapp.recruitment.terms import refuse_other_owner
 from webapp.researcher.access import current_user, require_access
 from webapp.researcher.run_page import render_run_page
 from webapp.researcher.template_globals import parse_whole_number
-from webapp.runs.launch import refuse_unanswerable
+from webapp.runs.launch import check_responsible_people
 from webapp.services import current_services
 from webapp.sessions.lookup import find_run
 from webapp.users.audit_log import record_act
@@ -177,7 +177,7 @@ def _draft_plan(run: Run, platform: Platform) -> PublishPlan:
     link = services.recruiter(run.recruiter).invitation(services.settings.link_base, run.ref)
     drafted = draft(services.sessions, platform, run.ref, link, services.now())
     if _read_live_option():
-        refuse_unanswerable(drafted.study)
+        check_responsible_people(drafted.study)
     limits = limits_of(services.settings, drafted.study.currency)
     screen_outs = drafted.cost.screen_outs
     refuse_out_of_bounds(drafted.study, drafted.unfilled, limits, screen_outs=screen_outs)

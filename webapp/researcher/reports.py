@@ -17,7 +17,7 @@ from webapp.errors import RequestError, RunError
 from webapp.jobs.long_jobs import EXPORTED, OVER, JobState, Step
 from webapp.researcher.access import current_user, require_access
 from webapp.researcher.run_page import render_run_page
-from webapp.runs.blinding import refuse_blind
+from webapp.runs.blinding import check_unblinded
 from webapp.services import current_services
 from webapp.sessions.lookup import find_run
 from webapp.users.roles import Right
@@ -52,7 +52,7 @@ def start_report(ref: str) -> ResponseReturnValue:
     """Queue a run's export, scoring and comparison."""
     services, jobs = current_services(), get_long_jobs()
     with reading(services.sessions) as session:
-        refuse_blind(session, find_run(session, ref))
+        check_unblinded(session, find_run(session, ref))
     refuse_too_many_jobs(ref)
     models = [name for name in request.form.getlist("model") if name in list_installed_models()]
     files = [file for file in request.files.getlist("scores") if file.filename]
@@ -149,7 +149,7 @@ def _render_page(ref: str, link: str = "") -> str:
     services, jobs = current_services(), get_long_jobs()
     with reading(services.sessions) as session:
         run = find_run(session, ref)
-        refuse_blind(session, run)
+        check_unblinded(session, run)
     of_run = jobs.about(ref)
     return render_template(
         "researcher/reports.html",

@@ -23,12 +23,12 @@ from webapp.privacy.retention import erase_at, is_due
 from webapp.recruiters.base import PayingRecruiter
 from webapp.researcher.access import is_still_allowed, require_access
 from webapp.researcher.template_globals import format_number
-from webapp.runs.blinding import is_blind, unblinding_of
-from webapp.runs.charts import Chart, charts_seen
-from webapp.runs.notes import written_about
-from webapp.runs.overview import overview
-from webapp.runs.runs import static_mark
-from webapp.runs.second_person import asked_acts
+from webapp.runs.blinding import find_unblinding, is_blind
+from webapp.runs.charts import Chart, load_visible_charts
+from webapp.runs.notes import list_notes_and_tags
+from webapp.runs.overview import make_overview
+from webapp.runs.runs import find_static_mark
+from webapp.runs.second_person import list_pending_requests
 from webapp.services import current_services
 from webapp.sessions.consent_texts import consent_texts
 from webapp.sessions.lookup import find_run
@@ -66,7 +66,7 @@ def render_run_page(ref: str, problem: str = "", asked: str = "") -> str:
     with reading(services.sessions) as session:
         charts, charts_at = get_visible_charts(session, run)
         facts |= {"charts": charts, "charts_at": charts_at, "blind": is_blind(session, run)}
-        facts["written"] = written_about(session, run)
+        facts["written"] = list_notes_and_tags(session, run)
     return render_template(
         "researcher/run.html", problem=problem, asked=asked, utc=_to_utc, **facts
     )
@@ -89,19 +89,19 @@ def _collect_run_data(ref: str) -> dict[str, object]:
         recruiter = services.recruiter(run.recruiter)
         pays = isinstance(recruiter, PayingRecruiter)
         reward_minor = study.reward_minor if pays else 0
-        counts = overview(session, run, services.now(), reward_minor)
+        counts = make_overview(session, run, services.now(), reward_minor)
         return {
             "run": run,
             "project": get_project_name(session, run),
             "pays": pays,
-            "serverless": static_mark(session, run) is not None,
+            "serverless": find_static_mark(session, run) is not None,
             "study": study,
             "erase_at": erase_at(run, study),
             "overdue": is_due(run, study, services.now()),
             "overview": counts,
             "hourly_minor": counts.hourly_minor(reward_minor),
-            "unblinding": unblinding_of(session, run),
-            "waiting": asked_acts(session, run, services.now()),
+            "unblinding": find_unblinding(session, run),
+            "waiting": list_pending_requests(session, run, services.now()),
             "consent_texts": consent_texts(session, run),
             "invitation": recruiter.posted_link(services.settings.link_base, run.ref, study),
         }
@@ -180,7 +180,7 @@ def send_charts(ref: str) -> ResponseReturnValue:
 
 def get_visible_charts(session: Session, run: Run) -> tuple[dict[str, Chart], datetime | None]:
     """Return the run's charts that the user may see, and the time at which they were computed."""
-    charts, at = charts_seen(session, run)
+    charts, at = load_visible_charts(session, run)
     return {name: _prepare_chart(chart) for name, chart in charts.items()}, at
 
 

@@ -25,12 +25,12 @@ from webapp.researcher.reports import (
 from webapp.researcher.run_page import render_run_page
 from webapp.researcher.study_folders import zip_folder
 from webapp.researcher.template_globals import get_page_number, parse_whole_number
-from webapp.runs.blinding import refuse_blind, unblind_by_two
-from webapp.runs.exclude import Exclusion, exclude
-from webapp.runs.export import export
-from webapp.runs.launch import grow
+from webapp.runs.blinding import check_unblinded, unblind_with_second_person
+from webapp.runs.exclude import ExclusionCounts, store_verdicts
+from webapp.runs.export import export_run
+from webapp.runs.launch import add_places_to_run
 from webapp.runs.people_table import ON_A_PAGE
-from webapp.runs.runs import close_run, open_run, progress, titles_of
+from webapp.runs.runs import close_run, list_run_progress, list_titles, open_run
 from webapp.services import current_services
 from webapp.sessions.lookup import find_run
 from webapp.users.audit_log import record_act
@@ -50,9 +50,9 @@ def show_runs() -> str:
         archive, before = "archive" in request.args, (page - 1) * ON_A_PAGE
         is_listed = Run.archived_at.is_not(None) if archive else Run.archived_at.is_(None)
         visible = filter_visible_runs(current_user()) & is_listed
-        runs = progress(session, visible, latest=ON_A_PAGE + 1, after=before)[::-1]
+        runs = list_run_progress(session, visible, latest=ON_A_PAGE + 1, after=before)[::-1]
         projects = list_projects(session, current_user())
-        titles = titles_of(session, [row.run for row in runs])
+        titles = list_titles(session, [row.run for row in runs])
     return render_template(
         "researcher/runs.html",
         runs=runs[:ON_A_PAGE],
@@ -108,7 +108,7 @@ def add_places(ref: str) -> ResponseReturnValue:
 
     def change(session: Session) -> None:
         run = find_run(session, ref)
-        places = grow(session, run, n_per_list)
+        places = add_places_to_run(session, run, n_per_list)
         _log_act(session, run, "places added", added_per_list=str(n_per_list), places=str(places))
 
     return _change_run(ref, change)
@@ -130,7 +130,7 @@ def unblind_run(ref: str) -> Response:
     with reading(services.sessions) as session:
         study = services.study_of(session, run := find_run(session, ref))
     user_name, now = current_user().name, services.now()
-    unblind_by_two(services.sessions, run, study, by=user_name, reason=reason, now=now)
+    unblind_with_second_person(services.sessions, run, study, by=user_name, reason=reason, now=now)
     return redirect(url_for("runs.show_run", ref=ref), 303)
 
 
@@ -148,12 +148,12 @@ def show_error(error: WebappError) -> ResponseReturnValue:
     return render_run_page((request.view_args or {})["ref"], problem=str(error)), 409
 
 
-def decide_exclusions(ref: str, *, by: str) -> Exclusion:
+def decide_exclusions(ref: str, *, by: str) -> ExclusionCounts:
     """Apply the study's exclusion rules to participants who finished."""
 
-    def work(session: Session) -> Exclusion:
+    def work(session: Session) -> ExclusionCounts:
         run, now = find_run(session, ref), current_services().now()
-        result = exclude(session, run, now)
+        result = store_verdicts(session, run, now)
         after = {"decided": str(result.decided)}
         record_act(session, by, "exclusion rules applied", now, run_ref=ref, after=after)
         return result
@@ -167,8 +167,8 @@ def make_export_zip(ref: str, *, by: str) -> Response:
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary) / f"run-{ref}"
         with reading(services.sessions) as session:
-            refuse_blind(session, run := find_run(session, ref))
-            export(session, run, folder)
+            check_unblinded(session, run := find_run(session, ref))
+            export_run(session, run, folder)
         archive = zip_folder(folder)
     with services.sessions.begin() as session:
         record_act(session, by, "run exported", services.now(), run_ref=ref)

@@ -9,9 +9,9 @@ from experiment.exclusion.rules import reason
 from webapp.database.engine import reading
 from webapp.database.models import Payment, Run, User, Verdict
 from webapp.gate.gate import blockers
-from webapp.runs.blinding import evidence_shown, is_blind
+from webapp.runs.blinding import get_visible_evidence, is_blind
 from webapp.runs.people_table import ON_A_PAGE
-from webapp.runs.runs import titles_of
+from webapp.runs.runs import list_titles
 from webapp.services import current_services
 from webapp.users.roles import Right, Role
 
@@ -30,7 +30,7 @@ def get_run_title(run: Run) -> str:
     titles: dict[int, str] = g.setdefault("titles", {})
     if run.id not in titles:
         with reading(current_services().sessions) as session:
-            titles |= titles_of(session, [run])
+            titles |= list_titles(session, [run])
     return titles[run.id]
 
 
@@ -47,7 +47,7 @@ def _get_evidence(run: Run, verdict: Verdict) -> str:
     """Return a verdict's evidence as far as the run may show it now."""
     services = current_services()
     with reading(services.sessions) as session:
-        return evidence_shown(session, run, services.study_of(session, run), verdict)
+        return get_visible_evidence(session, run, services.study_of(session, run), verdict)
 
 
 def make_template_globals() -> dict[str, object]:

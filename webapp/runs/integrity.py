@@ -23,7 +23,7 @@ from experiment.responses.base import Gives, ResponseType
 from experiment.responses.registry import response_of
 from experiment.studies.study import Study
 from webapp.database.models import Device, Event, Participant, Response, Run, RunItem, Trial
-from webapp.runs.stored_answers import given_of
+from webapp.runs.stored_answers import get_given_answer
 
 _ROWS_AT_A_TIME = 2_000
 _FIRST_TO_ARRIVE = 20
@@ -31,7 +31,7 @@ _MS = timedelta(milliseconds=1)
 _TEXTS = ("context", "good", "bad")
 
 
-def certificates(
+def make_certificates(
     session: Session, run: Run, study: Study, *, only: int | None = None
 ) -> Iterator[tuple[Participant, Certificate]]:
     """Yield each participant who answered a trial, with a certificate, in order of arrival.
@@ -44,19 +44,19 @@ def certificates(
         study: Its study, as it was launched.
         only: The id of the only participant to yield; None for all.
     """
-    for person, observed in observed_sessions(session, run, study, only=only):
+    for person, observed in load_observed_sessions(session, run, study, only=only):
         yield person, certify(observed)
 
 
-def observed_sessions(
+def load_observed_sessions(
     session: Session, run: Run, study: Study, *, only: int | None = None
 ) -> Iterator[tuple[Participant, ObservedSession]]:
     """Yield each participant who answered a trial, with the server's observations.
 
     Order and selection are those of ``certificates``.
     """
-    facts = _Facts(session, run, study)
-    answers = _answers(run)
+    facts = _SessionObservations(session, run, study)
+    answers = _select_answers(run)
     # Participants who request their own data get all of it, restricted or not.
     chosen = Participant.restricted_at.is_(None) if only is None else Participant.id == only
     answers = answers.where(chosen)
@@ -65,14 +65,14 @@ def observed_sessions(
             yield person, facts.observed(person, list(rows))
 
 
-def flags_of(run: Run, certificate: Certificate) -> dict[str, str]:
+def get_flags(run: Run, certificate: Certificate) -> dict[str, str]:
     """Return a session's flags with their figures; none for a simulated run."""
     return {} if run.simulated else flags(certificate)
 
 
-def integrity_rows(session: Session, run: Run, study: Study) -> Iterator[dict[str, object]]:
+def stream_integrity_rows(session: Session, run: Run, study: Study) -> Iterator[dict[str, object]]:
     """Yield the rows of the table ``integrity``."""
-    for person, certificate in certificates(session, run, study):
+    for person, certificate in make_certificates(session, run, study):
         if person.ending == Ending.WITHDRAWN:
             continue
         row: dict[str, object] = {
@@ -85,11 +85,11 @@ def integrity_rows(session: Session, run: Run, study: Study) -> Iterator[dict[st
             "participant": person.ref,
             **row,
             "signals": signals,
-            "flags": " ".join(flags_of(run, certificate)),
+            "flags": " ".join(get_flags(run, certificate)),
         }
 
 
-class _Facts:
+class _SessionObservations:
     """The data of a run's sessions other than answers: devices, events, and shared times."""
 
     def __init__(self, session: Session, run: Run, study: Study) -> None:
@@ -111,7 +111,7 @@ class _Facts:
         }
         self._shared = {
             (rt_ms, release_ms): first
-            for rt_ms, release_ms, first in session.execute(_shared_times(run))
+            for rt_ms, release_ms, first in session.execute(_select_shared_times(run))
         }
 
     def observed(self, person: Participant, rows: list[Any]) -> ObservedSession:
@@ -123,8 +123,8 @@ class _Facts:
         return ObservedSession(
             answers=answers,
             n_devices=len(devices),
-            device_facts=_n_facts(devices[0]) if devices else 0,
-            automated=_automated(devices),
+            device_facts=_count_device_facts(devices[0]) if devices else 0,
+            automated=_is_automated(devices),
             n_premature=self._events.get((person.id, EventKind.PREMATURE_PRESS), 0),
             n_pasted=self._events.get((person.id, EventKind.PASTED), 0),
             lockout_ms=self._study.trial.lockout_ms,
@@ -134,7 +134,7 @@ class _Facts:
         )
 
     def _answer(self, row: Any, begun: datetime) -> ObservedAnswer:  # noqa: ANN401
-        return _answer(row, row.Response, begun, self._type.of_options(row.options))
+        return _make_observed_answer(row, row.Response, begun, self._type.of_options(row.options))
 
     def _is_copy(self, response: Response) -> bool:
         """Return whether another answer had exactly the same times before this one."""
@@ -142,7 +142,7 @@ class _Facts:
         return first is not None and response.recorded_at > first
 
 
-def _answers(run: Run) -> Select[Participant, int, str | None, dict[str, str], Response]:
+def _select_answers(run: Run) -> Select[Participant, int, str | None, dict[str, str], Response]:
     has_answer = (
         select(Response.id)
         .join(Trial, Trial.id == Response.trial_id)
@@ -158,7 +158,7 @@ def _answers(run: Run) -> Select[Participant, int, str | None, dict[str, str], R
     )
 
 
-def _shared_times(run: Run) -> Select[float | None, float | None, datetime]:
+def _select_shared_times(run: Run) -> Select[float | None, float | None, datetime]:
     """Select the pairs of press and release times that several participants share.
 
     Each pair comes with the time at which it was first recorded.
@@ -174,7 +174,7 @@ def _shared_times(run: Run) -> Select[float | None, float | None, datetime]:
     )
 
 
-def same_times(session: Session, run: Run) -> dict[int, list[tuple[str, int]]]:
+def find_shared_times(session: Session, run: Run) -> dict[int, list[tuple[str, int]]]:
     """Return which participants share exact times, and the number of answers they share.
 
     If many participants share an answer's times, only the first to arrive are named.
@@ -183,7 +183,7 @@ def same_times(session: Session, run: Run) -> dict[int, list[tuple[str, int]]]:
         By participant id: the other participants' references and numbers of shared answers, in
         decreasing order.
     """
-    shared = _shared_times(run).subquery()
+    shared = _select_shared_times(run).subquery()
     rows = session.execute(
         select(Response.rt_ms, Response.release_ms, Participant.id, Participant.ref)
         .join(Trial, Trial.id == Response.trial_id)
@@ -209,17 +209,17 @@ def same_times(session: Session, run: Run) -> dict[int, list[tuple[str, int]]]:
     }
 
 
-def _n_characters(item: Mapping[str, str]) -> int:
+def _count_characters(item: Mapping[str, str]) -> int:
     return sum(len(described(item.get(name) or "")) for name in _TEXTS)
 
 
-def _answer(
+def _make_observed_answer(
     row: Any,  # noqa: ANN401
     response: Response,
     begun: datetime,
     type_: ResponseType,
 ) -> ObservedAnswer:
-    answer = given_of(response)
+    answer = get_given_answer(response)
     return ObservedAnswer(
         position=row.position,
         arrived_ms=(response.recorded_at - begun) / _MS,
@@ -230,7 +230,7 @@ def _answer(
         waited_ms=response.waited_ms,
         input_method=response.input_method,
         side=answer.place,
-        n_characters=_n_characters(row.item),
+        n_characters=_count_characters(row.item),
         has_onset=response.onset_source is not None,
         trusted=response.trusted,
         times_shown=response.times_shown,
@@ -242,12 +242,12 @@ def _answer(
     )
 
 
-def _automated(devices: Sequence[Device]) -> bool | None:
+def _is_automated(devices: Sequence[Device]) -> bool | None:
     reports = [device.automated for device in devices if device.automated is not None]
     return any(reports) if reports else None
 
 
-def _n_facts(device: Device) -> int:
+def _count_device_facts(device: Device) -> int:
     return sum(
         (
             bool(device.user_agent_family),

@@ -22,7 +22,7 @@ _UNFINISHED = (State.ARRIVED, State.WORKING, State.ANSWERED, State.ABANDONED)
 
 
 @dataclass(frozen=True, slots=True)
-class GivenLink:
+class LinkWithArrivals:
     """A link and the participants who arrived by it.
 
     Attributes:
@@ -73,7 +73,7 @@ def make_links(
     links = [
         Link(
             run_id=run.id,
-            token=_token(kind),
+            token=_make_token(kind),
             kind=kind,
             list=list_,
             label=label if list_ is None or len(lists) == 1 else f"{label} list {list_}".strip(),
@@ -87,15 +87,15 @@ def make_links(
     return links
 
 
-def lists_of(session: Session, run: Run) -> list[int]:
+def list_list_numbers(session: Session, run: Run) -> list[int]:
     """Return the numbers of a run's lists."""
     list_numbers = select(Place.list).where(Place.run_id == run.id).distinct().order_by(Place.list)
     return list(session.scalars(list_numbers))
 
 
-def given_links(
+def list_links(
     session: Session, run: Run, public_url: str, *, after: int = 0, most: int | None = None
-) -> list[GivenLink]:
+) -> list[LinkWithArrivals]:
     """Return the run's valid links, with the participants who arrived by each.
 
     Args:
@@ -117,12 +117,14 @@ def given_links(
     for link_id, ref in session.execute(people.order_by(Participant.id)):
         came.setdefault(link_id, []).append(ref)
     return [
-        GivenLink(link, address_of(link, run, public_url), tuple(came.get(link.id, ())))
+        LinkWithArrivals(
+            link, make_link_address(link, run, public_url), tuple(came.get(link.id, ()))
+        )
         for link in links
     ]
 
 
-def address_of(link: Link, run: Run, public_url: str) -> str:
+def make_link_address(link: Link, run: Run, public_url: str) -> str:
     """Return a link's address; for a code this is the run's own address, where it is typed in."""
     address = f"{public_url}/run/{run.ref}"
     return address if link.kind == CODE else f"{address}?{PARAMETER}={link.token}"
@@ -150,7 +152,9 @@ def revoke_links(session: Session, run: Run, names: Sequence[str], now: datetime
     return revoked
 
 
-def unfinished(session: Session, run: Run, who: Sequence[str]) -> list[Participant]:
+def find_unfinished_participants(
+    session: Session, run: Run, who: Sequence[str]
+) -> list[Participant]:
     """Return the named participants, or all who may still continue if no names are given.
 
     Args:
@@ -181,7 +185,7 @@ def unfinished(session: Session, run: Run, who: Sequence[str]) -> list[Participa
     return participants
 
 
-def people_of_codes(
+def find_people_of_codes(
     session: Session, run: Run, codes: Iterable[str], tokens: Tokens
 ) -> list[tuple[str, Participant | None]]:
     """Return each completion code with the participant of the run it belongs to, or None.
@@ -199,12 +203,12 @@ def people_of_codes(
     return [(code, people.get(ref or "")) for code, ref in refs]
 
 
-def _token(kind: str) -> str:
+def _make_token(kind: str) -> str:
     if kind != CODE:
         return new_reference()
     return "".join(secrets.choice(ALPHABET) for _ in range(_CODE_LENGTH))
 
 
-def label_numbers(kind: str, number: int) -> list[str]:
+def make_number_labels(kind: str, number: int) -> list[str]:
     """Return labels for links that have no names."""
     return [""] if kind == MULTI and number == 1 else [str(label) for label in range(1, number + 1)]

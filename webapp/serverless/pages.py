@@ -40,12 +40,12 @@ _CONSENT_FILE = re.compile(r'href="[^"]*/consent\.txt[^"]*"')
 _HERE, _HOME = "./", "../../"
 
 
-def place(name: str) -> str:
+def make_placeholder(name: str) -> str:
     """Return the placeholder for a personal value, which the browser fills in."""
     return f"0PLACE0{name.encode().hex()}0END0"
 
 
-class Working(NamedTuple):
+class SharedWorkingPage(NamedTuple):
     """A working page that sessions with the same edition and the same texts between trials share.
 
     Attributes:
@@ -58,7 +58,7 @@ class Working(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Pages:
+class StaticPages:
     """The pages of a study without a server.
 
     Args:
@@ -110,7 +110,7 @@ class Pages:
         }
 
     def rendered(
-        self, works: Mapping[str, Working], editions: Sequence[Study]
+        self, works: Mapping[str, SharedWorkingPage], editions: Sequence[Study]
     ) -> dict[str, dict[str, str]]:
         """Return every page by name; only inside ``speaking``.
 
@@ -127,8 +127,8 @@ class Pages:
             "wrong_link": self._wrong_link(),
         }
         for name, (met, work) in works.items():
-            for page, done in ((name, ""), (f"{name} again", place("done"))):
-                counted = {**work, "trials": [], "done": done, "total": place("total")}
+            for page, done in ((name, ""), (f"{name} again", make_placeholder("done"))):
+                counted = {**work, "trials": [], "done": done, "total": make_placeholder("total")}
                 pages[page] = working_page(met, cast(Work, counted))
         for number, edition in enumerate(editions):
             for name, page in replace(self, study=edition)._after_trials().items():
@@ -139,11 +139,11 @@ class Pages:
         for finished in (False, True):
             name = "withdraw finished" if finished else "withdraw"
             pages[name] = self._page("way_out_page.html", home=_HERE, finished=finished)
-        return {name: _parts(page) for name, page in (pages | self._endings()).items()}
+        return {name: _split_page(page) for name, page in (pages | self._endings()).items()}
 
     def _page(self, template: str, **variables: Any) -> str:  # noqa: ANN401 - what templates show
         return render_template(
-            template, study=self.study, serverless=True, code=place("code"), **variables
+            template, study=self.study, serverless=True, code=make_placeholder("code"), **variables
         )
 
     def _consent(self) -> str:
@@ -238,7 +238,7 @@ class Pages:
 
     def _exit(self, ending: Ending) -> Exit:
         panel = self.study.panel
-        parameters = {name: place(name) for name in panel.parameters} if panel else {}
+        parameters = {name: make_placeholder(name) for name in panel.parameters} if panel else {}
         person = (
             " ".join(parameters[name] for name in panel.person) if panel and panel.person else None
         )
@@ -246,7 +246,7 @@ class Pages:
         return self.recruiter.exit(departure)
 
 
-def _parts(page: str) -> dict[str, str]:
+def _split_page(page: str) -> dict[str, str]:
     title, body = _TITLE.search(page), _BODY.search(page)
     if title is None or body is None:
         raise RuntimeError("a participant's page has no title or no body")
@@ -265,7 +265,7 @@ class Editions(NamedTuple):
     of_list: list[int]
 
 
-def editions_of(study: Study) -> Editions:
+def find_editions(study: Study) -> Editions:
     """Return a study's editions: one if no level changes the pages, the title or the questions.
 
     Raises:
@@ -286,7 +286,7 @@ def editions_of(study: Study) -> Editions:
     return editions
 
 
-def question_data(question: Question, accept: Iterable[str] | None = None) -> dict[str, Any]:
+def describe_question(question: Question, accept: Iterable[str] | None = None) -> dict[str, Any]:
     """Return the data about a question that the browser needs; only while a language is set.
 
     Args:

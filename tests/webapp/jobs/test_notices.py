@@ -32,7 +32,7 @@ def every_name_is_known(monkeypatch):
 def told(monkeypatch):
     """What was sent, as (address, body)."""
     sent = []
-    monkeypatch.setattr(notices, "send_outside", lambda url, body: sent.append((url, body)))
+    monkeypatch.setattr(notices, "send_webhook", lambda url, body: sent.append((url, body)))
     return sent
 
 
@@ -120,7 +120,7 @@ def test_a_failure_is_tried_again_and_then_given_up(
         tries.append(services.now())
         raise DeliveryError("it answered with the status 500")
 
-    monkeypatch.setattr(notices, "send_outside", fails)
+    monkeypatch.setattr(notices, "send_webhook", fails)
     with sessions() as session:
         number = str(session.scalar(select(Notification.id)))
     for _ in range(2):  # pressed twice within a minute

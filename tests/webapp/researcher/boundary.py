@@ -15,7 +15,7 @@ from tests.webapp.done_once import DoneOnce
 from webapp.core.urls import RESEARCHER_PATH
 from webapp.database.engine import Sessions
 from webapp.researcher.access import COOKIE, get_required_access
-from webapp.runs.launch import launch
+from webapp.runs.launch import launch_run
 from webapp.users.members import set_member
 from webapp.users.projects import add_project, find_project
 from webapp.users.roles import NEEDED_BY, RIGHTS_OF, ProjectRole, Right, Role, Scope
@@ -96,7 +96,7 @@ def _stored(sessions: Sessions) -> tuple[dict[str, str], dict[str, str], dict[st
     with sessions.begin() as session:
         for name in (HERE, ELSEWHERE):
             project = add_project(session, name, by="a test", now=LAUNCHED)
-            refs[name] = launch(
+            refs[name] = launch_run(
                 session, load_study("minimal"), 1, "direct",
                 now=LAUNCHED, code_version="0", project=name,
             ).ref  # fmt: skip

@@ -16,8 +16,8 @@ from webapp.errors import RequestError
 from webapp.jobs.housekeeping import summarise_run
 from webapp.researcher import run_page
 from webapp.researcher.participants import SORTS
-from webapp.runs.blinding import unblind
-from webapp.runs.runs import study_as_launched
+from webapp.runs.blinding import unblind_run
+from webapp.runs.runs import load_launched_study
 from webapp.users.roles import Role
 
 pytestmark = pytest.mark.one_database
@@ -78,7 +78,7 @@ def test_who_has_somebody_else_s_times_is_shown_with_whose(
         for answer in session.scalars(select(Response)):
             answer.release_ms = 80.0
         people = session.scalars(select(Participant.ref).order_by(Participant.id)).all()
-    summarise_run(sessions, run.ref, study_as_launched, clock())
+    summarise_run(sessions, run.ref, load_launched_study, clock())
     here = researcher(Role.VIEWER)
     for ref, twin in (people, people[::-1]):
         page = here.get(f"/runs/{run.ref}/participants/{ref}").text
@@ -112,7 +112,9 @@ def test_the_replay_shows_each_device_and_the_window_of_each_trial(
             )  # fmt: skip
         answer = session.scalars(select(Response)).first()
         answer.viewport_width_px, answer.viewport_height_px, answer.times_shown = 412, 915, 3
-        unblind(session, session.merge(run), by="a test", reason="all have finished", now=clock())
+        unblind_run(
+            session, session.merge(run), by="a test", reason="all have finished", now=clock()
+        )
     page = participant_page(researcher(Role.VIEWER), run)
     assert page.index("<dt>Device 1</dt><dd>Firefox, it") < page.index("<dt>Device 2</dt>")
     assert "Chrome, it, says that a program drives it" in page
@@ -159,7 +161,7 @@ def test_each_signal_can_be_sorted_by_and_flags_are_those_of_the_summary(
     before = here.get(f"/runs/{run.ref}/participants?sort=flags").text
     assert "impossible time" not in before
     assert f"parallax summarise {run.ref}" in before
-    summarise_run(sessions, run.ref, study_as_launched, clock())
+    summarise_run(sessions, run.ref, load_launched_study, clock())
     pages = {sort: here.get(f"/runs/{run.ref}/participants?sort={sort}").text for sort in SORTS}
     assert all("1 participant." in page for page in pages.values())
     assert {sort for sort, page in pages.items() if ">Flags</a></th>" in page} == {"flags"}
@@ -277,7 +279,9 @@ def test_ratings_and_lists_of_options_are_replayed_as_they_stood(
     run = launched(load_study(str(PRESENTATIONS / name)))
     start(run)
     with sessions.begin() as session:
-        unblind(session, session.merge(run), by="a test", reason="all have finished", now=clock())
+        unblind_run(
+            session, session.merge(run), by="a test", reason="all have finished", now=clock()
+        )
     page = participant_page(researcher(Role.VIEWER), run)
     assert ('<th scope="col">Answered</th>' in page) == (name == "ratings")
     assert ("Third option" in page) == (name == "german_case")

@@ -15,7 +15,7 @@ from webapp.jobs.long_jobs import (
     store_participant_marks,
 )
 from webapp.privacy.amendments import apply_corrections, release, restrict
-from webapp.runs.blinding import unblind
+from webapp.runs.blinding import unblind_run
 from webapp.sessions.withdraw import Wish, withdraw
 from webapp.users.roles import Role
 
@@ -40,7 +40,7 @@ def report(run, person, sessions, here, app, instance, clock):
     """A report that a job has made of one person's data: its id."""
     assert here.post(f"/runs/{run.ref}/reports").status_code == 409
     with sessions.begin() as session:
-        unblind(session, run, by="a test", reason="the test looks", now=clock())
+        unblind_run(session, run, by="a test", reason="the test looks", now=clock())
     assert here.post(f"/runs/{run.ref}/reports").status_code == 303
     [job] = Jobs(instance).about(run.ref)
     assert job.state is JobState.WAITING

@@ -135,7 +135,7 @@ def test_signing_out_here_and_everywhere(browser, researcher):
 def test_of_many_wrong_passwords_at_once_only_five_are_looked_at(app, researcher, monkeypatch):
     researcher(Role.VIEWER)
     looked = []
-    monkeypatch.setattr(sign_in, "is_password", lambda *_: looked.append(1) or False)
+    monkeypatch.setattr(sign_in, "verify_password", lambda *_: looked.append(1) or False)
 
     def guess(_number: int) -> int:
         form = {"name": "viewer", "password": "wrong"}

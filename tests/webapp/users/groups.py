@@ -12,7 +12,7 @@ from tests.webapp.conftest import LAUNCHED
 from webapp import create_app
 from webapp.core.urls import RESEARCHER_PATH
 from webapp.researcher.access import COOKIE
-from webapp.runs.launch import launch
+from webapp.runs.launch import launch_run
 from webapp.users.members import set_member
 from webapp.users.projects import ProjectError, add_project, set_limits
 from webapp.users.roles import ProjectRole, Role, Scope
@@ -71,7 +71,7 @@ class Groups:
 
     def _launch(self, number: int) -> str:
         with self._sessions.begin() as session:
-            return launch(
+            return launch_run(
                 session, load_study("minimal"), 1, "direct",
                 now=LAUNCHED, code_version="0", project=self.names[number],
             ).ref  # fmt: skip

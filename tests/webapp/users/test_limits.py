@@ -12,7 +12,7 @@ import parallax
 from experiment.studies.load import load_study
 from tests.webapp.conftest import LAUNCHED
 from tests.webapp.users.groups import ROLES, Groups
-from webapp.runs.launch import launch
+from webapp.runs.launch import launch_run
 from webapp.users.limits import count_active_participants, count_job
 from webapp.users.members import set_member
 from webapp.users.projects import ProjectError, add_project, find_project, set_limits
@@ -26,7 +26,9 @@ SMALL = {"most_runs": 1, "most_participants": 2, "most_upload_mb": 1, "most_jobs
 def start(sessions, name: str) -> str:
     with sessions.begin() as session:
         study = load_study("minimal")
-        return launch(session, study, 1, "direct", now=LAUNCHED, code_version="0", project=name).ref
+        return launch_run(
+            session, study, 1, "direct", now=LAUNCHED, code_version="0", project=name
+        ).ref
 
 
 @pytest.fixture

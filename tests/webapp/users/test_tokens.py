@@ -11,7 +11,7 @@ from experiment.studies.load import load_study
 from tests.webapp.conftest import LAUNCHED
 from webapp.database.engine import reading
 from webapp.database.models import ApiToken, AuditEntry
-from webapp.runs.launch import launch
+from webapp.runs.launch import launch_run
 from webapp.users.roles import ProjectRole
 from webapp.users.users import disable_user, find_user
 
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.one_database
 def ref(sessions, project) -> str:
     with sessions.begin() as session:
         study = load_study("minimal")
-        return launch(
+        return launch_run(
             session, study, 1, "direct", now=LAUNCHED, code_version="0", project=project
         ).ref
 

@@ -15,7 +15,7 @@ from webapp.database.schema import revisions, schema_problem, stored_revision
 from webapp.errors import RunError
 from webapp.jobs.periodic_queue import PERIODIC, get_last_success
 from webapp.privacy.retention import erase_at, is_due
-from webapp.runs.runs import study_as_launched
+from webapp.runs.runs import load_launched_study
 
 _CLOCKS_APART = timedelta(seconds=2)
 _BACKUP_IS_OLD_S = 26 * 3600.0
@@ -161,7 +161,7 @@ def retention(at: Installation) -> Iterator[Finding]:
     with reading(make_sessions(at.engine)) as session:
         for run in session.scalars(select(Run).where(Run.closed_at.is_not(None))).all():
             try:
-                study = study_as_launched(session, run)
+                study = load_launched_study(session, run)
             except RunError:
                 continue
             day = erase_at(run, study)
