@@ -1,4 +1,4 @@
-"""What Linux alone has is used where docs/decisions/linux-facilities.md lists it, and nowhere else."""
+"""What Linux alone has is used only where docs/decisions/linux-facilities.md lists it."""
 
 import ast
 import os
