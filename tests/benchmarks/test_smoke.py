@@ -71,6 +71,7 @@ RUNS = {
     ],
     "researcher_pages": ["--people", "60", "--times", "1", "--study", "minimal"],
     "takers": ["--comparisons", "6"],
+    "types_flagged": ["--people", "1"],
     "training": ["--steps", "2", "--words", "200", "--hidden", "8", "--batch", "2"],
 }
 TESTED_ELSEWHERE = {
