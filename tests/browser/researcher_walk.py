@@ -134,7 +134,7 @@ def recruit(page: Page, pages_url: str, run: str, look: Look) -> None:
     page.get_by_role("heading", name="Steer").wait_for()
     look("recruitment")
     page.get_by_label("Message").fill("Thank you. The second part begins on Monday.")
-    page.get_by_role("button", name="See to how many…").press("Enter")
+    page.get_by_role("button", name="See how many people get it…").press("Enter")
     page.locator("blockquote").wait_for()
     look("write_confirm")
     page.goto(f"{pages_url}/runs/{run}")

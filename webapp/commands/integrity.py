@@ -71,7 +71,7 @@ def integrity(run: str, everybody: bool, as_json: bool, instance: Path) -> None:
     if found_run.simulated:
         click.echo("This run is for simulated participants, so none is flagged.")
     if study.humanness and blind:
-        click.echo("The humanness block is told once the run is unblinded.")
+        click.echo("The humanness block is shown once the run is unblinded.")
     if of_block:
         _warn_about_block(of_block, rates)
 
@@ -127,7 +127,7 @@ def _row(ref: str, certificate: Certificate, flags: dict[str, str]) -> tuple[obj
 @click.argument("run")
 @with_instance
 def summarise(run: str, instance: Path) -> None:
-    """Bring up to date what RUN's participants are sorted by on the researcher pages.
+    """Update the summaries by which researcher pages sort RUN's participants.
 
     A periodic job does it when there are new answers. It changes no answer and no verdict.
     """

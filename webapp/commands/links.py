@@ -90,7 +90,7 @@ def make(
     qr: Path | None,
     instance: Path,
 ) -> None:
-    """Make links or access codes for RUN; from then on it takes nobody without one."""
+    """Make links or access codes for RUN; from then on, participants need one."""
     kind, labels, rows = _requested_links(multi, single, codes, people)
     base, sessions = link_base(instance), open_sessions(instance)
     with sessions.begin() as session:
@@ -108,7 +108,7 @@ def make(
 @_with_files
 @with_instance
 def show(run: str, table: Path | None, qr: Path | None, instance: Path) -> None:
-    """Show the links and access codes of RUN, and who came by them."""
+    """List the links and access codes of RUN, and the participants of each."""
     with reading(open_sessions(instance)) as session:
         links_of_run = list_links(session, find_named_run(session, run), link_base(instance))
     _print_links(links_of_run, [], table, qr)
@@ -119,7 +119,7 @@ def show(run: str, table: Path | None, qr: Path | None, instance: Path) -> None:
 @click.argument("names", metavar="LINKS...", nargs=-1, required=True)
 @with_instance
 def revoke(run: str, names: Sequence[str], instance: Path) -> None:
-    """Let nobody new come by LINKS of RUN, named by their token, code or label."""
+    """End LINKS of RUN for new participants, named by token, code or label."""
     number = in_transaction(
         open_sessions(instance),
         lambda session: revoke_links(session, find_named_run(session, run), names, utc_now()),
@@ -135,9 +135,10 @@ def revoke(run: str, names: Sequence[str], instance: Path) -> None:
 def resume(
     run: str, who: Sequence[str], table: Path | None, qr: Path | None, instance: Path
 ) -> None:
-    """Print personal links by which participants of RUN go on where they were.
+    """Print personal links with which participants of RUN continue their sessions.
 
-    WHO are references, own codes or labels of links; by default everybody who has not ended.
+    WHO are references, participants' own codes or link labels; by default everybody who can
+    still continue.
     """
     tokens, base = _tokens(instance), link_base(instance)
     with reading(open_sessions(instance)) as session:
@@ -158,9 +159,9 @@ def resume(
 @click.argument("codes", nargs=-1, required=True)
 @with_instance
 def verify(run: str, codes: Sequence[str], instance: Path) -> None:
-    """Say whose completion CODES of RUN are, where each person got another.
+    """Show which participants of RUN got the completion CODES.
 
-    The exit code is 1 if an id belongs to nobody.
+    The exit code is 1 if a code belongs to no participant.
     """
     tokens = _tokens(instance)
     with reading(open_sessions(instance)) as session:

@@ -33,7 +33,7 @@ from webapp.runs.second_person import GuardedRequest, check_second_person
 def stop_(run: str, live: bool, instance: Path) -> None:
     """End RUN's offers for good.
 
-    The money that they hold back is free then.
+    The money reserved for them becomes available again.
     """
     published = open_published(instance, run, live=live)
     platform = published.platform
@@ -90,9 +90,9 @@ def screen_outs(run: str, places: int | None, live: bool, instance: Path) -> Non
 @with_live
 @with_instance
 def ask_return(run: str, assignment: str, reason: str, live: bool, instance: Path) -> None:
-    """Ask somebody to return an ASSIGNMENT.
+    """Ask a participant to return an ASSIGNMENT.
 
-    It costs them no rejection.
+    A returned assignment is not rejected.
     """
     published = open_published(instance, run, live=live)
     platform = published.platform

@@ -105,7 +105,7 @@ def _unpaid(session: Session, person: Person) -> str:
 @click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 @with_instance
 def erase(run: str, code: str, yes: bool, instance: Path) -> None:
-    """Erase what a participant of RUN gave, by their CODE.
+    """Erase the data of the participant of RUN who has CODE.
 
     CODE is the one that their last page showed. Answers, times, devices and events are gone
     for good; what paying them needs stays. Exports made before still hold their rows.
@@ -141,7 +141,7 @@ _REASON = click.option("--reason", required=True, help="How they asked for it; i
 @_REASON
 @with_instance
 def correct_(who: str, field: str, value: str, reason: str, instance: Path) -> None:
-    """Put VALUE in the place of WHO's answer to the question FIELD.
+    """Replace WHO's answer to the question FIELD by VALUE.
 
     WHO is a participant's reference or their own code. The earlier answer is not kept. If an older
     backup is restored, it is corrected again.
@@ -222,7 +222,8 @@ def _note(
 def privacy(study: str, out: Path | None) -> None:
     """Draft STUDY's consent annex, record of processing and data flow.
 
-    They are Markdown, from the study's own settings. What no setting tells stands in brackets.
+    They are Markdown, from the study's own settings. Parts that no setting provides are in
+    brackets.
     Files that stand there already are left alone.
     """
     loaded = load_study(study)

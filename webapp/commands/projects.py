@@ -77,7 +77,7 @@ def limits(
 ) -> None:
     """Change how much the project NAME may use.
 
-    0 stands for any number.
+    0 means no limit.
     """
     changed = {
         "most_runs": runs,

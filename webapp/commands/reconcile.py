@@ -222,10 +222,10 @@ _REPORTS_HEADER = ("participant", "ending", "state", "tries", "the platform's an
 _SHOWN = 60
 _MISSING = "not owed yet"
 _WHAT_TO_DO = (
-    "The database was restored, so the panel may know of endings that are held here, and it must "
-    "not be told twice. 1. Look at the panel's own pages. 2. Record each held ending that it knows "
-    "with --by-hand WHO. 3. Then --fix --again sends the others. After that, endings of new "
-    "participants are sent by themselves again."
+    "The database was restored, so the panel may know of endings that are held here, and no "
+    "ending may be sent twice. 1. Look at the panel's own pages. 2. Record each held ending that "
+    "it knows with --by-hand WHO. 3. Then --fix --again sends the others. After that, endings of "
+    "new participants are sent by themselves again."
 )
 
 

@@ -94,7 +94,7 @@ def recruitment() -> None:
 @with_live
 @with_instance
 def status(run: str, live: bool, instance: Path) -> None:
-    """Show how far each offer of RUN has come."""
+    """Show the progress of each offer of RUN."""
     published = open_published(instance, run, live=live)
     sessions, platform = published.sessions, published.platform
     _print_poll(sessions, platform, run)
@@ -120,7 +120,7 @@ def status(run: str, live: bool, instance: Path) -> None:
 @with_live
 @with_instance
 def pause_(run: str, live: bool, instance: Path) -> None:
-    """Let no worker find RUN any more.
+    """Hide RUN's offers from new workers.
 
     Participants who have begun can finish. Publishing it again resumes.
     """
@@ -141,7 +141,7 @@ def pause_(run: str, live: bool, instance: Path) -> None:
 @with_live
 @with_instance
 def extend_(run: str, hours: int, live: bool, instance: Path) -> None:
-    """Let workers find RUN's open offers for more hours from now."""
+    """Keep RUN's open offers visible for more hours from now."""
     published = open_published(instance, run, live=live)
     sessions, platform = published.sessions, published.platform
     until = utc_now() + timedelta(hours=hours)
@@ -155,7 +155,7 @@ def extend_(run: str, hours: int, live: bool, instance: Path) -> None:
 @with_live
 @with_instance
 def poll_(run: str, every: int | None, live: bool, instance: Path) -> None:
-    """Fetch what the platform knows of RUN's assignments."""
+    """Fetch the state of RUN's assignments from the platform."""
     published = open_published(instance, run, live=live)
     sessions, platform = published.sessions, published.platform
     _print_poll(sessions, platform, run)
@@ -299,9 +299,9 @@ def write(run: str, whom: str, text: str, yes: bool, live: bool, instance: Path)
 )
 @with_instance
 def parts(runs: tuple[str, ...], out: Path | None, instance: Path) -> None:
-    """Say which participants of RUNS are the same person.
+    """Show which participants of RUNS are the same person.
 
-    Each person has a code of their own, and their participant in each run beside it.
+    Each row has a code for one person, and the person's participant in each run.
     """
     with reading(open_sessions(instance)) as session:
         rows = join_parts(session, runs)

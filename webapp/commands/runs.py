@@ -110,7 +110,7 @@ def link_base(instance: Path) -> str:
 @click.command()
 @with_instance
 def runs(instance: Path) -> None:
-    """List the runs and how far each has come."""
+    """List the runs and their progress."""
     header = (
         "run",
         "study",
@@ -258,7 +258,7 @@ def exclude(run: str, instance: Path) -> None:
 )
 @with_instance
 def export(run: str, out: Path | None, instance: Path) -> None:
-    """Write everything RUN has gathered as a folder of tables.
+    """Write all data of RUN as a folder of tables.
 
     The folder holds their codebook too. A run in which people take part must be unblinded first.
     """
@@ -275,7 +275,7 @@ def export(run: str, out: Path | None, instance: Path) -> None:
 @click.option("--reason", required=True, help="Why the results are looked at now; it is kept.")
 @with_instance
 def unblind(run: str, reason: str, instance: Path) -> None:
-    """Let the results of RUN be seen and exported from now on.
+    """Unblind RUN: its results can be seen and exported from now on.
 
     It cannot be taken back. Who did it, when and why is kept with the run and in the audit log.
     """

@@ -103,7 +103,7 @@ def settings(instance: Path) -> None:
 @click.option("--once", is_flag=True, help="Do every job once, then exit.")
 @with_instance
 def work(once: bool, instance: Path) -> None:
-    """Do the periodic jobs, if no server does them.
+    """Run the periodic jobs, if no server runs them.
 
     The setting jobs_in_server says whether the server does them.
     """

@@ -32,7 +32,7 @@ _PASSWORD = click.option(
 
 @click.group()
 def users() -> None:
-    """Manage who may sign in to the researcher's pages."""
+    """Manage the accounts for researcher pages."""
 
 
 @users.command("list")
@@ -96,7 +96,7 @@ def password(name: str, password_file: TextIO | None, instance: Path) -> None:
 @click.argument("name")
 @with_instance
 def disable(name: str, instance: Path) -> None:
-    """Let NAME in no more; what they did stays in the audit log."""
+    """Disable the account of NAME; the audit log stays."""
     with open_sessions(instance).begin() as session:
         user = accounts.find_user(session, name)
         accounts.disable_user(session, user, by=_operator(), now=utc_now())
@@ -107,7 +107,7 @@ def disable(name: str, instance: Path) -> None:
 @click.argument("name")
 @with_instance
 def enable(name: str, instance: Path) -> None:
-    """Let NAME in again."""
+    """Enable the account of NAME again."""
     with open_sessions(instance).begin() as session:
         user = accounts.find_user(session, name)
         accounts.enable_user(session, user, by=_operator(), now=utc_now())
@@ -134,7 +134,7 @@ def sign_out(name: str | None, everybody: bool, instance: Path) -> None:
 @click.argument("name")
 @with_instance
 def password_link(name: str, instance: Path) -> None:
-    """Print a link by which NAME sets a new password, once."""
+    """Print a one-time link with which NAME sets a new password."""
     base = load_settings(open_instance(instance)).link_base
     with open_sessions(instance).begin() as session:
         user = accounts.find_user(session, name)

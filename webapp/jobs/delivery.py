@@ -154,8 +154,8 @@ def _post(
         raise DeliveryError(f"{host} gave no answer: {str(error) or 'it took too long'}") from error
     if is_redirect:
         raise DeliveryError(
-            f"{host} leads elsewhere, which is not followed",
-            remedy="Give the address to which it leads",
+            f"{host} redirects to another address, which is not followed",
+            remedy="Give the address to which it redirects",
         )
     if not 200 <= status < 300:
         raise DeliveryError(f"{host} answered with the status {status}")
@@ -163,7 +163,7 @@ def _post(
 
 def _make_local_address_error(host: str) -> DeliveryError:
     return DeliveryError(
-        f"{host} stands for an address that is not public",
+        f"{host} has an address that is not public",
         expected="a host that everybody can reach",
     )
 

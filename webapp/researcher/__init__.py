@@ -1,4 +1,4 @@
-"""The researcher's pages: watching runs, reading about participants, and acting on them.
+"""Researcher pages: watching runs, reading about participants, and acting on them.
 
 Every route declares the role it needs (``access.allowed``). A route without a declaration is
 refused, and a test checks the table of all routes against all roles.
@@ -68,7 +68,7 @@ _PAGES = (
 
 
 def register_researcher_pages(app: Flask) -> None:
-    """Add the researchers' pages to the app."""
+    """Add the researcher pages to the app."""
     for pages in _PAGES:
         app.register_blueprint(guard_blueprint(pages), url_prefix=RESEARCHER_PATH)
     app.register_blueprint(api, url_prefix=f"{RESEARCHER_PATH}/api")

@@ -70,7 +70,7 @@ def change_account() -> ResponseReturnValue:
     with services.sessions.begin() as session:
         user = _find_user(session)
         if user.name == by:
-            problem = "Another owner changes your own account."
+            problem = "Only another owner can change your own account."
             raise RequestError(problem, status=400, code="own_account")
         try:
             if act == "role":
@@ -79,7 +79,7 @@ def change_account() -> ResponseReturnValue:
                 done = accounts.disable_user if act == "disable" else accounts.enable_user
                 done(session, user, by=by, now=services.now())
             else:
-                raise RequestError("The form names no act.", status=400, code="no_act")
+                raise RequestError("The form names no change.", status=400, code="no_act")
         except accounts.UserError as error:
             raise _make_refusal(error) from error
     return redirect(url_for("accounts.show_accounts"), 303)

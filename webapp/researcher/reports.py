@@ -207,7 +207,7 @@ def get_report_folder(job: Job) -> Path:
     """
     folder = get_long_jobs().folder(job.id) / MADE
     if job.state is not JobState.DONE or not folder.is_dir():
-        raise RequestError("The report is not made.", status=409, code="not_made")
+        raise RequestError("The report is not finished.", status=409, code="not_made")
     return folder
 
 
@@ -231,7 +231,7 @@ def refuse_unreadable_report(job: Job) -> None:
             return
     get_long_jobs().remove(job.id)
     raise RequestError(
-        "Somebody has taken back or corrected their data since this report was made, so it "
+        "A participant has withdrawn or corrected their data since this report was made, so it "
         "was deleted. Make it again.",
         status=410,
         code="report_outdated",
@@ -304,7 +304,7 @@ def read_shared_report() -> Response:
         job = None
     if job is None or not has_report_link(jobs.folder(job.id), request.args.get("link", "")):
         raise RequestError(
-            "This link is not right, or it was ended. Ask whoever sent it for another one.",
+            "This link is not valid, or it was ended. Ask the sender for another one.",
             status=404,
             code="no_shared_report",
         )

@@ -226,7 +226,7 @@ def refuse_existing_output(place: Path) -> None:
     """
     if place.exists() and not (place.is_dir() and not any(place.iterdir())):
         raise RunError(
-            "something is there already, and people may be taking part in it",
+            "the output already exists, and people may be taking part in it",
             where=str(place),
             expected="a new name, or an empty folder",
             remedy="Give another --out, or remove what is there",

@@ -64,9 +64,9 @@ def _list_panel_needs(panel: Panel) -> Iterator[str]:
     if panel.signature is not None:
         yield "[panel] signature is checked with a secret"
     if panel.signatures:
-        yield "[panel] signatures are made with a secret for whoever goes back"
+        yield "[panel] signatures are made with a secret, for the way back to the panel"
     if panel.secrets:
-        yield "[panel] secrets would stand in the folder for everybody to read"
+        yield "[panel] secrets would be in the folder, where everybody can read them"
     ways = [(panel.way_back(ending), ending) for ending in Ending]
     if any(way.report for way, _ in ways):
         yield "[panel] an ending is reported from server to server"

@@ -191,7 +191,7 @@ def find_invitation(session: Session, code: str, now: datetime) -> tuple[Project
     ).first()
     if row is None:
         raise RequestError(
-            "This code invites to nothing: it was mistyped, used, taken back, or is older than "
+            "This code is not a valid invitation: it was mistyped, used, revoked, or is older than "
             f"{INVITATION_VALID_FOR.days} days. Ask the person who invited you for a new one.",
             status=404,
             code="no_invitation",

@@ -195,7 +195,7 @@ def _make_refusal(why: str) -> RequestError:
 
 def _make_unavailable_error() -> RequestError:
     return RequestError(
-        "The provider that signs users in does not answer as one. Please try again in a "
+        "The sign-in provider does not answer as expected. Please try again in a "
         "minute, or sign in with a password.",
         status=503,
         code="provider_away",

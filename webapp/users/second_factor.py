@@ -96,7 +96,7 @@ def confirm_factor(session: Session, user: User, code: str, now: datetime) -> li
     factor = find_factor(session, user)
     if factor is None or factor.confirmed_at is not None:
         raise RequestError(
-            "There is no second factor to confirm. Begin anew.",
+            "There is no second factor to confirm. Start again.",
             status=409,
             code="no_factor",
         )

@@ -142,7 +142,7 @@ def test_redirects_errors_and_certificates_of_others_are_failures(hook, monkeypa
         send_webhook(url, {}, resolve=lambda *_: ["127.0.0.1"], **more)
 
     for status in ("301", "302", "307", "308"):
-        with pytest.raises(DeliveryError, match="leads elsewhere"):
+        with pytest.raises(DeliveryError, match="redirects to another address"):
             sent(status, secure=secure)
     with pytest.raises(DeliveryError, match="status 500"):
         sent("500", secure=secure)

@@ -71,7 +71,7 @@ def test_the_command_tells_of_it_once_the_run_is_unblinded(
         arguments = [block_run.ref, "--all", "--instance", str(instance)]
         return CliRunner().invoke(integrity, arguments, catch_exceptions=False).output
 
-    assert "told once the run is unblinded" in said() and "Published by" not in said()
+    assert "shown once the run is unblinded" in said() and "Published by" not in said()
     with sessions.begin() as session:
         run = find_named_run(session, block_run.ref)
         unblind_run(session, run, by="a test", reason="the test looks", now=clock())
