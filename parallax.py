@@ -1,4 +1,4 @@
-"""The shell's door: one command group whose subcommands are loaded when they are called."""
+"""The command line: one command group whose subcommands are loaded on demand."""
 
 import atexit
 import gc
@@ -20,7 +20,7 @@ def _print_version(context: click.Context, option: click.Parameter, asked: bool)
         context.exit()
 
 
-# Each command with where it is and its line in --help, which a test compares with its own help.
+# Each command's module and its line in --help; a test compares the line with the command's help.
 _STUDY = {
     "materials": Lazy("experiment.commands.materials", "Write and check the items of a study."),
     "treebank": Lazy(
@@ -52,7 +52,7 @@ _RUN = {
     "launch": Lazy("webapp.commands.runs", "Launch STUDY as a new run."),
     "open": Lazy("webapp.commands.runs:open_", "Reopen RUN to new participants."),
     "close": Lazy("webapp.commands.runs", "Close RUN to new participants."),
-    "runs": Lazy("webapp.commands.runs", "List the runs and how far each has come."),
+    "runs": Lazy("webapp.commands.runs", "List the runs and their progress."),
     "publish": Lazy("webapp.commands.recruitment", "Offer RUN's open places on its platform."),
     "recruitment": Lazy("webapp.commands.recruitment", "Show and control how a run fills."),
     "links": Lazy("webapp.commands.links", "Manage links, access codes and QR codes."),
@@ -67,14 +67,14 @@ _RUN = {
     ),
     "summarise": Lazy(
         "webapp.commands.integrity",
-        "Bring up to date what RUN's participants are sorted by on the researcher pages.",
+        "Update the summaries by which researcher pages sort RUN's participants.",
     ),
     "erase": Lazy(
-        "webapp.commands.privacy", "Erase what a participant of RUN gave, by their CODE."
+        "webapp.commands.privacy", "Erase the data of the participant of RUN who has CODE."
     ),
     "correct": Lazy(
         "webapp.commands.privacy:correct_",
-        "Put VALUE in the place of WHO's answer to the question FIELD.",
+        "Replace WHO's answer to the question FIELD by VALUE.",
     ),
     "restrict": Lazy(
         "webapp.commands.privacy:restrict_",
@@ -82,11 +82,9 @@ _RUN = {
     ),
     "forget": Lazy("webapp.commands.privacy:forget_", "Remove all data that identify WHO."),
     "unblind": Lazy(
-        "webapp.commands.runs", "Let the results of RUN be seen and exported from now on."
+        "webapp.commands.runs", "Unblind RUN: its results can be seen and exported from now on."
     ),
-    "export": Lazy(
-        "webapp.commands.runs", "Write everything RUN has gathered as a folder of tables."
-    ),
+    "export": Lazy("webapp.commands.runs", "Write all data of RUN as a folder of tables."),
 }
 _PAY = {
     "review": Lazy(
@@ -164,9 +162,9 @@ _SERVER = {
     "stop": Lazy("webapp.commands.serve", "Stop the server in the background."),
     "reload": Lazy("webapp.commands.serve", "Reload the server's settings and code."),
     "projects": Lazy("webapp.commands.projects", "Manage projects: their members and limits."),
-    "users": Lazy("webapp.commands.users", "Manage who may sign in to the researcher's pages."),
+    "users": Lazy("webapp.commands.users", "Manage the accounts for researcher pages."),
     "keys": Lazy("webapp.commands.keys", "List, rotate and drop the installation's keys."),
-    "work": Lazy("webapp.commands.serve", "Do the periodic jobs, if no server does them."),
+    "work": Lazy("webapp.commands.serve", "Run the periodic jobs, if no server runs them."),
     "settings": Lazy(
         "webapp.commands.serve", "Print every setting, its value and where it comes from."
     ),
@@ -185,7 +183,7 @@ _DB = {
     ),
     "drill": Lazy("webapp.commands.db:drill_", "Restore FILE into a scratch database."),
     "scrub": Lazy(
-        "webapp.commands.db:scrub_", "Rewrite the database's files without what was erased."
+        "webapp.commands.db:scrub_", "Rewrite the database's files without the erased data."
     ),
 }
 _LM = {
@@ -286,8 +284,8 @@ for _section, _name, _help, _commands in _GROUPS:
 
 
 def main() -> None:
-    """Run the command line; what the user can mend ends as one paragraph and an exit code."""
-    # Looking through all that large libraries left, once more at the end, takes half a second.
+    """Run the command line; an error that users can fix ends as one paragraph and an exit code."""
+    # The last garbage collection at exit would take half a second after large imports.
     atexit.register(gc.freeze)
     try:
         cli()

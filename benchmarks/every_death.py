@@ -29,7 +29,7 @@ from webapp.payments.bonuses import bonuses
 from webapp.recruiters.prolific.client import ProlificClient
 from webapp.recruiters.prolific.opening import open_prolific
 from webapp.recruiters.prolific.settings import ProlificSettings
-from webapp.runs.launch import launch
+from webapp.runs.launch import launch_run
 
 PLACES_PER_LIST = 30  # of two lists; there are fewer points
 NAMES = ("points", "people paid exactly once", "people paid less", "people paid more")
@@ -65,7 +65,7 @@ def opened(
     """Return the operator of a run that is full, and whose people wait to be paid."""
     with environment.services.sessions.begin() as session:
         study = load_study(str(small_study(environment.folder, PLACES_PER_LIST)))
-        run = launch(session, study, 1, "prolific", now=environment.clock(), code_version="0")
+        run = launch_run(session, study, 1, "prolific", now=environment.clock(), code_version="0")
     operator = ProlificOperator(environment, run, platform, random.Random(1), death)
     operator.counts = Counter()
     operator.publish()

@@ -39,7 +39,7 @@ from webapp.database.engine import reading
 from webapp.database.models import Hit, Place, Run
 from webapp.recruiters.mturk.client import MturkClient, open_client
 from webapp.recruitment.terms import unfilled_places
-from webapp.runs.launch import launch
+from webapp.runs.launch import launch_run
 
 RUNS_PER_ENVIRONMENT = 10
 PLACES_PER_LIST = (1, 1, 1, 1, 2, 6)  # the last needs more than one HIT
@@ -81,7 +81,7 @@ def one_run(
     """Return the counts of one run from its launch to its clean end."""
     with environment.services.sessions.begin() as session:
         study = load_study(str(small_study(environment.folder, rng.choice(PLACES_PER_LIST))))
-        run = launch(session, study, number, "mturk", now=environment.clock(), code_version="0")
+        run = launch_run(session, study, number, "mturk", now=environment.clock(), code_version="0")
     death = Death(rng, options.deaths)
     operator = Operator(environment, run, platform, rng, death)
     environment.control("faults", faults(options.faults, number))

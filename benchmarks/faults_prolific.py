@@ -53,7 +53,7 @@ from webapp.recruiters.prolific.client import ProlificClient
 from webapp.recruiters.prolific.opening import open_prolific
 from webapp.recruiters.prolific.settings import ProlificSettings
 from webapp.recruitment.reports import ReportState
-from webapp.runs.launch import launch
+from webapp.runs.launch import launch_run
 
 BEHAVIOURS = {"finish": 58, "give_back": 12, "vanish": 10, "invent": 8, "late": 12}
 PROLIFIC_KINDS = (*KINDS, "cut_off")
@@ -171,7 +171,9 @@ def one_run(
     """Return the counts of one run from its launch to its clean end."""
     with environment.services.sessions.begin() as session:
         study = load_study(str(small_study(environment.folder, rng.choice(PLACES_PER_LIST))))
-        run = launch(session, study, number, "prolific", now=environment.clock(), code_version="0")
+        run = launch_run(
+            session, study, number, "prolific", now=environment.clock(), code_version="0"
+        )
     death = Death(rng, options.deaths)
     operator = ProlificOperator(environment, run, platform, rng, death)
     operator.counts = counts = Counter[str]()

@@ -39,7 +39,7 @@ from sqlalchemy import update
 from experiment.studies.load import load_study
 from webapp.database.models import Run
 from webapp.recruiters.platform import Platform
-from webapp.runs.launch import launch
+from webapp.runs.launch import launch_run
 
 PLACES = (1, 1, 1, 2)  # of each of two lists
 BY_HAND = (BONUS, BONUS, REWARD, 7)
@@ -67,7 +67,7 @@ def one_run(
     """Return the counts of one run from its launch to its clean end."""
     with environment.services.sessions.begin() as session:
         study = load_study(str(small_study(environment.folder, rng.choice(PLACES))))
-        run = launch(
+        run = launch_run(
             session, study, number, side.recruiter, now=environment.clock(), code_version="0"
         )
     death = Meddling(rng, options.deaths)

@@ -41,7 +41,7 @@ from webapp.core.clock import utc_now
 from webapp.database.engine import make_sessions, open_database, reading
 from webapp.database.models import Event, Participant, Response, Trial
 from webapp.recruiters.settings import load_settings
-from webapp.runs.launch import launch
+from webapp.runs.launch import launch_run
 from webapp.services import EXTENSION, Services
 
 # The tests' server, this time as durable as in production.
@@ -170,7 +170,9 @@ def prepare(folder: Path, places: int, database_url: str | None) -> str:
     app = create_app(folder / "instance")
     services: Services = app.extensions[EXTENSION]
     with services.sessions() as session:
-        run = launch(session, load_study(str(study)), 1, "direct", now=utc_now(), code_version="0")
+        run = launch_run(
+            session, load_study(str(study)), 1, "direct", now=utc_now(), code_version="0"
+        )
         session.commit()
     services.engine.dispose()
     return run.ref

@@ -32,7 +32,7 @@ from webapp import create_app
 from webapp.core.clock import utc_now
 from webapp.database.engine import reading
 from webapp.database.models import Device, Participant, Response, Run, Trial
-from webapp.runs.launch import launch
+from webapp.runs.launch import launch_run
 
 sys.path.append(str(Path(__file__).parents[1]))
 from tests.prerequisites import CHROMIUM
@@ -118,7 +118,7 @@ class Place:
     def launch(self) -> str:
         """Return the link of a run of its own for one session."""
         with self._sessions() as session:
-            run = launch(session, self._study, 1, "direct", now=utc_now(), code_version="0")
+            run = launch_run(session, self._study, 1, "direct", now=utc_now(), code_version="0")
             session.commit()
         return f"http://localhost:{self._server.port}/run/{run.ref}"
 

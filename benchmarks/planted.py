@@ -36,8 +36,8 @@ from webapp.database.models import (
     Trial,
 )
 from webapp.recruiters.statuses import AssignmentStatus
-from webapp.runs.exclude import exclude
-from webapp.runs.launch import launch
+from webapp.runs.exclude import store_verdicts
+from webapp.runs.launch import launch_run
 from webapp.users.passwords import hash_password
 from webapp.users.roles import Role
 from webapp.users.users import add_user
@@ -266,7 +266,7 @@ def plant(
     app = create_app(instance, now=clock)
     sessions, password = app.extensions["parallax"].sessions, secrets.token_urlsafe(12)
     with sessions.begin() as session:
-        run = launch(
+        run = launch_run(
             session, _with_room(study, others), seed, "direct", now=clock(), code_version="0"
         )
         session.add(Recruitment(run_id=run.id, endpoint="planted", published_at=clock()))
@@ -293,7 +293,7 @@ def plant(
         else:
             found[who.__name__] = who(planted)
     with sessions.begin() as session:
-        exclude(session, session.query(Run).one(), clock())
+        store_verdicts(session, session.query(Run).one(), clock())
     app.extensions["parallax"].engine.dispose()
     return ref, password, found
 

@@ -35,12 +35,12 @@ from webapp import create_app
 from webapp.database.engine import Sessions, reading
 from webapp.database.models import Run, RunSummary
 from webapp.database.row_counts import recount, start_counting, stop_counting
-from webapp.jobs.housekeeping import summarise
+from webapp.jobs.housekeeping import summarise_run
 from webapp.researcher.participants import SORTS
-from webapp.runs.blinding import unblind
-from webapp.runs.charts import charts_of
-from webapp.runs.launch import launch
-from webapp.runs.runs import study_as_launched
+from webapp.runs.blinding import unblind_run
+from webapp.runs.charts import compute_charts
+from webapp.runs.launch import launch_run
+from webapp.runs.runs import load_launched_study
 from webapp.services import EXTENSION, Services
 from webapp.sessions.lookup import find_run
 from webapp.users.roles import Role
@@ -143,9 +143,9 @@ def trials_of(study: Study) -> int:
 def fill_run(services: Services, study: Study, people: int, now: datetime) -> str:
     """Launch a run, fill it and sign somebody up; return the run's reference."""
     with services.sessions.begin() as session:
-        run = launch(session, study, 1, "direct", now=now,
+        run = launch_run(session, study, 1, "direct", now=now,
                      code_version=code_version())  # fmt: skip
-        unblind(session, run, by="benchmark", reason="all pages are measured", now=now)
+        unblind_run(session, run, by="benchmark", reason="all pages are measured", now=now)
         cheap = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1).hash(PASSWORD)
         add_user(session, "owner", Role.OWNER, cheap, by="benchmark", now=now)
     started = time.perf_counter()
@@ -154,7 +154,7 @@ def fill_run(services: Services, study: Study, people: int, now: datetime) -> st
     print(f"filled in {time.perf_counter() - started:.0f} s", flush=True)
     if people <= MOST_SUMMARISED:
         started = time.process_time()
-        n = summarise(services.sessions, run.ref, study_as_launched, now)
+        n = summarise_run(services.sessions, run.ref, load_launched_study, now)
         spent_s = time.process_time() - started
         print(f"summarised {n:,} sessions in {spent_s:.0f} s of processor time", flush=True)
     else:
@@ -170,7 +170,7 @@ def draw(sessions: Sessions, run: Run, now: datetime) -> None:
     """Count what the run's page draws, as summarising does, and print what that takes."""
     started = time.process_time()
     with sessions() as session:
-        charts = charts_of(session, run, study_as_launched(session, run), now)
+        charts = compute_charts(session, run, load_launched_study(session, run), now)
     with sessions.begin() as session:
         session.add(
             RunSummary(

@@ -26,13 +26,13 @@ from webapp import create_app
 from webapp.core.clock import utc_now
 from webapp.database.models import Assignment, Hit, Recruitment, Run
 from webapp.gate.gate import ledger_begun, ledger_reconciled, ledger_written
-from webapp.jobs.housekeeping import summarise
+from webapp.jobs.housekeeping import summarise_run
 from webapp.jobs.long_job_queue import do_job
 from webapp.jobs.long_jobs import MADE, Jobs, JobState
 from webapp.payments import run_payments
 from webapp.researcher import recruitment
-from webapp.runs.blinding import unblind
-from webapp.runs.runs import study_as_launched
+from webapp.runs.blinding import unblind_run
+from webapp.runs.runs import load_launched_study
 from webapp.users.roles import Role
 from webapp.users.users import add_user
 
@@ -105,7 +105,7 @@ def installed(folder: Path) -> tuple[Flask, str, dict[str, str]]:
     run, _, found = plant(folder, others=30, seed=1, now=utc_now())
     app = create_app(folder)
     sessions, now = app.extensions["parallax"].sessions, utc_now()
-    summarise(sessions, run, study_as_launched, now)
+    summarise_run(sessions, run, load_launched_study, now)
     platform = WritingDouble(now=now, endpoint="http://127.0.0.1:9")
     with sessions.begin() as session:
         # As publishing does; else every page says that the ledger's file is missing.
@@ -115,7 +115,7 @@ def installed(folder: Path) -> tuple[Flask, str, dict[str, str]]:
         of_run = session.query(Run).filter_by(ref=run).one()
         of_run.recruiter = "mturk"  # as which the double answers
         session.query(Recruitment).filter_by(run_id=of_run.id).one().endpoint = platform.endpoint
-        unblind(session, of_run, by="anna", reason="every page is shown", now=now)
+        unblind_run(session, of_run, by="anna", reason="every page is shown", now=now)
         cheap = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1).hash(PASSWORD)
         add_user(session, "anna", Role.OWNER, cheap, by="a picture", now=now)
         of_offer = Hit.id == Assignment.hit_id

@@ -6,12 +6,13 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
-from scoring_venv import python_of
+from load_platforms.peers import NotInstalledError, environment
 from timing import PACKED, Clock, product_peaks, show_profile, shown, timed
 from tokenizers import Tokenizer
 from tokenizers.models import WordLevel
@@ -25,6 +26,7 @@ from lm.huggingface.scorer import HfScorer
 from lm.scoring.trie import build_tries
 
 Ids = list[int]
+PEERS = ("minicons", "lm_eval")
 
 
 def gpt2(texts: list[str], words: Vocabulary, options: argparse.Namespace) -> None:
@@ -139,3 +141,20 @@ def word_tokenizer(words: Vocabulary) -> PreTrainedTokenizerFast:
     tokenizer.pre_tokenizer = WhitespaceSplit()
     own = {"bos_token": "<eos>", "eos_token": "<eos>", "unk_token": "<unk>", "pad_token": "<eos>"}
     return PreTrainedTokenizerFast(tokenizer_object=tokenizer, **own)
+
+
+def python_of(folder: Path) -> str | None:
+    """Return the environment's Python, made if it is not there; say so where it cannot be made."""
+    python, trouble = _made(folder.absolute())
+    if trouble:
+        print(f"  {trouble}")
+    return python
+
+
+@cache
+def _made(folder: Path) -> tuple[str | None, str]:
+    """Return the environment's Python or what is wrong; what failed once is not tried again."""
+    try:
+        return str(environment(folder.parent, folder.name, PEERS) / "python"), ""
+    except NotInstalledError as error:
+        return None, str(error)

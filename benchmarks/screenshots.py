@@ -28,10 +28,10 @@ from webapp import create_app
 from webapp.core.clock import utc_now
 from webapp.database.models import Run
 from webapp.gate.gate import ledger_begun, ledger_reconciled, ledger_written
-from webapp.jobs.housekeeping import summarise
-from webapp.runs.blinding import unblind
-from webapp.runs.launch import launch
-from webapp.runs.runs import study_as_launched
+from webapp.jobs.housekeeping import summarise_run
+from webapp.runs.blinding import unblind_run
+from webapp.runs.launch import launch_run
+from webapp.runs.runs import load_launched_study
 
 sys.path.append(str(Path(__file__).parents[1]))
 from tests.prerequisites import CHROMIUM
@@ -58,7 +58,9 @@ def served_run(instance: Path, study: str) -> Iterator[str]:
     """Yield the link of a run that a server answers for."""
     app = create_app(instance)
     with app.extensions["parallax"].sessions.begin() as session:
-        ref = launch(session, load_study(study), 1, "direct", now=utc_now(), code_version="0").ref
+        ref = launch_run(
+            session, load_study(study), 1, "direct", now=utc_now(), code_version="0"
+        ).ref
     with served(app) as address:
         yield f"{address}/run/{ref}"
 
@@ -183,7 +185,7 @@ def take_researcher_pages(browser: Browser, images: Path) -> None:
         run, password, found = plant(Path(folder), others=30, seed=1, now=utc_now())
         app = create_app(Path(folder))
         sessions = app.extensions["parallax"].sessions
-        summarise(sessions, run, study_as_launched, utc_now())
+        summarise_run(sessions, run, load_launched_study, utc_now())
         with sessions.begin() as session:
             # As publishing does; else every page says that the ledger's file is missing.
             ledger_begun(session.connection())
@@ -206,7 +208,9 @@ def take_researcher_pages(browser: Browser, images: Path) -> None:
             save(small, images, "researcher_phone")
             with sessions.begin() as session:
                 of_run = session.query(Run).filter_by(ref=run).one()
-                unblind(session, of_run, by="a picture", reason="a film is shown", now=utc_now())
+                unblind_run(
+                    session, of_run, by="a picture", reason="a film is shown", now=utc_now()
+                )
             page.set_viewport_size({"width": 1200, "height": 860})
             two = f"who={found['late']}&beside={found['double_device']}"
             page.goto(f"{address}/researcher/runs/{run}/film?{two}")

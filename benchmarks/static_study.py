@@ -29,8 +29,8 @@ from marketplace.stores.datapipe import Experiment, write_partial_files
 from parallax import cli
 from webapp import create_app
 from webapp.core.clock import utc_now
-from webapp.runs.launch import launch
-from webapp.serverless.session_files import checksum
+from webapp.runs.launch import launch_run
+from webapp.serverless.session_files import compute_checksum
 from webapp.services import services_of
 
 _BEGIN = datetime(2026, 11, 25, 9, tzinfo=UTC)
@@ -103,7 +103,7 @@ def taken_on_a_server(study: Path, instance: Path, everybody: Sequence[Person]) 
     """Let everybody take the study on a server, and return its run."""
     app = create_app(instance)
     with services_of(app).sessions() as session:
-        run = launch(
+        run = launch_run(
             session, load_study(str(study)), 1, "direct", now=utc_now(), code_version="0",
             simulated=True,
         )  # fmt: skip
@@ -149,7 +149,7 @@ class Browser:
         n, session = len(self.entries) + 1, self.person.name
         at = (_BEGIN + timedelta(seconds=self.person.number * 1000 + n)).isoformat()
         body = json.dumps(what)
-        check = checksum("\n".join((self.version, session, str(n), kind, at, body)))
+        check = compute_checksum("\n".join((self.version, session, str(n), kind, at, body)))
         self.entries.append(
             {"parallax": 1, "folder": self.version, "session": session, "n": n, "kind": kind,
              "at": at, "body": body, "check": check}

@@ -48,7 +48,7 @@ from webapp.gate import paying_copy
 from webapp.jobs.platforms import send_reports
 from webapp.recruiters.registry import open_platform
 from webapp.recruitment.publish import draft, publish
-from webapp.runs.launch import launch
+from webapp.runs.launch import launch_run
 from webapp.services import EXTENSION
 
 BONUS, PLACES_PER_LIST, GAPS_S = 5, 2, (0.0, 0.0, 0.05, 0.2, 0.5, 1.0, 3.0, 10.0)
@@ -108,7 +108,7 @@ def _worked(environment: Environment, recruiter: str) -> tuple[str, int]:
     services = environment.services
     with services.sessions.begin() as session:
         study = load_study(str(small_study(environment.folder, PLACES_PER_LIST)))
-        ref = launch(session, study, 1, recruiter, now=utc_now(), code_version="0").ref
+        ref = launch_run(session, study, 1, recruiter, now=utc_now(), code_version="0").ref
     platform = open_platform(recruiter, services.settings)
     link = services.recruiter(recruiter).invitation("http://127.0.0.1:1", ref)
     plan = draft(services.sessions, platform, ref, link, utc_now())

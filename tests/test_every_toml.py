@@ -17,7 +17,7 @@ from lm.errors import LmError
 from lm.text.grammar_file import load_text_grammar
 from lm.training.settings import read_grid
 from webapp.recruiters.settings import load_settings
-from webapp.runs.runs import _title
+from webapp.runs.runs import _read_title
 
 ROOT = Path(__file__).parents[1]
 
@@ -75,5 +75,5 @@ def test_what_cannot_be_read_is_said_in_a_paragraph(tmp_path: Path, reader: str,
 
 def test_a_run_is_called_by_its_title_where_it_can_be_read():
     study = b'[study]\ntitle = "Which?"\n'
-    assert _title(study) == _title(b"\xef\xbb\xbf" + study) == "Which?"
-    assert {_title(text.encode()) for text in UNREADABLE.values()} == {""}
+    assert _read_title(study) == _read_title(b"\xef\xbb\xbf" + study) == "Which?"
+    assert {_read_title(text.encode()) for text in UNREADABLE.values()} == {""}

@@ -1,4 +1,4 @@
-"""What Linux alone has is used where docs/laptops.md lists it, and nowhere else."""
+"""What Linux alone has is used only where docs/decisions/linux-facilities.md lists it."""
 
 import ast
 import os
@@ -14,7 +14,7 @@ from tests import folder_graph
 from tests.experiment.test_machine import without
 from tests.test_architecture import ROOT
 
-PAGE = ROOT / "docs" / "laptops.md"
+PAGE = ROOT / "docs" / "decisions" / "linux-facilities.md"
 _MODULES = {"fcntl", "grp", "pty", "pwd", "resource", "syslog", "termios"}
 _CALLS = {
     "chown", "fork", "forkpty", "geteuid", "getgid", "getloadavg", "getuid", "kill", "killpg",

@@ -19,10 +19,10 @@ from webapp import create_app
 from webapp.database.engine import reading
 from webapp.recruiters.simulated_crowd import simulate
 from webapp.recruiters.simulated_plan import plan
-from webapp.runs.exclude import exclude
-from webapp.runs.export import export
-from webapp.runs.launch import launch
-from webapp.runs.runs import study_as_launched
+from webapp.runs.exclude import store_verdicts
+from webapp.runs.export import export_run
+from webapp.runs.launch import launch_run
+from webapp.runs.runs import load_launched_study
 
 PARTICIPANTS = 8
 FEW = ComparisonOptions(resamples=200)
@@ -38,18 +38,18 @@ def exported(folder: Path) -> Path:
     app = create_app(folder / "instance")
     sessions, now = app.extensions["parallax"].sessions, datetime.now(UTC)
     with sessions.begin() as session:
-        run = launch(
+        run = launch_run(
             session, load_study("minimal"), 7, "simulator", now=now, code_version="test"
         )  # fmt: skip
     with reading(sessions) as session:
-        ready = plan(session, run, study_as_launched(session, run))
+        ready = plan(session, run, load_launched_study(session, run))
     for url in served(app):
         outcomes = list(simulate(ready, url))
     assert [outcome.problem for outcome in outcomes] == [""] * PARTICIPANTS
     with sessions.begin() as session:
-        exclude(session, session.merge(run), now)
+        store_verdicts(session, session.merge(run), now)
     with reading(sessions) as session:
-        export(session, session.merge(run, load=False), folder / "export")
+        export_run(session, session.merge(run, load=False), folder / "export")
     return folder / "export"
 
 

@@ -17,10 +17,10 @@ from webapp import create_app
 from webapp.database.engine import reading
 from webapp.recruiters.simulated_crowd import simulate
 from webapp.recruiters.simulated_plan import plan
-from webapp.runs.exclude import exclude
-from webapp.runs.export import export
-from webapp.runs.launch import launch
-from webapp.runs.runs import study_as_launched
+from webapp.runs.exclude import store_verdicts
+from webapp.runs.export import export_run
+from webapp.runs.launch import launch_run
+from webapp.runs.runs import load_launched_study
 
 
 def written(path: Path, rows: Sequence[Mapping[str, object]]) -> Path:
@@ -59,15 +59,15 @@ def exported(study: Study, instance: Path) -> Path:
     app = create_app(instance)
     sessions, now = app.extensions["parallax"].sessions, datetime.now(UTC)
     with sessions.begin() as session:
-        run = launch(session, study, 7, "simulator", now=now, code_version="test")
+        run = launch_run(session, study, 7, "simulator", now=now, code_version="test")
     with reading(sessions) as session:
-        ready = plan(session, run, study_as_launched(session, run))
+        ready = plan(session, run, load_launched_study(session, run))
     for url in _served(app):
         assert not any(outcome.problem for outcome in simulate(ready, url))
     with sessions.begin() as session:
-        exclude(session, session.merge(run), now)
+        store_verdicts(session, session.merge(run), now)
     with reading(sessions) as session:
-        export(session, session.merge(run, load=False), instance / "export")
+        export_run(session, session.merge(run, load=False), instance / "export")
     app.extensions["parallax"].engine.dispose()
     return instance / "export"
 

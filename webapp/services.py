@@ -24,7 +24,7 @@ from webapp.erasures.record import Record
 from webapp.errors import RequestError
 from webapp.recruiters.base import Recruiter
 from webapp.recruiters.registry import load_recruiter
-from webapp.runs.runs import study_as_launched
+from webapp.runs.runs import load_launched_study
 from webapp.sessions.arrival_limits import Refusals
 from webapp.sessions.collected import Collected, collected_of, uncollected
 from webapp.sessions.record_batch import Batcher, SentAnswer, record_in_one_transaction
@@ -80,7 +80,7 @@ class Services:
             RunError: The study's files are not in the database.
         """
         if run.id not in self._studies:
-            self._studies[run.id] = study_as_launched(session, run)
+            self._studies[run.id] = load_launched_study(session, run)
         return self._studies[run.id]
 
     def response_of(self, session: Session, run: Run) -> ResponseType:

@@ -22,9 +22,9 @@ from webapp import create_app
 from webapp.core.clock import utc_now
 from webapp.database.engine import reading
 from webapp.database.models import Participant, Response, Run, RunItem, Trial
-from webapp.runs.integrity import observed_sessions
-from webapp.runs.launch import launch
-from webapp.runs.runs import study_as_launched
+from webapp.runs.integrity import load_observed_sessions
+from webapp.runs.launch import launch_run
+from webapp.runs.runs import load_launched_study
 
 
 class _Quiet(WSGIRequestHandler):
@@ -59,11 +59,11 @@ class Site:
     def observed(self) -> dict[str, ObservedSession]:
         """Return what was seen of each session that has an answer, by reference."""
         with reading(self.app.extensions["parallax"].sessions) as session:
-            study = study_as_launched(session, self.run)
+            study = load_launched_study(session, self.run)
             tried = _tried(session, self.run, study)
             return {
                 person.ref: _with_tried(seen, tried[person.ref])
-                for person, seen in observed_sessions(session, self.run, study)
+                for person, seen in load_observed_sessions(session, self.run, study)
             }
 
 
@@ -103,7 +103,7 @@ def served(folder: Path, study: str, seed: int) -> Iterator[tuple[Site, Site]]:
     with services.sessions() as session:
         loaded, now = load_study(study), utc_now()
         runs = [
-            launch(session, loaded, seed, "direct", now=now, code_version="0") for _ in range(2)
+            launch_run(session, loaded, seed, "direct", now=now, code_version="0") for _ in range(2)
         ]
         session.commit()
     server = make_server("localhost", 0, app, threaded=True, request_handler=_Quiet)

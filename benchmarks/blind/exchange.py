@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 from experiment.records import Kind
 from webapp.database.engine import Sessions
 from webapp.database.models import Response, Run, RunItem, Trial, Verdict
-from webapp.runs.exclude import exclude
+from webapp.runs.exclude import store_verdicts
 
 
 def give_traces(session: Session) -> None:
@@ -56,7 +56,7 @@ def judge_again(sessions: Sessions, now: datetime) -> int:
             earlier[each.participant_id] = each.kept, each.rule, each.evidence
             session.delete(each)
         session.flush()
-        exclude(session, run, now)
+        store_verdicts(session, run, now)
         new_figures = 0
         for each in session.scalars(select(Verdict)).all():
             if (each.kept, each.rule) != earlier[each.participant_id][:2]:

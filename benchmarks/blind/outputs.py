@@ -30,12 +30,12 @@ from benchmarks.blind.world import NOW, PROJECT, World
 from webapp.core.urls import RESEARCHER_PATH
 from webapp.database.engine import reading
 from webapp.database.models import Notice, Notification
-from webapp.jobs.notices import Cause, Way, write_notices
+from webapp.jobs.notices import Cause, Channel, write_notices
 from webapp.researcher import run_page
 from webapp.researcher.access import COOKIE
 from webapp.server.private_port import collect_registry
 from webapp.users.roles import Role, Scope
-from webapp.users.sign_in import form_token, open_session
+from webapp.users.sign_in import make_form_token, open_session
 from webapp.users.tokens import make_token
 from webapp.users.users import add_user
 
@@ -61,11 +61,11 @@ class Reader:
             cookie = open_session(session, user, "", NOW)
             token = make_token(session, user, "all", list(Scope), 9, NOW)
             told = Notification(
-                user_id=user.id, way=Way.WEBHOOK, address="https://example.org/", made_at=NOW,
+                user_id=user.id, way=Channel.WEBHOOK, address="https://example.org/", made_at=NOW,
                 causes=" ".join(Cause), quiet_minutes=1,
             )  # fmt: skip
             session.add(told)
-        self._cookie, self._form, self._token = cookie, form_token(cookie), token
+        self._cookie, self._form, self._token = cookie, make_form_token(cookie), token
 
     def read(self, *, report: bool = True, only: str = "") -> dict[str, str]:
         """Return the text of every output, by where it was read.
@@ -125,7 +125,7 @@ class Reader:
         """Yield what forms of money show, and confirm; then the ledger, and what was told."""
         rules = {rule.endpoint: rule for _, rule in routes(self._app)}
         check, pay, show = (rules[f"money.{name}"] for name in ("check", "carry_out", "show"))
-        for asked in FORMS["money.check"]:
+        for asked in FORMS["money.preview_payments"]:
             form = {name: text.format(who=self._world.people[-1]) for name, text in asked.items()}
             shown = self._answer(check, "POST", self._of_run(check), form)
             yield f"POST {check.rule} {form}", shown

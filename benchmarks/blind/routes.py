@@ -28,17 +28,17 @@ NOT_READ: Mapping[str, str] = {
 }  # fmt: skip
 # Of what stands behind the question mark: the names that pages look at, and what is asked.
 ASKED: Mapping[str, Mapping[str, tuple[str, ...]]] = {
-    "participants.show_all": {
+    "participants.show_participants": {
         "sort": tuple(SORTS), "state": ("finished",), "verdict": ("kept", "excluded"),
         "search": ("a",), "tag": ("seen",), "page": ("2",),
     },
-    "film.show": {"who": ("{who}",), "beside": ("{who}",)},
-    "report_pages.read": {"report": ("{report}",)},
-    "report_pages.download": {"report": ("{report}",)},
-    "report_pages.read_shared": {"report": ("{report}&link={link}",)},
-    "runs.show_all": {"archive": ("",), "page": ("1",)},
-    "money.show": {"who": ("{who}",)},
-    "links.show": {"qr": ("",)},
+    "film.show_film": {"who": ("{who}",), "beside": ("{who}",)},
+    "report_pages.read_report": {"report": ("{report}",)},
+    "report_pages.download_report": {"report": ("{report}",)},
+    "report_pages.read_shared_report": {"report": ("{report}&link={link}",)},
+    "runs.show_runs": {"archive": ("",), "page": ("1",)},
+    "money.show_payments": {"who": ("{who}",)},
+    "links.show_links": {"qr": ("",)},
 }  # fmt: skip
 # What stands there and names a study, a way back or a secret.
 ABOUT_NO_RUN = frozenset({"study", "text", "saved", "next", "code", "token", "project"})
@@ -51,7 +51,7 @@ READ_COMMANDS = (
 # What is asked for by a form, and confirmed where the page asks for it: of everybody's money, and
 # of one person's.
 FORMS: Mapping[str, tuple[Mapping[str, str], ...]] = {
-    "money.check": (
+    "money.preview_payments": (
         {"act": "approve"}, {"act": "bonus_rule"}, {"act": "approve_one", "who": "{who}"},
         {"act": "reject", "who": "{who}", "category": "LOW_EFFORT", "reason": "nothing came " * 9},
         {"act": "bonus", "who": "{who}", "amount": "0.01", "reason": "You were quick."},

@@ -28,10 +28,10 @@ from webapp.recruiters.simulated_crowd import simulate
 from webapp.recruiters.simulated_plan import plan
 from webapp.recruiters.simulated_session import SimulatedSession
 from webapp.researcher.reports import make_report_link
-from webapp.runs.blinding import unblind
-from webapp.runs.exclude import exclude
-from webapp.runs.launch import launch
-from webapp.runs.runs import study_as_launched
+from webapp.runs.blinding import unblind_run
+from webapp.runs.exclude import store_verdicts
+from webapp.runs.launch import launch_run
+from webapp.runs.runs import load_launched_study
 from webapp.users.projects import add_project
 
 # When and where a line was written: numbers that may be anybody's time by chance.
@@ -74,7 +74,7 @@ class World:
         study = study_of_kind(folder, kind)
         with self.sessions.begin() as session:
             add_project(session, PROJECT, by="a test", now=NOW)
-            run = launch(
+            run = launch_run(
                 session, study, 7, recruiter, now=NOW, code_version="0", project=PROJECT,
                 simulated=True,
             )  # fmt: skip
@@ -88,13 +88,13 @@ class World:
             if kind == "traces":
                 give_traces(session)
             self.people = list(session.scalars(select(Participant.ref)))
-            exclude(session, run, NOW)
+            store_verdicts(session, run, NOW)
         self.app.extensions["parallax"]._studies.clear()
 
     def _take_part(self, people: int) -> None:
         with reading(self.sessions) as session:
             run = session.scalars(select(Run)).one()
-            ready = plan(session, run, study_as_launched(session, run))
+            ready = plan(session, run, load_launched_study(session, run))
         server = make_server("127.0.0.1", 0, self.app, threaded=True)
         thread = threading.Thread(target=server.serve_forever, args=(0.01,))
         thread.start()
@@ -114,7 +114,7 @@ class World:
         """Unblind the run."""
         with self.sessions.begin() as session:
             run = session.scalars(select(Run)).one()
-            unblind(session, run, by="a test", reason="everybody has finished", now=NOW)
+            unblind_run(session, run, by="a test", reason="everybody has finished", now=NOW)
 
     def report_of_before(self) -> tuple[str, str]:
         """Make a report with everything that was answered, and a link to it; return both names.

@@ -29,7 +29,7 @@ from webapp.payments.rewards import review_decision, rewards
 from webapp.recruiters.platform import Platform, PlatformUnreachable
 from webapp.recruitment.poll import poll
 from webapp.recruitment.publish import draft, publish
-from webapp.runs.runs import study_as_launched
+from webapp.runs.runs import load_launched_study
 
 CAPS = Caps(per_participant_minor=100, per_run_minor=10_000, currency="USD")
 _PAUSES_H = (0.001, 0.1, 0.6, 25, -0.02)
@@ -117,7 +117,7 @@ class Operator:
         event.listen(self._sessions, "before_commit", death.may_come)
         event.listen(self._sessions, "after_commit", death.may_come)
         with reading(self._sessions) as session:
-            self._study = study_as_launched(session, run)
+            self._study = load_launched_study(session, run)
 
     def publish(self) -> None:
         """Offer every open place."""

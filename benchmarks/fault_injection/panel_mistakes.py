@@ -19,8 +19,8 @@ from webapp.database.engine import reading
 from webapp.database.models import OutgoingReport, Participant, Place
 from webapp.recruiters.registry import open_platform
 from webapp.recruitment.reports import ReportState, confirm_by_hand, send_again
-from webapp.runs.exclude import exclude
-from webapp.runs.launch import launch
+from webapp.runs.exclude import store_verdicts
+from webapp.runs.launch import launch_run
 from webapp.runs.runs import close_run, open_run
 
 # Each is a study.toml's [panel] that says something wrong.
@@ -172,7 +172,9 @@ class PanelMistakes(Erring):
 
     def _launch(self, study: Study, seed: int) -> str:
         with self._services.sessions.begin() as session:
-            run = launch(session, study, seed, "panel", now=self._services.now(), code_version="0")
+            run = launch_run(
+                session, study, seed, "panel", now=self._services.now(), code_version="0"
+            )
         return run.ref
 
     def _once_more(self) -> None:
@@ -216,7 +218,9 @@ class PanelMistakes(Erring):
     def _exclude(self) -> None:
         for _ in range(2):
             with self._services.sessions.begin() as session:
-                exclude(session, session.merge(self._run.run, load=False), self._services.now())
+                store_verdicts(
+                    session, session.merge(self._run.run, load=False), self._services.now()
+                )
 
     def _close(self) -> None:
         self.made += 1

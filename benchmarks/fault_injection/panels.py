@@ -19,7 +19,7 @@ from marketplace.panels.site import COOKIE
 from webapp.recruiters.panel.demonstration import listing
 from webapp.recruiters.panel.recruiter import PanelSettings
 from webapp.recruiters.simulated_session import Page
-from webapp.runs.launch import launch
+from webapp.runs.launch import launch_run
 from webapp.services import Services
 
 CODE = "C0DE-WHEN-DONE"
@@ -71,7 +71,7 @@ class PanelRun:
         self._screened = rng.random() < 0.4
         self.study = self._study(panel)
         with services.sessions.begin() as session:
-            self.run = launch(
+            self.run = launch_run(
                 session, self.study, number, "panel", now=services.now(), code_version="0"
             )
         self.listed(services.recruiter("panel").posted_link("", self.run.ref, self.study))

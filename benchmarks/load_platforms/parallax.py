@@ -21,7 +21,7 @@ from webapp.database.models import Participant as Row
 from webapp.database.models import Response, Trial
 from webapp.recruiters.settings import load_settings
 from webapp.researcher.access import COOKIE
-from webapp.runs.launch import launch
+from webapp.runs.launch import launch_run
 from webapp.server import server_control as server
 from webapp.users.roles import Role
 from webapp.users.sign_in import open_session
@@ -91,7 +91,7 @@ class Parallax:
         (study / "study.toml").write_text(toml, encoding="utf-8")
         engine = open_database(load_settings(self._instance).database_url)
         with make_sessions(engine)() as session:
-            run = launch(
+            run = launch_run(
                 session, load_study(str(study)), 1, "direct", now=utc_now(), code_version="0"
             )
             user = add_user(session, "viewer", Role.VIEWER, "", by="bench", now=utc_now())

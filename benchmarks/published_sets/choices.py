@@ -5,15 +5,43 @@ from pathlib import Path
 
 import pandas as pd
 
-from benchmarks import published_judgments as blimp
 from benchmarks.published_sets import rebuilt
 from benchmarks.published_sets.one import PEOPLE, Place, PublishedSet, printed
 
 _CHECK, _GOOD = "attnchk", "good"
+_IN_ONE_HIT = range(1, 6)
+_ANSWER = -len("ans1")
 
 
 def _blimp_items(folder: Path) -> pd.DataFrame:
-    return blimp.items(pd.read_csv(folder / "judged.csv", dtype=str, keep_default_na=False))
+    """Return the batch's pairs as a table of items."""
+    raw = pd.read_csv(folder / "judged.csv", dtype=str, keep_default_na=False)
+    names = ["condition", "first", "second"]
+    shown = [
+        raw[[f"Input.item_{n}_condition", f"Input.field_{n}_1", f"Input.field_{n}_2"]].set_axis(
+            names, axis=1
+        )
+        for n in _IN_ONE_HIT
+    ]
+    pairs = pd.concat(shown).drop_duplicates("first")
+    good_first = pairs["condition"].str.endswith("1")
+    construction = pairs["condition"].str[:_ANSWER]
+    return pd.DataFrame(
+        {
+            "item_id": pairs["first"],
+            "kind": (construction == _CHECK).map({True: "catch", False: "target"}),
+            "construction": construction,
+            "condition": construction,
+            "template": "",
+            "features": "",
+            "frame": "",
+            "context": "",
+            "good": pairs["first"].where(good_first, pairs["second"]),
+            "bad": pairs["second"].where(good_first, pairs["first"]),
+            "distractor": "",
+            "contrast": "bad",
+        }
+    )
 
 
 def _blimp_ours(_: Path, judged: pd.DataFrame, items: pd.DataFrame) -> float:

@@ -54,8 +54,6 @@ RUNS = {
     "mutation": ["money", "--sample", "2"],
     "people_published": ["--times", "{folder}/times", "--paths", "{folder}/paths.csv"],
     "integrity_weights": ["{folder}/sessions.json"],
-    "peer_scores": [],
-    "published_judgments": ["{folder}/raw.csv", "{folder}/summary.csv"],
     # The transformer is run below, without the environment of others' programs.
     "scoring": [
         *("--study", "minimal", "--busy", "--words", "1000", "--profile"),
@@ -99,20 +97,10 @@ TESTED_ELSEWHERE = {
     "two_copies",
     "uptime",
 }
-# They take pictures for the pages, or write a page of the documentation anew.
-NOT_RUN = {"example_reports", "researcher_pictures"}
+# It takes pictures for the pages.
+NOT_RUN = {"researcher_pictures"}
 # Run by other scripts, in the Python of an environment that has others' programs.
-RUN_ELSEWHERE = {"peer_scores_elsewhere", "scoring_peers"}
-
-
-def write_batch(path: Path) -> None:
-    """Write a batch of MTurk as BLiMP's: five numbered pairs, an apostrophe cuts a choice."""
-    head, row = "anonCode,AssignmentStatus", "1,Approved"
-    for n in range(1, 6):
-        head += f",Input.item_{n}_condition,Input.field_{n}_1,Input.field_{n}_2,Answer.Choice{n}"
-        row += f",islandans{1 + n // 5},Who isn't {n}?,Whose {n} are?,1. Who isn"
-    rejected = row.replace("1,Approved", "2,Rejected")
-    path.write_text(f"{head}\n{row}\n{rejected}\n", encoding="utf-8")
+RUN_ELSEWHERE = {"scoring_peers"}
 
 
 def run(name: str, *arguments: str) -> subprocess.CompletedProcess[str]:
@@ -136,9 +124,6 @@ def test_every_benchmark_has_a_short_run():
 def folder(name: str, tmp_path: Path) -> Path:
     """A folder with what the benchmark is given: an export and its items' scores, or a model."""
     given = " ".join(RUNS[name])
-    if "{folder}/raw.csv" in given:
-        write_batch(tmp_path / "raw.csv")
-        (tmp_path / "summary.csv").write_text("Condition,total_mean,count\nisland,0.8,5\n")
     if "{folder}/paths.csv" in given:
         head = ",".join(f"{name}_get_response" for name in ("timestamps", "xpos", "ypos"))
         head += ",count_trial,Exemplar,Condition,response,CategoryLeft"

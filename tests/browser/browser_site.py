@@ -13,7 +13,7 @@ from experiment.studies.load import load_study
 from webapp.core.clock import utc_now
 from webapp.database.engine import Sessions, reading
 from webapp.database.models import Answer, Device, Event, Participant, Response, Run, Trial
-from webapp.runs.launch import launch
+from webapp.runs.launch import launch_run
 
 
 @dataclass
@@ -62,7 +62,7 @@ def launched(sessions: Sessions, study: str | Path, recruiter: str = "direct") -
     """Return the path of a new run of the study."""
     with sessions() as session:
         loaded = load_study(str(study))
-        run = launch(session, loaded, 1, recruiter, now=utc_now(), code_version="0")
+        run = launch_run(session, loaded, 1, recruiter, now=utc_now(), code_version="0")
         session.commit()
     return f"/run/{run.ref}"
 

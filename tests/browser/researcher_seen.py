@@ -16,10 +16,22 @@ TEMPLATES = Path(webapp.__file__).parent / "templates"
 REPORTS = {"report", "shared_report"}
 # What a GET sends that is no page to be read, or a way to another one.
 NO_PAGE = {
-    "api.run", "api.runs", "api.decisions", "api.money", "audit.download", "audit.download_json",
-    "charts.show", "live.watch", "power.download", "power.figure", "report_pages.download",
-    "researcher_files.static", "studies.download", "elsewhere.ask", "elsewhere.come_back",
-}  # fmt: skip
+    "api.show_run",
+    "api.list_runs",
+    "api.list_decisions",
+    "api.list_statements",
+    "audit.download_audit_csv",
+    "audit.download_audit_json",
+    "charts.send_charts",
+    "live.stream_live_part",
+    "power.download_simulation",
+    "power.send_figure",
+    "report_pages.download_report",
+    "researcher_files.static",
+    "studies.download_study",
+    "elsewhere.redirect_to_provider",
+    "elsewhere.sign_in_from_provider",
+}
 
 
 def pages() -> set[str]:
@@ -69,7 +81,7 @@ class Seen:
         if request.method != "GET" or response.mimetype != "text/html" or not request.endpoint:
             return
         self.addresses.add(request.endpoint)
-        if request.endpoint == "report_pages.read" and response.status_code == 200:
+        if request.endpoint == "report_pages.read_report" and response.status_code == 200:
             self._last = "report"
-        if request.endpoint == "report_pages.read_shared" and response.status_code == 200:
+        if request.endpoint == "report_pages.read_shared_report" and response.status_code == 200:
             self._last = "shared_report"

@@ -12,7 +12,7 @@ from flask import Flask
 from playwright.sync_api import Page, expect
 
 from tests.webapp.researcher.authenticator import code_of
-from webapp.jobs.long_jobs import MADE, Jobs, JobState, Step, note_people
+from webapp.jobs.long_jobs import MADE, Jobs, JobState, Step, store_participant_marks
 from webapp.services import EXTENSION
 
 # A file of items that somebody made with a spreadsheet.
@@ -113,7 +113,7 @@ def share_a_report(page: Page, pages_url: str, app: Flask, run: str, html: str, 
     services = app.extensions[EXTENSION]
     jobs = Jobs(Path(app.instance_path))
     job = jobs.add(run, "People alone", "anna", services.now(), [Step("", ("compare",))])
-    note_people(services, job.id)
+    store_participant_marks(services, job.id)
     (made := jobs.folder(job.id) / MADE).mkdir()
     (made / "report.html").write_text(html, encoding="utf-8")
     jobs.changed(job.id, state=JobState.DONE)
@@ -134,7 +134,7 @@ def recruit(page: Page, pages_url: str, run: str, look: Look) -> None:
     page.get_by_role("heading", name="Steer").wait_for()
     look("recruitment")
     page.get_by_label("Message").fill("Thank you. The second part begins on Monday.")
-    page.get_by_role("button", name="See to how many…").press("Enter")
+    page.get_by_role("button", name="See how many people get it…").press("Enter")
     page.locator("blockquote").wait_for()
     look("write_confirm")
     page.goto(f"{pages_url}/runs/{run}")

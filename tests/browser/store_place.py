@@ -10,7 +10,7 @@ from marketplace.stores.datapipe import write_partial_files
 from tests.browser.browser_steps import minimal
 from tests.browser.static_site import Stores, command, written
 from webapp.errors import RunError
-from webapp.serverless.session_files import gather
+from webapp.serverless.session_files import read_session_files
 
 STORES = ("post", "datapipe", "staged", "jatos")
 TRIALS = 4
@@ -124,7 +124,7 @@ def place_of(store: str, kept: Stores, folder: Path) -> Place:
 
 def _held(place: Place) -> set[str]:
     try:
-        entries = gather([place.held()]).sessions.values()
+        entries = read_session_files([place.held()]).sessions.values()
     except RunError:
         entries = ()
     return {entry.check for session in entries for entry in session}

@@ -23,8 +23,8 @@ from tests.browser.browser_steps import (
 )
 from webapp.database.engine import reading
 from webapp.database.models import Event, Participant, Run
-from webapp.runs.integrity import observed_sessions
-from webapp.runs.runs import named_run
+from webapp.runs.integrity import load_observed_sessions
+from webapp.runs.runs import find_named_run
 from webapp.services import EXTENSION
 
 # What filter lists take out of pages: things that look like counters, bars and notices.
@@ -197,8 +197,8 @@ def test_who_has_words_read_aloud_and_marked_and_answers_by_tab_and_space_is_a_p
     assert shown_otherwise(site, link) == []
     assert {one.input_method for one in site.stored(link)[0].responses} == {"key"}
     with reading(site.sessions) as session:
-        run = named_run(session, link.rpartition("/")[2])
+        run = find_named_run(session, link.rpartition("/")[2])
         study = site.app.extensions[EXTENSION].study_of(session, run)
-        ((_, seen),) = observed_sessions(session, run, study)
+        ((_, seen),) = load_observed_sessions(session, run, study)
     # The browser of this test says truly that a program drives it.
     assert flags(certify(replace(seen, automated=False))) == {}

@@ -7,8 +7,8 @@ from playwright.sync_api import expect
 
 from tests.browser.browser_steps import consent, let_frames_pass, outlast_the_lockout, start
 from webapp.database.engine import reading
-from webapp.runs.humanness import humanness_scores
-from webapp.runs.runs import named_run, study_as_launched
+from webapp.runs.humanness import score_humanness
+from webapp.runs.runs import find_named_run, load_launched_study
 
 FOLDER = Path(__file__).parents[2] / "docs" / "humanness"
 MOST_STEPS = 12
@@ -38,9 +38,9 @@ def test_pictures_and_letters_are_trials_whose_answers_are_held_against_publishe
     answer(page)
     expect(page.locator("#indicator")).to_have_attribute("data-state", "saved")
     with reading(site.sessions) as session:
-        run = named_run(session, link.rpartition("/")[2])
-        study = study_as_launched(session, run)
-        [(_, found)] = humanness_scores(session, run, study)
+        run = find_named_run(session, link.rpartition("/")[2])
+        study = load_launched_study(session, run)
+        [(_, found)] = score_humanness(session, run, study)
     [rated] = [one for one in found.answers if one.nats is not None]
     assert rated.people is not None and rated.programs is not None
     assert rated.people > rated.programs and (rated.nats < 0) == rated.passed

@@ -26,7 +26,7 @@ from webapp.core.clock import utc_now
 from webapp.recruiters.mturk.client import MturkClient, open_client
 from webapp.recruitment.poll import poll
 from webapp.recruitment.publish import draft, publish
-from webapp.runs.launch import launch
+from webapp.runs.launch import launch_run
 
 
 @dataclass
@@ -40,7 +40,7 @@ class Market:
     def publish(self, study: Path) -> str:
         """Launch and publish a study, and return its run's link."""
         with self.site.sessions() as session:
-            run = launch(
+            run = launch_run(
                 session, load_study(str(study)), 1, "mturk", now=utc_now(), code_version="0"
             )
             session.commit()

@@ -30,7 +30,7 @@ from tests.browser.browser_steps import (
 from tests.browser.conftest import launched
 from tests.prerequisites import without_window
 from webapp.core.clock import utc_now
-from webapp.runs.runs import close_run, named_run
+from webapp.runs.runs import close_run, find_named_run
 
 GALLERY = Path(__file__).parents[2] / "docs" / "images" / "pages"
 READ_ALOUD = Path(__file__).with_name("read_aloud.md")
@@ -255,7 +255,7 @@ def test_every_page_looks_as_it_did(
     page.goto(f"{site.origin}/p/nothing/")
     see("unknown_link")
     with site.sessions.begin() as session:
-        close_run(session, named_run(session, link.rpartition("/")[2]), utc_now())
+        close_run(session, find_named_run(session, link.rpartition("/")[2]), utc_now())
     page.goto(link)
     see("closed")
     assert seen == list(PAGES)

@@ -9,7 +9,7 @@ from sqlalchemy import event
 from tests.browser.browser_steps import enter_researcher_pages, minimal
 from webapp.core.clock import utc_now
 from webapp.database.models import Run
-from webapp.runs.blinding import unblind
+from webapp.runs.blinding import unblind_run
 from webapp.users.passwords import hash_password
 from webapp.users.roles import Role
 from webapp.users.users import add_user
@@ -36,7 +36,7 @@ def test_two_researchers_a_slow_queue_and_a_database_that_dies(site, signed_in, 
     ref = site.launch(minimal(tmp_path)).rpartition("/")[2]
     with site.sessions.begin() as session:
         of_run = session.query(Run).filter_by(ref=ref).one()
-        unblind(session, of_run, by="a test", reason="a report is made", now=utc_now())
+        unblind_run(session, of_run, by="a test", reason="a report is made", now=utc_now())
     anna, ben = (signed_in(f"{name}-{ref}", f"runs/{ref}") for name in ("anna", "ben"))
 
     # Both decide on the page that they opened before; what was done once is not done again.

@@ -30,20 +30,20 @@ from webapp.core.clock import utc_now
 from webapp.core.subprocesses import Done
 from webapp.database.models import FailedSignIn, Notification, Participant, Run, User
 from webapp.jobs.long_jobs import MADE, Job, Jobs, JobState
-from webapp.jobs.notices import Cause, Way
+from webapp.jobs.notices import Cause, Channel
 from webapp.recruiters.registry import RECRUITERS
 from webapp.researcher.reports import make_report_link
-from webapp.researcher.study_folders import copied, digest_of_text, uploads_of
-from webapp.runs.blinding import unblind
-from webapp.runs.launch import launch
+from webapp.researcher.study_folders import copy_study_folder, get_project_uploads, hash_text
+from webapp.runs.blinding import unblind_run
+from webapp.runs.launch import launch_run
 from webapp.runs.links import make_links
-from webapp.runs.notes import write
-from webapp.users.members import invite
+from webapp.runs.notes import write_note
+from webapp.users.members import make_invitation
 from webapp.users.passwords import hash_password
-from webapp.users.projects import named_project
+from webapp.users.projects import find_project
 from webapp.users.roles import ProjectRole, Role
-from webapp.users.sign_in import form_token, open_session, signed_in
-from webapp.users.users import add_user, new_password_link
+from webapp.users.sign_in import find_session, make_form_token, open_session
+from webapp.users.users import add_user, create_password_link
 
 _BY = "a benchmark"
 
@@ -57,7 +57,7 @@ class Peopled(Site):
         leaves: Endpoints that end the session, which come last.
     """
 
-    leaves = ("sign_in.leave", "sign_in.leave_everywhere")
+    leaves = ("sign_in.end_this_session", "sign_in.end_all_sessions")
 
     def __init__(self, instance: Path, database_url: str = "") -> None:
         super().__init__(instance, database_url)
@@ -73,25 +73,25 @@ class Peopled(Site):
 
     def _add_to(self, session: Session) -> None:
         now, run = utc_now(), session.scalars(select(Run)).one()
-        unblind(session, run, by=_BY, reason="to be tried", now=now)
+        unblind_run(session, run, by=_BY, reason="to be tried", now=now)
         hashed = hash_password(PASSWORD)
         session.scalars(select(User)).one().password_hash = hashed
         other = add_user(session, "anna", Role.VIEWER, hashed, by=_BY, now=now)
         told = Notification(
-            user_id=1, way=Way.WEBHOOK, address="https://example.org/", made_at=now,
+            user_id=1, way=Channel.WEBHOOK, address="https://example.org/", made_at=now,
             causes=" ".join(Cause), quiet_minutes=1,
         )  # fmt: skip
         session.add(told)
         study = load_study("minimal")
         self.arrivals = [
-            launch(session, of_a_panel(study), 1, name, now=now, code_version="0").ref
+            launch_run(session, of_a_panel(study), 1, name, now=now, code_version="0").ref
             for name in RECRUITERS
         ]
-        self._asking = launch(
+        self._asking = launch_run(
             session, asking_first(study), 1, "direct", now=now, code_version="0"
         ).ref
-        folder = uploads_of(self.instance, None) / "0a0b0c0d" / "mine"
-        copied(study.folder, folder)
+        folder = get_project_uploads(self.instance, None) / "0a0b0c0d" / "mine"
+        copy_study_folder(study.folder, folder)
         jobs = Jobs(self.instance)
         for subject, job_id in ((self.ref, REPORT), (STUDY, JOB)):
             made = jobs.folder(job_id) / MADE
@@ -100,11 +100,11 @@ class Peopled(Site):
             jobs.note_people(job_id, ())
             (made / "report.html").write_text("a report", encoding="utf-8")
         self.sound |= RIGHT | {
-            "seen": digest_of_text((folder / "study.toml").read_text("utf-8")),
-            "invitation": invite(
-                session, named_project(session, PROJECT), ProjectRole.READER, by=_BY, now=now
+            "seen": hash_text((folder / "study.toml").read_text("utf-8")),
+            "invitation": make_invitation(
+                session, find_project(session, PROJECT), ProjectRole.READER, by=_BY, now=now
             ),
-            "token": new_password_link(session, other, by=_BY, now=now),
+            "token": create_password_link(session, other, by=_BY, now=now),
         }  # fmt: skip
 
     def _take_part(self) -> None:
@@ -131,7 +131,7 @@ class Peopled(Site):
             ).first()
             assert person is not None
             self.person = person.ref
-            write(session, run, person, text="a note", tags="a tag", who=_BY, now=utc_now())
+            write_note(session, run, person, text="a note", tags="a tag", who=_BY, now=utc_now())
             self.sound |= {"who": person.ref, "participant": person.ref, "_code": person.code}
             # From now on this run is open to nobody without a link.
             linked = session.scalars(select(Run).where(Run.ref == self._asking)).one()
@@ -147,8 +147,8 @@ class Peopled(Site):
         """Return what is right in the fields of a route, by their names."""
         own = {
             "rights.send_data": {"code": self.sound["_code"]},
-            "joining.join": {"code": self.sound["invitation"]},
-            "report_pages.read_shared": {"link": self.shared},
+            "joining.join_project": {"code": self.sound["invitation"]},
+            "report_pages.read_shared_report": {"link": self.shared},
         }
         special = SPECIAL.get(rule.endpoint, {}) | own.get(rule.endpoint, {})
         return self.sound | special
@@ -168,9 +168,9 @@ class Peopled(Site):
         """Undo what keeps the owner from asking on: a session that ended, wrong passwords."""
         with self.sessions.begin() as session:
             session.execute(delete(FailedSignIn))
-            if signed_in(session, self.cookie, utc_now()) is None:
+            if find_session(session, self.cookie, utc_now()) is None:
                 self.cookie = open_session(session, session.get_one(User, 1), "", utc_now())
-                self.form = form_token(self.cookie)
+                self.form = make_form_token(self.cookie)
 
     def close(self) -> None:
         """End it."""

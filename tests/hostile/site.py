@@ -17,10 +17,10 @@ from webapp.core.urls import RESEARCHER_PATH
 from webapp.database.engine import Sessions
 from webapp.researcher import installation, run_page
 from webapp.researcher.access import COOKIE
-from webapp.runs.launch import launch
+from webapp.runs.launch import launch_run
 from webapp.users.projects import add_project
 from webapp.users.roles import Role, Scope
-from webapp.users.sign_in import form_token, open_session
+from webapp.users.sign_in import make_form_token, open_session
 from webapp.users.tokens import make_token
 from webapp.users.users import add_user
 
@@ -28,7 +28,13 @@ PROJECT = "a-project"
 # They end what the others are tried with, or start long work: they are asked without the form's
 # digest, and so nothing is done, after every header was read.
 _NOT_DONE = frozenset(
-    {"sign_in.leave", "sign_in.leave_everywhere", "projects.end", "runs.close", "reports.make"}
+    {
+        "sign_in.end_this_session",
+        "sign_in.end_all_sessions",
+        "projects.close_project",
+        "runs.close_to_newcomers",
+        "reports.start_report",
+    }
 )
 
 _AREAS = {
@@ -72,13 +78,13 @@ class Site:
         with self.sessions.begin() as session:
             add_project(session, PROJECT, by="a benchmark", now=now)
             study = load_study("minimal")
-            self.ref = launch(
+            self.ref = launch_run(
                 session, study, 1, "direct", now=now, code_version="0", project=PROJECT
             ).ref
             user = add_user(session, "owner", Role.OWNER, "", by="a benchmark", now=now)
             self.cookie = open_session(session, user, "", now)
             self.bearer = make_token(session, user, "all", list(Scope), 9, now)
-        self.form = form_token(self.cookie)
+        self.form = make_form_token(self.cookie)
         # One stays; the other is who asks to leave.
         self.token, self._leaver = self._arrived(), self._arrived()
         self.rules = list(self.app.url_map.iter_rules())

@@ -22,8 +22,8 @@ from webapp.database.models import Run
 from webapp.jobs.long_job_queue import do_job
 from webapp.researcher.access import COOKIE
 from webapp.researcher.reports import Jobs
-from webapp.researcher.study_folders import digest_of_text, uploads_of
-from webapp.runs.blinding import unblind
+from webapp.researcher.study_folders import get_project_uploads, hash_text
+from webapp.runs.blinding import unblind_run
 
 _Each = TypeVar("_Each")
 # What a check or a launch may keep a processor for; the founding study's takes a fifth of it.
@@ -60,7 +60,7 @@ class Doors:
         with site.sessions.begin() as session:
             # A run that may be reported: nobody took part yet, so it is unblinded for nothing.
             run = session.scalars(select(Run)).one()
-            unblind(session, run, by="a benchmark", reason="to be tried", now=utc_now())
+            unblind_run(session, run, by="a benchmark", reason="to be tried", now=utc_now())
 
     def send_everything(self) -> Sent:
         """Send what there is to each door, and return what became of it."""
@@ -152,10 +152,10 @@ class Doors:
             _, leads_to, _ = self._form("/studies/copy", study="minimal", name="typed")
             called = leads_to.partition("study=")[2].partition("&")[0].replace("+", " ")
             study, text = unquote(called), "study.toml" if name != "x.md" else "texts/en/consent.md"
-            [stored] = uploads_of(self._site.instance, None).glob(
+            [stored] = get_project_uploads(self._site.instance, None).glob(
                 f"{study.partition('(')[2].rstrip(')')}/typed/{text}"
             )
-            seen = digest_of_text(stored.read_text("utf-8"))
+            seen = hash_text(stored.read_text("utf-8"))
             typed = content.decode("utf-8", "replace")
             form = {"study": study, "text": text, "seen": seen, "content": typed}
             status = self._form("/studies/edit", **form)[0]

@@ -8,8 +8,8 @@ import torch
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors, trainers
 from transformers import GPT2Config, GPT2LMHeadModel, PreTrainedTokenizerFast
 
-# What lm-evaluation-harness 0.4.13 and minicons 0.3.39 gave for these pairs and this model, as
-# `python benchmarks/peer_scores.py --peers FOLDER --keep tests/lm/peers` wrote it.
+# What lm-evaluation-harness 0.4.13 and minicons 0.3.39 gave for these pairs and this model.
+# benchmarks/peer_scores.py of commit 9e25c72c wrote it.
 PEERS = Path(__file__).parent / "peers"
 _NOUNS = ("cat", "dog", "author", "senator", "guard", "teacher", "pilot", "farmer")
 _VERBS = (("laughs", "laugh"), ("swims", "swim"), ("smiles", "smile"), ("is", "are"))

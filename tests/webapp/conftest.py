@@ -31,7 +31,7 @@ from tests.webapp.postgres import PostgresServer, postgres_server
 from webapp import create_app
 from webapp.database.engine import Sessions, make_sessions, open_database
 from webapp.database.models import Run
-from webapp.runs.launch import launch
+from webapp.runs.launch import launch_run
 
 LAUNCHED = datetime(2026, 3, 1, 9, tzinfo=UTC)
 
@@ -234,7 +234,7 @@ def study() -> Study:
 
 def start_run(sessions: Sessions, study: Study, recruiter: str = "direct") -> Run:
     with sessions() as session:
-        run = launch(session, study, 1, recruiter, now=LAUNCHED, code_version="0.1.0")
+        run = launch_run(session, study, 1, recruiter, now=LAUNCHED, code_version="0.1.0")
         session.commit()
     return run
 

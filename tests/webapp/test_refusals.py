@@ -104,7 +104,7 @@ def test_why_a_mail_was_not_taken_is_told_in_the_servers_words(error, why, monke
     def refuse(_: Settings) -> None:
         raise error
 
-    monkeypatch.setattr(delivery, "_connected", refuse)
+    monkeypatch.setattr(delivery, "_connect_mail_server", refuse)
     here = Settings(smtp_host="mail.example.org", smtp_from="lab@example.org")
     told = said(lambda: delivery.send_mail(here, "a@b.org", "s", "t"))
     assert f"mail.example.org did not take the mail: {why}" in told

@@ -52,7 +52,7 @@ from webapp.users.users import end_all_access
 def status(instance: Path) -> None:
     """Show the database's schema version.
 
-    It says too whether this version of Parallax can use it.
+    It also says whether this version of Parallax can use the database.
     """
     with opened(instance) as engine:
         revision = stored_revision(engine)
@@ -84,13 +84,13 @@ def upgrade_(instance: Path) -> None:
 @click.command("scrub")
 @with_instance
 def scrub_(instance: Path) -> None:
-    """Rewrite the database's files without what was erased.
+    """Rewrite the database's files without the erased data.
 
-    A server may go on, but on PostgreSQL each table is closed for as long as it is rewritten.
-    PostgreSQL's write-ahead log, its archives and its replicas are not reached: docs/privacy.md.
+    A server may keep running, but PostgreSQL locks each table while it is rewritten.
+    PostgreSQL's write-ahead log, its archives and its replicas are not rewritten: docs/privacy.md.
     """
     if scrub_and_tell(open_instance(instance)):
-        click.echo("The database's files were rewritten; what was erased is not in them.")
+        click.echo("The database's files were rewritten without the erased data.")
 
 
 _PATH = click.Path(path_type=Path)
@@ -123,7 +123,7 @@ def backup(
 ) -> None:
     """Write everything the database holds to FILE.
 
-    Participants go on answering meanwhile. In a folder, the backup is named by its time.
+    Participants can keep answering meanwhile. If FILE is a folder, the backup is named by its time.
     """
     if (keep or every) and not file.is_dir():
         raise WebappError(
@@ -240,7 +240,7 @@ _identity = click.option(
 @click.option(
     "--keys-lost",
     is_flag=True,
-    help="Let the database take the keys that are there: its own are lost for ever.",
+    help="Let the database accept the keys of the key file: its own are lost for ever.",
 )
 @click.option(
     "--copied", is_flag=True, help="FILE is the database's own file, copied while no server ran."
@@ -309,8 +309,8 @@ def restore_(
 def drill_(file: Path, identity: Path | None, instance: Path) -> None:
     """Restore FILE into a scratch database.
 
-    Every table is compared, and the time it took is told, and whether the keys that are here open
-    it. The database itself is left alone.
+    Every table is compared. The command prints the time it took, and whether the keys here can
+    read the backup. The database itself is not changed.
     """
     settings = load_settings(folder := open_instance(instance))
     refused = ""

@@ -41,7 +41,7 @@ _MORE = {**_UNIGRAM, "srn": ("demo_srn",), "lstm": ("demo_lstm",)}
 )
 @click.option("--models", is_flag=True, help="Also train unigram and recurrent models.")
 @click.option("--takers", is_flag=True, help="Let models trained here take the sessions too.")
-@click.option("--keep", is_flag=True, help="Keep the server on, to take part yourself.")
+@click.option("--keep", is_flag=True, help="Keep the server running, to take part yourself.")
 @with_instance
 def demo(
     name: str,
@@ -54,10 +54,11 @@ def demo(
 ) -> None:
     """Do the main job on STUDY, from its lists to its report.
 
-    Simulated people and a 5-gram model are set side by side; people alone where no text is there.
+    Simulated people are compared with a 5-gram model; without a text to train on, the report is
+    about people alone.
 
-    Each step is a command that could be typed by itself. What an earlier call made from the same
-    study with the same code is used again.
+    Each step is a command that you could type. Results of an earlier call with the same study
+    and code are used again.
     """
     open_instance(instance)  # before anything is written there
     study_folder = instance / "studies" / _identity(name)

@@ -24,7 +24,7 @@ from webapp.recruiters.registry import load_recruiter, recruiter_classes
 from webapp.recruiters.settings import load_settings
 from webapp.recruiters.simulated_crowd import Visitor
 from webapp.recruiters.simulated_plan import plan
-from webapp.runs.runs import named_run, study_as_launched
+from webapp.runs.runs import find_named_run, load_launched_study
 from webapp.server.server_control import running
 
 # Runs one of Parallax's commands and returns its result.
@@ -112,8 +112,8 @@ class _Stage:
 
     def visit(self, visitor: Visitor) -> None:
         with reading(open_sessions(self.place)) as session:
-            run = named_run(session, self.run_ref)
-            session_plan = plan(session, run, study_as_launched(session, run))
+            run = find_named_run(session, self.run_ref)
+            session_plan = plan(session, run, load_launched_study(session, run))
         with httpx.Client(base_url=self.server, timeout=_TIMEOUT_S, trust_env=False) as client:
             visit = visitor(client, session_plan, 0)
             visit.arrive()

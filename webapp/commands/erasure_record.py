@@ -44,13 +44,13 @@ _PATH = click.Path(path_type=Path)
 @click.option(
     "--from-database",
     is_flag=True,
-    help="Make the record from what the database knows, where no copy of the file exists.",
+    help="Make the record from the database, if no copy of the file exists.",
 )
 @with_instance
 def record_(add: Path | None, from_database: bool, instance: Path) -> None:
     """Show the record of withdrawals and erasures.
 
-    What the record says and the database does not know is carried out.
+    Requests that only the record holds are carried out in the database.
     """
     folder = open_instance(instance)
     refuse_while_serving(instance)

@@ -15,11 +15,11 @@ from experiment.studies.humanness import Rates
 from experiment.tables.files import text_table
 from webapp.commands.options import open_sessions, with_instance
 from webapp.database.engine import reading
-from webapp.jobs.housekeeping import summarise as sessions_summarised
+from webapp.jobs.housekeeping import summarise_run as sessions_summarised
 from webapp.runs.blinding import is_blind
-from webapp.runs.humanness import humanness_scores
-from webapp.runs.integrity import certificates, find_run_replays, flags_of
-from webapp.runs.runs import named_run, study_as_launched
+from webapp.runs.humanness import score_humanness
+from webapp.runs.integrity import find_run_replays, get_flags, make_certificates
+from webapp.runs.runs import find_named_run, load_launched_study
 
 _HEADER = (
     "participant", "answers", "claimed s", "passed s", "mismatch", "devices", "shown again",
@@ -58,19 +58,21 @@ def integrity(
     Evidence, never a verdict: a flag excludes nobody, and decides nothing about pay.
     """
     with reading(open_sessions(instance)) as session:
-        found_run = named_run(session, run)
-        study = study_as_launched(session, found_run)
+        found_run = find_named_run(session, run)
+        study = load_launched_study(session, found_run)
         certified = [
-            (person.ref, certificate, flags_of(found_run, certificate))
-            for person, certificate in certificates(session, found_run, study)
+            (person.ref, certificate, get_flags(found_run, certificate))
+            for person, certificate in make_certificates(session, found_run, study)
         ]
         # The right answers are not revealed before the run is unblinded.
         blind = is_blind(session, found_run)
-        of_block = [] if blind else list(humanness_scores(session, found_run, study))
+        of_block = [] if blind else list(score_humanness(session, found_run, study))
         rates = rates_of(study)
         pairs: list[Replay] = []
         if seeks_replays or others:
-            other_runs = [named_run(session, ref) for ref in dict.fromkeys(others) if ref != run]
+            other_runs = [
+                find_named_run(session, ref) for ref in dict.fromkeys(others) if ref != run
+            ]
             pairs = find_run_replays(session, found_run, other_runs)
     by_ref = dict(of_block)
     if as_json:
@@ -97,7 +99,7 @@ def integrity(
     if found_run.simulated:
         click.echo("This run is for simulated participants, so none is flagged.")
     if study.humanness and blind:
-        click.echo("The humanness block is told once the run is unblinded.")
+        click.echo("The humanness block is shown once the run is unblinded.")
     if seeks_replays or others:
         _show_replays(pairs)
     if of_block:
@@ -188,12 +190,12 @@ def _row(ref: str, certificate: Certificate, flags: dict[str, str]) -> tuple[obj
 @click.argument("run")
 @with_instance
 def summarise(run: str, instance: Path) -> None:
-    """Bring up to date what RUN's participants are sorted by on the researcher pages.
+    """Update the summaries by which researcher pages sort RUN's participants.
 
     A periodic job does it when there are new answers. It changes no answer and no verdict.
     """
     sessions = open_sessions(instance)
     with reading(sessions) as session:
-        named_run(session, run)
-    n = sessions_summarised(sessions, run, study_as_launched, datetime.now(UTC))
+        find_named_run(session, run)
+    n = sessions_summarised(sessions, run, load_launched_study, datetime.now(UTC))
     click.echo(f"{n} sessions with answers are summarised.")

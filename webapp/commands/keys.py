@@ -28,7 +28,7 @@ def keys() -> None:
 @keys.command("list")
 @with_instance
 def list_(instance: Path) -> None:
-    """List the keys by id and purpose, never what is secret of them."""
+    """List the keys by id and purpose, without their secrets."""
     folder = open_instance(instance)
     held = installation_keys(folder, load_settings(folder))
     rows = [
@@ -43,7 +43,7 @@ def list_(instance: Path) -> None:
 @click.argument("purpose", type=click.Choice([str(each) for each in Purpose]))
 @with_instance
 def rotate_(purpose: str, instance: Path) -> None:
-    """Give PURPOSE a new key; older ones are still understood."""
+    """Make a new key for PURPOSE; older keys can still be used to read."""
     folder = open_instance(instance)
     key_setting = (settings := load_settings(folder)).secret_key_file
     installation_keys(folder, settings)
@@ -84,7 +84,7 @@ def _seal_with_new_key(folder: Path, key_setting: str, purpose: Purpose) -> int:
 @click.argument("key", type=int)
 @with_instance
 def drop_(key: int, instance: Path) -> None:
-    """Take KEY, an id, out of the file of the keys."""
+    """Remove the key with the id KEY from the key file."""
     folder = open_instance(instance)
     with opened(folder) as engine:
         used = set[int]()
@@ -120,10 +120,10 @@ def drop_(key: int, instance: Path) -> None:
 @click.option("--lost", is_flag=True, help="The old keys are lost for ever.")
 @with_instance
 def adopt(lost: bool, instance: Path) -> None:
-    """Let the database take the keys that are there.
+    """Let the database accept the keys of the key file.
 
-    For keys that are lost for ever: links that were given out open nothing any more. Where
-    platforms' ids of people are encrypted with the lost keys, nothing is changed.
+    For keys that are lost for ever: links that were given out stop working. If platform ids are
+    encrypted with the lost keys, nothing is changed.
     """
     folder = open_instance(instance)
     if not lost:

@@ -22,17 +22,17 @@ from webapp.database.retry import in_transaction
 from webapp.errors import RunError
 from webapp.recruiters.settings import load_settings
 from webapp.runs.links import (
-    GivenLink,
-    address_of,
-    given_links,
-    label_numbers,
-    lists_of,
+    LinkWithArrivals,
+    find_people_of_codes,
+    find_unfinished_participants,
+    list_links,
+    list_list_numbers,
+    make_link_address,
     make_links,
-    people_of_codes,
+    make_number_labels,
     revoke_links,
-    unfinished,
 )
-from webapp.runs.runs import named_run
+from webapp.runs.runs import find_named_run
 from webapp.sessions.leave import ending_of
 from webapp.sessions.lookup import CODE, MULTI, SINGLE
 
@@ -90,14 +90,16 @@ def make(
     qr: Path | None,
     instance: Path,
 ) -> None:
-    """Make links or access codes for RUN; from then on it takes nobody without one."""
+    """Make links or access codes for RUN; from then on, participants need one."""
     kind, labels, rows = _requested_links(multi, single, codes, people)
     base, sessions = link_base(instance), open_sessions(instance)
     with sessions.begin() as session:
-        stored_run = named_run(session, run)
-        lists = lists_of(session, stored_run) if each_list else [list_]
+        stored_run = find_named_run(session, run)
+        lists = list_list_numbers(session, stored_run) if each_list else [list_]
         new = make_links(session, stored_run, kind, labels, lists, utc_now())
-        given_links = [GivenLink(link, address_of(link, stored_run, base)) for link in new]
+        given_links = [
+            LinkWithArrivals(link, make_link_address(link, stored_run, base)) for link in new
+        ]
     _print_links(given_links, rows, table, qr)
 
 
@@ -106,9 +108,9 @@ def make(
 @_with_files
 @with_instance
 def show(run: str, table: Path | None, qr: Path | None, instance: Path) -> None:
-    """Show the links and access codes of RUN, and who came by them."""
+    """List the links and access codes of RUN, and the participants of each."""
     with reading(open_sessions(instance)) as session:
-        links_of_run = given_links(session, named_run(session, run), link_base(instance))
+        links_of_run = list_links(session, find_named_run(session, run), link_base(instance))
     _print_links(links_of_run, [], table, qr)
 
 
@@ -117,10 +119,10 @@ def show(run: str, table: Path | None, qr: Path | None, instance: Path) -> None:
 @click.argument("names", metavar="LINKS...", nargs=-1, required=True)
 @with_instance
 def revoke(run: str, names: Sequence[str], instance: Path) -> None:
-    """Let nobody new come by LINKS of RUN, named by their token, code or label."""
+    """End LINKS of RUN for new participants, named by token, code or label."""
     number = in_transaction(
         open_sessions(instance),
-        lambda session: revoke_links(session, named_run(session, run), names, utc_now()),
+        lambda session: revoke_links(session, find_named_run(session, run), names, utc_now()),
     )
     click.echo(f"{number} link(s) of run {run} no longer admit new participants.")
 
@@ -133,13 +135,14 @@ def revoke(run: str, names: Sequence[str], instance: Path) -> None:
 def resume(
     run: str, who: Sequence[str], table: Path | None, qr: Path | None, instance: Path
 ) -> None:
-    """Print personal links by which participants of RUN go on where they were.
+    """Print personal links with which participants of RUN continue their sessions.
 
-    WHO are references, own codes or labels of links; by default everybody who has not ended.
+    WHO are references, participants' own codes or link labels; by default everybody who can
+    still continue.
     """
     tokens, base = _tokens(instance), link_base(instance)
     with reading(open_sessions(instance)) as session:
-        people = unfinished(session, named_run(session, run), who)
+        people = find_unfinished_participants(session, find_named_run(session, run), who)
     rows = [
         {
             "participant": person.ref,
@@ -156,13 +159,13 @@ def resume(
 @click.argument("codes", nargs=-1, required=True)
 @with_instance
 def verify(run: str, codes: Sequence[str], instance: Path) -> None:
-    """Say whose completion CODES of RUN are, where each person got another.
+    """Show which participants of RUN got the completion CODES.
 
-    The exit code is 1 if an id belongs to nobody.
+    The exit code is 1 if a code belongs to no participant.
     """
     tokens = _tokens(instance)
     with reading(open_sessions(instance)) as session:
-        people = people_of_codes(session, named_run(session, run), codes, tokens)
+        people = find_people_of_codes(session, find_named_run(session, run), codes, tokens)
     rows = []
     for code, person in people:
         ending = ending_of(person) if person else None
@@ -185,10 +188,10 @@ def _requested_links(
         rows = _read(people)
         return SINGLE, [row.get("label") or str(n) for n, row in enumerate(rows, 1)], rows
     if multi:
-        return MULTI, label_numbers(MULTI, 1), []
+        return MULTI, make_number_labels(MULTI, 1), []
     if codes is not None:
-        return CODE, label_numbers(CODE, codes), []
-    return SINGLE, label_numbers(SINGLE, single or 1), []
+        return CODE, make_number_labels(CODE, codes), []
+    return SINGLE, make_number_labels(SINGLE, single or 1), []
 
 
 def _read(people: Path) -> list[dict[str, str]]:
@@ -209,7 +212,7 @@ def _read(people: Path) -> list[dict[str, str]]:
 
 
 def _print_links(
-    shown_links: Sequence[GivenLink],
+    shown_links: Sequence[LinkWithArrivals],
     people: Sequence[dict[str, str]],
     table: Path | None,
     qr: Path | None,

@@ -22,8 +22,8 @@ from webapp.recruiters.capabilities import (
     StoppableOffers,
     Webhooks,
 )
-from webapp.runs.runs import named_run, study_as_launched
-from webapp.runs.second_person import Wanted, refuse_one_person
+from webapp.runs.runs import find_named_run, load_launched_study
+from webapp.runs.second_person import GuardedRequest, check_second_person
 
 
 @click.command("stop")
@@ -33,7 +33,7 @@ from webapp.runs.second_person import Wanted, refuse_one_person
 def stop_(run: str, live: bool, instance: Path) -> None:
     """End RUN's offers for good.
 
-    The money that they hold back is free then.
+    The money reserved for them becomes available again.
     """
     published = open_published(instance, run, live=live)
     platform = published.platform
@@ -67,13 +67,13 @@ def screen_outs(run: str, places: int | None, live: bool, instance: Path) -> Non
         raise _unable(published, "can pay screened-out participants")
     if places is not None:
         with reading(published.sessions) as session:
-            stored_run = named_run(session, run)
-            study = study_as_launched(session, stored_run)
+            stored_run = find_named_run(session, run)
+            study = load_launched_study(session, stored_run)
         description = f"up to {places} paid screen-outs"
-        screen_out_request = Wanted(
+        screen_out_request = GuardedRequest(
             stored_run, study, "publishing", description, description, getpass.getuser(), utc_now()
         )
-        refuse_one_person(published.sessions, screen_out_request)
+        check_second_person(published.sessions, screen_out_request)
     for offer in published.offers:
         if places is not None:
             platform.add_screen_outs(offer, places)
@@ -90,9 +90,9 @@ def screen_outs(run: str, places: int | None, live: bool, instance: Path) -> Non
 @with_live
 @with_instance
 def ask_return(run: str, assignment: str, reason: str, live: bool, instance: Path) -> None:
-    """Ask somebody to return an ASSIGNMENT.
+    """Ask a participant to return an ASSIGNMENT.
 
-    It costs them no rejection.
+    A returned assignment is not rejected.
     """
     published = open_published(instance, run, live=live)
     platform = published.platform
@@ -123,7 +123,7 @@ def webhooks(run: str, new_secret: bool, live: bool, instance: Path) -> None:
     if not isinstance(platform, Webhooks):
         raise _unable(published, "can notify our server")
     with reading(published.sessions) as session:
-        recruiter = named_run(session, run).recruiter
+        recruiter = find_named_run(session, run).recruiter
     address = f"{link_base(instance)}/hooks/{recruiter}"
     # The secret comes first, because a subscription requires one.
     secret = platform.hook_secret(new=new_secret)

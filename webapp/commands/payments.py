@@ -43,7 +43,7 @@ from webapp.payments.spending import (
     totals,
 )
 from webapp.recruitment.publish import recruitment_of
-from webapp.runs.runs import named_run, study_as_launched
+from webapp.runs.runs import find_named_run, load_launched_study
 
 _HEADER = ("participant", "finished", "analysis", "platform", "reward", "bonus", "compensation")
 _ANALYSIS = {None: "undecided", True: "kept", False: "excluded"}
@@ -58,9 +58,9 @@ def review(run: str, instance: Path) -> None:
     It shows what they submitted too. No platform is called.
     """
     with reading(open_sessions(instance)) as session:
-        stored_run = named_run(session, run)
+        stored_run = find_named_run(session, run)
         owed, published = accounts(session, stored_run), recruitment_of(session, stored_run)
-        study, ledger = study_as_launched(session, stored_run), payments_of(session, stored_run)
+        study, ledger = load_launched_study(session, stored_run), payments_of(session, stored_run)
     if not owed:
         click.echo("No one has taken part yet.")
         return

@@ -25,7 +25,7 @@ from webapp.recruiters.registry import load_recruiter, open_platform
 from webapp.recruiters.settings import load_settings
 from webapp.recruitment.publish import recruitment_hits, recruitment_of
 from webapp.recruitment.terms import refuse_other_owner
-from webapp.runs.runs import named_run, study_as_launched
+from webapp.runs.runs import find_named_run, load_launched_study
 
 with_live: Callable[[Callable[..., Any]], Callable[..., Any]] = click.option(
     "--live", is_flag=True, help="Real money may be spent."
@@ -158,8 +158,8 @@ def open_published(instance: Path, run_ref: str, *, live: bool) -> PublishedRun:
     """
     sessions = open_sessions(instance)
     with reading(sessions) as session:
-        run = named_run(session, run_ref)
-        study = study_as_launched(session, run)
+        run = find_named_run(session, run_ref)
+        study = load_launched_study(session, run)
         offers = [hit.platform_id for hit in recruitment_hits(session, run)]
         where_it_is = recruitment_of(session, run)
     settings = load_settings(instance)

@@ -18,7 +18,7 @@ from webapp import create_app
 from webapp.commands.options import open_sessions
 from webapp.core.clock import utc_now
 from webapp.errors import RunError
-from webapp.runs.launch import launch
+from webapp.runs.launch import launch_run
 
 _HOST = "127.0.0.1"
 _SEED = 1
@@ -69,7 +69,7 @@ def preview_server(study: str, port: int) -> Iterator[tuple[BaseWSGIServer, str]
     loaded = load_study(study)
     with TemporaryDirectory(prefix="parallax_preview_") as folder:
         with open_sessions(Path(folder)).begin() as session:
-            run = launch(
+            run = launch_run(
                 session, loaded, _SEED, "direct", now=utc_now(), code_version=code_version()
             )
             ref = run.ref

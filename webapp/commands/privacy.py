@@ -31,7 +31,7 @@ from webapp.payments.debts import Debt, debts_in_words, debts_of
 from webapp.privacy.amendments import correct as correct_answers
 from webapp.privacy.amendments import correctable, release, restrict
 from webapp.privacy.forget import Person, find_person, forget, why_unpaid
-from webapp.runs.runs import named_run, study_as_launched
+from webapp.runs.runs import find_named_run, load_launched_study
 from webapp.sessions.withdraw import Wish, withdraw
 from webapp.users.audit_log import record_act
 
@@ -105,7 +105,7 @@ def _unpaid(session: Session, person: Person) -> str:
 @click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 @with_instance
 def erase(run: str, code: str, yes: bool, instance: Path) -> None:
-    """Erase what a participant of RUN gave, by their CODE.
+    """Erase the data of the participant of RUN who has CODE.
 
     CODE is the one that their last page showed. Answers, times, devices and events are gone
     for good; what paying them needs stays. Exports made before still hold their rows.
@@ -113,7 +113,7 @@ def erase(run: str, code: str, yes: bool, instance: Path) -> None:
     if not yes:
         click.confirm("This cannot be undone. Erase it?", abort=True)
     with open_sessions(instance).begin() as session:
-        stored_run = named_run(session, run)
+        stored_run = find_named_run(session, run)
         participant = session.scalar(
             select(Participant)
             .where(Participant.run_id == stored_run.id, Participant.code == code.strip().lower())
@@ -141,14 +141,14 @@ _REASON = click.option("--reason", required=True, help="How they asked for it; i
 @_REASON
 @with_instance
 def correct_(who: str, field: str, value: str, reason: str, instance: Path) -> None:
-    """Put VALUE in the place of WHO's answer to the question FIELD.
+    """Replace WHO's answer to the question FIELD by VALUE.
 
     WHO is a participant's reference or their own code. The earlier answer is not kept. If an older
     backup is restored, it is corrected again.
     """
 
     def change(session: Session, run: Run, person: Participant, record: Record) -> None:
-        questions = correctable(session, study_as_launched(session, run), person)
+        questions = correctable(session, load_launched_study(session, run), person)
         names = [question.name for question in questions]
         if field not in names:
             raise RunError(
@@ -222,7 +222,8 @@ def _note(
 def privacy(study: str, out: Path | None) -> None:
     """Draft STUDY's consent annex, record of processing and data flow.
 
-    They are Markdown, from the study's own settings. What no setting tells stands in brackets.
+    They are Markdown, from the study's own settings. Parts that no setting provides are in
+    brackets.
     Files that stand there already are left alone.
     """
     loaded = load_study(study)

@@ -14,11 +14,11 @@ from webapp.database.models import Project
 from webapp.payments.debts import owed_in_project
 from webapp.users import limits as use
 from webapp.users import projects as flow
-from webapp.users.members import invite as invite_
-from webapp.users.members import members as members_of
+from webapp.users.members import list_members as members_of
+from webapp.users.members import make_invitation as invite_
 from webapp.users.members import set_member
 from webapp.users.roles import ProjectRole
-from webapp.users.users import named_user
+from webapp.users.users import find_user
 
 _ROLES = click.Choice([str(role) for role in ProjectRole])
 
@@ -37,10 +37,10 @@ def list_(instance: Path) -> None:
             (
                 project.name,
                 "ended" if project.ended_at else "open",
-                _of(use.open_runs(session, project), project.most_runs),
-                _of(use.at_work(session, project), project.most_participants),
+                _of(use.count_open_runs(session, project), project.most_runs),
+                _of(use.count_active_participants(session, project), project.most_participants),
                 str(project.most_upload_mb or "any"),
-                _of(use.jobs(session, project), project.most_jobs),
+                _of(use.count_jobs(session, project), project.most_jobs),
             )
             for project in session.scalars(select(Project).order_by(Project.name))
         ]
@@ -77,7 +77,7 @@ def limits(
 ) -> None:
     """Change how much the project NAME may use.
 
-    0 stands for any number.
+    0 means no limit.
     """
     changed = {
         "most_runs": runs,
@@ -87,7 +87,7 @@ def limits(
     }
     new_limits = {key: value for key, value in changed.items() if value is not None}
     with open_sessions(instance).begin() as session:
-        project = flow.open_project(session, name, change=True)
+        project = flow.find_open_project(session, name, change=True)
         if new_limits:
             flow.set_limits(session, project, new_limits, by=_operator(), now=utc_now())
         summary = ", ".join(
@@ -108,13 +108,13 @@ def end(name: str, yes: bool, instance: Path) -> None:
     """
     sessions = open_sessions(instance)
     with reading(sessions) as session:
-        owed = owed_in_project(session, flow.named_project(session, name))
+        owed = owed_in_project(session, flow.find_project(session, name))
     if owed:
         click.echo(f"{owed}.")
         if not yes:
             click.confirm("End the project all the same?", abort=True)
     with sessions.begin() as session:
-        project = flow.named_project(session, name, change=True)
+        project = flow.find_project(session, name, change=True)
         flow.end_project(session, project, by=_operator(), now=utc_now())
     click.echo(f"{name} has ended. Owners still see its runs.")
 
@@ -125,7 +125,7 @@ def end(name: str, yes: bool, instance: Path) -> None:
 def members(name: str, instance: Path) -> None:
     """List the members of the project NAME."""
     with reading(open_sessions(instance)) as session:
-        members_ = members_of(session, flow.named_project(session, name))
+        members_ = members_of(session, flow.find_project(session, name))
         rows = [(user.name, str(role)) for user, role in members_]
     click.echo(text_table(("user", "role"), rows) if rows else f"{name} has no members yet.")
 
@@ -158,7 +158,7 @@ def remove(name: str, user: str, instance: Path) -> None:
 def invite(name: str, role: str, instance: Path) -> None:
     """Print a code that makes one person ROLE in NAME."""
     with open_sessions(instance).begin() as session:
-        project = flow.open_project(session, name, change=True)
+        project = flow.find_open_project(session, name, change=True)
         code = invite_(session, project, ProjectRole(role), by=_operator(), now=utc_now())
     click.echo("Send this code to one person; it works once, within seven days, at the page")
     click.echo("/researcher/join of the server:")
@@ -167,8 +167,8 @@ def invite(name: str, role: str, instance: Path) -> None:
 
 def _change(instance: Path, name: str, user: str, role: ProjectRole | None) -> None:
     with open_sessions(instance).begin() as session:
-        project = flow.open_project(session, name, change=True)
-        who = named_user(session, user)
+        project = flow.find_open_project(session, name, change=True)
+        who = find_user(session, user)
         set_member(session, project, who, role, by=_operator(), now=utc_now())
 
 

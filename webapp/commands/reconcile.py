@@ -28,7 +28,7 @@ from webapp.core.tokens import Tokens
 from webapp.database.engine import reading
 from webapp.database.models import Participant, Run
 from webapp.gate.panel_call_counter import is_held
-from webapp.jobs.platforms import hold_what_may_be_told, send_reports
+from webapp.jobs.platforms import hold_unrepeatable_reports, send_reports
 from webapp.opening import open_installation
 from webapp.payments.compensation_request import (
     by_bonus,
@@ -55,7 +55,7 @@ from webapp.recruitment.reports import (
     reports_of,
     send_again,
 )
-from webapp.runs.runs import named_run
+from webapp.runs.runs import find_named_run
 from webapp.services import Services
 from webapp.sessions.leave import ending_of
 
@@ -222,10 +222,10 @@ _REPORTS_HEADER = ("participant", "ending", "state", "tries", "the platform's an
 _SHOWN = 60
 _MISSING = "not owed yet"
 _WHAT_TO_DO = (
-    "The database was restored, so the panel may know of endings that are held here, and it must "
-    "not be told twice. 1. Look at the panel's own pages. 2. Record each held ending that it knows "
-    "with --by-hand WHO. 3. Then --fix --again sends the others. After that, endings of new "
-    "participants are sent by themselves again."
+    "The database was restored, so the panel may know of endings that are held here, and no "
+    "ending may be sent twice. 1. Look at the panel's own pages. 2. Record each held ending that "
+    "it knows with --by-hand WHO. 3. Then --fix --again sends the others. After that, endings of "
+    "new participants are sent by themselves again."
 )
 
 
@@ -270,14 +270,14 @@ def reconcile_reports(
     """
     settings, sessions = load_settings(instance), open_sessions(instance)
     with reading(sessions) as session:
-        run = named_run(session, run_ref)
+        run = find_named_run(session, run_ref)
     recruiter = load_recruiter(run.recruiter, settings)
     if isinstance(recruiter, PayingRecruiter) or not isinstance(recruiter, ReportingRecruiter):
         return None
     keys = read_keys(instance, settings.secret_key_file)
     engine = open_installation(instance, settings, keys, utc_now())
     services = Services(settings, engine, Tokens.of(keys), utc_now, instance)
-    hold_what_may_be_told(services)
+    hold_unrepeatable_reports(services)
     if wish.by_hand is not None:
         with services.sessions.begin() as session:
             confirm_by_hand(session, run, wish.by_hand, utc_now())

@@ -37,9 +37,9 @@ from webapp.recruitment.publish import draft, recruitment_hits
 from webapp.recruitment.publish import publish as carry_out
 from webapp.recruitment.reports import reports_of
 from webapp.recruitment.terms import earlier_offers, offer_of, parts_before, task_of, terms_of
-from webapp.runs.launch import refuse_unanswerable
-from webapp.runs.parts import joined_parts
-from webapp.runs.runs import named_run
+from webapp.runs.launch import check_responsible_people
+from webapp.runs.parts import join_parts
+from webapp.runs.runs import find_named_run
 
 
 @click.command()
@@ -61,7 +61,7 @@ def publish(run: str, dry_run: bool, yes: bool, live: bool, instance: Path) -> N
     sessions, platform = published.sessions, published.platform
     plan = draft(sessions, platform, run, published.link, utc_now())
     if live:
-        refuse_unanswerable(plan.study)
+        check_responsible_people(plan.study)
     rows = (*cost_rows(plan, platform), *audience_rows(plan, platform))
     click.echo(text_table((f"at {platform.endpoint}", ""), rows))
     limits = limits_of(load_settings(instance), plan.study.currency)
@@ -94,7 +94,7 @@ def recruitment() -> None:
 @with_live
 @with_instance
 def status(run: str, live: bool, instance: Path) -> None:
-    """Show how far each offer of RUN has come."""
+    """Show the progress of each offer of RUN."""
     published = open_published(instance, run, live=live)
     sessions, platform = published.sessions, published.platform
     _print_poll(sessions, platform, run)
@@ -120,7 +120,7 @@ def status(run: str, live: bool, instance: Path) -> None:
 @with_live
 @with_instance
 def pause_(run: str, live: bool, instance: Path) -> None:
-    """Let no worker find RUN any more.
+    """Hide RUN's offers from new workers.
 
     Participants who have begun can finish. Publishing it again resumes.
     """
@@ -141,7 +141,7 @@ def pause_(run: str, live: bool, instance: Path) -> None:
 @with_live
 @with_instance
 def extend_(run: str, hours: int, live: bool, instance: Path) -> None:
-    """Let workers find RUN's open offers for more hours from now."""
+    """Keep RUN's open offers visible for more hours from now."""
     published = open_published(instance, run, live=live)
     sessions, platform = published.sessions, published.platform
     until = utc_now() + timedelta(hours=hours)
@@ -155,7 +155,7 @@ def extend_(run: str, hours: int, live: bool, instance: Path) -> None:
 @with_live
 @with_instance
 def poll_(run: str, every: int | None, live: bool, instance: Path) -> None:
-    """Fetch what the platform knows of RUN's assignments."""
+    """Fetch the state of RUN's assignments from the platform."""
     published = open_published(instance, run, live=live)
     sessions, platform = published.sessions, published.platform
     _print_poll(sessions, platform, run)
@@ -202,7 +202,7 @@ def _print_progress(published: PublishedRun) -> None:
 def _print_reports(published: PublishedRun) -> None:
     """Print the progress of reporting endings to the platform."""
     with reading(published.sessions) as session:
-        run = named_run(session, published.ref)
+        run = find_named_run(session, published.ref)
         states = Counter(report.state for report, _ in reports_of(session, run))
     if states:
         counts = ", ".join(f"{number} {state}" for state, number in sorted(states.items()))
@@ -213,7 +213,7 @@ def _print_edits(published: PublishedRun) -> None:
     """Print the changes that were made on the platform's own pages."""
     platform = published.platform
     with reading(published.sessions) as session:
-        run = named_run(session, published.ref)
+        run = find_named_run(session, published.ref)
         hits = recruitment_hits(session, run)
         not_of = earlier_offers(session, run, published.study, platform.endpoint)
         one_of = parts_before(session, published.study, platform.endpoint)
@@ -299,12 +299,12 @@ def write(run: str, whom: str, text: str, yes: bool, live: bool, instance: Path)
 )
 @with_instance
 def parts(runs: tuple[str, ...], out: Path | None, instance: Path) -> None:
-    """Say which participants of RUNS are the same person.
+    """Show which participants of RUNS are the same person.
 
-    Each person has a code of their own, and their participant in each run beside it.
+    Each row has a code for one person, and the person's participant in each run.
     """
     with reading(open_sessions(instance)) as session:
-        rows = joined_parts(session, runs)
+        rows = join_parts(session, runs)
     text = safe_csv(("code", *runs), rows)
     if out is None:
         sys.stdout.write(text)

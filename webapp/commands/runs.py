@@ -26,9 +26,15 @@ from webapp.recruiters.terms import set_aside
 from webapp.runs import exclude as exclude_flow
 from webapp.runs import export as export_flow
 from webapp.runs import launch as launch_flow
-from webapp.runs.blinding import refuse_blind, unblind_by_two
-from webapp.runs.launch import grow, refuse_unanswerable
-from webapp.runs.runs import close_run, named_run, open_run, progress, study_as_launched
+from webapp.runs.blinding import check_unblinded, unblind_with_second_person
+from webapp.runs.launch import add_places_to_run, check_responsible_people
+from webapp.runs.runs import (
+    close_run,
+    find_named_run,
+    list_run_progress,
+    load_launched_study,
+    open_run,
+)
 from webapp.server import server_control as server
 
 _SHOWN_PROBLEMS = 5
@@ -60,10 +66,10 @@ def launch(
     recruits.check(loaded)
     sessions = open_sessions(instance)
     with reading(sessions) as session:
-        launch_flow.project_id(session, project)  # before building lists: slow
+        launch_flow.find_project_id(session, project)  # before building lists: slow
     click.echo("Building and auditing the lists ...", err=True)
     with sessions.begin() as session:
-        run = launch_flow.launch(
+        run = launch_flow.launch_run(
             session,
             loaded,
             seed,
@@ -87,7 +93,7 @@ def _print_link(run: Run, study: Study, link: str) -> None:
         click.echo(f"Simulated participants come to: {link}")
         return
     try:
-        refuse_unanswerable(study)
+        check_responsible_people(study)
     except RunError as error:
         # The run can be viewed, but its link is not given to participants.
         click.echo(f"There is no link for participants yet: {error}")
@@ -104,7 +110,7 @@ def link_base(instance: Path) -> str:
 @click.command()
 @with_instance
 def runs(instance: Path) -> None:
-    """List the runs and how far each has come."""
+    """List the runs and their progress."""
     header = (
         "run",
         "study",
@@ -129,7 +135,7 @@ def runs(instance: Path) -> None:
                 p.finished,
                 p.excluded,
             )
-            for p in progress(session)
+            for p in list_run_progress(session)
         ]
     click.echo(text_table(header, rows) if rows else "There are no runs yet.")
 
@@ -145,12 +151,14 @@ def close(run: str, yes: bool, instance: Path) -> None:
     """
     sessions = open_sessions(instance)
     with reading(sessions) as session:
-        owed = debts_in_words(debts_of(session, named_run(session, run)))
+        owed = debts_in_words(debts_of(session, find_named_run(session, run)))
     if owed:
         click.echo(f"{owed}. To pay them: parallax approve {run}; parallax bonus {run}")
         if not yes:
             click.confirm("Close it all the same?", abort=True)
-    in_transaction(sessions, lambda session: close_run(session, named_run(session, run), utc_now()))
+    in_transaction(
+        sessions, lambda session: close_run(session, find_named_run(session, run), utc_now())
+    )
     click.echo(f"Run {run} is closed. To open it again: parallax open {run}")
 
 
@@ -162,8 +170,8 @@ def open_(run: str, add: int | None, instance: Path) -> None:
     """Reopen RUN to new participants."""
 
     def change(session: Session) -> int | None:
-        stored_run = named_run(session, run)
-        places = grow(session, stored_run, add) if add is not None else None
+        stored_run = find_named_run(session, run)
+        places = add_places_to_run(session, stored_run, add) if add is not None else None
         open_run(session, stored_run)
         return places
 
@@ -200,8 +208,8 @@ def simulate(
 ) -> None:
     """Send simulated participants through the pages of RUN."""
     with reading(open_sessions(instance)) as session:
-        stored_run = named_run(session, run)
-        ready = plan(session, stored_run, study_as_launched(session, stored_run))
+        stored_run = find_named_run(session, run)
+        ready = plan(session, stored_run, load_launched_study(session, stored_run))
         comes_as = load_recruiter(stored_run.recruiter, load_settings(instance)).visitor()
     server_url = url or _server_url(instance)
     visits = crowd.simulate(ready, server_url, participants, workers, comes_as)
@@ -231,7 +239,9 @@ def exclude(run: str, instance: Path) -> None:
     """
     result = in_transaction(
         open_sessions(instance),
-        lambda session: exclude_flow.exclude(session, named_run(session, run), utc_now()),
+        lambda session: exclude_flow.store_verdicts(
+            session, find_named_run(session, run), utc_now()
+        ),
     )
     click.echo(
         f"{result.decided} participants judged by the exclusion rules now; in all "
@@ -248,14 +258,14 @@ def exclude(run: str, instance: Path) -> None:
 )
 @with_instance
 def export(run: str, out: Path | None, instance: Path) -> None:
-    """Write everything RUN has gathered as a folder of tables.
+    """Write all data of RUN as a folder of tables.
 
     The folder holds their codebook too. A run in which people take part must be unblinded first.
     """
     folder = out or instance / "exports" / run
     with reading(open_sessions(instance)) as session:
-        refuse_blind(session, stored_run := named_run(session, run))
-        facts = export_flow.export(session, stored_run, folder)
+        check_unblinded(session, stored_run := find_named_run(session, run))
+        facts = export_flow.export_run(session, stored_run, folder)
     of_whom = "simulated participants" if facts["simulated"] else "participants"
     click.echo(f"{facts['n_responses']} responses of {facts['n_participants']} {of_whom}: {folder}")
 
@@ -265,13 +275,15 @@ def export(run: str, out: Path | None, instance: Path) -> None:
 @click.option("--reason", required=True, help="Why the results are looked at now; it is kept.")
 @with_instance
 def unblind(run: str, reason: str, instance: Path) -> None:
-    """Let the results of RUN be seen and exported from now on.
+    """Unblind RUN: its results can be seen and exported from now on.
 
     It cannot be taken back. Who did it, when and why is kept with the run and in the audit log.
     """
     sessions = open_sessions(instance)
     with reading(sessions) as session:
-        study = study_as_launched(session, stored_run := named_run(session, run))
+        study = load_launched_study(session, stored_run := find_named_run(session, run))
     user_name = getpass.getuser()
-    unblind_by_two(sessions, stored_run, study, by=user_name, reason=reason.strip(), now=utc_now())
+    unblind_with_second_person(
+        sessions, stored_run, study, by=user_name, reason=reason.strip(), now=utc_now()
+    )
     click.echo(f"The run {run} is unblinded.")

@@ -12,7 +12,7 @@ from webapp.core.logging import write_logs
 from webapp.core.metrics import METRICS
 from webapp.errors import WebappError
 from webapp.jobs.long_job_queue import leaving, open_long_queue
-from webapp.jobs.periodic_queue import PERIODIC, Embedded, consume, do, open_queue
+from webapp.jobs.periodic_queue import PERIODIC, EmbeddedQueue, open_queue, run_job, serve_queue
 from webapp.recruiters.settings import load_settings, shown_settings
 from webapp.server import server_control as server
 from webapp.server.waiting import wait_for_app
@@ -103,7 +103,7 @@ def settings(instance: Path) -> None:
 @click.option("--once", is_flag=True, help="Do every job once, then exit.")
 @with_instance
 def work(once: bool, instance: Path) -> None:
-    """Do the periodic jobs, if no server does them.
+    """Run the periodic jobs, if no server runs them.
 
     The setting jobs_in_server says whether the server does them.
     """
@@ -111,14 +111,16 @@ def work(once: bool, instance: Path) -> None:
     services, folder = app.extensions[EXTENSION], Path(app.instance_path)
     write_logs(services.settings.log_format, services.settings.log_level)
     if not once:
-        long_job_worker = Embedded(open_long_queue(services, folder).huey)
+        long_job_worker = EmbeddedQueue(open_long_queue(services, folder).huey)
         try:
-            consume(open_queue(services, folder, app.extensions[METRICS]))
+            serve_queue(open_queue(services, folder, app.extensions[METRICS]))
         finally:
             leaving.set()
             long_job_worker.stop()
         return
-    failed = [name for name, job in PERIODIC.items() if not do(name, job, services, folder, None)]
+    failed = [
+        name for name, job in PERIODIC.items() if not run_job(name, job, services, folder, None)
+    ]
     services.engine.dispose()
     if failed:
         raise WebappError(

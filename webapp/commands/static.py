@@ -27,23 +27,23 @@ from webapp.errors import RunError
 from webapp.recruiters.registry import load_recruiter
 from webapp.recruiters.settings import load_settings
 from webapp.recruiters.terms import set_aside
-from webapp.runs.launch import project_id
-from webapp.runs.runs import StaticMark, static_runs, study_as_launched
+from webapp.runs.launch import find_project_id
+from webapp.runs.runs import StaticMark, list_static_runs, load_launched_study
 from webapp.serverless.folder import (
     ARCHIVE,
     ONE_FILE,
     StaticStudy,
+    build_static_study,
     launch_static,
-    open_to_all,
-    refuse_existing,
-    static_study,
+    make_readable_by_all,
+    refuse_existing_output,
     write_static,
 )
-from webapp.serverless.pages import Pages
-from webapp.serverless.refusals import refuse_what_needs_a_server, report_beside
-from webapp.serverless.replay import Replay, Replayed, began
-from webapp.serverless.session_files import Entry, Gathered, gather
-from webapp.serverless.stores import KINDS, Store, store_of
+from webapp.serverless.pages import StaticPages
+from webapp.serverless.refusals import check_needs_no_server, read_publishable_report
+from webapp.serverless.replay import Replay, ReplayedSession, get_start_time
+from webapp.serverless.session_files import Entry, SessionFiles, read_session_files
+from webapp.serverless.stores import KINDS, Store, make_store
 from webapp.services import services_of
 
 # The name of the report in the study's folder.
@@ -123,23 +123,23 @@ def static(
     The pages, lists, sides and orders are the server's own. Which sentence is good is not in the
     folder. `parallax import sessions` reads what the store kept.
     """
-    report_copy = report_beside(report, out, simulated=simulated) if report else None
+    report_copy = read_publishable_report(report, out, simulated=simulated) if report else None
     loaded, recruits = load_study(study), load_recruiter(recruiter, load_settings(instance))
     recruits.check(loaded)
-    store = store_of(kind, url=url, experiment=experiment, staging=staging, count=not no_counter)
-    refuse_what_needs_a_server(loaded, recruits, simulated=simulated)
+    store = make_store(kind, url=url, experiment=experiment, staging=staging, count=not no_counter)
+    check_needs_no_server(loaded, recruits, simulated=simulated)
     if (kind == "jatos") != (out.suffix.lower() == ARCHIVE):
         raise RunError(
             f"the store {kind} and the name {out.name} do not go together",
             where="--out",
             expected="a name that ends in .jzip for --store jatos, and any other for other stores",
         )
-    refuse_existing(out)
+    refuse_existing_output(out)
     with reading(open_sessions(instance)) as session:
-        project_id(session, project)
+        find_project_id(session, project)
     click.echo("Building and auditing the lists, drawing the sessions ...", err=True)
     n_sessions = sessions or loaded.design.n_places
-    pages = Pages(create_app(instance), loaded, recruits, store.keeper, simulated)
+    pages = StaticPages(create_app(instance), loaded, recruits, store.keeper, simulated)
     built, ref = _write_study(pages, store, seed, n_sessions, out, report_copy, project)
     mark = built.mark
     click.echo(f"{out}: {n_sessions} sessions of {loaded.name} {loaded.study.version}.")
@@ -153,7 +153,7 @@ def static(
 
 
 def _write_study(
-    pages: Pages,
+    pages: StaticPages,
     store: Store,
     seed: int,
     n_sessions: int,
@@ -179,14 +179,14 @@ def _write_study(
             project=project,
         )
         in_one_file = out.suffix.lower() in ONE_FILE
-        built = static_study(
+        built = build_static_study(
             run, mark, drawn, pages, store, code_version=code_version(), in_one_file=in_one_file
         )
         ref = run.ref
         write_static(built, pages.study, out)
         if report is not None:
             (out / REPORT).write_bytes(report)
-            open_to_all(out)
+            make_readable_by_all(out)
         session.commit()
     return built, ref
 
@@ -221,13 +221,13 @@ def sessions(paths: tuple[Path, ...], instance: Path) -> None:
     PATHS are files, folders, or archives of results of JATOS. The same files may be given again,
     with others: what is known already is not added twice, and withdrawals are obeyed.
     """
-    gathered = gather(paths)
+    gathered = read_session_files(paths)
     by_folder: dict[str, dict[str, list[Entry]]] = defaultdict(dict)
     for (folder, name), entries in gathered.sessions.items():
         by_folder[folder][name] = entries
     sessions_factory = open_sessions(instance)
     with sessions_factory() as session:
-        runs = {mark.folder: (run, mark) for run, mark in static_runs(session)}
+        runs = {mark.folder: (run, mark) for run, mark in list_static_runs(session)}
         unknown = {folder: of for folder, of in by_folder.items() if folder not in runs}
         if not by_folder.keys() & runs.keys():
             raise RunError(
@@ -242,15 +242,17 @@ def sessions(paths: tuple[Path, ...], instance: Path) -> None:
         lines = _account(gathered, unknown)
         for folder in sorted(by_folder.keys() & runs.keys()):
             run, mark = runs[folder]
-            replay = Replay(session, run, study_as_launched(session, run), mark, note)
-            ordered = sorted(by_folder[folder].items(), key=lambda item: (began(item[1]), item[0]))
+            replay = Replay(session, run, load_launched_study(session, run), mark, note)
+            ordered = sorted(
+                by_folder[folder].items(), key=lambda item: (get_start_time(item[1]), item[0])
+            )
             replayed = [replay.add(name, entries) for name, entries in ordered]
             lines += _import_report(session, run, mark, replay, replayed)
         session.commit()
     click.echo("\n".join(lines))
 
 
-def _account(gathered: Gathered, unknown: dict[str, dict[str, list[Entry]]]) -> list[str]:
+def _account(gathered: SessionFiles, unknown: dict[str, dict[str, list[Entry]]]) -> list[str]:
     """Return the report on the files."""
     n_entries = sum(map(len, gathered.sessions.values()))
     lines = [f"{gathered.files} files: {n_entries} entries of {len(gathered.sessions)} sessions."]
@@ -274,7 +276,7 @@ def _account(gathered: Gathered, unknown: dict[str, dict[str, list[Entry]]]) -> 
 
 
 def _import_report(
-    session: Session, run: Run, mark: StaticMark, replay: Replay, replayed: list[Replayed]
+    session: Session, run: Run, mark: StaticMark, replay: Replay, replayed: list[ReplayedSession]
 ) -> list[str]:
     """Return the report on a run."""
     states = Counter(each.participant.state for each in replayed if each.participant is not None)

@@ -17,10 +17,10 @@ from webapp.recruiters.settings import load_settings
 from webapp.users import users as accounts
 from webapp.users.passwords import hash_password
 from webapp.users.roles import Role
-from webapp.users.second_factor import remove
-from webapp.users.sign_in import sign_everybody_out, sign_out_everywhere
-from webapp.users.tokens import revoke, tokens_of
-from webapp.users.users import PASSWORD_LINK_PATH, new_password_link
+from webapp.users.second_factor import remove_factor
+from webapp.users.sign_in import end_sessions_of_all_users, sign_out_everywhere
+from webapp.users.tokens import list_tokens, revoke_user_token
+from webapp.users.users import PASSWORD_LINK_PATH, create_password_link
 
 _ROLES = click.Choice([str(role) for role in Role])
 _PASSWORD = click.option(
@@ -32,7 +32,7 @@ _PASSWORD = click.option(
 
 @click.group()
 def users() -> None:
-    """Manage who may sign in to the researcher's pages."""
+    """Manage the accounts for researcher pages."""
 
 
 @users.command("list")
@@ -42,7 +42,7 @@ def list_(instance: Path) -> None:
     with reading(open_sessions(instance)) as session:
         rows = [
             (user.name, user.role, "disabled" if user.disabled_at else "active")
-            for user in accounts.users(session)
+            for user in accounts.list_users(session)
         ]
     click.echo(text_table(("user", "role", "state"), rows) if rows else "There are no users yet.")
 
@@ -74,7 +74,7 @@ def add(
 def role(name: str, role: str, instance: Path) -> None:
     """Give NAME another ROLE."""
     with open_sessions(instance).begin() as session:
-        user = accounts.named_user(session, name)
+        user = accounts.find_user(session, name)
         accounts.set_role(session, user, Role(role), by=_operator(), now=utc_now())
     click.echo(f"{name} is {role} from now on.")
 
@@ -87,7 +87,7 @@ def password(name: str, password_file: TextIO | None, instance: Path) -> None:
     """Ask for a new password of NAME and sign them out everywhere."""
     hashed = hash_password(_password(password_file))
     with open_sessions(instance).begin() as session:
-        user = accounts.named_user(session, name)
+        user = accounts.find_user(session, name)
         accounts.set_password(session, user, hashed, by=_operator(), now=utc_now())
     click.echo(f"{name} has a new password and is signed out everywhere.")
 
@@ -96,9 +96,9 @@ def password(name: str, password_file: TextIO | None, instance: Path) -> None:
 @click.argument("name")
 @with_instance
 def disable(name: str, instance: Path) -> None:
-    """Let NAME in no more; what they did stays in the audit log."""
+    """Disable the account of NAME; the audit log stays."""
     with open_sessions(instance).begin() as session:
-        user = accounts.named_user(session, name)
+        user = accounts.find_user(session, name)
         accounts.disable_user(session, user, by=_operator(), now=utc_now())
     click.echo(f"{name} can no longer sign in.")
 
@@ -107,9 +107,9 @@ def disable(name: str, instance: Path) -> None:
 @click.argument("name")
 @with_instance
 def enable(name: str, instance: Path) -> None:
-    """Let NAME in again."""
+    """Enable the account of NAME again."""
     with open_sessions(instance).begin() as session:
-        user = accounts.named_user(session, name)
+        user = accounts.find_user(session, name)
         accounts.enable_user(session, user, by=_operator(), now=utc_now())
     click.echo(f"{name} can sign in again.")
 
@@ -124,9 +124,9 @@ def sign_out(name: str | None, everybody: bool, instance: Path) -> None:
         raise click.UsageError("Give either a NAME or --everybody.")
     with open_sessions(instance).begin() as session:
         if name is None:
-            sign_everybody_out(session, utc_now())
+            end_sessions_of_all_users(session, utc_now())
         else:
-            sign_out_everywhere(session, accounts.named_user(session, name), utc_now())
+            sign_out_everywhere(session, accounts.find_user(session, name), utc_now())
     click.echo(f"{name or 'Everybody'} is signed out everywhere.")
 
 
@@ -134,11 +134,11 @@ def sign_out(name: str | None, everybody: bool, instance: Path) -> None:
 @click.argument("name")
 @with_instance
 def password_link(name: str, instance: Path) -> None:
-    """Print a link by which NAME sets a new password, once."""
+    """Print a one-time link with which NAME sets a new password."""
     base = load_settings(open_instance(instance)).link_base
     with open_sessions(instance).begin() as session:
-        user = accounts.named_user(session, name)
-        token = new_password_link(session, user, by=_operator(), now=utc_now())
+        user = accounts.find_user(session, name)
+        token = create_password_link(session, user, by=_operator(), now=utc_now())
     click.echo(f"{base}{PASSWORD_LINK_PATH}?token={token}")
 
 
@@ -148,8 +148,8 @@ def password_link(name: str, instance: Path) -> None:
 def drop_factor(name: str, instance: Path) -> None:
     """Remove the second factor of NAME, who lost it."""
     with open_sessions(instance).begin() as session:
-        user, now = accounts.named_user(session, name), utc_now()
-        removed = remove(session, user, by=_operator(), now=now)
+        user, now = accounts.find_user(session, name), utc_now()
+        removed = remove_factor(session, user, by=_operator(), now=now)
         sign_out_everywhere(session, user, now)
     click.echo(f"{name} has no second factor{' any more' if removed else ''}.")
 
@@ -191,7 +191,7 @@ def tokens(name: str, instance: Path) -> None:
                 f"{token.used_at:%Y-%m-%d %H:%M}" if token.used_at else "never",
                 "revoked" if token.revoked_at else "",
             )
-            for token in tokens_of(session, accounts.named_user(session, name))
+            for token in list_tokens(session, accounts.find_user(session, name))
         ]
     header = ("number", "token", "scopes", "until", "last used", "state")
     click.echo(text_table(header, rows) if rows else f"{name} has no tokens.")
@@ -204,8 +204,10 @@ def tokens(name: str, instance: Path) -> None:
 def revoke_token(name: str, number: int, instance: Path) -> None:
     """End the token NUMBER of NAME at once."""
     with open_sessions(instance).begin() as session:
-        user = accounts.named_user(session, name)
-        revoke(session, user, number, by=f"{getpass.getuser()} (command line)", now=utc_now())
+        user = accounts.find_user(session, name)
+        revoke_user_token(
+            session, user, number, by=f"{getpass.getuser()} (command line)", now=utc_now()
+        )
     click.echo(f"The token {number} of {name} is revoked.")
 
 

@@ -37,7 +37,7 @@ class DeliveryError(WebappError):
     """A notice was not delivered."""
 
 
-def is_outside(address: str) -> bool:
+def is_public_address(address: str) -> bool:
     """Return whether an IP address is a public one."""
     try:
         ip = ip_address(address.partition("%")[0])
@@ -56,12 +56,12 @@ def _is_public(ip: IPv4Address | IPv6Address) -> bool:
     return ip.is_global and not ip.is_private and not is_special
 
 
-def resolved(host: str, port: int) -> list[str]:
+def resolve_host(host: str, port: int) -> list[str]:
     """Return every IP address of a host."""
     return [str(entry[4][0]) for entry in getaddrinfo(host, port, proto=IPPROTO_TCP)]
 
 
-def checked_url(url: str) -> str:
+def check_url(url: str) -> str:
     """Return a webhook's address if its syntax is acceptable.
 
     Raises:
@@ -78,17 +78,17 @@ def checked_url(url: str) -> str:
         raise DeliveryError("the address must hold no name before an @, no # and no spaces")
     is_number = ":" in host or _ENDS_IN_NUMBER.search(host) is not None
     if host == "localhost" or ("." not in host.strip(".") and not is_number):
-        raise _inside(host)
-    if is_number and not is_outside(host):
-        raise _inside(host)
+        raise _make_local_address_error(host)
+    if is_number and not is_public_address(host):
+        raise _make_local_address_error(host)
     return url
 
 
-def send_outside(
+def send_webhook(
     url: str,
     body: Mapping[str, str],
     *,
-    resolve: Resolve = resolved,
+    resolve: Resolve = resolve_host,
     secure: ssl.SSLContext | None = None,
 ) -> None:
     """Send a JSON object by POST.
@@ -103,23 +103,23 @@ def send_outside(
         DeliveryError: The address is in the local network, there is no answer, or the answer is not
             a success.
     """
-    host, address = _public_address(url, resolve)
+    host, address = _resolve_public_address(url, resolve)
     _post(url, host, address, body, secure or httpx.create_ssl_context())
 
 
-def checked_webhook(url: str) -> str:
+def check_webhook(url: str) -> str:
     """Return a webhook's address if it can be used now; it is checked again whenever it is used.
 
     Raises:
         DeliveryError: Its syntax is wrong, its name cannot be found, or it is not public.
     """
-    _public_address(url, resolved)
+    _resolve_public_address(url, resolve_host)
     return url
 
 
-def _public_address(url: str, resolve: Resolve) -> tuple[str, str]:
+def _resolve_public_address(url: str, resolve: Resolve) -> tuple[str, str]:
     """Return a webhook's host, and the first of its IP addresses, all of which are public."""
-    parts = urlsplit(checked_url(url))
+    parts = urlsplit(check_url(url))
     host, port = str(parts.hostname), parts.port or _PORT
     try:
         addresses = list(resolve(host, port))
@@ -127,8 +127,8 @@ def _public_address(url: str, resolve: Resolve) -> tuple[str, str]:
         # A name with an empty part, or with a part of 64 letters, cannot be resolved.
         reason = getattr(error, "strerror", None) or "it is no name of a host"
         raise DeliveryError(f"the name {host} cannot be found: {reason}") from error
-    if not addresses or not all(map(is_outside, addresses)):
-        raise _inside(host)
+    if not addresses or not all(map(is_public_address, addresses)):
+        raise _make_local_address_error(host)
     return host, addresses[0]
 
 
@@ -154,16 +154,16 @@ def _post(
         raise DeliveryError(f"{host} gave no answer: {str(error) or 'it took too long'}") from error
     if is_redirect:
         raise DeliveryError(
-            f"{host} leads elsewhere, which is not followed",
-            remedy="Give the address to which it leads",
+            f"{host} redirects to another address, which is not followed",
+            remedy="Give the address to which it redirects",
         )
     if not 200 <= status < 300:
         raise DeliveryError(f"{host} answered with the status {status}")
 
 
-def _inside(host: str) -> DeliveryError:
+def _make_local_address_error(host: str) -> DeliveryError:
     return DeliveryError(
-        f"{host} stands for an address that is not public",
+        f"{host} has an address that is not public",
         expected="a host that everybody can reach",
     )
 
@@ -172,7 +172,7 @@ _MAIL_PATIENCE_S = 15.0
 _LONGEST = 254
 
 
-def checked_mail(address: str) -> str:
+def check_mail_address(address: str) -> str:
     """Return a valid mail address.
 
     Raises:
@@ -213,36 +213,36 @@ def send_mail(settings: Settings, to: str, subject: str, text: str) -> None:
     message["Auto-Submitted"] = "auto-generated"
     message.set_content(text)
     try:
-        with _connected(settings) as server:
+        with _connect_mail_server(settings) as server:
             if settings.smtp_user:
                 server.login(settings.smtp_user, settings.smtp_password.get_secret_value())
             server.send_message(message)
     except (smtplib.SMTPException, OSError) as error:
         raise DeliveryError(
-            f"{settings.smtp_host} did not take the mail: {_reason_of(error)}",
+            f"{settings.smtp_host} did not take the mail: {_describe_mail_error(error)}",
             remedy="Check smtp_host, smtp_port, smtp_security, smtp_user and smtp_password, and"
             " the address",
         ) from error
 
 
-def _reason_of(error: OSError) -> str:
+def _describe_mail_error(error: OSError) -> str:
     """Return why a mail was not sent, in the words of the server or the network."""
     if isinstance(error, smtplib.SMTPRecipientsRefused):
-        return _one_line(*next(iter(error.recipients.values())))
+        return _format_reply(*next(iter(error.recipients.values())))
     if isinstance(error, smtplib.SMTPResponseException):
-        return _one_line(error.smtp_code, error.smtp_error)
+        return _format_reply(error.smtp_code, error.smtp_error)
     if isinstance(error, ssl.SSLCertVerificationError):
         return f"its certificate is not trusted ({error.verify_message})"
     return error.strerror or str(error) or "it took too long"
 
 
-def _one_line(status: int, reply: bytes | str) -> str:
+def _format_reply(status: int, reply: bytes | str) -> str:
     """Return a server's reply with its status, which shows whether a retry may help."""
     text = reply.decode(errors="replace") if isinstance(reply, bytes) else reply
     return " ".join([str(status), *text.split()])
 
 
-def _connected(settings: Settings) -> smtplib.SMTP:
+def _connect_mail_server(settings: Settings) -> smtplib.SMTP:
     host, port = settings.smtp_host, settings.smtp_port
     secure = ssl.create_default_context()
     if settings.smtp_security == "tls":

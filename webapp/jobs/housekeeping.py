@@ -21,19 +21,24 @@ from webapp.jobs.notices import (
     Cause,
     News,
     add_notices,
-    low_balance,
+    list_notified_users,
+    list_watched_runs,
+    make_balance_news,
     send_notices,
-    watched_runs,
-    watchers,
     write_notices,
 )
 from webapp.privacy.retention import erase_identities, is_due
 from webapp.recruiters.registry import open_platform
 from webapp.recruitment.publish import published, recruitment_of
 from webapp.recruitment.terms import refuse_other_purse
-from webapp.runs.charts import charts_of
-from webapp.runs.overview import overview
-from webapp.runs.summaries import batches, n_responses, store, summary_rows
+from webapp.runs.charts import compute_charts
+from webapp.runs.overview import make_overview
+from webapp.runs.summaries import (
+    count_responses,
+    split_into_batches,
+    store_summaries,
+    stream_summary_rows,
+)
 from webapp.services import Services
 from webapp.sessions.arrival_limits import forget_addresses
 from webapp.sessions.lease import any_expired, release_expired
@@ -71,7 +76,7 @@ def give_places_to_workers(services: Services) -> int:
     return given_places
 
 
-def delete_addresses(services: Services) -> int:
+def delete_old_address_digests(services: Services) -> int:
     """Delete expired digests of network addresses, and return how many.
 
     Digests of arrivals expire after an hour, those of failed sign-ins after a quarter of an hour.
@@ -125,24 +130,26 @@ def empty_database_log(services: Services) -> bool:
 _LOG = logging.getLogger("parallax.jobs")
 
 
-def tell_researchers(services: Services) -> None:
+def notify_researchers(services: Services) -> None:
     """Store new notices, and send the notices that are due."""
     write_notices(services)
     send_notices(services)
 
 
-def look_at_balances(services: Services) -> None:
+def check_platform_balances(services: Services) -> None:
     """Store a notice for each open run whose platform balance is lower than what is still due."""
     users_by_run: dict[int, tuple[Run, list[int]]] = {}
     with reading(services.sessions) as session:
-        for notification, user in watchers(session, Cause.BALANCE):
-            for run in watched_runs(session, user):
+        for notification, user in list_notified_users(session, Cause.BALANCE):
+            for run in list_watched_runs(session, user):
                 if run.closed_at is None and recruitment_of(session, run) is not None:
                     users_by_run.setdefault(run.id, (run, []))[1].append(notification.id)
     events: list[tuple[int, Run, News]] = []
     for run, notification_ids in users_by_run.values():
         if _is_low(services, run):
-            events += [(id_, run, low_balance(run, services.now())) for id_ in notification_ids]
+            events += [
+                (id_, run, make_balance_news(run, services.now())) for id_ in notification_ids
+            ]
     add_notices(services, events)
 
 
@@ -153,7 +160,9 @@ def _is_low(services: Services, run: Run) -> bool:
         with reading(services.sessions) as session:
             where_it_is = published(session, run, platform.endpoint)
             study = services.study_of(session, run)
-            due_minor = overview(session, run, services.now(), study.reward_minor).committed_minor
+            due_minor = make_overview(
+                session, run, services.now(), study.reward_minor
+            ).committed_minor
         refuse_other_purse(run, study, where_it_is, platform)
         return platform.balance_minor() < due_minor
     except ParallaxError as error:
@@ -173,7 +182,7 @@ def summarise_runs(services: Services) -> None:
         WebappError: A run's sessions could not be summarised; the other runs were.
     """
     problems = []
-    for ref in due(services):
+    for ref in list_runs_to_summarise(services):
         # The server's own processes serve participants, one thread at a time.
         done = parallax(services.instance, "summarise", ref, limit_s=None)
         if not done.worked:
@@ -182,7 +191,7 @@ def summarise_runs(services: Services) -> None:
         raise WebappError(" ".join(problems))
 
 
-def due(services: Services) -> list[str]:
+def list_runs_to_summarise(services: Services) -> list[str]:
     """Return the runs whose sessions changed since the last summary and have waited long enough."""
     responses = (
         select(func.coalesce(func.sum(RunCount.n), 0))
@@ -204,7 +213,7 @@ def due(services: Services) -> list[str]:
         ]
 
 
-def summarise(
+def summarise_run(
     sessions: Sessions, ref: str, study_of: Callable[[Session, Run], Study], now: datetime
 ) -> int:
     """Summarise every session of a run that has an answer, and return how many.
@@ -218,16 +227,19 @@ def summarise(
     began = time.monotonic()
     with reading(sessions) as session:
         run = session.scalars(select(Run).where(Run.ref == ref)).one()
-        responses, wishes = n_responses(session, run), _wishes(session, run)
-        rows = list(summary_rows(session, run, study_of(session, run)))
+        responses, wishes = (
+            count_responses(session, run),
+            _get_restrictions_and_erasures(session, run),
+        )
+        rows = list(stream_summary_rows(session, run, study_of(session, run)))
     # Short transactions: participants' answers are stored between them.
-    for some in batches(rows):
+    for some in split_into_batches(rows):
         with sessions.begin() as session:
-            store(session, some)
+            store_summaries(session, some)
     with reading(sessions) as session:
-        drawn = charts_of(session, run, study_of(session, run), now)
+        drawn = compute_charts(session, run, study_of(session, run), now)
     with sessions.begin() as session:
-        if _wishes(session, run) != wishes:
+        if _get_restrictions_and_erasures(session, run) != wishes:
             # A participant's data were erased or restricted meanwhile and may be in the stored
             # summaries: the job starts over a minute later.
             session.execute(delete(SessionSummary).where(SessionSummary.run_id == run.id))
@@ -241,7 +253,7 @@ def summarise(
     return len(rows)
 
 
-def _wishes(session: Session, run: Run) -> tuple[frozenset[int], int]:
+def _get_restrictions_and_erasures(session: Session, run: Run) -> tuple[frozenset[int], int]:
     """Return the participants whose data are restricted, and the number of erasures."""
     restricted = select(Participant.id).where(
         Participant.run_id == run.id, Participant.restricted_at.is_not(None)

@@ -16,7 +16,7 @@ from huey import Huey
 
 from experiment.tables.schemas import RESPONSES
 from webapp.core.subprocesses import command_of, environment_of, shown_failure
-from webapp.jobs.long_jobs import EXPORTED, Job, Jobs, JobState, note_people
+from webapp.jobs.long_jobs import EXPORTED, Job, Jobs, JobState, store_participant_marks
 from webapp.jobs.queue_store import open_store
 from webapp.services import Services
 
@@ -59,19 +59,19 @@ def do_job(instance: Path, job_id: str, now: Callable[[], datetime]) -> JobState
     noted = False
     for number, step in enumerate(job.steps):
         if jobs.is_cancelled(job_id):
-            return _ended(jobs, job, JobState.CANCELLED)
+            return _finish_job(jobs, job, JobState.CANCELLED)
         alive = now().isoformat()
         jobs.changed(job_id, state=JobState.WORKING, at_step=number, alive_at=alive)
         folder = str(jobs.folder(job_id))
         arguments = [argument.replace("{folder}", folder) for argument in step.arguments]
-        state, text = _step(instance, jobs, job_id, arguments, now)
+        state, text = _run_step(instance, jobs, job_id, arguments, now)
         if state is not JobState.DONE:
-            return _ended(jobs, job, state, shown_failure(instance, text) if text else "")
-        noted = noted or _note_people(jobs, job_id)
-    return _ended(jobs, job, JobState.DONE)
+            return _finish_job(jobs, job, state, shown_failure(instance, text) if text else "")
+        noted = noted or _store_exported_participants(jobs, job_id)
+    return _finish_job(jobs, job, JobState.DONE)
 
 
-def _ended(jobs: Jobs, job: Job, state: JobState, text: str = "") -> JobState:
+def _finish_job(jobs: Jobs, job: Job, state: JobState, text: str = "") -> JobState:
     try:
         jobs.changed(job.id, state=state, text=text)
         jobs.tidy(job.id)
@@ -82,7 +82,7 @@ def _ended(jobs: Jobs, job: Job, state: JobState, text: str = "") -> JobState:
     return state
 
 
-def _note_people(jobs: Jobs, job_id: str) -> bool:
+def _store_exported_participants(jobs: Jobs, job_id: str) -> bool:
     """Store the participants of an exported run, and return whether a step exported one.
 
     Participants may have arrived since the job was requested, and a report must be removed if they
@@ -96,7 +96,7 @@ def _note_people(jobs: Jobs, job_id: str) -> bool:
     return True
 
 
-def _step(
+def _run_step(
     instance: Path, jobs: Jobs, job_id: str, arguments: list[str], now: Callable[[], datetime]
 ) -> tuple[JobState, str]:
     with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as printed:
@@ -107,7 +107,7 @@ def _step(
             stdout=printed,
             stderr=subprocess.STDOUT,
         )
-        _stand_back(process.pid)
+        _lower_priority(process.pid)
         said_at = time.monotonic()
         while True:
             try:
@@ -128,7 +128,7 @@ def _step(
         return JobState.FAILED, printed.read()[-4000:]
 
 
-def _stand_back(pid: int) -> None:
+def _lower_priority(pid: int) -> None:
     with suppress(AttributeError, OSError):  # another system, or the process has ended
         os.setpriority(os.PRIO_PROCESS, pid, _NICE)
 
@@ -143,7 +143,7 @@ def open_long_queue(services: Services, folder: Path) -> LongQueue:
     queue = open_store(_NAME, services.engine, folder)
 
     def long_job(job_id: str) -> None:
-        note_people(services, job_id)
+        store_participant_marks(services, job_id)
         do_job(folder, job_id, services.now)
 
     return LongQueue(queue, queue.task()(long_job))

@@ -213,7 +213,7 @@ class Jobs:
 _LOST = "The server that made it has stopped. Make it again."
 
 
-def people_now(session: Session, run: Run) -> frozenset[str]:
+def list_participant_marks(session: Session, run: Run) -> frozenset[str]:
     """Return a mark for the present data of each participant whose data may be used.
 
     Participants who withdraw without erasure, or correct an answer, get a different mark;
@@ -244,21 +244,21 @@ def people_now(session: Session, run: Run) -> frozenset[str]:
     )
 
 
-def note_people(services: Services, job_id: str) -> None:
+def store_participant_marks(services: Services, job_id: str) -> None:
     """Store the marks of the data that a job about a run may use, when the job begins."""
     jobs = Jobs(services.instance)
     with suppress(KeyError), reading(services.sessions) as session:
         subject = jobs.job(job_id).subject
         run = session.scalar(select(Run).where(Run.ref == subject))
         if run is not None:
-            jobs.note_people(job_id, people_now(session, run))
+            jobs.note_people(job_id, list_participant_marks(session, run))
 
 
-def is_current(
+def is_up_to_date(
     session: Session,
     jobs: Jobs,
     job: Job,
-    people_of: Callable[[Session, Run], frozenset[str]] = people_now,
+    people_of: Callable[[Session, Run], frozenset[str]] = list_participant_marks,
 ) -> bool:
     """Return whether all data that a job used are still usable and unchanged.
 
@@ -290,8 +290,10 @@ def remove_outdated_reports(services: Services) -> None:
             jobs.tidy(job.id)
             jobs.changed(job.id, state=JobState.FAILED, text=_LOST)
     # A run has many reports, and possibly very many participants.
-    once = cache(people_now)
+    once = cache(list_participant_marks)
     with reading(services.sessions) as session:
-        outdated = [job.id for job in jobs.everything() if not is_current(session, jobs, job, once)]
+        outdated = [
+            job.id for job in jobs.everything() if not is_up_to_date(session, jobs, job, once)
+        ]
     for job_id in outdated:
         jobs.remove(job_id)

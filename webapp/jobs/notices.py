@@ -25,12 +25,12 @@ from webapp.database.models import (
     User,
 )
 from webapp.database.row_counts import PLACES, participants_in
-from webapp.jobs.delivery import DeliveryError, send_mail, send_outside
+from webapp.jobs.delivery import DeliveryError, send_mail, send_webhook
 from webapp.jobs.long_jobs import Job, Jobs, JobState
-from webapp.runs.runs import titles_of
+from webapp.runs.runs import list_titles
 from webapp.services import Services
 from webapp.sessions.lease import ACTIVE_STATES
-from webapp.users.projects import runs_seen_by
+from webapp.users.projects import filter_visible_runs
 
 # Payments take a moment, and the job that finishes payments runs every five minutes.
 _PAYMENT_WAITS = timedelta(minutes=30)
@@ -38,7 +38,7 @@ _PAYMENT_WAITS = timedelta(minutes=30)
 _LATEST_JOBS = timedelta(days=1)
 
 
-class Way(StrEnum):
+class Channel(StrEnum):
     """The channel of a notice."""
 
     MAIL = "mail"
@@ -79,7 +79,7 @@ class News:
     text: str
 
 
-def news_of_run(
+def list_run_news(
     session: Session,
     run: Run,
     jobs: Collection[Job],
@@ -98,16 +98,16 @@ def news_of_run(
         now: The time.
     """
     if Cause.COMPLETE in causes:
-        yield from _complete(session, run)
+        yield from _find_completion(session, run)
     if Cause.QUIET in causes and run.closed_at is None:
-        yield from _quiet(session, run, quiet_minutes, now)
+        yield from _find_silence(session, run, quiet_minutes, now)
     if Cause.PAYMENT in causes:
-        yield from _payments(session, run, now)
+        yield from _find_waiting_payments(session, run, now)
     if Cause.JOB in causes:
-        yield from _ended_jobs(jobs, now)
+        yield from _find_ended_jobs(jobs, now)
 
 
-def low_balance(run: Run, now: datetime) -> News:
+def make_balance_news(run: Run, now: datetime) -> News:
     """Return the news that the balance does not cover what is due; its key changes daily."""
     return News(
         Cause.BALANCE,
@@ -116,7 +116,7 @@ def low_balance(run: Run, now: datetime) -> News:
     )
 
 
-def _complete(session: Session, run: Run) -> Iterator[News]:
+def _find_completion(session: Session, run: Run) -> Iterator[News]:
     subjects = (PLACES, participants_in(State.FINISHED))
     counted = dict(
         session.execute(
@@ -132,7 +132,7 @@ def _complete(session: Session, run: Run) -> Iterator[News]:
         yield News(Cause.COMPLETE, about, f"All {places} places are finished.")
 
 
-def _quiet(session: Session, run: Run, minutes: int, now: datetime) -> Iterator[News]:
+def _find_silence(session: Session, run: Run, minutes: int, now: datetime) -> Iterator[News]:
     # Only the active participants are read, who are few: a run may have millions of answers.
     at_work = Participant.run_id == run.id, Participant.state.in_(ACTIVE_STATES)
     people, came = session.execute(
@@ -155,7 +155,7 @@ def _quiet(session: Session, run: Run, minutes: int, now: datetime) -> Iterator[
         )
 
 
-def _payments(session: Session, run: Run, now: datetime) -> Iterator[News]:
+def _find_waiting_payments(session: Session, run: Run, now: datetime) -> Iterator[News]:
     waiting = (
         Payment.run_id == run.id,
         Payment.state.not_in(SETTLED_FOR_GOOD),
@@ -167,7 +167,7 @@ def _payments(session: Session, run: Run, now: datetime) -> Iterator[News]:
         yield News(Cause.PAYMENT, f"payment {run.ref} {newest}", text)
 
 
-def _ended_jobs(jobs: Collection[Job], now: datetime) -> Iterator[News]:
+def _find_ended_jobs(jobs: Collection[Job], now: datetime) -> Iterator[News]:
     endings = {JobState.DONE: "is done", JobState.FAILED: "failed"}
     for job in jobs:
         if job.state in endings and now - datetime.fromisoformat(job.asked_at) < _LATEST_JOBS:
@@ -180,12 +180,14 @@ WAITS = tuple(timedelta(minutes=n) for n in (1, 5, 20, 60, 240))
 _AT_A_TIME = 50
 
 
-def causes_of(notification: Notification) -> frozenset[Cause]:
+def get_causes(notification: Notification) -> frozenset[Cause]:
     """Return the causes that a user selected for an address."""
     return frozenset(map(Cause, notification.causes.split()))
 
 
-def watchers(session: Session, cause: Cause | None = None) -> list[tuple[Notification, User]]:
+def list_notified_users(
+    session: Session, cause: Cause | None = None
+) -> list[tuple[Notification, User]]:
     """Return the addresses and their users, for one cause or for all."""
     rows = session.execute(
         select(Notification, User)
@@ -193,37 +195,37 @@ def watchers(session: Session, cause: Cause | None = None) -> list[tuple[Notific
         .where(User.disabled_at.is_(None))
         .order_by(Notification.id)
     )
-    return [(n, user) for n, user in rows if cause is None or cause in causes_of(n)]
+    return [(n, user) for n, user in rows if cause is None or cause in get_causes(n)]
 
 
-def watched_runs(session: Session, user: User) -> list[Run]:
+def list_watched_runs(session: Session, user: User) -> list[Run]:
     """Return the runs about which a user gets notices: visible, not simulated, not archived."""
-    visible = Run.simulated.is_(False), Run.archived_at.is_(None), runs_seen_by(user)
+    visible = Run.simulated.is_(False), Run.archived_at.is_(None), filter_visible_runs(user)
     return list(session.scalars(select(Run).where(*visible).order_by(Run.id)))
 
 
 def write_notices(services: Services) -> int:
     """Store a notice of each new event for every address; return the number of new notices."""
     with reading(services.sessions) as session:
-        addresses = watchers(session)
+        addresses = list_notified_users(session)
         if not addresses:
             return 0
         jobs = list(Jobs(services.instance).everything())
         news = [
             (notification.id, run, event)
             for notification, user in addresses
-            for run, event in _news_of_user(session, services, notification, user, jobs)
+            for run, event in _list_news_of_user(session, services, notification, user, jobs)
         ]
     return add_notices(services, news)
 
 
-def _news_of_user(
+def _list_news_of_user(
     session: Session, services: Services, notification: Notification, user: User, jobs: list[Job]
 ) -> Iterator[tuple[Run, News]]:
-    quiet, causes = notification.quiet_minutes, causes_of(notification)
-    for run in watched_runs(session, user):
+    quiet, causes = notification.quiet_minutes, get_causes(notification)
+    for run in list_watched_runs(session, user):
         of_run = [job for job in jobs if job.subject == run.ref]
-        for event in news_of_run(session, run, of_run, causes, quiet, services.now()):
+        for event in list_run_news(session, run, of_run, causes, quiet, services.now()):
             yield run, event
 
 
@@ -241,7 +243,7 @@ def add_notices(services: Services, news: list[tuple[int, Run, News]]) -> int:
             for address, run, event in news
             if (address, event.about) not in stored
         ]
-        titles = titles_of(session, [run for _, run, _ in new])
+        titles = list_titles(session, [run for _, run, _ in new])
     for notification_id, run, event in new:
         link = f"{services.settings.link_base}/researcher/runs/{run.ref}"
         text = f"{titles[run.id]} (run {run.ref}): {event.text}\n\n{link}"
@@ -264,11 +266,11 @@ def send_notices(services: Services) -> int:
     with reading(services.sessions) as session:
         ids = session.scalars(due).all()
     for id_ in ids:
-        arrived += _send(services, id_)
+        arrived += _send_notice(services, id_)
     return arrived
 
 
-def _send(services: Services, id_: int) -> bool:
+def _send_notice(services: Services, id_: int) -> bool:
     with services.sessions.begin() as session:
         notice = session.get(Notice, id_, with_for_update=True)
         if notice is None or notice.next_at is None or notice.next_at > services.now():
@@ -278,11 +280,11 @@ def _send(services: Services, id_: int) -> bool:
         notice.next_at = services.now() + WAITS[notice.tries] if tries_remain else None
         notice.tries += 1
         notification = session.get_one(Notification, notice.notification_id)
-        way, address, text = Way(notification.way), notification.address, notice.text
+        way, address, text = Channel(notification.way), notification.address, notice.text
         about = notice.about
     problem = ""
     try:
-        deliver(services, way, address, about, text)
+        deliver_notice(services, way, address, about, text)
     except DeliveryError as error:
         problem = str(error)
     except Exception as error:
@@ -298,14 +300,14 @@ def _send(services: Services, id_: int) -> bool:
     return not problem
 
 
-def deliver(services: Services, way: Way, address: str, about: str, text: str) -> None:
+def deliver_notice(services: Services, way: Channel, address: str, about: str, text: str) -> None:
     """Send one notice to one address.
 
     Raises:
         DeliveryError: It was not delivered.
     """
-    if way is Way.MAIL:
+    if way is Channel.MAIL:
         subject = f"Parallax: {text.partition(chr(10))[0]}"
         send_mail(services.settings, address, subject, text)
     else:
-        send_outside(address, {"text": text, "about": about})
+        send_webhook(address, {"text": text, "about": about})

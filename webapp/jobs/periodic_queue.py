@@ -20,14 +20,14 @@ from huey.storage import BaseStorage
 from webapp.core.metrics import Metrics
 from webapp.database.locks import exclusive
 from webapp.jobs.housekeeping import (
-    delete_addresses,
+    check_platform_balances,
+    delete_old_address_digests,
     empty_database_log,
     erase_due_identities,
     give_places_to_workers,
-    look_at_balances,
+    notify_researchers,
     release_leases,
     summarise_runs,
-    tell_researchers,
 )
 from webapp.jobs.long_jobs import remove_outdated_reports
 from webapp.jobs.platforms import finish_payments, poll_platforms, send_reports
@@ -52,7 +52,7 @@ class PeriodicJob:
 PERIODIC: Mapping[str, PeriodicJob] = {
     "release_leases": PeriodicJob(60, release_leases),
     "give_places": PeriodicJob(60, give_places_to_workers),
-    "delete_addresses": PeriodicJob(300, delete_addresses),
+    "delete_addresses": PeriodicJob(300, delete_old_address_digests),
     "empty_log": PeriodicJob(60, empty_database_log),
     "erase_identities": PeriodicJob(3600, erase_due_identities),
     "remove_outdated_reports": PeriodicJob(300, remove_outdated_reports),
@@ -60,8 +60,8 @@ PERIODIC: Mapping[str, PeriodicJob] = {
     "poll_platforms": PeriodicJob(120, poll_platforms),
     "send_reports": PeriodicJob(60, send_reports),
     "finish_payments": PeriodicJob(300, finish_payments),
-    "tell_researchers": PeriodicJob(60, tell_researchers),
-    "look_at_balances": PeriodicJob(3600, look_at_balances),
+    "tell_researchers": PeriodicJob(60, notify_researchers),
+    "look_at_balances": PeriodicJob(3600, check_platform_balances),
 }
 
 
@@ -80,13 +80,13 @@ class _Consumer(Consumer):  # type: ignore[misc]
         return scheduler
 
 
-class _Embedded(_Consumer):
+class _EmbeddedConsumer(_Consumer):
     def _set_signal_handlers(self) -> None:
         # The process belongs to the server, and so do its signal handlers.
         return
 
 
-class Embedded:
+class EmbeddedQueue:
     """A queue served by threads of this process until they are stopped.
 
     Args:
@@ -94,7 +94,7 @@ class Embedded:
     """
 
     def __init__(self, queue: Huey) -> None:
-        self._consumer = _Embedded(queue, **_options(_CHECK_S))
+        self._consumer = _EmbeddedConsumer(queue, **_get_consumer_options(_CHECK_S))
         self._consumer.start()
 
     def stop(self) -> None:
@@ -120,14 +120,14 @@ def open_queue(
     for name, job in jobs.items():
 
         def tick(name: str = name, job: PeriodicJob = job) -> None:
-            do(name, job, services, folder, metrics)
+            run_job(name, job, services, folder, metrics)
 
-        due = partial(_claim, queue.storage, name, job.every_s, services.now)
+        due = partial(_claim_tick, queue.storage, name, job.every_s, services.now)
         queue.periodic_task(due, name=name)(tick)
     return queue
 
 
-def do(
+def run_job(
     name: str, job: PeriodicJob, services: Services, folder: Path, metrics: Metrics | None
 ) -> bool:
     """Run a job unless it is running elsewhere, and return whether it succeeded."""
@@ -139,7 +139,7 @@ def do(
                 return True
             job.do(services)
             with suppress(OSError):  # a full disk, which other checks report
-                _done_file(folder, name).touch()
+                _get_done_file(folder, name).touch()
     except Exception:
         _LOG.exception("job failed", extra={"job": name})
         done = False
@@ -151,7 +151,7 @@ def do(
     return done
 
 
-def last_done(folder: Path, name: str) -> datetime | None:
+def get_last_success(folder: Path, name: str) -> datetime | None:
     """Return when a job last succeeded on this machine; None if it never did.
 
     Args:
@@ -159,16 +159,16 @@ def last_done(folder: Path, name: str) -> datetime | None:
         name: The job's name.
     """
     try:
-        return datetime.fromtimestamp(_done_file(folder, name).stat().st_mtime, UTC)
+        return datetime.fromtimestamp(_get_done_file(folder, name).stat().st_mtime, UTC)
     except OSError:
         return None
 
 
-def _done_file(folder: Path, name: str) -> Path:
+def _get_done_file(folder: Path, name: str) -> Path:
     return folder / f"job_{name}.done"
 
 
-def _claim(
+def _claim_tick(
     store: BaseStorage, name: str, every_s: int, now: Callable[[], datetime], _by_huey: datetime
 ) -> bool:
     """Claim the present tick, and return whether this process got it."""
@@ -176,7 +176,7 @@ def _claim(
     try:
         if not store.put_if_empty(f"{name} {number}", b""):
             return False
-        _forget_claims(store, name, number)
+        _delete_old_claims(store, name, number)
     except Exception:
         # The next check, a few seconds from now, tries again.
         _LOG.exception("the jobs' queue cannot be used", extra={"job": name})
@@ -184,7 +184,7 @@ def _claim(
     return True
 
 
-def _forget_claims(store: BaseStorage, name: str, number: int) -> None:
+def _delete_old_claims(store: BaseStorage, name: str, number: int) -> None:
     # Clocks of several machines may differ by a tick. Claims far in the future are also deleted:
     # the clock was wrong when they were made, and the work must not wait until that time.
     for key in store.result_items():
@@ -193,17 +193,17 @@ def _forget_claims(store: BaseStorage, name: str, number: int) -> None:
             store.pop_data(key)
 
 
-def consume(queue: Huey, check_s: int = _CHECK_S) -> None:
+def serve_queue(queue: Huey, check_s: int = _CHECK_S) -> None:
     """Serve a queue until the process is told to end; a running job ends first.
 
     Args:
         queue: The queue.
         check_s: How often to look for an unclaimed tick; a divisor of 60.
     """
-    _Consumer(queue, graceful_signal="TERM", **_options(check_s)).run()
+    _Consumer(queue, graceful_signal="TERM", **_get_consumer_options(check_s)).run()
 
 
-def _options(check_s: int) -> dict[str, float | int]:
+def _get_consumer_options(check_s: int) -> dict[str, float | int]:
     return {
         "workers": 1,
         "max_delay": check_s / 2,

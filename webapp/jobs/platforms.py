@@ -52,7 +52,7 @@ def poll_platforms(services: Services) -> None:
     open_runs = select(Run).join(Recruitment, Recruitment.run_id == Run.id)
     with reading(services.sessions) as session:
         runs = session.scalars(open_runs.where(Run.closed_at.is_(None))).all()
-    _for_each(
+    _call_each_platform(
         services,
         runs,
         lambda run, platform: poll(services.sessions, platform, run.ref, services.now()),
@@ -77,14 +77,14 @@ def finish_payments(services: Services) -> None:
     with reading(services.sessions) as session:
         rows = session.execute(unfinished_payments).all()
     ids = {run: [id_ for _, id_ in payments] for run, payments in groupby(rows, lambda row: row[0])}
-    _for_each(
+    _call_each_platform(
         services,
         ids,
         lambda run, platform: pay(services.sessions, platform, ids[run], services.now),
     )
 
 
-def _for_each(
+def _call_each_platform(
     services: Services, runs: Iterable[Run], do: Callable[[Run, Platform], object]
 ) -> None:
     problems = []
@@ -113,11 +113,11 @@ def send_reports(services: Services) -> None:
         WebappError: Some could not be sent because of a fault of the installation, such as a
             missing secret; the others were.
     """
-    hold_what_may_be_told(services)
+    hold_unrepeatable_reports(services)
     problems = dict[str, int]()
     for report_id in due_reports(services.sessions, services.now()):
         try:
-            _send(services, report_id)
+            _send_report(services, report_id)
         except WebappError as error:
             problems[str(error)] = problems.get(str(error), 0) + 1
         except Exception as error:
@@ -130,7 +130,7 @@ def send_reports(services: Services) -> None:
         )
 
 
-def hold_what_may_be_told(services: Services) -> None:
+def hold_unrepeatable_reports(services: Services) -> None:
     """After a restore, hold every call that must not be repeated for a researcher's decision."""
     with reading(services.sessions) as session:
         if not may_be_told(session.connection()):
@@ -139,7 +139,7 @@ def hold_what_may_be_told(services: Services) -> None:
         if not may_be_told(session.connection()):
             return  # Another process did it first.
         for run in session.scalars(select(Run).order_by(Run.id)).all():
-            only_once = _only_once(services, session, run)
+            only_once = _make_repeat_check(services, session, run)
             if n_held := hold_reports(session, run, only_once, services.now()):
                 _LOG.warning(
                     "run %s: %d reports held: parallax reconcile %s", run.ref, n_held, run.ref
@@ -147,7 +147,7 @@ def hold_what_may_be_told(services: Services) -> None:
         told_held(session.connection())
 
 
-def _only_once(services: Services, session: Session, run: Run) -> Callable[[Ending], bool]:
+def _make_repeat_check(services: Services, session: Session, run: Run) -> Callable[[Ending], bool]:
     pays = False
     try:
         kind = recruiter_class(run.recruiter)
@@ -168,7 +168,7 @@ def _only_once(services: Services, session: Session, run: Run) -> Callable[[Endi
     return only_once
 
 
-def _send(services: Services, report_id: int) -> None:
+def _send_report(services: Services, report_id: int) -> None:
     with reading(services.sessions) as session:
         report = session.get_one(OutgoingReport, report_id)
         run = session.get_one(Run, report.run_id)

@@ -32,13 +32,13 @@ def _make_queue(name: str, engine: Engine, folder: Path) -> Huey:
         # Two servers that start at once would both create the tables.
         return PostgresHuey(
             name,
-            connection=partial(_connect, engine),
+            connection=partial(_connect_storage, engine),
             table_prefix=_TABLES,
             blocking=False,
             results=False,
         )
 
 
-def _connect(engine: Engine) -> object:
+def _connect_storage(engine: Engine) -> object:
     arguments, keywords = engine.dialect.create_connect_args(engine.url)
     return engine.dialect.loaded_dbapi.connect(*arguments, **keywords)

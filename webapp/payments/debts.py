@@ -14,7 +14,7 @@ from webapp.payments.accounts import PayeeAccount, accounts
 from webapp.payments.ledger import payments_of
 from webapp.payments.reconciliation.statement import owed_minor, paid_minor
 from webapp.recruitment.publish import recruitment_of
-from webapp.runs.runs import study_as_launched
+from webapp.runs.runs import load_launched_study
 
 _MOST_NAMED = 20
 
@@ -54,7 +54,7 @@ def debts_of(session: Session, run: Run, only: Sequence[int] | None = None) -> l
     """
     if recruitment_of(session, run) is None:
         return []
-    study, debts = study_as_launched(session, run), list[Debt]()
+    study, debts = load_launched_study(session, run), list[Debt]()
     for account in accounts(session, run, only):
         owed, paid = owed_minor(account, study), paid_minor(account.payments)
         promised = _promised_minor(account)

@@ -42,8 +42,8 @@ from webapp.recruitment.plan_cost import limits_of
 from webapp.recruitment.poll import poll
 from webapp.recruitment.publish import published, recruitment_hits
 from webapp.recruitment.terms import refuse_another_reward, refuse_other_purse, task_of
-from webapp.runs.runs import named_run, study_as_launched
-from webapp.runs.second_person import Wanted, done_by_two, first_of_two
+from webapp.runs.runs import find_named_run, load_launched_study
+from webapp.runs.second_person import GuardedRequest, close_request, find_first_person
 from webapp.users.audit_log import record_act
 
 
@@ -287,8 +287,8 @@ class RunPayments:
 
     def _first_of_two(self, proposal: Proposal, order: str) -> str:
         told = f"{len(proposal.entries)} payments, {self._amount(proposal.amount_minor)} in all"
-        wanted = Wanted(self.run, self.study, "payments", order, told, self.by, self.now())
-        return first_of_two(self.sessions, wanted)
+        wanted = GuardedRequest(self.run, self.study, "payments", order, told, self.by, self.now())
+        return find_first_person(self.sessions, wanted)
 
     def _note(
         self, proposal: Proposal, undo_rejections: bool, first: str, order: str, session: Session
@@ -303,7 +303,7 @@ class RunPayments:
         }
         if first:
             after["asked for by"] = first
-            done_by_two(session, self.run, "payments", order)
+            close_request(session, self.run, "payments", order)
         if undo_rejections:
             after["rejections"] = "undone"
         if len(reasons := {entry.item.reason for entry in proposal.entries}) == 1:
@@ -332,9 +332,9 @@ def open_run_payments(
         PlatformError: The platform cannot be asked.
     """
     with reading(sessions) as session:
-        run = named_run(session, run_ref)
+        run = find_named_run(session, run_ref)
         platform = open_platform(run.recruiter, settings, live=live)
-        study = study_as_launched(session, run)
+        study = load_launched_study(session, run)
         where_it_is = published(session, run, platform.endpoint)
     refuse_other_purse(run, study, where_it_is, platform)
     poll(sessions, platform, run_ref, now())

@@ -30,9 +30,9 @@ from webapp.database.models import (
     Tag,
 )
 from webapp.database.models.identity import names_of
-from webapp.runs.humanness import told_of
-from webapp.runs.integrity import certificates, flags_of
-from webapp.runs.people import AnsweredTrial, record_of
+from webapp.runs.humanness import describe_own_score
+from webapp.runs.integrity import get_flags, make_certificates
+from webapp.runs.people import AnsweredTrial, load_participant_record
 from webapp.sessions.lookup import SINGLE
 from webapp.sessions.session_payload import shown_trial
 
@@ -74,7 +74,7 @@ def own_data(session: Session, run: Run, study: Study, participant: Participant)
         study: The run's study.
         participant: The participant who asks.
     """
-    record = record_of(session, run, participant.ref)
+    record = load_participant_record(session, run, participant.ref)
     assert record is not None
     devices, visits = _of(session, Device, participant), _of(session, LinkVisit, participant)
     summaries = _of(session, SessionSummary, participant)
@@ -91,7 +91,9 @@ def own_data(session: Session, run: Run, study: Study, participant: Participant)
         "devices": list(map(_plain, devices)),
         "events": list(map(_plain, record.events)),
         "how_plausible": _plausibility(session, run, study, participant),
-        "people_or_program_by_published_rates": told_of(session, run, study, participant.id),
+        "people_or_program_by_published_rates": describe_own_score(
+            session, run, study, participant.id
+        ),
         "summary_for_the_researchers": [
             _plain(row, without=(*_KEYS, "judged")) for row in summaries
         ],
@@ -134,14 +136,14 @@ def _plausibility(
     session: Session, run: Run, study: Study, participant: Participant
 ) -> dict[str, Any] | None:
     """Return the participant's plausibility score and its parts; None if there is none."""
-    certificate = next(certificates(session, run, study, only=participant.id), None)
+    certificate = next(make_certificates(session, run, study, only=participant.id), None)
     if certificate is None or run.simulated:
         return None
     scores = certificate[1]
     return {
         "score_from_0_to_1": scores.agent_likelihood,
         "signals_that_count": {k: v for k, v in scores.signals if k in scores.counting},
-        "flags": flags_of(run, scores),
+        "flags": get_flags(run, scores),
         "excludes_without_a_person": decided_by_score(study),
     }
 

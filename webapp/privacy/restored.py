@@ -18,7 +18,7 @@ from webapp.erasures.file import Deed, Entry, append, blank, content, mark_of, t
 from webapp.erasures.record import Record, by_digest, furthest, known_entries, sign, store
 from webapp.privacy.amendments import answers_of, apply_corrections, correctable, mark_restricted
 from webapp.privacy.forget import find_participant, find_worker, forget
-from webapp.runs.runs import study_as_launched
+from webapp.runs.runs import load_launched_study
 from webapp.sessions.leave import leave
 from webapp.sessions.withdraw import Wish, erase_given, nothing_is_stored, withdraw
 
@@ -116,7 +116,7 @@ def _amend(
         participant = session.get_one(Participant, id_)
         corrections, use = record.amendments_of(mark, every)
         if corrections:
-            study = study_as_launched(session, session.get_one(Run, participant.run_id))
+            study = load_launched_study(session, session.get_one(Run, participant.run_id))
             before = answers_of(session, participant)
             # Participants whose answers the backup lacks are asked again, so nothing is corrected.
             asked = {each.name for each in correctable(session, study, participant)}

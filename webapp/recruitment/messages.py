@@ -10,7 +10,7 @@ from experiment.participation import State
 from webapp.database.models import Assignment, Hit, Participant
 from webapp.errors import RunError
 from webapp.recruiters.capabilities import Messages
-from webapp.runs.runs import named_run
+from webapp.runs.runs import find_named_run
 
 _LONGEST_CHARS = 4000
 
@@ -28,7 +28,7 @@ def recipients(session: Session, run_ref: str, whom: Whom) -> dict[str, list[str
 
     Participants who withdrew or asked for erasure are never included.
     """
-    run = named_run(session, run_ref)
+    run = find_named_run(session, run_ref)
     rows = session.execute(
         select(Hit.platform_id, Assignment.worker_id, Participant.state)
         .select_from(Assignment)

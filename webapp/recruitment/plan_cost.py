@@ -14,7 +14,7 @@ from webapp.recruiters.capabilities import CountedAudience, PublishNotes
 from webapp.recruiters.platform import Platform
 from webapp.recruitment.publish import PublishPlan
 from webapp.runs import second_person
-from webapp.runs.runs import named_run
+from webapp.runs.runs import find_named_run
 
 
 def cost_rows(plan: PublishPlan, platform: Platform) -> tuple[tuple[str, str], ...]:
@@ -66,9 +66,9 @@ def refuse_one_person(
     digest, cost = digest_of(plan, platform), plan.cost
     told = f"places to be offered for {in_words(cost.total_minor, cost.currency)}"
     with reading(sessions) as session:
-        run = named_run(session, plan.run_ref)
-    wanted = second_person.Wanted(run, plan.study, "publishing", digest, told, by, now)
-    second_person.refuse_one_person(sessions, wanted)
+        run = find_named_run(session, plan.run_ref)
+    wanted = second_person.GuardedRequest(run, plan.study, "publishing", digest, told, by, now)
+    second_person.check_second_person(sessions, wanted)
 
 
 def digest_of(plan: PublishPlan, platform: Platform) -> str:

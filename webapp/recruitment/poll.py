@@ -29,7 +29,7 @@ from webapp.recruiters.statuses import (
 from webapp.recruitment.assignments import confirm_claim, give_up
 from webapp.recruitment.publish import published
 from webapp.recruitment.reports import ReportState
-from webapp.runs.runs import named_run, study_as_launched
+from webapp.runs.runs import find_named_run, load_launched_study
 
 
 def part_paid_minor(session: Session, assignment: Assignment, submission: Submission) -> int | None:
@@ -57,7 +57,7 @@ def part_paid_minor(session: Session, assignment: Assignment, submission: Submis
     if session.scalar(ours) is None:
         return None
     run = session.get_one(Run, assignment.run_id)
-    return study_as_launched(session, run).withdrawn_minor or None
+    return load_launched_study(session, run).withdrawn_minor or None
 
 
 _RECEIPT = "receipt"
@@ -101,7 +101,7 @@ def poll(sessions: Sessions, platform: Platform, run_ref: str, now: datetime) ->
     except PlatformError as error:
         failure = error
     with reading(sessions) as session:
-        run = named_run(session, run_ref)
+        run = find_named_run(session, run_ref)
         hits = session.scalars(
             select(Hit).where(Hit.run_id == run.id, Hit.platform_id.is_not(None)).order_by(Hit.id)
         ).all()
@@ -224,7 +224,7 @@ def _give_back(
 
 def _latest(session: Session, run: Run, now: datetime) -> datetime:
     """Return the latest acceptance time, by our records, at which the time limit is over now."""
-    terms = study_as_launched(session, run).recruitment
+    terms = load_launched_study(session, run).recruitment
     return now - timedelta(minutes=terms.duration_minutes if terms else 0)
 
 
@@ -243,7 +243,7 @@ def _grant(sessions: Sessions, platform: Platform, run_ref: str, now: datetime) 
         How many got the qualification, and how many the platform refused.
     """
     with reading(sessions) as session:
-        run = named_run(session, run_ref)
+        run = find_named_run(session, run_ref)
         recruitment = published(session, run, platform.endpoint)
         waiting = session.execute(
             select(Assignment.id, Assignment.worker_id).where(

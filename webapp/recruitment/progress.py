@@ -9,7 +9,7 @@ from webapp.database.engine import Sessions, reading
 from webapp.recruiters.platform import OfferState, Platform, Submission
 from webapp.recruiters.statuses import RETURNED_STATUSES, SUBMITTED_STATUSES, AssignmentStatus
 from webapp.recruitment.publish import move_expiry, published, recruitment_hits
-from webapp.runs.runs import named_run
+from webapp.runs.runs import find_named_run
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ def hit_states(
         RunError: The run was not published, or was published elsewhere.
     """
     with reading(sessions) as session:
-        run = named_run(session, run_ref)
+        run = find_named_run(session, run_ref)
         published(session, run, platform.endpoint)
         hits = recruitment_hits(session, run)
     for hit in hits:

@@ -60,7 +60,7 @@ from webapp.recruitment.terms import (
     terms_of,
     unfilled_places,
 )
-from webapp.runs.runs import named_run, study_as_launched
+from webapp.runs.runs import find_named_run, load_launched_study
 
 _YET_TO_BE_MADE = "(the id of the qualification)"
 
@@ -117,7 +117,7 @@ def draft(
     if not plan.task.list_quotas:
         return plan
     with reading(sessions) as session:
-        free = free_places(session, named_run(session, run_ref))
+        free = free_places(session, find_named_run(session, run_ref))
     by_list = quotas(run_ref, link, platform, posted, free, plan.unfilled - plan.open)
     places = sum(n for _, n in by_list)
     offers = [replace(each, places=places, quotas=by_list) for each in plan.offers[:1] if by_list]
@@ -130,8 +130,8 @@ def _draft(
 ) -> tuple[PublishPlan, list[str]]:
     """Return the plan without list quotas, and the offers that were posted."""
     with reading(sessions) as session:
-        run = named_run(session, run_ref)
-        study = study_as_launched(session, run)
+        run = find_named_run(session, run_ref)
+        study = load_launched_study(session, run)
         terms = terms_of(study)
         recruitment = recruitment_of(session, run)
         refuse_unpublishable(run, platform.endpoint, link, recruitment)
@@ -277,7 +277,7 @@ def _record_hits(
 ) -> None:
     with sessions.begin() as session:
         ledger_begun(session.connection())
-        run = named_run(session, plan.run_ref)
+        run = find_named_run(session, plan.run_ref)
         # Lock against a simultaneous publication: the second finds the first's rows and adds none.
         session.execute(select(Run.id).where(Run.id == run.id).with_for_update())
         recruitment = recruitment_of(session, run)
@@ -317,12 +317,12 @@ def _own_qualification(sessions: Sessions, platform: Platform, run_ref: str) -> 
     if not isinstance(platform, Qualifications):
         return None
     with reading(sessions) as session:
-        known = recruitment_of(session, named_run(session, run_ref))
+        known = recruitment_of(session, find_named_run(session, run_ref))
         if known is not None and known.qualification_id is not None:
             return known.qualification_id
     made = platform.make_qualification(*own_qualification_words(run_ref))
     with sessions.begin() as session:
-        recruitment = recruitment_of(session, named_run(session, run_ref))
+        recruitment = recruitment_of(session, find_named_run(session, run_ref))
         assert recruitment is not None
         recruitment.qualification_id = made
     return made

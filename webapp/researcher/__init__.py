@@ -1,4 +1,4 @@
-"""The researcher's pages: watching runs, reading about participants, and acting on them.
+"""Researcher pages: watching runs, reading about participants, and acting on them.
 
 Every route declares the role it needs (``access.allowed``). A route without a declaration is
 refused, and a test checks the table of all routes against all roles.
@@ -7,7 +7,7 @@ refused, and a test checks the table of all routes against all roles.
 from flask import Blueprint, Flask
 
 from webapp.core.urls import RESEARCHER_PATH
-from webapp.researcher.access import guarded
+from webapp.researcher.access import guard_blueprint
 from webapp.researcher.accounts import account_pages
 from webapp.researcher.api import api
 from webapp.researcher.film import film_pages
@@ -68,9 +68,9 @@ _PAGES = (
 
 
 def register_researcher_pages(app: Flask) -> None:
-    """Add the researchers' pages to the app."""
+    """Add the researcher pages to the app."""
     for pages in _PAGES:
-        app.register_blueprint(guarded(pages), url_prefix=RESEARCHER_PATH)
+        app.register_blueprint(guard_blueprint(pages), url_prefix=RESEARCHER_PATH)
     app.register_blueprint(api, url_prefix=f"{RESEARCHER_PATH}/api")
     files = Blueprint("researcher_files", __name__, static_folder="static")
     app.register_blueprint(files, url_prefix=RESEARCHER_PATH)

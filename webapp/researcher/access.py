@@ -19,19 +19,19 @@ from webapp.core.urls import RESEARCHER_PATH
 from webapp.database.engine import reading
 from webapp.database.models import Project, Run, SignIn, User
 from webapp.errors import RequestError
-from webapp.researcher.template_globals import template_globals
+from webapp.researcher.template_globals import make_template_globals
 from webapp.services import current_services
-from webapp.users.projects import rights_in
-from webapp.users.roles import Right, Role, lowest_in_common
-from webapp.users.second_factor import Needed, factor_of
-from webapp.users.sign_in import form_token, note_in_use, signed_in
+from webapp.users.projects import get_project_rights
+from webapp.users.roles import Right, Role, find_lowest_role
+from webapp.users.second_factor import SecondFactorPolicy, find_confirmed_factor
+from webapp.users.sign_in import find_session, make_form_token, record_session_use
 
 COOKIE = "parallax_researcher"
 _CHANGES = frozenset({"POST", "PUT", "PATCH", "DELETE"})
 View = TypeVar("View", bound=Callable[..., Any])
 
 
-def allowed(
+def require_access(
     needed: Role | Right | None,
     *,
     largest_body: int | None = None,
@@ -57,7 +57,7 @@ def allowed(
     return mark
 
 
-def needed_of(endpoint: str) -> Role | Right | None:
+def get_required_access(endpoint: str) -> Role | Right | None:
     """Return the role or right that a view needs, None if the view is open to everybody.
 
     Raises:
@@ -70,12 +70,12 @@ def needed_of(endpoint: str) -> Role | Right | None:
     return needed
 
 
-def guarded(pages: Blueprint) -> Blueprint:
+def guard_blueprint(pages: Blueprint) -> Blueprint:
     """Return the blueprint, with an access check before every request to it."""
     if not pages._got_registered_once:
-        pages.before_request(_let_in)
-        pages.context_processor(template_globals)
-        pages.register_error_handler(RequestError, _refused)
+        pages.before_request(_check_access)
+        pages.context_processor(make_template_globals)
+        pages.register_error_handler(RequestError, _render_refusal)
     return pages
 
 
@@ -85,56 +85,56 @@ def current_user() -> User:
     return user
 
 
-def may_still_see() -> bool:
+def is_still_allowed() -> bool:
     """Return whether the user watching a run is still signed in and allowed to see the run."""
-    signed_in_user = _session_of(request.cookies.get(COOKIE, ""))
+    signed_in_user = _find_signed_in_user(request.cookies.get(COOKIE, ""))
     try:
         if signed_in_user is not None:
-            refuse_outside(signed_in_user[0], Right.SEE)
+            check_project_right(signed_in_user[0], Right.SEE)
     except RequestError:
         return False
     return signed_in_user is not None
 
 
-def _let_in() -> ResponseReturnValue | None:
+def _check_access() -> ResponseReturnValue | None:
     g.user, g.form_token, g.rights, g.project_id = None, "", frozenset(), None
-    needed = needed_of(request.endpoint or "")
+    needed = get_required_access(request.endpoint or "")
     token = request.cookies.get(COOKIE, "")
-    signed_in_user = _session_of(token)
+    signed_in_user = _find_signed_in_user(token)
     set_language(SOURCE_LANGUAGE)
     if signed_in_user is not None:
         g.user, sign_in = signed_in_user
-        g.form_token = form_token(token)
-        note_in_use(current_services().sessions, sign_in, current_services().now())
+        g.form_token = make_form_token(token)
+        record_session_use(current_services().sessions, sign_in, current_services().now())
     if request.method in _CHANGES:
         view: Any = current_app.view_functions[request.endpoint or ""]
         if view.largest_body is not None and signed_in_user is not None:
             request.max_content_length = view.largest_body
-        _refuse_foreign_form(token if signed_in_user else "")
+        _check_form_token(token if signed_in_user else "")
     if needed is None:
         return None
     if g.user is None:
-        return redirect(url_for("sign_in.show", next=_way_back()), 303)
+        return redirect(url_for("sign_in.show_sign_in_form", next=_get_return_address()), 303)
     if isinstance(needed, Right):
-        refuse_outside(g.user, needed)
+        check_project_right(g.user, needed)
     elif not Role(g.user.role).may(needed):
-        raise not_allowed(g.user, needed)
-    return _to_second_factor(g.user)
+        raise make_role_refusal(g.user, needed)
+    return _redirect_to_second_factor(g.user)
 
 
-def _to_second_factor(user: User) -> ResponseReturnValue | None:
+def _redirect_to_second_factor(user: User) -> ResponseReturnValue | None:
     """Redirect a user who lacks a required second factor to the page where it is set up."""
     services = current_services()
     view: Any = current_app.view_functions[request.endpoint or ""]
-    needed = Needed(services.settings.second_factor).concerns(user)
+    needed = SecondFactorPolicy(services.settings.second_factor).concerns(user)
     if view.before_second_factor or not needed:
         return None
     with reading(services.sessions) as session:
-        has_factor = factor_of(session, user) is not None
-    return None if has_factor else redirect(url_for("second_factor.show_factor"), 303)
+        has_factor = find_confirmed_factor(session, user) is not None
+    return None if has_factor else redirect(url_for("second_factor.show_second_factor"), 303)
 
 
-def _refused(error: RequestError) -> ResponseReturnValue:
+def _render_refusal(error: RequestError) -> ResponseReturnValue:
     current_app.logger.info("%s %s: %s", request.method, request.endpoint, error.code)
     titles = {
         HTTPStatus.NOT_FOUND: "Not found",
@@ -145,18 +145,18 @@ def _refused(error: RequestError) -> ResponseReturnValue:
     return page, error.status
 
 
-def _session_of(token: str) -> tuple[User, SignIn] | None:
+def _find_signed_in_user(token: str) -> tuple[User, SignIn] | None:
     if not token:
         return None
     services = current_services()
     with reading(services.sessions) as session:
-        return signed_in(session, token, services.now())
+        return find_session(session, token, services.now())
 
 
-def _refuse_foreign_form(token: str) -> None:
+def _check_form_token(token: str) -> None:
     # The app has refused requests from other sites; without a session there is nothing to protect.
     sent = request.form.get("form_token", "").encode("utf-8", "replace")
-    if token and not hmac.compare_digest(form_token(token).encode(), sent):
+    if token and not hmac.compare_digest(make_form_token(token).encode(), sent):
         raise RequestError(
             "This form is too old, so nothing was done. Please load the page again and repeat it.",
             status=403,
@@ -164,11 +164,11 @@ def _refuse_foreign_form(token: str) -> None:
         )
 
 
-def _way_back() -> str:
+def _get_return_address() -> str:
     return request.full_path.rstrip("?") if request.method == "GET" else ""
 
 
-def safe_way_back(address: str) -> str:
+def get_safe_return_address(address: str) -> str:
     """Return the page to open after signing in.
 
     Always a researcher page, whatever the link names.
@@ -176,10 +176,10 @@ def safe_way_back(address: str) -> str:
     is_ours = (
         address.startswith(f"{RESEARCHER_PATH}/") and "\\" not in address and "//" not in address
     )
-    return address if is_ours else url_for("runs.show_all")
+    return address if is_ours else url_for("runs.show_runs")
 
 
-def with_cookie(response: Response, token: str) -> Response:
+def set_session_cookie(response: Response, token: str) -> Response:
     """Return the response with the cookie that keeps the user signed in."""
     response.set_cookie(
         COOKIE,
@@ -192,7 +192,7 @@ def with_cookie(response: Response, token: str) -> Response:
     return response
 
 
-def without_cookie(response: Response) -> Response:
+def delete_session_cookie(response: Response) -> Response:
     """Return the response with the cookie deleted."""
     response.delete_cookie(COOKIE, path=RESEARCHER_PATH, httponly=True, samesite="Lax")
     return response
@@ -201,7 +201,7 @@ def without_cookie(response: Response) -> Response:
 NO_RUN = "There is no study at this address. Please check the link you were given."
 
 
-def refuse_outside(user: User, needed: Right, only: int | None = None) -> None:
+def check_project_right(user: User, needed: Right, only: int | None = None) -> None:
     """Refuse a user who lacks a right, and store the user's rights in the project for the request.
 
     Args:
@@ -213,15 +213,15 @@ def refuse_outside(user: User, needed: Right, only: int | None = None) -> None:
         RequestError: The user may not see the project, or lacks the right.
     """
     with reading(current_services().sessions) as session:
-        project_id = _project_of_request(session)
+        project_id = _find_requested_project_id(session)
         g.project_id = project_id
-        g.rights = rights_in(session, user, project_id)
+        g.rights = get_project_rights(session, user, project_id)
     if Right.SEE not in g.rights or (only is not None and project_id != only):
-        raise _nothing_there()
+        raise _make_not_found_error()
     if needed in g.rights:
         return
     if project_id is None:
-        raise not_allowed(user, lowest_in_common(needed))
+        raise make_role_refusal(user, find_lowest_role(needed))
     raise RequestError(
         f'Your role in this project does not include the right to "{needed}". Ask a '
         "manager of the project.",
@@ -230,7 +230,7 @@ def refuse_outside(user: User, needed: Right, only: int | None = None) -> None:
     )
 
 
-def not_allowed(user: User, needed: Role) -> RequestError:
+def make_role_refusal(user: User, needed: Role) -> RequestError:
     """Return the refusal of a request that needs another role in the installation."""
     return RequestError(
         f"Your role is {user.role}; this needs the role {needed}. Ask an "
@@ -240,36 +240,36 @@ def not_allowed(user: User, needed: Role) -> RequestError:
     )
 
 
-def present_project() -> int | None:
+def get_current_project_id() -> int | None:
     """Return the id of the request's project; None if it has none."""
     project_id: int | None = g.get("project_id")
     return project_id
 
 
-def _project_of_request(session: Session) -> int | None:
+def _find_requested_project_id(session: Session) -> int | None:
     """Return the id of the project that the request names, or of the run that it names."""
     names = request.view_args or {}
     if "ref" in names:
         run = session.execute(select(Run.project_id).where(Run.ref == names["ref"])).first()
         if run is None:
-            raise _nothing_there()
+            raise _make_not_found_error()
         return run[0]
     name = names.get("project", request.values.get("project", ""))
     if not name:
         return None
     project_id = session.scalar(select(Project.id).where(Project.name == name))
     if project_id is None:
-        raise _nothing_there()
+        raise _make_not_found_error()
     return project_id
 
 
-def _nothing_there() -> RequestError:
+def _make_not_found_error() -> RequestError:
     if "ref" in (request.view_args or {}):
         return RequestError(NO_RUN, status=404, code="unknown_run")
     name = (request.view_args or {}).get("project", request.values.get("project", ""))
     if not name:
         # Objects without a project are open only to roles of the installation.
-        return not_allowed(g.user, Role.VIEWER)
+        return make_role_refusal(g.user, Role.VIEWER)
     return RequestError(
         "There is no project at this address, or you are no member of it.",
         status=404,

@@ -20,21 +20,21 @@ from webapp.errors import RequestError
 from webapp.payments.accounts import accounts
 from webapp.payments.ledger import payments_of
 from webapp.payments.reconciliation.statement import statements
-from webapp.researcher.access import refuse_outside
-from webapp.researcher.runs import decide, run_archive
-from webapp.runs.blinding import evidence_shown
-from webapp.runs.runs import Progress, progress
+from webapp.researcher.access import check_project_right
+from webapp.researcher.runs import decide_exclusions, make_export_zip
+from webapp.runs.blinding import get_visible_evidence
+from webapp.runs.runs import Progress, list_run_progress
 from webapp.services import current_services
 from webapp.sessions.lookup import find_run
-from webapp.users.projects import runs_seen_by
+from webapp.users.projects import filter_visible_runs
 from webapp.users.roles import NEEDED_BY, Scope
-from webapp.users.tokens import note_use, user_of_token
+from webapp.users.tokens import find_user_of_token, record_token_use
 
 api = Blueprint("api", __name__)
 View = TypeVar("View", bound=Callable[..., Any])
 
 
-def scoped(scope: Scope) -> Callable[[View], View]:
+def require_scope(scope: Scope) -> Callable[[View], View]:
     """Declare which scope of a token a view needs."""
 
     def mark(view: View) -> View:
@@ -45,29 +45,31 @@ def scoped(scope: Scope) -> Callable[[View], View]:
 
 
 @api.get("/runs")
-@scoped(Scope.READ)
-def runs() -> ResponseReturnValue:
+@require_scope(Scope.READ)
+def list_runs() -> ResponseReturnValue:
     """Return the runs visible to the token's user, within the token's project."""
     token: ApiToken = g.token
-    visible_runs = runs_seen_by(g.user)
+    visible_runs = filter_visible_runs(g.user)
     if token.project_id is not None:
         visible_runs = visible_runs & (Run.project_id == token.project_id)
     with reading(current_services().sessions) as session:
-        return jsonify(runs=[_as_json(run) for run in progress(session, visible_runs)])
+        return jsonify(
+            runs=[_make_run_json(run) for run in list_run_progress(session, visible_runs)]
+        )
 
 
 @api.get("/runs/<ref>")
-@scoped(Scope.READ)
-def run(ref: str) -> ResponseReturnValue:
+@require_scope(Scope.READ)
+def show_run(ref: str) -> ResponseReturnValue:
     """Return a run's progress."""
     with reading(current_services().sessions) as session:
-        [of_run] = progress(session, Run.ref == ref)
-    return jsonify(_as_json(of_run))
+        [of_run] = list_run_progress(session, Run.ref == ref)
+    return jsonify(_make_run_json(of_run))
 
 
 @api.get("/runs/<ref>/decisions")
-@scoped(Scope.REVIEW)
-def decisions(ref: str) -> ResponseReturnValue:
+@require_scope(Scope.REVIEW)
+def list_decisions(ref: str) -> ResponseReturnValue:
     """Return which participants were kept and which excluded, with the rules that applied."""
     with reading(current_services().sessions) as session:
         run = find_run(session, ref)
@@ -84,7 +86,7 @@ def decisions(ref: str) -> ResponseReturnValue:
                 "participant": participant,
                 "kept": verdict.kept,
                 "rule": verdict.rule,
-                "evidence": evidence_shown(session, run, study, verdict),
+                "evidence": get_visible_evidence(session, run, study, verdict),
             }
             for participant, verdict in rows
         ]
@@ -92,16 +94,16 @@ def decisions(ref: str) -> ResponseReturnValue:
 
 
 @api.post("/runs/<ref>/exclude")
-@scoped(Scope.REVIEW)
-def apply_rules(ref: str) -> ResponseReturnValue:
+@require_scope(Scope.REVIEW)
+def apply_exclusion_rules(ref: str) -> ResponseReturnValue:
     """Apply the study's exclusion rules to participants who finished."""
-    result = decide(ref, by=_by())
+    result = decide_exclusions(ref, by=_get_actor_name())
     return jsonify(decided=result.decided, kept=result.kept, excluded=result.excluded)
 
 
 @api.get("/runs/<ref>/money")
-@scoped(Scope.MONEY)
-def money(ref: str) -> ResponseReturnValue:
+@require_scope(Scope.MONEY)
+def list_statements(ref: str) -> ResponseReturnValue:
     """Return the amounts owed and paid to each participant, in minor units; no platform call."""
     services = current_services()
     with reading(services.sessions) as session:
@@ -118,21 +120,21 @@ def money(ref: str) -> ResponseReturnValue:
 
 
 @api.post("/runs/<ref>/export")
-@scoped(Scope.EXPORT)
-def export(ref: str) -> ResponseReturnValue:
+@require_scope(Scope.EXPORT)
+def export_run(ref: str) -> ResponseReturnValue:
     """Send all data of the run as one zip file."""
-    return run_archive(ref, by=_by())
+    return make_export_zip(ref, by=_get_actor_name())
 
 
 @api.before_request
-def _let_in() -> None:
+def _check_token() -> None:
     set_language(SOURCE_LANGUAGE)
     kind, _, token = request.headers.get("Authorization", "").partition(" ")
     services = current_services()
     user_and_token = None
     if kind.lower() == "bearer":
         with reading(services.sessions) as session:
-            user_and_token = user_of_token(session, token.strip(), services.now())
+            user_and_token = find_user_of_token(session, token.strip(), services.now())
     if user_and_token is None:
         raise RequestError(
             "This needs a token that is valid, in the header Authorization: Bearer TOKEN. Make one"
@@ -151,23 +153,23 @@ def _let_in() -> None:
             code="scope_missing",
         )
     if request.view_args:
-        refuse_outside(g.user, NEEDED_BY[scope], only=g.token.project_id)
-    note_use(services.sessions, g.token, services.now())
+        check_project_right(g.user, NEEDED_BY[scope], only=g.token.project_id)
+    record_token_use(services.sessions, g.token, services.now())
 
 
 @api.errorhandler(ParallaxError)
-def refuse(error: ParallaxError) -> ResponseReturnValue:
+def render_error(error: ParallaxError) -> ResponseReturnValue:
     """Return the error as JSON: its code, and a message that explains it."""
     if isinstance(error, RequestError):
         return jsonify(error={"code": error.code, "message": error.problem}), error.status
     return jsonify(error={"code": "refused", "message": str(error)}), 409
 
 
-def _by() -> str:
+def _get_actor_name() -> str:
     return f"{g.user.name} (token {g.token.label})"
 
 
-def _as_json(progress: Progress) -> dict[str, object]:
+def _make_run_json(progress: Progress) -> dict[str, object]:
     run = progress.run
     return {
         "run": run.ref,

@@ -13,10 +13,10 @@ from webapp.database.engine import reading
 from webapp.errors import RequestError
 from webapp.jobs.long_jobs import OVER, Step
 from webapp.recruiters.settings import shown_settings
-from webapp.researcher.access import allowed, current_user
-from webapp.researcher.reports import jobs_here, queue_of_jobs
+from webapp.researcher.access import current_user, require_access
+from webapp.researcher.reports import get_job_queue, get_long_jobs
 from webapp.services import current_services
-from webapp.users.audit_log import audit_entries, first_broken, record_act
+from webapp.users.audit_log import find_first_broken_entry, list_audit_entries, record_act
 from webapp.users.roles import Role
 
 installation_pages = Blueprint("installation", __name__)
@@ -26,8 +26,8 @@ _FOLDER, _KEPT = "room_backups", "7"
 
 
 @installation_pages.get("/installation")
-@allowed(Role.OWNER)
-def show() -> str:
+@require_access(Role.OWNER)
+def show_doctor_findings() -> str:
     """Show every finding of ``parallax doctor``, faults first.
 
     Raises:
@@ -48,7 +48,7 @@ def show() -> str:
 
 
 @installation_pages.get("/settings")
-@allowed(Role.OWNER)
+@require_access(Role.OWNER)
 def show_settings() -> str:
     """Show every setting, with secrets masked."""
     rows = shown_settings(Path(current_app.instance_path))
@@ -56,40 +56,42 @@ def show_settings() -> str:
 
 
 @installation_pages.get("/backups")
-@allowed(Role.OWNER)
+@require_access(Role.OWNER)
 def show_backups() -> str:
     """Show the backups that were made on this page, and the backup jobs."""
-    jobs = jobs_here().about(_BACKUPS)
+    jobs = get_long_jobs().about(_BACKUPS)
     return render_template(
         "researcher/backups.html",
         jobs=jobs,
         at_work=any(job.state not in OVER for job in jobs),
         now=current_services().now(),
-        files=sorted((file.name, file.stat().st_size) for file in _folder().glob("*.backup")),
+        files=sorted(
+            (file.name, file.stat().st_size) for file in _get_backup_folder().glob("*.backup")
+        ),
         folder=_FOLDER,
         kept=_KEPT,
     )
 
 
 @installation_pages.post("/backups")
-@allowed(Role.OWNER)
-def back_up() -> ResponseReturnValue:
+@require_access(Role.OWNER)
+def start_backup() -> ResponseReturnValue:
     """Queue a backup into the installation's folder, unless one is waiting."""
-    services, jobs, user_name = current_services(), jobs_here(), current_user().name
+    services, jobs, user_name = current_services(), get_long_jobs(), current_user().name
     if all(job.state in OVER for job in jobs.about(_BACKUPS)):
         for job in jobs.about(_BACKUPS):
             jobs.remove(job.id)  # the backups themselves lie elsewhere
-        _folder().mkdir(mode=0o700, exist_ok=True)
-        command = ("db", "backup", "--keep", _KEPT, "--", str(_folder()))
+        _get_backup_folder().mkdir(mode=0o700, exist_ok=True)
+        command = ("db", "backup", "--keep", _KEPT, "--", str(_get_backup_folder()))
         steps = [Step("writing the backup and reading it back", command)]
         job = jobs.add(_BACKUPS, "A backup", user_name, services.now(), steps)
         with services.sessions.begin() as session:
             record_act(session, user_name, "backup asked for", services.now())
-        queue_of_jobs().put(job.id)
+        get_job_queue().put(job.id)
     return redirect(url_for("installation.show_backups"), 303)
 
 
-def _folder() -> Path:
+def _get_backup_folder() -> Path:
     return Path(current_app.instance_path) / _FOLDER
 
 
@@ -99,37 +101,39 @@ _COLUMNS = ("number", "at", "who", "act", "run_ref", "before", "after", "previou
 
 
 @audit_pages.get("/audit")
-@allowed(Role.OWNER)
-def show_log() -> str:
+@require_access(Role.OWNER)
+def show_audit_log() -> str:
     """Show every entry of the audit log, the latest first, and whether the chain is intact."""
     with reading(current_services().sessions) as session:
-        entries, broken = list(audit_entries(session))[::-1], first_broken(session)
+        entries, broken = list(list_audit_entries(session))[::-1], find_first_broken_entry(session)
     return render_template("researcher/audit.html", entries=entries, broken=broken)
 
 
 @audit_pages.get("/audit.csv")
-@allowed(Role.OWNER)
-def download() -> Response:
+@require_access(Role.OWNER)
+def download_audit_csv() -> Response:
     """Send the whole log as CSV."""
     with reading(current_services().sessions) as session:
-        rows = ([getattr(entry, column) for column in _COLUMNS] for entry in audit_entries(session))
-        text = safe_csv(_COLUMNS, (map(_cell, row) for row in rows))
+        rows = (
+            [getattr(entry, column) for column in _COLUMNS] for entry in list_audit_entries(session)
+        )
+        text = safe_csv(_COLUMNS, (map(_format_cell, row) for row in rows))
     headers = {"Content-Disposition": "attachment; filename=parallax-audit.csv"}
     return Response(text, mimetype="text/csv", headers=headers)
 
 
-def _cell(value: object) -> object:
+def _format_cell(value: object) -> object:
     return json.dumps(value, ensure_ascii=False) if isinstance(value, dict) else value
 
 
 @audit_pages.get("/audit.json")
-@allowed(Role.OWNER)
-def download_json() -> Response:
+@require_access(Role.OWNER)
+def download_audit_json() -> Response:
     """Send the whole log as JSON, with the fields that each entry's hash covers."""
     with reading(current_services().sessions) as session:
         entries = [
             {column: getattr(entry, column) for column in _COLUMNS}
-            for entry in audit_entries(session)
+            for entry in list_audit_entries(session)
         ]
     headers = {"Content-Disposition": "attachment; filename=parallax-audit.json"}
     text = json.dumps(

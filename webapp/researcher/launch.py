@@ -11,18 +11,18 @@ from experiment.studies.load import built_in_studies
 from webapp.core.subprocesses import parallax
 from webapp.errors import RequestError
 from webapp.recruiters.registry import RECRUITERS
-from webapp.researcher.access import allowed, current_user
+from webapp.researcher.access import current_user, require_access
 from webapp.researcher.study_folders import (
     LARGEST_ZIP_BYTES,
-    counted_job,
-    in_project,
-    instance_folder,
-    launchable_studies,
-    log_act,
-    project_name,
-    refuse_large,
+    add_project_name,
+    count_long_job,
+    get_instance_folder,
+    get_project_name,
+    get_uploads_folder,
+    list_launchable_studies,
+    log_study_act,
+    refuse_large_upload,
     store_upload,
-    uploads_folder,
 )
 from webapp.services import current_services
 from webapp.users.audit_log import record_act
@@ -36,60 +36,64 @@ _LAUNCHED = re.compile(r"^Run (\w+) of ", re.MULTILINE)
 
 
 @launch_pages.get("/launch")
-@allowed(Right.CONDUCT)
-def choose() -> str:
+@require_access(Right.CONDUCT)
+def choose_study() -> str:
     """Show the studies that can be launched."""
     return render_template(
         "researcher/launch.html",
-        studies=launchable_studies(),
+        studies=list_launchable_studies(),
         recruiters=list(RECRUITERS),
-        project=project_name(),
+        project=get_project_name(),
     )
 
 
 @launch_pages.post("/launch/upload")
-@allowed(Right.CONDUCT, largest_body=LARGEST_ZIP_BYTES)
-def upload() -> ResponseReturnValue:
+@require_access(Right.CONDUCT, largest_body=LARGEST_ZIP_BYTES)
+def upload_study() -> ResponseReturnValue:
     """Store a study folder that came as a zip file, and go on to its checks."""
     file = request.files.get("file")
-    study = store_upload(uploads_folder(), file.read() if file else b"", refuse_large)
-    log_act("study uploaded", study=study)
-    project = project_name() or None
-    address = url_for("launch.check", study=study, seed="1", recruiter="direct", project=project)
+    study = store_upload(get_uploads_folder(), file.read() if file else b"", refuse_large_upload)
+    log_study_act("study uploaded", study=study)
+    project = get_project_name() or None
+    address = url_for(
+        "launch.check_study", study=study, seed="1", recruiter="direct", project=project
+    )
     return redirect(address, 303)
 
 
 @launch_pages.get("/launch/check")
-@allowed(Right.CONDUCT)
-def check() -> str:
+@require_access(Right.CONDUCT)
+def check_study() -> str:
     """Show the findings of the launch checks, and a preview of the study."""
-    study, folder, seed, recruiter = _asked(request.args)
-    with counted_job():
-        done = parallax(instance_folder(), "study", "check", "--show", "--seed", seed, "--", folder)
+    study, folder, seed, recruiter = _read_launch_form(request.args)
+    with count_long_job():
+        done = parallax(
+            get_instance_folder(), "study", "check", "--show", "--seed", seed, "--", folder
+        )
     findings, _, overview = done.text.partition(SHOWN_BELOW)
     return render_template(
         "researcher/launch_check.html",
         study=study,
         seed=seed,
         recruiter=recruiter,
-        project=project_name(),
+        project=get_project_name(),
         found=findings,
         shown=overview if done.worked else "",
     )
 
 
 @launch_pages.post("/launch")
-@allowed(Right.CONDUCT)
-def launch() -> ResponseReturnValue:
+@require_access(Right.CONDUCT)
+def launch_study() -> ResponseReturnValue:
     """Launch the study, unless its checks find an error."""
-    study, folder, seed, recruiter = _asked(request.form)
+    study, folder, seed, recruiter = _read_launch_form(request.form)
     options = ["--seed", seed, "--recruiter", recruiter]
     if request.form.get("simulated"):
         options.append("--simulated")
-    if project := project_name():
+    if project := get_project_name():
         options += ["--project", project]
-    with counted_job():
-        done = parallax(instance_folder(), "launch", *options, "--", folder)
+    with count_long_job():
+        done = parallax(get_instance_folder(), "launch", *options, "--", folder)
     launched = _LAUNCHED.search(done.text)
     if not done.worked or launched is None:
         page = render_template(
@@ -108,15 +112,15 @@ def launch() -> ResponseReturnValue:
             "run launched",
             services.now(),
             run_ref=launched[1],
-            after=in_project(study=study, seed=seed, recruiter=recruiter),
+            after=add_project_name(study=study, seed=seed, recruiter=recruiter),
         )
-    return redirect(url_for("runs.show", ref=launched[1]), 303)
+    return redirect(url_for("runs.show_run", ref=launched[1]), 303)
 
 
-def _asked(form: Mapping[str, str]) -> tuple[str, str, str, str]:
+def _read_launch_form(form: Mapping[str, str]) -> tuple[str, str, str, str]:
     """Return the study's name and folder, the seed and the recruiter from the form."""
     study, seed = form.get("study", ""), form.get("seed", "").strip()
-    recruiter, studies = form.get("recruiter", ""), launchable_studies()
+    recruiter, studies = form.get("recruiter", ""), list_launchable_studies()
     problem = ""
     if study not in studies:
         problem = f"There is no study {study!r} here."
@@ -130,7 +134,9 @@ def _asked(form: Mapping[str, str]) -> tuple[str, str, str, str]:
 
 
 @launch_pages.errorhandler(ProjectError)
-def refuse(error: ProjectError) -> ResponseReturnValue:
+def show_limit_reached(error: ProjectError) -> ResponseReturnValue:
     """Show the message that the project's limit is reached."""
-    page = render_template("researcher/launch_refused.html", study=project_name(), text=str(error))
+    page = render_template(
+        "researcher/launch_refused.html", study=get_project_name(), text=str(error)
+    )
     return page, 409

@@ -12,15 +12,15 @@ from webapp.database.engine import reading
 from webapp.database.models import Run
 from webapp.database.retry import in_transaction
 from webapp.errors import RunError
-from webapp.researcher.access import allowed, current_user
-from webapp.researcher.template_globals import page_asked_for, whole_number
+from webapp.researcher.access import current_user, require_access
+from webapp.researcher.template_globals import get_page_number, parse_whole_number
 from webapp.runs.links import (
-    GivenLink,
-    given_links,
-    label_numbers,
-    lists_of,
+    LinkWithArrivals,
+    find_people_of_codes,
+    list_links,
+    list_list_numbers,
     make_links,
-    people_of_codes,
+    make_number_labels,
     revoke_links,
 )
 from webapp.runs.people_table import ON_A_PAGE
@@ -41,18 +41,18 @@ _COLUMNS = ("label", "kind", "list", "link", "code", "came")
 
 
 @link_pages.get("/runs/<ref>/links")
-@allowed(Right.CONDUCT)
-def show(ref: str) -> str:
+@require_access(Right.CONDUCT)
+def show_links(ref: str) -> str:
     """Show a page of the run's links and codes, with the participants of each."""
-    return _page(ref)
+    return _render_page(ref)
 
 
 @link_pages.post("/runs/<ref>/links")
-@allowed(Right.CONDUCT)
-def make(ref: str) -> ResponseReturnValue:
+@require_access(Right.CONDUCT)
+def create_links(ref: str) -> ResponseReturnValue:
     """Create links or codes; from then on the run requires one."""
     kind, list_ = request.form.get("kind", ""), request.form.get("list", "")
-    number = 1 if kind == MULTI else whole_number(request.form.get("number", ""), 6)
+    number = 1 if kind == MULTI else parse_whole_number(request.form.get("number", ""), 6)
     if kind not in _KINDS or number < 1:
         raise RunError(
             "the form does not say what to make, or how many",
@@ -63,42 +63,42 @@ def make(ref: str) -> ResponseReturnValue:
         run = find_run(session, ref)
         lists: list[int] | list[None] = [None]
         if list_ == "each":
-            lists = lists_of(session, run)
+            lists = list_list_numbers(session, run)
         elif list_:
-            lists = [whole_number(list_, 6, otherwise=-1)]
+            lists = [parse_whole_number(list_, 6, otherwise=-1)]
         now = current_services().now()
-        new_links = make_links(session, run, kind, label_numbers(kind, number), lists, now)
-        _note(session, run, "links made", kind=kind, links=str(len(new_links)))
+        new_links = make_links(session, run, kind, make_number_labels(kind, number), lists, now)
+        _log_act(session, run, "links made", kind=kind, links=str(len(new_links)))
 
     in_transaction(current_services().sessions, work)
-    return redirect(url_for("links.show", ref=ref), 303)
+    return redirect(url_for("links.show_links", ref=ref), 303)
 
 
 @link_pages.post("/runs/<ref>/links/end")
-@allowed(Right.CONDUCT)
-def end(ref: str) -> Response:
+@require_access(Right.CONDUCT)
+def end_link(ref: str) -> Response:
     """Close a link to new participants; participants who arrived by it can go on."""
 
     def work(session: Session) -> None:
         run, token = find_run(session, ref), request.form.get("link", "")
         revoke_links(session, run, [token], current_services().now())
-        _note(session, run, "link ended", link=token[:4] + "...")
+        _log_act(session, run, "link ended", link=token[:4] + "...")
 
     in_transaction(current_services().sessions, work)
-    return redirect(url_for("links.show", ref=ref), 303)
+    return redirect(url_for("links.show_links", ref=ref), 303)
 
 
 @link_pages.post("/runs/<ref>/links/table")
-@allowed(Right.CONDUCT)
-def table(ref: str) -> Response:
+@require_access(Right.CONDUCT)
+def download_link_table(ref: str) -> Response:
     """Send every link as a table, for a mailing."""
     services = current_services()
     with reading(services.sessions) as session:
-        links = given_links(session, find_run(session, ref), services.settings.link_base)
+        links = list_links(session, find_run(session, ref), services.settings.link_base)
     rows = (
-        (given.link.label, given.link.kind, given.link.list, given.address, given.code,
-         " ".join(given.came))
-        for given in links
+        (link.link.label, link.link.kind, link.link.list, link.address, link.code,
+         " ".join(link.came))
+        for link in links
     )  # fmt: skip
     name = f"parallax-links-{ref}.csv"
     sent = Response(safe_csv(_COLUMNS, rows), mimetype="text/csv")
@@ -107,39 +107,43 @@ def table(ref: str) -> Response:
 
 
 @link_pages.post("/runs/<ref>/links/whose")
-@allowed(Right.CONDUCT)
-def whose(ref: str) -> str:
+@require_access(Right.CONDUCT)
+def look_up_codes(ref: str) -> str:
     """Show which participant received each of the typed completion codes."""
     codes, services = request.form.get("codes", "").split()[:_MOST_CODES], current_services()
     with reading(services.sessions) as session:
-        people = people_of_codes(session, find_run(session, ref), codes, services.tokens)
+        people = find_people_of_codes(session, find_run(session, ref), codes, services.tokens)
     rows = []
     for code, person in people:
         ending = ending_of(person) if person else None
         rows.append((code, person.ref if person else "", ending or ""))
-    return _page(ref, codes=rows)
+    return _render_page(ref, codes=rows)
 
 
 @link_pages.errorhandler(ParallaxError)
-def refuse(error: ParallaxError) -> ResponseReturnValue:
+def show_error(error: ParallaxError) -> ResponseReturnValue:
     """Show the error's message on the page of links."""
-    return _page((request.view_args or {})["ref"], problem=str(error)), 409
+    return _render_page((request.view_args or {})["ref"], problem=str(error)), 409
 
 
-def _page(ref: str, *, codes: list[tuple[str, str, str]] | None = None, problem: str = "") -> str:
-    services, page = current_services(), page_asked_for()
+def _render_page(
+    ref: str, *, codes: list[tuple[str, str, str]] | None = None, problem: str = ""
+) -> str:
+    services, page = current_services(), get_page_number()
     n_before = (page - 1) * ON_A_PAGE
     with reading(services.sessions) as session:
         run = find_run(session, ref)
         base = services.settings.link_base
-        links = given_links(session, run, base, after=n_before, most=ON_A_PAGE + 1)
-        lists = lists_of(session, run)
+        links = list_links(session, run, base, after=n_before, most=ON_A_PAGE + 1)
+        lists = list_list_numbers(session, run)
     on_page = links[:ON_A_PAGE]
     return render_template(
         "researcher/links.html",
         run=run,
         links=on_page,
-        drawn={given.link.id: _qr_code(given) for given in on_page} if "qr" in request.args else {},
+        drawn={link.link.id: _make_qr_code(link) for link in on_page}
+        if "qr" in request.args
+        else {},
         more=len(links) > ON_A_PAGE,
         page=page,
         lists=lists,
@@ -149,12 +153,12 @@ def _page(ref: str, *, codes: list[tuple[str, str, str]] | None = None, problem:
     )
 
 
-def _qr_code(given: GivenLink) -> str:
+def _make_qr_code(link: LinkWithArrivals) -> str:
     """Return a link's QR code as a data URI."""
-    uri: str = segno.make(given.address, micro=False).svg_data_uri(scale=3, light="#fff")
+    uri: str = segno.make(link.address, micro=False).svg_data_uri(scale=3, light="#fff")
     return uri
 
 
-def _note(session: Session, run: Run, act: str, **after: str) -> None:
-    who, now = current_user().name, current_services().now()
-    record_act(session, who, act, now, run_ref=run.ref, after=after)
+def _log_act(session: Session, run: Run, act: str, **after: str) -> None:
+    user_name, now = current_user().name, current_services().now()
+    record_act(session, user_name, act, now, run_ref=run.ref, after=after)

@@ -29,8 +29,8 @@ from webapp.payments.reconciliation.statement import in_agreement, statements
 from webapp.payments.rewards import all_rewards, rejection_of, rewards_of, stated_reason
 from webapp.payments.run_payments import Proposal, RunPayments, open_run_payments
 from webapp.recruitment.publish import recruitment_of
-from webapp.researcher.access import allowed, current_user
-from webapp.researcher.template_globals import page_asked_for, whole_number
+from webapp.researcher.access import current_user, require_access
+from webapp.researcher.template_globals import get_page_number, parse_whole_number
 from webapp.runs.people_table import ON_A_PAGE
 from webapp.services import current_services
 from webapp.sessions.lookup import find_run
@@ -116,36 +116,36 @@ class MoneyForm:
 
 
 @money_pages.get("/runs/<ref>/money")
-@allowed(Right.SEE)
-def show(ref: str) -> str:
+@require_access(Right.SEE)
+def show_payments(ref: str) -> str:
     """Show what each participant is owed and was paid; no platform is called."""
-    return _page(ref)
+    return _render_page(ref)
 
 
 @money_pages.post("/runs/<ref>/money/check")
-@allowed(Right.PAY)
-def check(ref: str) -> str:
+@require_access(Right.PAY)
+def preview_payments(ref: str) -> str:
     """Show the proposed payments for confirmation."""
     form = MoneyForm.from_form()
-    payments = _open(ref, form)
+    payments = _open_payments(ref, form)
     entries, notes = form.entries(payments)
-    return _confirm(ref, form, payments.proposal(entries), notes)
+    return _render_confirmation(ref, form, payments.proposal(entries), notes)
 
 
 @money_pages.post("/runs/<ref>/money/pay")
-@allowed(Right.PAY)
-def carry_out(ref: str) -> ResponseReturnValue:
+@require_access(Right.PAY)
+def make_payments(ref: str) -> ResponseReturnValue:
     """Make the confirmed payments, if the proposal is still the same."""
     form = MoneyForm.from_form()
-    payments = _open(ref, form)
+    payments = _open_payments(ref, form)
     entries, notes = form.entries(payments)
     proposal = payments.proposal(entries)
     if proposal.digest != request.form.get("agreed", ""):
-        return _confirm(ref, form, proposal, notes, has_changed=True), 409
+        return _render_confirmation(ref, form, proposal, notes, has_changed=True), 409
     if not proposal.entries:
-        return redirect(url_for("money.show", ref=ref), 303)
+        return redirect(url_for("money.show_payments", ref=ref), 303)
     if form.act == "compensate" and not by_bonus(payments):
-        sent = payments.offer(proposal, compensation_link(ref))
+        sent = payments.offer(proposal, make_compensation_link(ref))
         payments.note("payment made", result="offered", told="by the platform" if sent else "no")
     else:
         outcome = payments.carry_out(
@@ -154,21 +154,21 @@ def carry_out(ref: str) -> ResponseReturnValue:
             additional=bool(form.additional),
         )
         payments.note("payment made", result=str(outcome), answers=" ".join(outcome.answers))
-    return redirect(url_for("money.show", ref=ref), 303)
+    return redirect(url_for("money.show_payments", ref=ref), 303)
 
 
 @money_pages.errorhandler(ParallaxError)
-def refuse(error: ParallaxError) -> ResponseReturnValue:
+def show_error(error: ParallaxError) -> ResponseReturnValue:
     """Show the error's message on the run's page of money."""
-    return _page((request.view_args or {})["ref"], problem=str(error)), 409
+    return _render_page((request.view_args or {})["ref"], problem=str(error)), 409
 
 
-def compensation_link(ref: str) -> str:
+def make_compensation_link(ref: str) -> str:
     """Return the address of the page on which compensation is accepted."""
     return f"{current_services().settings.link_base}/run/{ref}/compensation"
 
 
-def _open(ref: str, form: MoneyForm) -> RunPayments:
+def _open_payments(ref: str, form: MoneyForm) -> RunPayments:
     services = current_services()
     with reading(services.sessions) as session:
         find_run(session, ref)  # raises for an unknown run
@@ -182,7 +182,7 @@ def _open(ref: str, form: MoneyForm) -> RunPayments:
     )
 
 
-def _confirm(
+def _render_confirmation(
     ref: str, form: MoneyForm, proposal: Proposal, notes: list[str], *, has_changed: bool = False
 ) -> str:
     services = current_services()
@@ -199,7 +199,7 @@ def _confirm(
     )
 
 
-def _page(ref: str, problem: str = "") -> str:
+def _render_page(ref: str, problem: str = "") -> str:
     form = MoneyForm.from_form() if problem else MoneyForm(who=request.args.get("who", ""))
     return render_template(
         "researcher/money.html",
@@ -208,7 +208,7 @@ def _page(ref: str, problem: str = "") -> str:
         for_one=FOR_ONE,
         asked=form,
         looked=current_services().now().isoformat(),
-        **_facts(ref),
+        **_collect_page_data(ref),
     )
 
 
@@ -224,21 +224,21 @@ _LATEST = 20
 _MOST_UNSETTLED = 100
 
 
-def _facts(ref: str) -> dict[str, object]:
+def _collect_page_data(ref: str) -> dict[str, object]:
     """Return the template variables of a run's page of money."""
-    services, page = current_services(), page_asked_for()
+    services, page = current_services(), get_page_number()
     with reading(services.sessions) as session:
         run = find_run(session, ref)
         study = services.study_of(session, run)
-        ids = _ids(session, run, (page - 1) * ON_A_PAGE)
+        ids = _list_participant_ids(session, run, (page - 1) * ON_A_PAGE)
         owed = accounts(session, run, ids[:ON_A_PAGE])
-        strangers = _of_strangers(session, run) if page == 1 else []
-        unsettled, n_unsettled = _unsettled(session, run)
+        strangers = _find_payments_without_participant(session, run) if page == 1 else []
+        unsettled, n_unsettled = _find_unsettled_payments(session, run)
         facts: dict[str, object] = {
             "run": run,
-            "refs": _refs(session, unsettled),
+            "refs": _get_participant_refs(session, unsettled),
             "published": recruitment_of(session, run),
-            "acts": _acts(session, ref),
+            "acts": _find_latest_acts(session, ref),
         }
     lines = [line for account in owed for line in account.payments]
     of_payee = {line.payee: line for line in statements(owed, [*lines, *strangers], study)}
@@ -253,7 +253,7 @@ def _facts(ref: str) -> dict[str, object]:
     }
 
 
-def _ids(session: Session, run: Run, begin: int) -> list[int]:
+def _list_participant_ids(session: Session, run: Run, begin: int) -> list[int]:
     """Return the ids of a page's participants, plus one more if there is another page."""
     # Participants who declined are filtered afterwards: a join for each would slow down later
     # pages.
@@ -262,12 +262,12 @@ def _ids(session: Session, run: Run, begin: int) -> list[int]:
     return list(session.scalars(order))
 
 
-def _of_strangers(session: Session, run: Run) -> list[Payment]:
+def _find_payments_without_participant(session: Session, run: Run) -> list[Payment]:
     never_came = Payment.run_id == run.id, Payment.participant_id.is_(None)
     return list(session.scalars(select(Payment).where(*never_came).order_by(Payment.id)))
 
 
-def _unsettled(session: Session, run: Run) -> tuple[list[Payment], int]:
+def _find_unsettled_payments(session: Session, run: Run) -> tuple[list[Payment], int]:
     """Return the first payments that are not done, and the number of all of them."""
     waits = Payment.run_id == run.id, Payment.state.not_in(SETTLED_FOR_GOOD)
     first = select(Payment).where(*waits).order_by(Payment.id).limit(_MOST_UNSETTLED)
@@ -275,13 +275,13 @@ def _unsettled(session: Session, run: Run) -> tuple[list[Payment], int]:
     return list(session.scalars(first)), n
 
 
-def _refs(session: Session, lines: list[Payment]) -> dict[int, str]:
+def _get_participant_refs(session: Session, lines: list[Payment]) -> dict[int, str]:
     ids = [line.participant_id for line in lines]
     rows = session.execute(select(Participant.id, Participant.ref).where(Participant.id.in_(ids)))
     return dict(rows.all())
 
 
-def _acts(session: Session, ref: str) -> list[AuditEntry]:
+def _find_latest_acts(session: Session, ref: str) -> list[AuditEntry]:
     """Return the latest audit entries on the run's money, the latest first."""
     of_money = AuditEntry.run_ref == ref, AuditEntry.act.in_(_ACTS_OF_MONEY)
     latest = select(AuditEntry).where(*of_money).order_by(AuditEntry.number.desc())
@@ -290,15 +290,15 @@ def _acts(session: Session, ref: str) -> list[AuditEntry]:
 
 _DIGITS = 9
 reconciling_pages = Blueprint("reconciling", __name__)
-reconciling_pages.register_error_handler(ParallaxError, refuse)
+reconciling_pages.register_error_handler(ParallaxError, show_error)
 
 
 @reconciling_pages.post("/runs/<ref>/reconcile")
-@allowed(Right.PAY)
-def look(ref: str) -> str:
+@require_access(Right.PAY)
+def compare_payments(ref: str) -> str:
     """Compare our records, the platform and the ledger."""
-    payments = _open(ref, MoneyForm.from_form())
-    snapshot = _snapshot(payments)
+    payments = _open_payments(ref, MoneyForm.from_form())
+    snapshot = _take_snapshot(payments)
     return render_template(
         "researcher/reconcile.html",
         run=payments.run,
@@ -310,11 +310,11 @@ def look(ref: str) -> str:
 
 
 @reconciling_pages.post("/runs/<ref>/reconcile/fix")
-@allowed(Right.PAY)
-def fix(ref: str) -> ResponseReturnValue:
+@require_access(Right.PAY)
+def fix_safe_discrepancies(ref: str) -> ResponseReturnValue:
     """Fix the discrepancies that are safe to fix, and show the others."""
-    payments = _open(ref, MoneyForm.from_form())
-    snapshot = _snapshot(payments)
+    payments = _open_payments(ref, MoneyForm.from_form())
+    snapshot = _take_snapshot(payments)
     safe = [discrepancy for discrepancy in discrepancies(snapshot) if discrepancy.safe]
     payments.note(
         "discrepancies mended",
@@ -325,20 +325,23 @@ def fix(ref: str) -> ResponseReturnValue:
         payments.platform,
         payments.run,
         payments.study,
-        compensation_link(ref),
+        make_compensation_link(ref),
         snapshot,
         payments.now,
     )
-    return redirect(url_for("money.show", ref=ref), 303)
+    return redirect(url_for("money.show_payments", ref=ref), 303)
 
 
 @reconciling_pages.post("/runs/<ref>/money/settle")
-@allowed(Right.PAY)
-def settle(ref: str) -> ResponseReturnValue:
+@require_access(Right.PAY)
+def settle_payment(ref: str) -> ResponseReturnValue:
     """Record whether a doubtful payment was made, as the user saw on the platform's own site."""
-    payments, form = _open(ref, MoneyForm.from_form()), request.form
-    number, seen = whole_number(form.get("payment", ""), _DIGITS), form.get("seen", "")
-    if seen not in ("paid", "not paid"):
+    payments, form = _open_payments(ref, MoneyForm.from_form()), request.form
+    number, platform_shows = (
+        parse_whole_number(form.get("payment", ""), _DIGITS),
+        form.get("seen", ""),
+    )
+    if platform_shows not in ("paid", "not paid"):
         problem = "Say whether the platform's own site shows the payment."
         raise RequestError(problem, status=400, code="not_said")
     settled = settle_by_hand(
@@ -346,14 +349,14 @@ def settle(ref: str) -> ResponseReturnValue:
         payments.run,
         number,
         payments.now,
-        is_paid=seen == "paid",
-        looked_at=_looked_at(form.get("looked", "")),
+        is_paid=platform_shows == "paid",
+        looked_at=_parse_checked_time(form.get("looked", "")),
     )
     payments.note("payment settled by hand", payment=str(settled.id), state=settled.state)
-    return redirect(url_for("money.show", ref=ref), 303)
+    return redirect(url_for("money.show_payments", ref=ref), 303)
 
 
-def _looked_at(text: str) -> datetime:
+def _parse_checked_time(text: str) -> datetime:
     try:
         return datetime.fromisoformat(text).astimezone(UTC)
     except (ValueError, OverflowError) as error:
@@ -361,7 +364,7 @@ def _looked_at(text: str) -> datetime:
         raise RequestError(problem, status=400, code="not_said") from error
 
 
-def _snapshot(payments: RunPayments) -> Snapshot:
+def _take_snapshot(payments: RunPayments) -> Snapshot:
     services = current_services()
     snapshot = take_snapshot(
         payments.sessions, payments.platform, payments.run, services.tokens, payments.now()

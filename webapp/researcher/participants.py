@@ -28,15 +28,21 @@ from webapp.privacy.amendments import (
     release,
     restrict,
 )
-from webapp.researcher.access import allowed, current_user
-from webapp.researcher.template_globals import page_asked_for, whole_number
+from webapp.researcher.access import current_user, require_access
+from webapp.researcher.template_globals import get_page_number, parse_whole_number
 from webapp.runs.blinding import is_blind
-from webapp.runs.integrity import flags_of
-from webapp.runs.notes import remove, tags_in_use, tags_of_people, write, written_about
-from webapp.runs.people import AnsweredTrial, Judged, record_of
-from webapp.runs.people_table import Wanted, people_table
-from webapp.runs.stored_answers import arrangement_of, given_of
-from webapp.runs.summaries import flag_texts
+from webapp.runs.integrity import get_flags
+from webapp.runs.notes import (
+    list_notes_and_tags,
+    list_tags_in_use,
+    list_tags_of_people,
+    remove_note_or_tag,
+    write_note,
+)
+from webapp.runs.people import AnsweredTrial, Plausibility, load_participant_record
+from webapp.runs.people_table import PeopleFilter, make_people_table
+from webapp.runs.stored_answers import get_arrangement, get_given_answer
+from webapp.runs.summaries import format_flags
 from webapp.services import current_services
 from webapp.sessions.lookup import find_run
 from webapp.sessions.session_payload import ShownTrial, shown_trial
@@ -65,8 +71,8 @@ _OF_ANSWERS = frozenset({"rt", "fast", "side", "hidden", "waited"})
 
 
 @participant_pages.get("/runs/<ref>/participants")
-@allowed(Right.SEE)
-def show_all(ref: str) -> str:
+@require_access(Right.SEE)
+def show_participants(ref: str) -> str:
     """Show a page of a run's participants, filtered and sorted by the query."""
     with reading(current_services().sessions) as session:
         run = find_run(session, ref)
@@ -74,10 +80,10 @@ def show_all(ref: str) -> str:
         sorts = {
             name: label for name, label in SORTS.items() if not blind or name not in _OF_ANSWERS
         }
-        query = _query(sorts)
-        table = people_table(session, run, query)
-        tags = tags_of_people(session, [row.participant.id for row in table.people])
-        known_tags = tags_in_use(session, run)
+        query = _read_table_query(sorts)
+        table = make_people_table(session, run, query)
+        tags = list_tags_of_people(session, [row.participant.id for row in table.people])
+        known_tags = list_tags_in_use(session, run)
     address = {
         "ref": ref,
         "state": query.state,
@@ -94,70 +100,81 @@ def show_all(ref: str) -> str:
         states=list(State),
         verdicts=VERDICTS,
         sorts=sorts,
-        flags_of=partial(_flags, run),
+        flags_of=partial(_format_flags, run),
         blind=blind,
         tags=tags,
         known_tags=known_tags,
     )
 
 
-def _as_shown(study: Study, answered: AnsweredTrial) -> ShownTrial:
-    trial = answered.trial
-    return shown_trial(study, trial.position, answered.item.item, trial.good_side, trial.options)
+def _make_shown_trial(study: Study, answered_trial: AnsweredTrial) -> ShownTrial:
+    trial = answered_trial.trial
+    return shown_trial(
+        study, trial.position, answered_trial.item.item, trial.good_side, trial.options
+    )
 
 
-def _answer(study: Study, answered: AnsweredTrial) -> str:
+def _describe_answer(study: Study, answered_trial: AnsweredTrial) -> str:
     """Return a participant's answer in words; empty without an answer."""
-    if not answered.response:
+    if not answered_trial.response:
         return ""
-    return response_of(study).said(arrangement_of(answered.trial), given_of(answered.response))
+    return response_of(study).said(
+        get_arrangement(answered_trial.trial), get_given_answer(answered_trial.response)
+    )
 
 
-def _text_of_any_side(trial: ShownTrial, side: Side) -> str | None:
+def _get_text_hiding_side(trial: ShownTrial, side: Side) -> str | None:
     """Return one of a trial's options, in an order that does not reveal their sides."""
     sides = [place for place in SIDES if place in trial]
     options = sorted(str(trial.get(place)) for place in sides)
     return dict(zip(sides, options, strict=True)).get(side)
 
 
-def _flags(run: Run, judged: Judged | None) -> list[str]:
-    texts = [] if judged is None else flag_texts(run, judged.certificate)
+def _format_flags(run: Run, plausibility: Plausibility | None) -> list[str]:
+    texts = [] if plausibility is None else format_flags(run, plausibility.certificate)
     # Each text begins with the flag's name; a figure may follow.
     return [re.sub(r"^\w+", lambda name: name[0].replace("_", " "), text) for text in texts]
 
 
-def _query(sorts: Mapping[str, str]) -> Wanted:
+def _read_table_query(sorts: Mapping[str, str]) -> PeopleFilter:
     """Read filters and order from the query; unknown values are ignored."""
     state, sort = request.args.get("state", ""), request.args.get("sort", "")
-    return Wanted(
+    return PeopleFilter(
         state=State(state) if state in set(State) else None,
         kept=VERDICTS.get(request.args.get("verdict", "")),
         search=request.args.get("search", "").strip(),
         tag=request.args.get("tag", ""),
         sort=sort if sort in sorts else "arrival",
-        page=page_asked_for(),
+        page=get_page_number(),
     )
 
 
 @participant_pages.get("/runs/<ref>/participants/<participant_ref>")
-@allowed(Right.SEE)
-def show(ref: str, participant_ref: str) -> ResponseReturnValue:
+@require_access(Right.SEE)
+def show_participant(ref: str, participant_ref: str) -> ResponseReturnValue:
     """Show one participant's trials and answers."""
     services = current_services()
     with reading(services.sessions) as session:
         run = find_run(session, ref)
-        study, record = services.study_of(session, run), record_of(session, run, participant_ref)
+        study, record = (
+            services.study_of(session, run),
+            load_participant_record(session, run, participant_ref),
+        )
         if record is None:
-            raise _unknown(ref, participant_ref)
+            raise _make_unknown_error(ref, participant_ref)
         blind = is_blind(session, run)
         questions = correctable(session, study, record.participant)
         stale = corrected_since_verdict(session, record.participant)
-        written = written_about(session, run, record.participant)
+        notes_and_tags = list_notes_and_tags(session, run, record.participant)
     restricted = record.participant.restricted_at is not None
-    judged = None if restricted else record.judged
+    plausibility = None if restricted else record.judged
     trials = [
-        (answered, _as_shown(study, answered), _answer(study, answered))
-        for answered in (() if restricted else record.trials)
+        (
+            answered_trial,
+            _make_shown_trial(study, answered_trial),
+            _describe_answer(study, answered_trial),
+        )
+        for answered_trial in (() if restricted else record.trials)
     ]
     return render_template(
         "researcher/participant.html",
@@ -165,16 +182,16 @@ def show(ref: str, participant_ref: str) -> ResponseReturnValue:
         study=study,
         record=record,
         shown=trials,
-        certificate=judged and judged.certificate,
-        twins=judged.twins if judged else [],
-        flags=flags_of(run, judged.certificate) if judged else {},
+        certificate=plausibility and plausibility.certificate,
+        twins=plausibility.twins if plausibility else [],
+        flags=get_flags(run, plausibility.certificate) if plausibility else {},
         sides=[side for side in SIDES if any(side in trial for _, trial, _ in trials)],
-        text_of=_text_of_any_side if blind else ShownTrial.get,
+        text_of=_get_text_hiding_side if blind else ShownTrial.get,
         blind=blind,
         restricted=restricted,
         questions=questions,
         stale=stale,
-        written=written,
+        written=notes_and_tags,
     )
 
 
@@ -183,39 +200,39 @@ _SHORTEST_REASON = 10
 
 
 @rights_of_people_pages.post("/runs/<ref>/participants/<participant_ref>/restrict")
-@allowed(Right.REVIEW)
-def keep_unused(ref: str, participant_ref: str) -> Response:
+@require_access(Right.REVIEW)
+def restrict_data(ref: str, participant_ref: str) -> Response:
     """Restrict a participant's data: they stay stored and are not used."""
-    return _used(ref, participant_ref, restrict, "data restricted")
+    return _switch_restriction(ref, participant_ref, restrict, "data restricted")
 
 
 @rights_of_people_pages.post("/runs/<ref>/participants/<participant_ref>/release")
-@allowed(Right.REVIEW)
-def use_again(ref: str, participant_ref: str) -> Response:
+@require_access(Right.REVIEW)
+def release_data(ref: str, participant_ref: str) -> Response:
     """Lift the restriction of a participant's data, after the participant was informed."""
-    return _used(ref, participant_ref, release, "data used again")
+    return _switch_restriction(ref, participant_ref, release, "data used again")
 
 
-def _used(
+def _switch_restriction(
     ref: str,
     participant_ref: str,
     switch: Callable[[Session, Participant, datetime, Record], bool],
     act: str,
 ) -> Response:
-    reason, services = _reason(), current_services()
+    reason, services = _read_reason(), current_services()
 
     def change(session: Session, run: Run, person: Participant) -> None:
         if switch(session, person, services.now(), services.record):
-            _note(session, run, person, act, reason=reason)
+            _log_act(session, run, person, act, reason=reason)
 
-    return _changed(ref, participant_ref, change)
+    return _change_participant(ref, participant_ref, change)
 
 
 @rights_of_people_pages.post("/runs/<ref>/participants/<participant_ref>/correct")
-@allowed(Right.REVIEW)
+@require_access(Right.REVIEW)
 def correct_answer(ref: str, participant_ref: str) -> Response:
     """Correct one of a participant's answers to a question."""
-    reason, services = _reason(), current_services()
+    reason, services = _read_reason(), current_services()
     field, value = request.form.get("field", ""), request.form.get("value", "")
 
     def change(session: Session, run: Run, person: Participant) -> None:
@@ -230,12 +247,12 @@ def correct_answer(ref: str, participant_ref: str) -> Response:
         problems = correct(session, person, questions, answer, services.now(), services.record)
         if problems:
             raise RequestError(f"{field}: {problems[field]}", status=400, code="bad_answer")
-        _note(session, run, person, "answer corrected", field=field, reason=reason)
+        _log_act(session, run, person, "answer corrected", field=field, reason=reason)
 
-    return _changed(ref, participant_ref, change)
+    return _change_participant(ref, participant_ref, change)
 
 
-def _reason() -> str:
+def _read_reason() -> str:
     reason = request.form.get("reason", "").strip()
     if len(reason) < _SHORTEST_REASON:
         raise RequestError(
@@ -246,36 +263,36 @@ def _reason() -> str:
     return reason
 
 
-def _changed(
+def _change_participant(
     ref: str, participant_ref: str, change: Callable[[Session, Run, Participant], None]
 ) -> Response:
     def work(session: Session) -> None:
         run = find_run(session, ref)
-        change(session, run, _locked(session, run, participant_ref))
+        change(session, run, _lock_participant(session, run, participant_ref))
 
     services = current_services()
     in_transaction(services.sessions, work)
     empty_log_soon(services.engine)
-    address = url_for("participants.show", ref=ref, participant_ref=participant_ref)
+    address = url_for("participants.show_participant", ref=ref, participant_ref=participant_ref)
     return redirect(address, 303)
 
 
-def _note(session: Session, run: Run, person: Participant, act: str, **after: str) -> None:
+def _log_act(session: Session, run: Run, person: Participant, act: str, **after: str) -> None:
     entry = {"participant": person.ref, **after}
     now = current_services().now()
     record_act(session, current_user().name, act, now, run_ref=run.ref, after=entry)
 
 
-def _locked(session: Session, run: Run, participant_ref: str) -> Participant:
+def _lock_participant(session: Session, run: Run, participant_ref: str) -> Participant:
     """Return a participant, locked until the transaction ends."""
     of_run = Participant.run_id == run.id, Participant.ref == participant_ref
     person = session.scalar(select(Participant).where(*of_run).with_for_update(of=Participant))
     if person is None:
-        raise _unknown(run.ref, participant_ref)
+        raise _make_unknown_error(run.ref, participant_ref)
     return person
 
 
-def _unknown(ref: str, participant_ref: str) -> RequestError:
+def _make_unknown_error(ref: str, participant_ref: str) -> RequestError:
     return RequestError(
         f"The run {ref} has no participant {participant_ref}.",
         status=404,
@@ -288,47 +305,54 @@ _NOTE_DIGITS = 12
 
 
 @note_pages.post("/runs/<ref>/notes")
-@allowed(Right.REVIEW)
-def add(ref: str) -> Response:
+@require_access(Right.REVIEW)
+def add_note(ref: str) -> Response:
     """Write a note or tags about the run, or about one of its participants."""
     text, tags = request.form.get("text", ""), request.form.get("tags", "")
 
     def change(session: Session, run: Run, person: Participant | None) -> None:
-        who, now = current_user().name, current_services().now()
-        write(session, run, person, text=text, tags=tags, who=who, now=now)
+        user_name, now = current_user().name, current_services().now()
+        write_note(session, run, person, text=text, tags=tags, who=user_name, now=now)
 
-    return _with_notes_changed(ref, change)
+    return _change_notes(ref, change)
 
 
 @note_pages.post("/runs/<ref>/notes/remove")
-@allowed(Right.REVIEW)
-def take_away(ref: str) -> Response:
+@require_access(Right.REVIEW)
+def remove_note(ref: str) -> Response:
     """Remove a note or a tag."""
     is_tag = "tag" in request.form
     typed = request.form.get("tag" if is_tag else "note", "")
-    number = whole_number(typed, _NOTE_DIGITS)
+    number = parse_whole_number(typed, _NOTE_DIGITS)
 
     def change(session: Session, run: Run, person: Participant | None) -> None:
-        who, now = current_user().name, current_services().now()
-        remove(session, run, person, number, is_tag=is_tag, who=who, now=now)
+        user_name, now = current_user().name, current_services().now()
+        remove_note_or_tag(session, run, person, number, is_tag=is_tag, who=user_name, now=now)
 
-    response = _with_notes_changed(ref, change)
+    response = _change_notes(ref, change)
     empty_log_soon(current_services().engine)
     return response
 
 
-def _with_notes_changed(
-    ref: str, change: Callable[[Session, Run, Participant | None], None]
-) -> Response:
-    who = request.form.get("participant", "")
+def _change_notes(ref: str, change: Callable[[Session, Run, Participant | None], None]) -> Response:
+    participant_ref = request.form.get("participant", "")
 
     def work(session: Session) -> None:
         run = find_run(session, ref)
-        change(session, run, _locked(session, run, who) if who else None)
+        change(
+            session,
+            run,
+            _lock_participant(session, run, participant_ref) if participant_ref else None,
+        )
 
     in_transaction(current_services().sessions, work)
-    if who:
-        address = url_for("participants.show", ref=ref, participant_ref=who, _anchor="notes")
+    if participant_ref:
+        address = url_for(
+            "participants.show_participant",
+            ref=ref,
+            participant_ref=participant_ref,
+            _anchor="notes",
+        )
     else:
-        address = url_for("runs.show", ref=ref, _anchor="notes")
+        address = url_for("runs.show_run", ref=ref, _anchor="notes")
     return redirect(address, 303)

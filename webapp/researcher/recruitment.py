@@ -29,10 +29,10 @@ from webapp.recruitment.poll import poll
 from webapp.recruitment.progress import extend, hit_states, pause, progress_of
 from webapp.recruitment.publish import PublishPlan, draft, publish, recruitment_of
 from webapp.recruitment.terms import refuse_other_owner
-from webapp.researcher.access import allowed, current_user
-from webapp.researcher.run_page import run_page
-from webapp.researcher.template_globals import whole_number
-from webapp.runs.launch import refuse_unanswerable
+from webapp.researcher.access import current_user, require_access
+from webapp.researcher.run_page import render_run_page
+from webapp.researcher.template_globals import parse_whole_number
+from webapp.runs.launch import check_responsible_people
 from webapp.services import current_services
 from webapp.sessions.lookup import find_run
 from webapp.users.audit_log import record_act
@@ -44,15 +44,15 @@ _DIGITS = 6
 
 
 @recruitment_pages.post("/runs/<ref>/recruitment")
-@allowed(Right.CONDUCT)
-def look(ref: str) -> ResponseReturnValue:
+@require_access(Right.CONDUCT)
+def show_offer_progress(ref: str) -> ResponseReturnValue:
     """Read the progress of the run's offers from the platform."""
-    run, platform = _opened(ref)
+    run, platform = _open_run_platform(ref)
     services = current_services()
     with reading(services.sessions) as session:
         study, published = services.study_of(session, run), recruitment_of(session, run)
     if published is None:
-        return plan(ref)
+        return show_publish_plan(ref)
     poll(services.sessions, platform, ref, services.now())
     states = list(hit_states(services.sessions, platform, ref))
     progress = progress_of(chain.from_iterable(platform.submissions(hit) for hit, _ in states))
@@ -60,7 +60,7 @@ def look(ref: str) -> ResponseReturnValue:
     return render_template(
         "researcher/recruitment.html",
         run=run,
-        live=_live(),
+        live=_read_live_option(),
         states=[(hit, state, state.is_open(services.now())) for hit, state in states],
         progress=progress,
         hourly=money.in_words(hourly_minor, study.currency) if hourly_minor is not None else None,
@@ -70,25 +70,25 @@ def look(ref: str) -> ResponseReturnValue:
 
 
 @recruitment_pages.post("/runs/<ref>/recruitment/pause")
-@allowed(Right.CONDUCT)
-def hold(ref: str) -> ResponseReturnValue:
+@require_access(Right.CONDUCT)
+def pause_recruitment(ref: str) -> ResponseReturnValue:
     """Hide the run's offers from new participants; participants who have begun can finish."""
     sessions, now = current_services().sessions, current_services().now()
-    return _moved(
+    return _change_offers(
         ref, "recruitment paused", lambda platform: pause(sessions, platform, ref, now), {}
     )
 
 
 @recruitment_pages.post("/runs/<ref>/recruitment/extend")
-@allowed(Right.CONDUCT)
-def go_on(ref: str) -> ResponseReturnValue:
+@require_access(Right.CONDUCT)
+def extend_recruitment(ref: str) -> ResponseReturnValue:
     """Keep the run's open offers available for more hours, counted from now."""
-    hours = whole_number(request.form.get("hours", ""), _DIGITS)
+    hours = parse_whole_number(request.form.get("hours", ""), _DIGITS)
     if not 1 <= hours <= _MOST_HOURS:
         raise RequestError("The hours must be a whole number.", status=400, code="bad_hours")
     sessions, now = current_services().sessions, current_services().now()
     until = now + timedelta(hours=hours)
-    return _moved(
+    return _change_offers(
         ref,
         "recruitment extended",
         lambda platform: extend(sessions, platform, ref, until, now),
@@ -97,10 +97,10 @@ def go_on(ref: str) -> ResponseReturnValue:
 
 
 @recruitment_pages.post("/runs/<ref>/recruitment/write")
-@allowed(Right.CONDUCT)
-def write(ref: str) -> ResponseReturnValue:
+@require_access(Right.CONDUCT)
+def message_participants(ref: str) -> ResponseReturnValue:
     """Send a message to the run's participants on their platform, after a confirmation."""
-    run, platform = _opened(ref)
+    run, platform = _open_run_platform(ref)
     text = checked_text(request.form.get("text", ""))
     try:
         whom = Whom(request.form.get("whom", ""))
@@ -115,70 +115,76 @@ def write(ref: str) -> ResponseReturnValue:
     number = sum(map(len, by_offer.values()))
     # The user confirms the number of recipients; if it changed, the page is shown again.
     if request.form.get("agreed", "") != str(number):
-        facts = {"run": run, "live": _live(), "whom": whom, "text": text, "number": number}
+        facts = {
+            "run": run,
+            "live": _read_live_option(),
+            "whom": whom,
+            "text": text,
+            "number": number,
+        }
         return render_template("researcher/write_confirm.html", **facts)
-    _note(run, "participants written to", {"whom": whom, "participants": str(number)})
+    _log_act(run, "participants written to", {"whom": whom, "participants": str(number)})
     send(platform, by_offer, text)
-    return redirect(url_for("runs.show", ref=ref), 303)
+    return redirect(url_for("runs.show_run", ref=ref), 303)
 
 
 @recruitment_pages.post("/runs/<ref>/recruitment/plan")
-@allowed(Right.PAY)
-def plan(ref: str) -> str:
+@require_access(Right.PAY)
+def show_publish_plan(ref: str) -> str:
     """Show the cost of publishing the run's open places."""
-    run, platform = _opened(ref)
-    return _confirm(run, platform, _drafted(run, platform))
+    run, platform = _open_run_platform(ref)
+    return _render_confirmation(run, platform, _draft_plan(run, platform))
 
 
 @recruitment_pages.post("/runs/<ref>/recruitment/publish")
-@allowed(Right.PAY)
-def carry_out(ref: str) -> ResponseReturnValue:
+@require_access(Right.PAY)
+def publish_run(ref: str) -> ResponseReturnValue:
     """Publish the confirmed plan, if it is still the same."""
-    run, platform = _opened(ref)
-    drafted, services = _drafted(run, platform), current_services()
-    if digest_of(drafted, platform) != request.form.get("agreed", ""):
-        return _confirm(run, platform, drafted, has_changed=True), 409
-    refuse_too_dear(drafted, platform)
-    who, now = current_user().name, services.now()
-    refuse_one_person(services.sessions, drafted, platform, by=who, now=now)
-    _note(run, "run published", dict(cost_rows(drafted, platform)))
-    list(publish(services.sessions, platform, drafted, services.now))
-    return redirect(url_for("runs.show", ref=ref), 303)
+    run, platform = _open_run_platform(ref)
+    plan, services = _draft_plan(run, platform), current_services()
+    if digest_of(plan, platform) != request.form.get("agreed", ""):
+        return _render_confirmation(run, platform, plan, has_changed=True), 409
+    refuse_too_dear(plan, platform)
+    user_name, now = current_user().name, services.now()
+    refuse_one_person(services.sessions, plan, platform, by=user_name, now=now)
+    _log_act(run, "run published", dict(cost_rows(plan, platform)))
+    list(publish(services.sessions, platform, plan, services.now))
+    return redirect(url_for("runs.show_run", ref=ref), 303)
 
 
 @recruitment_pages.errorhandler(ParallaxError)
-def refuse(error: ParallaxError) -> ResponseReturnValue:
+def show_error(error: ParallaxError) -> ResponseReturnValue:
     """Show the error's message on the run's own page."""
-    return run_page((request.view_args or {})["ref"], problem=str(error)), 409
+    return render_run_page((request.view_args or {})["ref"], problem=str(error)), 409
 
 
-def _opened(ref: str) -> tuple[Run, Platform]:
+def _open_run_platform(ref: str) -> tuple[Run, Platform]:
     services = current_services()
     with reading(services.sessions) as session:
         run = find_run(session, ref)
         recruitment = recruitment_of(session, run)
-    platform = open_platform(run.recruiter, services.settings, live=bool(_live()))
+    platform = open_platform(run.recruiter, services.settings, live=bool(_read_live_option()))
     refuse_other_owner(run, recruitment, platform)
     return run, platform
 
 
-def _live() -> str:
+def _read_live_option() -> str:
     return request.form.get("live", "")
 
 
-def _drafted(run: Run, platform: Platform) -> PublishPlan:
+def _draft_plan(run: Run, platform: Platform) -> PublishPlan:
     services = current_services()
     link = services.recruiter(run.recruiter).invitation(services.settings.link_base, run.ref)
     drafted = draft(services.sessions, platform, run.ref, link, services.now())
-    if _live():
-        refuse_unanswerable(drafted.study)
+    if _read_live_option():
+        check_responsible_people(drafted.study)
     limits = limits_of(services.settings, drafted.study.currency)
     screen_outs = drafted.cost.screen_outs
     refuse_out_of_bounds(drafted.study, drafted.unfilled, limits, screen_outs=screen_outs)
     return drafted
 
 
-def _confirm(
+def _render_confirmation(
     run: Run, platform: Platform, drafted: PublishPlan, *, has_changed: bool = False
 ) -> str:
     rows = (*cost_rows(drafted, platform), *audience_rows(drafted, platform))
@@ -190,21 +196,21 @@ def _confirm(
         is_empty=drafted.is_empty,
         total=money.in_words(drafted.cost.total_minor, drafted.cost.currency),
         agreed=digest_of(drafted, platform),
-        live=_live(),
+        live=_read_live_option(),
         has_changed=has_changed,
     )
 
 
-def _moved(
+def _change_offers(
     ref: str, act: str, move: Callable[[Platform], int], after: dict[str, str]
 ) -> ResponseReturnValue:
-    run, platform = _opened(ref)
+    run, platform = _open_run_platform(ref)
     moved = move(platform)
-    _note(run, act, {"offers": str(moved), **after})
-    return redirect(url_for("runs.show", ref=ref), 303)
+    _log_act(run, act, {"offers": str(moved), **after})
+    return redirect(url_for("runs.show_run", ref=ref), 303)
 
 
-def _note(run: Run, act: str, after: dict[str, str]) -> None:
+def _log_act(run: Run, act: str, after: dict[str, str]) -> None:
     services = current_services()
     with services.sessions.begin() as session:
         record_act(session, current_user().name, act, services.now(), run_ref=run.ref, after=after)

@@ -15,9 +15,9 @@ from werkzeug.wrappers import Response
 from webapp.database.engine import reading
 from webapp.errors import RequestError, RunError
 from webapp.jobs.long_jobs import EXPORTED, OVER, JobState, Step
-from webapp.researcher.access import allowed, current_user
-from webapp.researcher.run_page import run_page
-from webapp.runs.blinding import refuse_blind
+from webapp.researcher.access import current_user, require_access
+from webapp.researcher.run_page import render_run_page
+from webapp.runs.blinding import check_unblinded
 from webapp.services import current_services
 from webapp.sessions.lookup import find_run
 from webapp.users.roles import Right
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 from flask import g, send_file
 
 from webapp.http.security_headers import PAGE_OF_ITS_OWN
-from webapp.jobs.long_jobs import MADE, Job, Jobs, is_current
-from webapp.researcher.study_folders import zipped
+from webapp.jobs.long_jobs import MADE, Job, Jobs, is_up_to_date
+from webapp.researcher.study_folders import zip_folder
 from webapp.runs.blinding import is_blind
 from webapp.users.audit_log import record_act
 
@@ -40,68 +40,68 @@ _QUEUE = "parallax_long_queue"
 
 
 @reports_pages.get("/runs/<ref>/reports")
-@allowed(Right.EXPORT)
-def show_all(ref: str) -> str:
+@require_access(Right.EXPORT)
+def show_reports(ref: str) -> str:
     """Show a run's reports, the jobs that make reports, and the models for a new one."""
-    return _page(ref)
+    return _render_page(ref)
 
 
 @reports_pages.post("/runs/<ref>/reports")
-@allowed(Right.EXPORT, largest_body=LARGEST_SCORES_BYTES)
-def make(ref: str) -> ResponseReturnValue:
+@require_access(Right.EXPORT, largest_body=LARGEST_SCORES_BYTES)
+def start_report(ref: str) -> ResponseReturnValue:
     """Queue a run's export, scoring and comparison."""
-    services, jobs = current_services(), jobs_here()
+    services, jobs = current_services(), get_long_jobs()
     with reading(services.sessions) as session:
-        refuse_blind(session, find_run(session, ref))
-    refuse_too_many(ref)
-    models = [name for name in request.form.getlist("model") if name in installed_models()]
+        check_unblinded(session, find_run(session, ref))
+    refuse_too_many_jobs(ref)
+    models = [name for name in request.form.getlist("model") if name in list_installed_models()]
     files = [file for file in request.files.getlist("scores") if file.filename]
     if len(models) + len(files) > _MOST_MODELS:
         problem = f"At most {_MOST_MODELS} models."
         raise RequestError(problem, status=400, code="too_many_models")
-    steps = _steps(ref, models, len(files))
-    title = _title(models, len(files))
+    steps = _plan_report_steps(ref, models, len(files))
+    title = _make_job_title(models, len(files))
     job = jobs.add(ref, title, current_user().name, services.now(), steps)
     _store_scores(jobs.folder(job.id), files)
-    note_of_report(ref, "report asked for", report=job.id, models=str(len(models) + len(files)))
-    queue_of_jobs().put(job.id)
-    return redirect(url_for("reports.show_all", ref=ref), 303)
+    log_report_act(ref, "report asked for", report=job.id, models=str(len(models) + len(files)))
+    get_job_queue().put(job.id)
+    return redirect(url_for("reports.show_reports", ref=ref), 303)
 
 
 @reports_pages.post("/runs/<ref>/reports/cancel")
-@allowed(Right.EXPORT)
-def cancel(ref: str) -> Response:
+@require_access(Right.EXPORT)
+def cancel_report(ref: str) -> Response:
     """Cancel a report's job and remove its files."""
-    jobs, job = jobs_here(), report_job(ref, request.form.get("report", ""))
+    jobs, job = get_long_jobs(), find_report_job(ref, request.form.get("report", ""))
     jobs.cancel(job.id)
     if job.state is JobState.WAITING or job.is_lost(current_services().now()):
         jobs.changed(job.id, state=JobState.CANCELLED)
-    return redirect(url_for("reports.show_all", ref=ref), 303)
+    return redirect(url_for("reports.show_reports", ref=ref), 303)
 
 
 @reports_pages.post("/runs/<ref>/reports/delete")
-@allowed(Right.EXPORT)
-def delete(ref: str) -> Response:
+@require_access(Right.EXPORT)
+def delete_report(ref: str) -> Response:
     """Delete a finished or failed report, with its links."""
-    job = report_job(ref, request.form.get("report", ""))
-    jobs_here().remove(job.id)
-    note_of_report(ref, "report deleted", report=job.id)
-    return redirect(url_for("reports.show_all", ref=ref), 303)
+    job = find_report_job(ref, request.form.get("report", ""))
+    get_long_jobs().remove(job.id)
+    log_report_act(ref, "report deleted", report=job.id)
+    return redirect(url_for("reports.show_reports", ref=ref), 303)
 
 
 @reports_pages.errorhandler(RunError)
-def refuse(error: RunError) -> ResponseReturnValue:
+def show_error(error: RunError) -> ResponseReturnValue:
     """Show on the run's page that the run is blind."""
-    return run_page((request.view_args or {})["ref"], problem=str(error)), 409
+    return render_run_page((request.view_args or {})["ref"], problem=str(error)), 409
 
 
-def refuse_too_many(ref: str) -> None:
+def refuse_too_many_jobs(ref: str) -> None:
     """Refuse another job for a run with several waiting jobs.
 
     Raises:
         RequestError: Several jobs wait.
     """
-    waiting = [job for job in jobs_here().about(ref) if job.state not in OVER]
+    waiting = [job for job in get_long_jobs().about(ref) if job.state not in OVER]
     if len(waiting) >= _MOST_WAITING:
         raise RequestError(
             f"{len(waiting)} reports or other jobs of this run are waiting or at work. "
@@ -111,18 +111,20 @@ def refuse_too_many(ref: str) -> None:
         )
 
 
-def installed_models() -> list[str]:
+def list_installed_models() -> list[str]:
     """Return the installed models: the folders below ``models`` of the instance."""
-    return sorted(path.parent.name for path in (_instance() / "models").glob("*/config.json"))
+    return sorted(
+        path.parent.name for path in (_get_instance_folder() / "models").glob("*/config.json")
+    )
 
 
-def _steps(ref: str, models: Sequence[str], n_files: int) -> list[Step]:
+def _plan_report_steps(ref: str, models: Sequence[str], n_files: int) -> list[Step]:
     run = f"{{folder}}/{EXPORTED}"
     steps = [Step("exporting the run", ("export", ref, "--out", run))]
     scores = [f"{{folder}}/uploaded_{number}.parquet" for number in range(n_files)]
     for number, name in enumerate(models):
         out = f"{{folder}}/scores_{number}.parquet"
-        model = str(_instance() / "models" / name)
+        model = str(_get_instance_folder() / "models" / name)
         scored = ("lm", "score", "--only-judged", run, "--out", out, "--", model, f"{run}/study")
         steps.append(Step(f"scoring with {name}", scored))
         scores.append(out)
@@ -131,7 +133,7 @@ def _steps(ref: str, models: Sequence[str], n_files: int) -> list[Step]:
     return [*steps, Step("comparing", report)]
 
 
-def _title(models: Sequence[str], n_files: int) -> str:
+def _make_job_title(models: Sequence[str], n_files: int) -> str:
     if not models and not n_files:
         return "People"
     of_models = ", ".join(models) or "uploaded scores"
@@ -143,25 +145,25 @@ def _store_scores(folder: Path, files: Sequence[FileStorage]) -> None:
         file.save(folder / f"uploaded_{number}.parquet")
 
 
-def _page(ref: str, link: str = "") -> str:
-    services, jobs = current_services(), jobs_here()
+def _render_page(ref: str, link: str = "") -> str:
+    services, jobs = current_services(), get_long_jobs()
     with reading(services.sessions) as session:
         run = find_run(session, ref)
-        refuse_blind(session, run)
+        check_unblinded(session, run)
     of_run = jobs.about(ref)
     return render_template(
         "researcher/reports.html",
         run=run,
         jobs=of_run,
-        shared={job.id for job in of_run if has_link(jobs.folder(job.id))},
+        shared={job.id for job in of_run if has_report_link(jobs.folder(job.id))},
         now=services.now(),
-        models=installed_models(),
+        models=list_installed_models(),
         link=link,
         at_work=any(job.state not in OVER for job in of_run),
     )
 
 
-def queue_of_jobs() -> "LongQueue":
+def get_job_queue() -> "LongQueue":
     """Return the queue of long jobs."""
     # Imported late: the queue's library imports PostgreSQL's driver. Under gevent, that import must
     # follow the worker's patching, or one waiting request would block all others.
@@ -169,27 +171,27 @@ def queue_of_jobs() -> "LongQueue":
 
     extensions = current_app.extensions
     if _QUEUE not in extensions:
-        extensions[_QUEUE] = open_long_queue(current_services(), _instance())
+        extensions[_QUEUE] = open_long_queue(current_services(), _get_instance_folder())
     return cast("LongQueue", extensions[_QUEUE])
 
 
-def _instance() -> Path:
+def _get_instance_folder() -> Path:
     return Path(current_app.instance_path)
 
 
-def jobs_here() -> Jobs:
+def get_long_jobs() -> Jobs:
     """Return the installation's long jobs."""
-    return Jobs(_instance())
+    return Jobs(_get_instance_folder())
 
 
-def report_job(ref: str, job_id: str) -> Job:
+def find_report_job(ref: str, job_id: str) -> Job:
     """Return a report's job of a run.
 
     Raises:
         RequestError: The run has no such report.
     """
     try:
-        job = jobs_here().job(job_id)
+        job = get_long_jobs().job(job_id)
     except KeyError:
         job = None
     if job is None or job.subject != ref:
@@ -197,19 +199,19 @@ def report_job(ref: str, job_id: str) -> Job:
     return job
 
 
-def made_report(job: Job) -> Path:
+def get_report_folder(job: Job) -> Path:
     """Return the folder of a report.
 
     Raises:
         RequestError: The report is not finished.
     """
-    folder = jobs_here().folder(job.id) / MADE
+    folder = get_long_jobs().folder(job.id) / MADE
     if job.state is not JobState.DONE or not folder.is_dir():
-        raise RequestError("The report is not made.", status=409, code="not_made")
+        raise RequestError("The report is not finished.", status=409, code="not_made")
     return folder
 
 
-def refuse_unreadable(job: Job) -> None:
+def refuse_unreadable_report(job: Job) -> None:
     """Refuse a report that may not be read now.
 
     A report based on data that have since been withdrawn or corrected is removed. A report of a run
@@ -225,18 +227,18 @@ def refuse_unreadable(job: Job) -> None:
                 status=409,
                 code="blind",
             )
-        if is_current(session, jobs_here(), job):
+        if is_up_to_date(session, get_long_jobs(), job):
             return
-    jobs_here().remove(job.id)
+    get_long_jobs().remove(job.id)
     raise RequestError(
-        "Somebody has taken back or corrected their data since this report was made, so it "
+        "A participant has withdrawn or corrected their data since this report was made, so it "
         "was deleted. Make it again.",
         status=410,
         code="report_outdated",
     )
 
 
-def note_of_report(ref: str, act: str, **after: str) -> None:
+def log_report_act(ref: str, act: str, **after: str) -> None:
     """Record an act on a report in the audit log."""
     services = current_services()
     with services.sessions.begin() as session:
@@ -247,68 +249,71 @@ reading_pages = Blueprint("report_pages", __name__)
 
 
 @reading_pages.get("/runs/<ref>/reports/read")
-@allowed(Right.EXPORT)
-def read(ref: str) -> Response:
+@require_access(Right.EXPORT)
+def read_report(ref: str) -> Response:
     """Show a report on a separate page."""
-    return _report(report_job(ref, request.args.get("report", "")))
+    return _send_report(find_report_job(ref, request.args.get("report", "")))
 
 
 @reading_pages.get("/runs/<ref>/reports/download")
-@allowed(Right.EXPORT)
-def download(ref: str) -> ResponseReturnValue:
+@require_access(Right.EXPORT)
+def download_report(ref: str) -> ResponseReturnValue:
     """Send a report with its tables and figures as one zip file."""
-    job = report_job(ref, request.args.get("report", ""))
-    refuse_unreadable(job)
+    job = find_report_job(ref, request.args.get("report", ""))
+    refuse_unreadable_report(job)
     name = f"parallax-report-{ref}.zip"
     return send_file(
-        zipped(made_report(job)), "application/zip", as_attachment=True, download_name=name
+        zip_folder(get_report_folder(job)),
+        "application/zip",
+        as_attachment=True,
+        download_name=name,
     )
 
 
 @reading_pages.post("/runs/<ref>/reports/share")
-@allowed(Right.EXPORT)
-def share(ref: str) -> ResponseReturnValue:
+@require_access(Right.EXPORT)
+def share_report(ref: str) -> ResponseReturnValue:
     """Create a public link to a report, and show the link once."""
-    job = report_job(ref, request.form.get("report", ""))
-    made_report(job)
-    secret = make_report_link(jobs_here().folder(job.id))
-    note_of_report(ref, "report shared", report=job.id)
+    job = find_report_job(ref, request.form.get("report", ""))
+    get_report_folder(job)
+    secret = make_report_link(get_long_jobs().folder(job.id))
+    log_report_act(ref, "report shared", report=job.id)
     base = current_services().settings.link_base
-    link = f"{base}{url_for('report_pages.read_shared', report=job.id, link=secret)}"
-    return _page(ref, link=link)
+    link = f"{base}{url_for('report_pages.read_shared_report', report=job.id, link=secret)}"
+    return _render_page(ref, link=link)
 
 
 @reading_pages.post("/runs/<ref>/reports/unshare")
-@allowed(Right.EXPORT)
-def unshare(ref: str) -> Response:
+@require_access(Right.EXPORT)
+def unshare_report(ref: str) -> Response:
     """End the link of a report."""
-    job = report_job(ref, request.form.get("report", ""))
-    _end_link(jobs_here().folder(job.id))
-    note_of_report(ref, "report no longer shared", report=job.id)
-    return redirect(url_for("reports.show_all", ref=ref), 303)
+    job = find_report_job(ref, request.form.get("report", ""))
+    _delete_report_link(get_long_jobs().folder(job.id))
+    log_report_act(ref, "report no longer shared", report=job.id)
+    return redirect(url_for("reports.show_reports", ref=ref), 303)
 
 
 @reading_pages.get("/shared")
-@allowed(None)
-def read_shared() -> Response:
+@require_access(None)
+def read_shared_report() -> Response:
     """Show a report to a visitor with its link."""
-    jobs = jobs_here()
+    jobs = get_long_jobs()
     try:
         job = jobs.job(request.args.get("report", ""))
     except KeyError:
         job = None
-    if job is None or not has_link(jobs.folder(job.id), request.args.get("link", "")):
+    if job is None or not has_report_link(jobs.folder(job.id), request.args.get("link", "")):
         raise RequestError(
-            "This link is not right, or it was ended. Ask whoever sent it for another one.",
+            "This link is not valid, or it was ended. Ask the sender for another one.",
             status=404,
             code="no_shared_report",
         )
-    return _report(job)
+    return _send_report(job)
 
 
-def _report(job: Job) -> Response:
-    folder = made_report(job)
-    refuse_unreadable(job)
+def _send_report(job: Job) -> Response:
+    folder = get_report_folder(job)
+    refuse_unreadable_report(job)
     html = (folder / "report.html").read_text(encoding="utf-8")
     g.own_policy = PAGE_OF_ITS_OWN
     return Response(html, mimetype="text/html")
@@ -321,22 +326,22 @@ _LINK_FILE = "shared"
 def make_report_link(folder: Path) -> str:
     """Create the secret of a report's link and return it; an earlier link ends."""
     secret = secrets.token_urlsafe(24)
-    (folder / _LINK_FILE).write_text(_digest_of_link(secret), encoding="ascii", newline="\n")
+    (folder / _LINK_FILE).write_text(_hash_link_secret(secret), encoding="ascii", newline="\n")
     return secret
 
 
-def has_link(folder: Path, secret: str | None = None) -> bool:
+def has_report_link(folder: Path, secret: str | None = None) -> bool:
     """Return whether a report has a link; with ``secret``, whether the link has that secret."""
     try:
         digest = (folder / _LINK_FILE).read_text(encoding="ascii")
     except FileNotFoundError:
         return False
-    return secret is None or hmac.compare_digest(digest, _digest_of_link(secret))
+    return secret is None or hmac.compare_digest(digest, _hash_link_secret(secret))
 
 
-def _end_link(folder: Path) -> None:
+def _delete_report_link(folder: Path) -> None:
     (folder / _LINK_FILE).unlink(missing_ok=True)
 
 
-def _digest_of_link(secret: str) -> str:
+def _hash_link_secret(secret: str) -> str:
     return sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()

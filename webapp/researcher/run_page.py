@@ -21,18 +21,18 @@ from webapp.database.models import Run
 from webapp.errors import RequestError
 from webapp.privacy.retention import erase_at, is_due
 from webapp.recruiters.base import PayingRecruiter
-from webapp.researcher.access import allowed, may_still_see
-from webapp.researcher.template_globals import number
-from webapp.runs.blinding import is_blind, unblinding_of
-from webapp.runs.charts import Chart, charts_seen
-from webapp.runs.notes import written_about
-from webapp.runs.overview import overview
-from webapp.runs.runs import static_mark
-from webapp.runs.second_person import asked_acts
+from webapp.researcher.access import is_still_allowed, require_access
+from webapp.researcher.template_globals import format_number
+from webapp.runs.blinding import find_unblinding, is_blind
+from webapp.runs.charts import Chart, load_visible_charts
+from webapp.runs.notes import list_notes_and_tags
+from webapp.runs.overview import make_overview
+from webapp.runs.runs import find_static_mark
+from webapp.runs.second_person import list_pending_requests
 from webapp.services import current_services
 from webapp.sessions.consent_texts import consent_texts
 from webapp.sessions.lookup import find_run
-from webapp.users.projects import name_of_project
+from webapp.users.projects import get_project_name
 from webapp.users.roles import Right
 
 live_pages = Blueprint("live", __name__)
@@ -51,7 +51,7 @@ _watcher_slots = BoundedSemaphore(WATCHERS)
 _Parts = dict[str, tuple[float, str]]
 
 
-def run_page(ref: str, problem: str = "", asked: str = "") -> str:
+def render_run_page(ref: str, problem: str = "", asked: str = "") -> str:
     """Return the page of a run.
 
     Args:
@@ -60,26 +60,28 @@ def run_page(ref: str, problem: str = "", asked: str = "") -> str:
         asked: The act that the user may confirm although participants are still owed money; else
             empty.
     """
-    facts = _facts(ref)
+    facts = _collect_run_data(ref)
     services, run = current_services(), facts["run"]
     assert isinstance(run, Run)
     with reading(services.sessions) as session:
-        charts, charts_at = charts_shown(session, run)
+        charts, charts_at = get_visible_charts(session, run)
         facts |= {"charts": charts, "charts_at": charts_at, "blind": is_blind(session, run)}
-        facts["written"] = written_about(session, run)
-    return render_template("researcher/run.html", problem=problem, asked=asked, utc=_utc, **facts)
+        facts["written"] = list_notes_and_tags(session, run)
+    return render_template(
+        "researcher/run.html", problem=problem, asked=asked, utc=_to_utc, **facts
+    )
 
 
-def _utc(seconds: float) -> datetime:
+def _to_utc(seconds: float) -> datetime:
     return datetime.fromtimestamp(seconds, UTC)
 
 
-def live_part(ref: str) -> str:
+def render_live_part(ref: str) -> str:
     """Return the part of a run's page that updates live."""
-    return render_template("researcher/run_live.html", **_facts(ref))
+    return render_template("researcher/run_live.html", **_collect_run_data(ref))
 
 
-def _facts(ref: str) -> dict[str, object]:
+def _collect_run_data(ref: str) -> dict[str, object]:
     services = current_services()
     with reading(services.sessions) as session:
         run = find_run(session, ref)
@@ -87,27 +89,27 @@ def _facts(ref: str) -> dict[str, object]:
         recruiter = services.recruiter(run.recruiter)
         pays = isinstance(recruiter, PayingRecruiter)
         reward_minor = study.reward_minor if pays else 0
-        counts = overview(session, run, services.now(), reward_minor)
+        counts = make_overview(session, run, services.now(), reward_minor)
         return {
             "run": run,
-            "project": name_of_project(session, run),
+            "project": get_project_name(session, run),
             "pays": pays,
-            "serverless": static_mark(session, run) is not None,
+            "serverless": find_static_mark(session, run) is not None,
             "study": study,
             "erase_at": erase_at(run, study),
             "overdue": is_due(run, study, services.now()),
             "overview": counts,
             "hourly_minor": counts.hourly_minor(reward_minor),
-            "unblinding": unblinding_of(session, run),
-            "waiting": asked_acts(session, run, services.now()),
+            "unblinding": find_unblinding(session, run),
+            "waiting": list_pending_requests(session, run, services.now()),
             "consent_texts": consent_texts(session, run),
             "invitation": recruiter.posted_link(services.settings.link_base, run.ref, study),
         }
 
 
 @live_pages.get("/runs/<ref>/live")
-@allowed(Right.SEE)
-def watch(ref: str) -> ResponseReturnValue:
+@require_access(Right.SEE)
+def stream_live_part(ref: str) -> ResponseReturnValue:
     """Stream the live part now, and again at each change."""
     if not _watcher_slots.acquire(blocking=False):
         raise RequestError(
@@ -117,17 +119,17 @@ def watch(ref: str) -> ResponseReturnValue:
             code="too_many_watchers",
         )
     try:
-        first = live_part(ref)  # an error is answered before the stream begins
+        first = render_live_part(ref)  # an error is answered before the stream begins
     except BaseException:
         _watcher_slots.release()
         raise
     parts: _Parts = current_app.extensions.setdefault(_PARTS, {})
     # Each update has its own request context, so no database session stays open in between.
-    still_in = copy_current_request_context(may_still_see)
-    make = copy_current_request_context(live_part)
+    still_in = copy_current_request_context(is_still_allowed)
+    make = copy_current_request_context(render_live_part)
     # Replaces the cached part, so that after an act the page never shows an older one.
     parts[ref] = time.monotonic(), first
-    events = _events(ref, parts, make, still_in)
+    events = _make_events(ref, parts, make, still_in)
     response = Response(events, mimetype="text/event-stream")
     # Called also if the browser disconnected before the first event.
     response.call_on_close(_watcher_slots.release)
@@ -135,7 +137,7 @@ def watch(ref: str) -> ResponseReturnValue:
     return response
 
 
-def _events(
+def _make_events(
     ref: str,
     parts: _Parts,
     make: Callable[[str], str],
@@ -156,10 +158,10 @@ def _events(
             parts[ref] = time.monotonic(), part
         if part != sent:
             sent = part
-            yield _event(part)
+            yield _format_event(part)
 
 
-def _event(part: str) -> str:
+def _format_event(part: str) -> str:
     lines = "".join(f"data: {line}\n" for line in part.splitlines())
     return f"event: overview\n{lines}\n"
 
@@ -168,21 +170,21 @@ chart_pages = Blueprint("charts", __name__)
 
 
 @chart_pages.get("/runs/<ref>/charts")
-@allowed(Right.SEE)
-def show(ref: str) -> ResponseReturnValue:
+@require_access(Right.SEE)
+def send_charts(ref: str) -> ResponseReturnValue:
     """Send the figures of every chart that the user may see."""
     with reading(current_services().sessions) as session:
-        charts, _ = charts_shown(session, find_run(session, ref))
+        charts, _ = get_visible_charts(session, find_run(session, ref))
     return jsonify(charts)
 
 
-def charts_shown(session: Session, run: Run) -> tuple[dict[str, Chart], datetime | None]:
+def get_visible_charts(session: Session, run: Run) -> tuple[dict[str, Chart], datetime | None]:
     """Return the run's charts that the user may see, and the time at which they were computed."""
-    charts, at = charts_seen(session, run)
-    return {name: _shown(chart) for name, chart in charts.items()}, at
+    charts, at = load_visible_charts(session, run)
+    return {name: _prepare_chart(chart) for name, chart in charts.items()}, at
 
 
-def _shown(chart: Chart) -> Chart:
+def _prepare_chart(chart: Chart) -> Chart:
     across = chart["across"]
     lines = [
         {**line, "name": line["label"], "label": line["label"].replace("_", " ")}
@@ -190,19 +192,20 @@ def _shown(chart: Chart) -> Chart:
     ]
     return {
         **chart,
-        "says": _sentence(chart["says"]),
+        "says": _format_caption(chart["says"]),
         "across": across[:1].upper() + across[1:],
         "lines": lines,
     }
 
 
-def _sentence(says: str | dict[str, object]) -> str:
+def _format_caption(caption: str | dict[str, object]) -> str:
     # Some stored charts hold the whole sentence, others a message and its values.
-    if isinstance(says, str):
-        return says
-    values = says["values"]
+    if isinstance(caption, str):
+        return caption
+    values = caption["values"]
     assert isinstance(values, dict)
     texts = {
-        name: value if isinstance(value, str) else number(value) for name, value in values.items()
+        name: value if isinstance(value, str) else format_number(value)
+        for name, value in values.items()
     }
-    return str(says["message"]) % texts
+    return str(caption["message"]) % texts

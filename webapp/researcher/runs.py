@@ -15,21 +15,26 @@ from webapp.database.retry import in_transaction
 from webapp.errors import RequestError, RunError, WebappError
 from webapp.jobs.long_jobs import Step
 from webapp.payments.debts import debts_in_words, debts_of
-from webapp.researcher.access import allowed, current_user
-from webapp.researcher.reports import jobs_here, note_of_report, queue_of_jobs, refuse_too_many
-from webapp.researcher.run_page import run_page
-from webapp.researcher.study_folders import zipped
-from webapp.researcher.template_globals import page_asked_for, whole_number
-from webapp.runs.blinding import refuse_blind, unblind_by_two
-from webapp.runs.exclude import Exclusion, exclude
-from webapp.runs.export import export
-from webapp.runs.launch import grow
+from webapp.researcher.access import current_user, require_access
+from webapp.researcher.reports import (
+    get_job_queue,
+    get_long_jobs,
+    log_report_act,
+    refuse_too_many_jobs,
+)
+from webapp.researcher.run_page import render_run_page
+from webapp.researcher.study_folders import zip_folder
+from webapp.researcher.template_globals import get_page_number, parse_whole_number
+from webapp.runs.blinding import check_unblinded, unblind_with_second_person
+from webapp.runs.exclude import ExclusionCounts, store_verdicts
+from webapp.runs.export import export_run
+from webapp.runs.launch import add_places_to_run
 from webapp.runs.people_table import ON_A_PAGE
-from webapp.runs.runs import close_run, open_run, progress, titles_of
+from webapp.runs.runs import close_run, list_run_progress, list_titles, open_run
 from webapp.services import current_services
 from webapp.sessions.lookup import find_run
 from webapp.users.audit_log import record_act
-from webapp.users.projects import ProjectError, projects_of, runs_seen_by
+from webapp.users.projects import ProjectError, filter_visible_runs, list_projects
 from webapp.users.roles import Right, Role
 
 _DIGITS = 9
@@ -37,17 +42,17 @@ run_pages = Blueprint("runs", __name__)
 
 
 @run_pages.get("/")
-@allowed(Role.MEMBER)
-def show_all() -> str:
+@require_access(Role.MEMBER)
+def show_runs() -> str:
     """List the runs, the latest first."""
-    page = page_asked_for()
+    page = get_page_number()
     with reading(current_services().sessions) as session:
         archive, before = "archive" in request.args, (page - 1) * ON_A_PAGE
         is_listed = Run.archived_at.is_not(None) if archive else Run.archived_at.is_(None)
-        visible = runs_seen_by(current_user()) & is_listed
-        runs = progress(session, visible, latest=ON_A_PAGE + 1, after=before)[::-1]
-        projects = projects_of(session, current_user())
-        titles = titles_of(session, [row.run for row in runs])
+        visible = filter_visible_runs(current_user()) & is_listed
+        runs = list_run_progress(session, visible, latest=ON_A_PAGE + 1, after=before)[::-1]
+        projects = list_projects(session, current_user())
+        titles = list_titles(session, [row.run for row in runs])
     return render_template(
         "researcher/runs.html",
         runs=runs[:ON_A_PAGE],
@@ -61,94 +66,94 @@ def show_all() -> str:
 
 
 @run_pages.get("/runs/<ref>")
-@allowed(Right.SEE)
-def show(ref: str) -> str:
+@require_access(Right.SEE)
+def show_run(ref: str) -> str:
     """Show a run: its progress, lists, charts and money."""
-    return run_page(ref)
+    return render_run_page(ref)
 
 
 @run_pages.post("/runs/<ref>/close")
-@allowed(Right.CONDUCT)
-def close(ref: str) -> ResponseReturnValue:
+@require_access(Right.CONDUCT)
+def close_to_newcomers(ref: str) -> ResponseReturnValue:
     """Close a run to new participants."""
-    if owed := _owed(ref):
-        return run_page(ref, owed, asked="runs.close"), 409
+    if owed := _describe_debts(ref):
+        return render_run_page(ref, owed, asked="runs.close_to_newcomers"), 409
 
     def change(session: Session) -> None:
         run = find_run(session, ref)
-        _note(session, run, "run closed", was="open" if run.closed_at is None else "closed")
+        _log_act(session, run, "run closed", was="open" if run.closed_at is None else "closed")
         close_run(session, run, current_services().now())
 
-    return _changed(ref, change)
+    return _change_run(ref, change)
 
 
 @run_pages.post("/runs/<ref>/open")
-@allowed(Right.CONDUCT)
-def open_again(ref: str) -> Response:
+@require_access(Right.CONDUCT)
+def reopen_run(ref: str) -> Response:
     """Reopen a run."""
 
     def change(session: Session) -> None:
         run = find_run(session, ref)
-        _note(session, run, "run opened", was="open" if run.closed_at is None else "closed")
+        _log_act(session, run, "run opened", was="open" if run.closed_at is None else "closed")
         open_run(session, run)
 
-    return _changed(ref, change)
+    return _change_run(ref, change)
 
 
 @run_pages.post("/runs/<ref>/grow")
-@allowed(Right.CONDUCT)
+@require_access(Right.CONDUCT)
 def add_places(ref: str) -> ResponseReturnValue:
     """Add places to each list."""
-    n_per_list = whole_number(request.form.get("places", ""), _DIGITS)
+    n_per_list = parse_whole_number(request.form.get("places", ""), _DIGITS)
 
     def change(session: Session) -> None:
         run = find_run(session, ref)
-        places = grow(session, run, n_per_list)
-        _note(session, run, "places added", added_per_list=str(n_per_list), places=str(places))
+        places = add_places_to_run(session, run, n_per_list)
+        _log_act(session, run, "places added", added_per_list=str(n_per_list), places=str(places))
 
-    return _changed(ref, change)
+    return _change_run(ref, change)
 
 
 @run_pages.post("/runs/<ref>/exclude")
-@allowed(Right.REVIEW)
-def apply_rules(ref: str) -> ResponseReturnValue:
+@require_access(Right.REVIEW)
+def apply_exclusion_rules(ref: str) -> ResponseReturnValue:
     """Apply the study's exclusion rules to participants who finished."""
-    decide(ref, by=current_user().name)
-    return redirect(url_for("runs.show", ref=ref), 303)
+    decide_exclusions(ref, by=current_user().name)
+    return redirect(url_for("runs.show_run", ref=ref), 303)
 
 
 @run_pages.post("/runs/<ref>/unblind")
-@allowed(Right.UNBLIND)
-def show_results(ref: str) -> Response:
+@require_access(Right.UNBLIND)
+def unblind_run(ref: str) -> Response:
     """Unblind a run."""
     reason, services = request.form.get("reason", "").strip(), current_services()
     with reading(services.sessions) as session:
         study = services.study_of(session, run := find_run(session, ref))
-    who, now = current_user().name, services.now()
-    unblind_by_two(services.sessions, run, study, by=who, reason=reason, now=now)
-    return redirect(url_for("runs.show", ref=ref), 303)
+    user_name, now = current_user().name, services.now()
+    unblind_with_second_person(services.sessions, run, study, by=user_name, reason=reason, now=now)
+    return redirect(url_for("runs.show_run", ref=ref), 303)
 
 
 @run_pages.post("/runs/<ref>/export")
-@allowed(Right.EXPORT)
-def download(ref: str) -> ResponseReturnValue:
+@require_access(Right.EXPORT)
+def download_export(ref: str) -> ResponseReturnValue:
     """Send the export of a run as one zip file."""
-    return run_archive(ref, by=current_user().name)
+    return make_export_zip(ref, by=current_user().name)
 
 
 @run_pages.errorhandler(RunError)
 @run_pages.errorhandler(ProjectError)
-def refuse(error: WebappError) -> ResponseReturnValue:
+def show_error(error: WebappError) -> ResponseReturnValue:
     """Show the error's message on the run's own page."""
-    return run_page((request.view_args or {})["ref"], problem=str(error)), 409
+    return render_run_page((request.view_args or {})["ref"], problem=str(error)), 409
 
 
-def decide(ref: str, *, by: str) -> Exclusion:
+def decide_exclusions(ref: str, *, by: str) -> ExclusionCounts:
     """Apply the study's exclusion rules to participants who finished."""
 
-    def work(session: Session) -> Exclusion:
+    def work(session: Session) -> ExclusionCounts:
         run, now = find_run(session, ref), current_services().now()
-        result = exclude(session, run, now)
+        result = store_verdicts(session, run, now)
         after = {"decided": str(result.decided)}
         record_act(session, by, "exclusion rules applied", now, run_ref=ref, after=after)
         return result
@@ -156,15 +161,15 @@ def decide(ref: str, *, by: str) -> Exclusion:
     return in_transaction(current_services().sessions, work)
 
 
-def run_archive(ref: str, *, by: str) -> Response:
+def make_export_zip(ref: str, *, by: str) -> Response:
     """Return a run's export as one zip file, and log who received it."""
     services = current_services()
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary) / f"run-{ref}"
         with reading(services.sessions) as session:
-            refuse_blind(session, run := find_run(session, ref))
-            export(session, run, folder)
-        archive = zipped(folder)
+            check_unblinded(session, run := find_run(session, ref))
+            export_run(session, run, folder)
+        archive = zip_folder(folder)
     with services.sessions.begin() as session:
         record_act(session, by, "run exported", services.now(), run_ref=ref)
     return send_file(
@@ -175,7 +180,7 @@ def run_archive(ref: str, *, by: str) -> Response:
     )
 
 
-def _owed(ref: str) -> str:
+def _describe_debts(ref: str) -> str:
     """Return the run's outstanding debts in words; empty if the form confirms knowing them."""
     if request.form.get("although_owed"):
         return ""
@@ -184,12 +189,12 @@ def _owed(ref: str) -> str:
     return f"{owed}. Nothing was changed. Pay them under Money first, or go on." if owed else ""
 
 
-def _changed(ref: str, change: Callable[[Session], None]) -> Response:
+def _change_run(ref: str, change: Callable[[Session], None]) -> Response:
     in_transaction(current_services().sessions, change)
-    return redirect(url_for("runs.show", ref=ref), 303)
+    return redirect(url_for("runs.show_run", ref=ref), 303)
 
 
-def _note(session: Session, run: Run, act: str, *, was: str = "", **after: str) -> None:
+def _log_act(session: Session, run: Run, act: str, *, was: str = "", **after: str) -> None:
     before = {"run": was} if was else {}
     now = current_services().now()
     record_act(session, current_user().name, act, now, run_ref=run.ref, before=before, after=after)
@@ -202,11 +207,11 @@ _AT_A_TIME = "2"
 
 
 @rehearsing_pages.post("/runs/<ref>/rehearsal")
-@allowed(Right.CONDUCT)
-def rehearse(ref: str) -> ResponseReturnValue:
+@require_access(Right.CONDUCT)
+def start_rehearsal(ref: str) -> ResponseReturnValue:
     """Let programs take part through the pages of a simulated run."""
     services = current_services()
-    people = whole_number(request.form.get("people", ""), 4)
+    people = parse_whole_number(request.form.get("people", ""), 4)
     with reading(services.sessions) as session:
         run = find_run(session, ref)
     if not run.simulated or run.closed_at is not None:
@@ -221,37 +226,37 @@ def rehearse(ref: str) -> ResponseReturnValue:
             status=400,
             code="bad_number",
         )
-    refuse_too_many(ref)
+    refuse_too_many_jobs(ref)
     command = ("simulate", ref, "--participants", str(people), "--workers", _AT_A_TIME)
     steps = [Step("programs take part", command)]
-    who, now = current_user().name, services.now()
+    user_name, now = current_user().name, services.now()
     title = f"{people:,} program{'' if people == 1 else 's'}"
-    job = jobs_here().add(ref, title, who, now, steps)
-    note_of_report(ref, "programs asked to take part", programs=str(people))
-    queue_of_jobs().put(job.id)
-    return redirect(url_for("reports.show_all", ref=ref), 303)
+    job = get_long_jobs().add(ref, title, user_name, now, steps)
+    log_report_act(ref, "programs asked to take part", programs=str(people))
+    get_job_queue().put(job.id)
+    return redirect(url_for("reports.show_reports", ref=ref), 303)
 
 
 archive_pages = Blueprint("archive", __name__)
 
 
 @archive_pages.post("/runs/<ref>/archive")
-@allowed(Right.CONDUCT)
-def put_in(ref: str) -> ResponseReturnValue:
+@require_access(Right.CONDUCT)
+def archive_run(ref: str) -> ResponseReturnValue:
     """Archive a closed run."""
-    if owed := _owed(ref):
-        return run_page(ref, owed, asked="archive.put_in"), 409
-    return _moved(ref, into=True)
+    if owed := _describe_debts(ref):
+        return render_run_page(ref, owed, asked="archive.archive_run"), 409
+    return _set_archived(ref, into=True)
 
 
 @archive_pages.post("/runs/<ref>/archive/out")
-@allowed(Right.CONDUCT)
-def take_out(ref: str) -> Response:
+@require_access(Right.CONDUCT)
+def unarchive_run(ref: str) -> Response:
     """Take a run out of the archive."""
-    return _moved(ref, into=False)
+    return _set_archived(ref, into=False)
 
 
-def _moved(ref: str, *, into: bool) -> Response:
+def _set_archived(ref: str, *, into: bool) -> Response:
     now = current_services().now()
 
     def work(session: Session) -> None:
@@ -268,4 +273,4 @@ def _moved(ref: str, *, into: bool) -> Response:
             record_act(session, current_user().name, act, now, run_ref=ref)
 
     in_transaction(current_services().sessions, work)
-    return redirect(url_for("runs.show", ref=ref), 303)
+    return redirect(url_for("runs.show_run", ref=ref), 303)

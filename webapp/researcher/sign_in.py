@@ -18,112 +18,112 @@ from webapp.database.retry import in_transaction
 from webapp.errors import RequestError
 from webapp.researcher.access import (
     COOKIE,
-    allowed,
     current_user,
-    safe_way_back,
-    with_cookie,
-    without_cookie,
+    delete_session_cookie,
+    get_safe_return_address,
+    require_access,
+    set_session_cookie,
 )
-from webapp.researcher.template_globals import whole_number
+from webapp.researcher.template_globals import parse_whole_number
 from webapp.services import Services, current_services
 from webapp.users.audit_log import record_act
 from webapp.users.oidc import Attempt
-from webapp.users.passwords import is_password
+from webapp.users.passwords import verify_password
 from webapp.users.roles import Role
-from webapp.users.second_factor import GUESSES_OF_NAME, factor_of, take_code
+from webapp.users.second_factor import GUESSES_OF_NAME, find_confirmed_factor, use_code
 from webapp.users.sign_in import (
     Guess,
+    authenticate_user,
     count_guess,
-    digest_of,
-    forgive_guess,
-    known_browser,
+    end_one_session,
+    find_browser_session,
+    hash_secret,
+    list_open_sessions,
     open_session,
-    open_sessions_of,
     sign_out,
     sign_out_everywhere,
-    sign_out_one,
-    user_of_password,
+    uncount_guess,
 )
-from webapp.users.users import users
+from webapp.users.users import list_users
 
 sign_in_pages = Blueprint("sign_in", __name__)
 
 
 @sign_in_pages.get("/sign-in")
-@allowed(None)
-def show() -> str:
+@require_access(None)
+def show_sign_in_form() -> str:
     """Show the form."""
-    return _form(request.args.get("next", ""))
+    return _render_form(request.args.get("next", ""))
 
 
 @sign_in_pages.post("/sign-in")
-@allowed(None)
-def enter() -> ResponseReturnValue:
+@require_access(None)
+def sign_in_by_password() -> ResponseReturnValue:
     """Sign a user in, ask for the second factor, or report a wrong name or password."""
     services, name = current_services(), request.form.get("name", "").strip()
     way_back, password = request.form.get("next", ""), request.form.get("password", "")
     now = services.now()
     try:
-        user = user_of_password(services.sessions, name, guess_of(name), password, now)
+        user = authenticate_user(services.sessions, name, make_guess_keys(name), password, now)
     except RequestError as error:
-        return _form(way_back, name=name, problem=error.problem), error.status
+        return _render_form(way_back, name=name, problem=error.problem), error.status
     bind_contextvars(user=name)
     with services.sessions.begin() as session:
         token = None
-        if factor_of(session, user) is None:
-            token = open_session(session, user, browser_family(), now)
+        if find_confirmed_factor(session, user) is None:
+            token = open_session(session, user, get_browser_family(), now)
     if token is None:
-        return ask_for_code(user, way_back)
-    return with_cookie(redirect(safe_way_back(way_back), 303), token)
+        return redirect_to_code_form(user, way_back)
+    return set_session_cookie(redirect(get_safe_return_address(way_back), 303), token)
 
 
 @sign_in_pages.post("/sign-out")
-@allowed(Role.MEMBER, before_second_factor=True)
-def leave() -> ResponseReturnValue:
+@require_access(Role.MEMBER, before_second_factor=True)
+def end_this_session() -> ResponseReturnValue:
     """Sign out in this browser."""
     services, token = current_services(), request.cookies.get(COOKIE, "")
     in_transaction(services.sessions, lambda session: sign_out(session, token, services.now()))
-    return without_cookie(redirect(url_for("sign_in.show"), 303))
+    return delete_session_cookie(redirect(url_for("sign_in.show_sign_in_form"), 303))
 
 
 @sign_in_pages.get("/sessions")
-@allowed(Role.MEMBER)
+@require_access(Role.MEMBER)
 def show_sessions() -> str:
     """Show the browsers in which the user is signed in."""
     token, now = request.cookies.get(COOKIE, ""), current_services().now()
     with reading(current_services().sessions) as session:
-        sign_ins = open_sessions_of(session, current_user(), now)
-    this = digest_of(token)
+        sign_ins = list_open_sessions(session, current_user(), now)
+    this = hash_secret(token)
     return render_template("researcher/sessions.html", sign_ins=sign_ins, this=this)
 
 
 @sign_in_pages.post("/sessions/end-one")
-@allowed(Role.MEMBER)
-def leave_elsewhere() -> ResponseReturnValue:
+@require_access(Role.MEMBER)
+def end_other_session() -> ResponseReturnValue:
     """End one of the user's own sessions."""
     services, user = current_services(), current_user()
     number = request.form.get("session", "")
     with services.sessions.begin() as session:
-        sign_in_id = whole_number(number, 9)
-        if sign_out_one(session, user, sign_in_id, services.now()):
+        sign_in_id = parse_whole_number(number, 9)
+        if end_one_session(session, user, sign_in_id, services.now()):
             record_act(session, user.name, "session ended", services.now())
     return redirect(url_for("sign_in.show_sessions"), 303)
 
 
 @sign_in_pages.post("/sessions/end")
-@allowed(Role.MEMBER)
-def leave_everywhere() -> ResponseReturnValue:
+@require_access(Role.MEMBER)
+def end_all_sessions() -> ResponseReturnValue:
     """Sign out in every browser."""
     services, user = current_services(), current_user()
     with services.sessions.begin() as session:
         sign_out_everywhere(session, user, services.now())
         record_act(session, user.name, "signed out everywhere", services.now())
-    return without_cookie(redirect(url_for("sign_in.show"), 303))
+    return delete_session_cookie(redirect(url_for("sign_in.show_sign_in_form"), 303))
 
 
-def _form(way_back: str, name: str = "", problem: str = "") -> str:
+def _render_form(way_back: str, name: str = "", problem: str = "") -> str:
     with reading(current_services().sessions) as session:
-        nobody = not users(session)
+        nobody = not list_users(session)
     return render_template(
         "researcher/sign_in.html",
         next=way_back,
@@ -131,7 +131,7 @@ def _form(way_back: str, name: str = "", problem: str = "") -> str:
         problem=problem,
         nobody=nobody,
         provider=current_services().settings.oidc_issuer,
-        named=named_by_header(),
+        named=read_user_header(),
     )
 
 
@@ -143,10 +143,10 @@ _SIGN_IN_PATH = f"{RESEARCHER_PATH}/sign-in"
 _CODE_STEP = "second factor"
 
 
-def ask_for_code(user: User, way_back: str) -> ResponseReturnValue:
+def redirect_to_code_form(user: User, way_back: str) -> ResponseReturnValue:
     """Redirect a browser to the page for the code, after the right password."""
-    response = make_response(redirect(url_for("code.show_code"), 303))
-    attempt = "\x1f".join((_CODE_STEP, str(user.id), _of_password(user), way_back))
+    response = make_response(redirect(url_for("code.show_code_form"), 303))
+    attempt = "\x1f".join((_CODE_STEP, str(user.id), _digest_password_hash(user), way_back))
     response.set_cookie(
         _CODE_COOKIE,
         current_services().tokens.sealed_attempt(attempt),
@@ -160,39 +160,39 @@ def ask_for_code(user: User, way_back: str) -> ResponseReturnValue:
 
 
 @code_pages.get("/sign-in/code")
-@allowed(None)
-def show_code() -> ResponseReturnValue:
+@require_access(None)
+def show_code_form() -> ResponseReturnValue:
     """Show the form for the code."""
-    if _user_at_code() is None:
-        return redirect(url_for("sign_in.show"), 303)
+    if _find_user_at_code_step() is None:
+        return redirect(url_for("sign_in.show_sign_in_form"), 303)
     return render_template("researcher/code.html")
 
 
 @code_pages.post("/sign-in/code")
-@allowed(None)
-def enter_code() -> ResponseReturnValue:
+@require_access(None)
+def sign_in_by_code() -> ResponseReturnValue:
     """Sign in the user after the right password and code."""
-    waiting = _user_at_code()
+    waiting = _find_user_at_code_step()
     if waiting is None:
-        return redirect(url_for("sign_in.show"), 303)
+        return redirect(url_for("sign_in.show_sign_in_form"), 303)
     user, way_back = waiting
     bind_contextvars(user=user.name)
     code, tokens = request.form.get("code", ""), list[str]()
 
     def work(session: Session, user: User, now: datetime) -> None:
-        take_code(session, user, code, now)
-        tokens.append(open_session(session, user, browser_family(), now))
+        use_code(session, user, code, now)
+        tokens.append(open_session(session, user, get_browser_family(), now))
 
     try:
-        with_code_counted(user, work)
+        count_code_attempt(user, work)
     except RequestError as error:
         return render_template("researcher/code.html", problem=error.problem), error.status
-    response = with_cookie(redirect(safe_way_back(way_back), 303), tokens[-1])
+    response = set_session_cookie(redirect(get_safe_return_address(way_back), 303), tokens[-1])
     response.delete_cookie(_CODE_COOKIE, path=_SIGN_IN_PATH, httponly=True, samesite="Lax")
     return response
 
 
-def _user_at_code() -> tuple[User, str] | None:
+def _find_user_at_code_step() -> tuple[User, str] | None:
     """Return the user who typed the right password in this browser, and the requested page."""
     services = current_services()
     try:
@@ -204,20 +204,20 @@ def _user_at_code() -> tuple[User, str] | None:
         return None
     with reading(services.sessions) as session:
         user = session.get(User, int(user_id))
-    if user is None or user.disabled_at is not None or _of_password(user) != of_password:
+    if user is None or user.disabled_at is not None or _digest_password_hash(user) != of_password:
         return None
     return user, way_back
 
 
-def _of_password(user: User) -> str:
+def _digest_password_hash(user: User) -> str:
     """Return a digest of the password, so that changing the password invalidates the step."""
-    return digest_of(user.password_hash)
+    return hash_secret(user.password_hash)
 
 
 _FAMILIES = ("Firefox", "Edg", "OPR", "Chrome", "Safari")
 
 
-def guess_of(name: str) -> Guess:
+def make_guess_keys(name: str) -> Guess:
     """Return the keys by which an attempt at a user's password is counted.
 
     A browser in which the user was signed in before has a counter of its own, so that strangers'
@@ -226,12 +226,16 @@ def guess_of(name: str) -> Guess:
     services = current_services()
     digest = services.tokens.digest
     with reading(services.sessions) as session:
-        known = known_browser(session, name, request.cookies.get(COOKIE, ""))
-    counted_by = f"sign-in name {name}" if known is None else f"sign-in in the browser {known}"
-    return Guess(digest(counted_by), digest(f"sign-in from {_address()}"))
+        known_session_id = find_browser_session(session, name, request.cookies.get(COOKIE, ""))
+    counted_by = (
+        f"sign-in name {name}"
+        if known_session_id is None
+        else f"sign-in in the browser {known_session_id}"
+    )
+    return Guess(digest(counted_by), digest(f"sign-in from {_get_client_address()}"))
 
 
-def with_code_counted(user: User, work: Callable[[Session, User, datetime], object]) -> None:
+def count_code_attempt(user: User, work: Callable[[Session, User, datetime], object]) -> None:
     """Run an operation that checks a second-factor code, after counting the attempt.
 
     Raises:
@@ -240,33 +244,35 @@ def with_code_counted(user: User, work: Callable[[Session, User, datetime], obje
     services, now = current_services(), current_services().now()
     digest = services.tokens.digest
     guess = Guess(
-        digest(f"code of {user.name}"), digest(f"sign-in from {_address()}"), GUESSES_OF_NAME
+        digest(f"code of {user.name}"),
+        digest(f"sign-in from {_get_client_address()}"),
+        GUESSES_OF_NAME,
     )
     with services.sessions.begin() as session:
         counted = count_guess(session, guess, now)
     with services.sessions.begin() as session:
         work(session, session.get_one(User, user.id), now)
-        forgive_guess(session, counted)
+        uncount_guess(session, counted)
 
 
-def is_own_password(user: User, password: str) -> bool:
+def check_own_password(user: User, password: str) -> bool:
     """Return whether a signed-in user typed their own password; the attempt is counted."""
     services, now = current_services(), current_services().now()
-    guess = guess_of(user.name)
+    guess = make_guess_keys(user.name)
     with services.sessions.begin() as session:
         counted = count_guess(session, guess, now)
-    right = is_password(user.password_hash, password)
+    right = verify_password(user.password_hash, password)
     if right:
         with services.sessions.begin() as session:
-            forgive_guess(session, counted)
+            uncount_guess(session, counted)
     return right
 
 
-def _address() -> str:
+def _get_client_address() -> str:
     return current_services().addresses.of(request.environ) or request.remote_addr or ""
 
 
-def browser_family() -> str:
+def get_browser_family() -> str:
     """Return the family of the request's browser."""
     agent = request.user_agent.string
     family = next((family for family in _FAMILIES if family in agent), "another browser")
@@ -279,12 +285,12 @@ _ATTEMPT_COOKIE, _ATTEMPT_S = "parallax_attempt", 600
 
 
 @elsewhere_pages.get("/sign-in/provider")
-@allowed(None)
-def ask() -> ResponseReturnValue:
+@require_access(None)
+def redirect_to_provider() -> ResponseReturnValue:
     """Redirect the browser to the provider."""
     services, attempt = current_services(), Attempt.begin()
     provider = services.provider()
-    response = make_response(redirect(provider.address(attempt, _back()), 303))
+    response = make_response(redirect(provider.address(attempt, _make_callback_address()), 303))
     sealed = "\x1f".join(
         (attempt.state, attempt.nonce, attempt.verifier, request.args.get("next", ""))
     )
@@ -301,8 +307,8 @@ def ask() -> ResponseReturnValue:
 
 
 @elsewhere_pages.get("/sign-in/back")
-@allowed(None)
-def come_back() -> ResponseReturnValue:
+@require_access(None)
+def sign_in_from_provider() -> ResponseReturnValue:
     """Sign in the user whom the provider sent back."""
     services = current_services()
     try:
@@ -318,27 +324,27 @@ def come_back() -> ResponseReturnValue:
             status=401,
             code="not_signed_in",
         )
-    name = services.provider().name(Attempt(state, nonce, verifier), _back(), code)
-    response = _enter(services, name, way_back)
+    name = services.provider().name(Attempt(state, nonce, verifier), _make_callback_address(), code)
+    response = _sign_in_known_user(services, name, way_back)
     response.delete_cookie(_ATTEMPT_COOKIE, path=_SIGN_IN_PATH, httponly=True, samesite="Lax")
     return response
 
 
 @elsewhere_pages.post("/sign-in/header")
-@allowed(None)
-def enter_by_header() -> ResponseReturnValue:
+@require_access(None)
+def sign_in_by_header() -> ResponseReturnValue:
     """Sign in the user whom the reverse proxy names."""
-    services, name = current_services(), named_by_header()
+    services, name = current_services(), read_user_header()
     if not name:
         raise RequestError(
             "The web server that signs users in did not say who you are.",
             status=401,
             code="not_signed_in",
         )
-    return _enter(services, name, request.form.get("next", ""))
+    return _sign_in_known_user(services, name, request.form.get("next", ""))
 
 
-def named_by_header() -> str:
+def read_user_header() -> str:
     """Return the user name from the reverse proxy's header; empty unless a trusted proxy set it."""
     services = current_services()
     header = services.settings.sign_in_header
@@ -347,13 +353,13 @@ def named_by_header() -> str:
     return request.headers.get(header, "").strip()
 
 
-def _enter(services: Services, name: str, way_back: str) -> Response:
+def _sign_in_known_user(services: Services, name: str, way_back: str) -> Response:
     now = services.now()
     with services.sessions.begin() as session:
         user = session.scalar(select(User).where(User.name == name))
         token = None
         if user is not None and user.disabled_at is None:
-            token = open_session(session, user, browser_family(), now)
+            token = open_session(session, user, get_browser_family(), now)
     if token is None:
         raise RequestError(
             f"You are known as {name}, but no user of that name has access. An owner of this "
@@ -363,8 +369,8 @@ def _enter(services: Services, name: str, way_back: str) -> Response:
             code="unknown_user",
         )
     bind_contextvars(user=name)
-    return with_cookie(redirect(safe_way_back(way_back), 303), token)
+    return set_session_cookie(redirect(get_safe_return_address(way_back), 303), token)
 
 
-def _back() -> str:
-    return f"{current_services().settings.link_base}{url_for('elsewhere.come_back')}"
+def _make_callback_address() -> str:
+    return f"{current_services().settings.link_base}{url_for('elsewhere.sign_in_from_provider')}"

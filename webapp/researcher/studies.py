@@ -25,25 +25,25 @@ from webapp.database.locks import exclusive
 from webapp.errors import RequestError
 from webapp.participant.trial_page import as_html
 from webapp.payments.debts import owed_in_study
-from webapp.researcher.access import allowed, present_project
+from webapp.researcher.access import get_current_project_id, require_access
 from webapp.researcher.study_folders import (
     LARGEST_ZIP_BYTES,
     StaleTextError,
-    copied,
-    counted_job,
-    digest_of_text,
-    instance_folder,
-    launchable_studies,
-    log_act,
-    own_study,
-    project_name,
-    read_text,
-    refuse_large,
-    save_text,
-    source_of,
-    texts_of,
-    uploads_folder,
-    zipped,
+    copy_study_folder,
+    count_long_job,
+    find_editable_study,
+    find_study_source,
+    get_instance_folder,
+    get_project_name,
+    get_uploads_folder,
+    hash_text,
+    list_launchable_studies,
+    list_study_texts,
+    log_study_act,
+    read_study_text,
+    refuse_large_upload,
+    save_study_text,
+    zip_folder,
 )
 from webapp.services import current_services
 from webapp.users.roles import Right
@@ -56,22 +56,22 @@ _LONGEST_NAME = 64
 
 
 @study_pages.get("/studies")
-@allowed(Right.CONDUCT)
-def show_all() -> Response:
+@require_access(Right.CONDUCT)
+def show_studies() -> Response:
     """List the editable studies, and the ways to create one."""
-    return _page()
+    return _render_page()
 
 
 @study_pages.post("/studies/new")
-@allowed(Right.CONDUCT, largest_body=LARGEST_ZIP_BYTES)
-def new() -> ResponseReturnValue:
+@require_access(Right.CONDUCT, largest_body=LARGEST_ZIP_BYTES)
+def create_study() -> ResponseReturnValue:
     """Create a study from a table of items, completely or not at all, and show what was derived."""
     form, file = request.form, request.files.get("table")
     suffix = Path(file.filename or "").suffix.lower() if file else ""
     if file is None or suffix not in _TABLES:
-        return _page(f"Choose a table that ends in {', '.join(_TABLES)}.", 400)
+        return _render_page(f"Choose a table that ends in {', '.join(_TABLES)}.", 400)
     content = file.read()
-    with _new_folder(form.get("name", ""), len(content)) as folder, counted_job():
+    with _create_study_folder(form.get("name", ""), len(content)) as folder, count_long_job():
         with tempfile.TemporaryDirectory() as temporary:
             table = Path(temporary) / f"items{suffix}"
             table.write_bytes(content)
@@ -81,41 +81,43 @@ def new() -> ResponseReturnValue:
                     options += [f"--{name}={value}"]
             for line in form.get("columns", "").splitlines()[:_MOST_COLUMNS]:
                 options += [f"--column={line.strip()}"] if line.strip() else []
-            done = parallax(instance_folder(), "study", "new", *options, "--", str(folder))
+            done = parallax(get_instance_folder(), "study", "new", *options, "--", str(folder))
             # The table has a temporary name; the page shows the name of the researcher's file.
             text = done.text.replace(str(table), file.filename or "").replace(
                 f"{folder.parent}/", ""
             )
         if not done.worked:
-            raise _NotMadeError(text)
+            raise _TableError(text)
     derived = text.partition(NEXT_STEPS)[0].rpartition("\n")[0]
     called = f"{folder.name} ({folder.parent.name})"
-    log_act("study made from a table", study=called, table=file.filename or "")
+    log_study_act("study made from a table", study=called, table=file.filename or "")
     return render_template(
-        "researcher/study_made.html", study=called, text=derived.strip(), project=project_name()
+        "researcher/study_made.html", study=called, text=derived.strip(), project=get_project_name()
     )
 
 
 @study_pages.post("/studies/copy")
-@allowed(Right.CONDUCT)
-def copy() -> ResponseReturnValue:
+@require_access(Right.CONDUCT)
+def copy_study() -> ResponseReturnValue:
     """Copy a built-in or editable study under a new name."""
-    called = request.form.get("study", "")
-    source = source_of(instance_folder(), present_project(), called)
+    source_name = request.form.get("study", "")
+    source = find_study_source(get_instance_folder(), get_current_project_id(), source_name)
     n_bytes = sum(path.stat().st_size for path in source.rglob("*") if path.is_file())
-    with _new_folder(request.form.get("name", ""), n_bytes) as folder:
-        copied(source, folder)
-    made = f"{folder.name} ({folder.parent.name})"
-    log_act("study copied", study=made, source=called)
-    return redirect(url_for("editor.show", study=made, project=project_name() or None), 303)
+    with _create_study_folder(request.form.get("name", ""), n_bytes) as folder:
+        copy_study_folder(source, folder)
+    new_name = f"{folder.name} ({folder.parent.name})"
+    log_study_act("study copied", study=new_name, source=source_name)
+    return redirect(
+        url_for("editor.show_editor", study=new_name, project=get_project_name() or None), 303
+    )
 
 
 @study_pages.post("/studies/delete")
-@allowed(Right.CONDUCT)
-def delete() -> ResponseReturnValue:
+@require_access(Right.CONDUCT)
+def delete_study() -> ResponseReturnValue:
     """Delete an editable study's folder; its runs keep the copy with which they were launched."""
     called = request.form.get("study", "")
-    folder = own_study(instance_folder(), present_project(), called)
+    folder = find_editable_study(get_instance_folder(), get_current_project_id(), called)
     if not request.form.get("sure"):
         raise RequestError(
             "Tick the box to say that you are sure. Nothing was deleted.",
@@ -126,58 +128,62 @@ def delete() -> ResponseReturnValue:
         with reading(current_services().sessions) as session:
             owed = owed_in_study(session, folder)
         if owed:
-            return _page(f"{owed}. Nothing was deleted. Pay them first, or go on.", 409, called)
+            return _render_page(
+                f"{owed}. Nothing was deleted. Pay them first, or go on.", 409, called
+            )
     with exclusive(
-        current_services().engine, instance_folder(), f"study_{folder.parent.name}", wait=True
+        current_services().engine, get_instance_folder(), f"study_{folder.parent.name}", wait=True
     ):
         shutil.rmtree(folder.parent)
-    log_act("study deleted", study=called)
-    return redirect(url_for("studies.show_all", project=project_name() or None), 303)
+    log_study_act("study deleted", study=called)
+    return redirect(url_for("studies.show_studies", project=get_project_name() or None), 303)
 
 
 @study_pages.get("/studies/download")
-@allowed(Right.CONDUCT)
-def download() -> ResponseReturnValue:
+@require_access(Right.CONDUCT)
+def download_study() -> ResponseReturnValue:
     """Send an editable study as a zip file that can be uploaded again."""
-    folder = own_study(instance_folder(), present_project(), request.args.get("study", ""))
+    folder = find_editable_study(
+        get_instance_folder(), get_current_project_id(), request.args.get("study", "")
+    )
     name = f"{folder.name}.zip"
-    archive = zipped(folder)
+    archive = zip_folder(folder)
     return send_file(archive, "application/zip", as_attachment=True, download_name=name)
 
 
 @study_pages.errorhandler(StudyError)
-def refuse(error: StudyError) -> ResponseReturnValue:
+def show_error(error: StudyError) -> ResponseReturnValue:
     """Show the error's message on the page of studies."""
-    return _page(str(error), 400)
+    return _render_page(str(error), 400)
 
 
-class _NotMadeError(Exception):
+class _TableError(Exception):
     """The command that makes a study found errors in a table."""
 
 
-@study_pages.errorhandler(_NotMadeError)
-def refuse_table(error: _NotMadeError) -> ResponseReturnValue:
+@study_pages.errorhandler(_TableError)
+def show_table_errors(error: _TableError) -> ResponseReturnValue:
     """Show all errors in a table; nothing of it is stored."""
-    return _page(str(error).strip(), 409)
+    return _render_page(str(error).strip(), 409)
 
 
-def _page(problem: str = "", status: int = 200, owing: str = "") -> Response:
+def _render_page(problem: str = "", status: int = 200, owing: str = "") -> Response:
     """Return the page; a study whose runs owe money has a button to delete it all the same."""
     page = render_template(
         "researcher/studies.html",
         problem=problem,
         owing=owing,
-        own=[name for name in launchable_studies() if name not in built_in_studies()],
+        own=[name for name in list_launchable_studies() if name not in built_in_studies()],
         built_in=sorted(built_in_studies()),
         responses=sorted(name for name in RESPONSE_TYPES if ":" not in name),
         typed=request.form,
-        project=project_name(),
+        project=get_project_name(),
     )
     return Response(page, status, mimetype="text/html")
 
 
 @contextmanager
-def _new_folder(name: str, n_bytes: int) -> Iterator[Path]:
+def _create_study_folder(name: str, n_bytes: int) -> Iterator[Path]:
     """Yield a folder for a new study, which is removed on failure."""
     name = name.strip()
     study_name(Path("/") / name.replace("/", " "))
@@ -187,8 +193,8 @@ def _new_folder(name: str, n_bytes: int) -> Iterator[Path]:
             status=400,
             code="long_name",
         )
-    refuse_large(n_bytes)
-    parent = uploads_folder() / secrets.token_hex(4)
+    refuse_large_upload(n_bytes)
+    parent = get_uploads_folder() / secrets.token_hex(4)
     parent.mkdir(parents=True)
     try:
         yield parent / name
@@ -204,52 +210,63 @@ _SHOWN = 100_000
 
 
 @editor_pages.get("/studies/edit")
-@allowed(Right.CONDUCT)
-def show() -> str:
+@require_access(Right.CONDUCT)
+def show_editor() -> str:
     """Show one text of a study in a field, with a list of its other texts."""
     called, name = request.args.get("study", ""), request.args.get("text", "study.toml")
-    text = read_text(own_study(instance_folder(), present_project(), called), name)
-    return _editor_page(called, name, text, digest_of_text(text))
+    text = read_study_text(
+        find_editable_study(get_instance_folder(), get_current_project_id(), called), name
+    )
+    return _render_editor(called, name, text, hash_text(text))
 
 
 @editor_pages.post("/studies/edit")
-@allowed(Right.CONDUCT)
-def save() -> ResponseReturnValue:
+@require_access(Right.CONDUCT)
+def save_edited_text() -> ResponseReturnValue:
     """Store a text, unless another user stored one meanwhile: then both texts are shown."""
     form = request.form
     called, name, text = form.get("study", ""), form.get("text", ""), form.get("content", "")
     folder, engine = (
-        own_study(instance_folder(), present_project(), called),
+        find_editable_study(get_instance_folder(), get_current_project_id(), called),
         current_services().engine,
     )
     try:
-        with exclusive(engine, instance_folder(), f"study_{folder.parent.name}", wait=True):
-            save_text(folder, name, text, form.get("seen", ""))
+        with exclusive(engine, get_instance_folder(), f"study_{folder.parent.name}", wait=True):
+            save_study_text(folder, name, text, form.get("seen", ""))
     except StaleTextError as stale:
-        page = _editor_page(called, name, text, digest_of_text(stale.stored), stored=stale.stored)
+        page = _render_editor(called, name, text, hash_text(stale.stored), stored=stale.stored)
         return page, 409
-    log_act("study edited", study=called, text=name, sha256=digest_of_text(read_text(folder, name)))
-    page = url_for("editor.show", study=called, text=name, saved=1, project=project_name() or None)
+    log_study_act(
+        "study edited", study=called, text=name, sha256=hash_text(read_study_text(folder, name))
+    )
+    page = url_for(
+        "editor.show_editor", study=called, text=name, saved=1, project=get_project_name() or None
+    )
     return redirect(page, 303)
 
 
 @editor_pages.post("/studies/look")
-@allowed(Right.CONDUCT)
-def look() -> ResponseReturnValue:
+@require_access(Right.CONDUCT)
+def preview_text() -> ResponseReturnValue:
     """Return a preview of an edited text; nothing is stored."""
     name, text = request.form.get("text", ""), request.form.get("content", "")
-    return str(_looks(name, text.replace("\r\n", "\n")))
+    return str(_render_preview(name, text.replace("\r\n", "\n")))
 
 
 @editor_pages.post("/studies/findings")
-@allowed(Right.CONDUCT)
-def findings() -> ResponseReturnValue:
+@require_access(Right.CONDUCT)
+def show_check_findings() -> ResponseReturnValue:
     """Return the findings of the checks on the stored study, run in a separate process."""
     called = request.form.get("study", "")
-    folder = own_study(instance_folder(), present_project(), called)
-    with counted_job():
+    folder = find_editable_study(get_instance_folder(), get_current_project_id(), called)
+    with count_long_job():
         done = parallax(
-            instance_folder(), "study", "check", "--show", "--", launchable_studies()[called]
+            get_instance_folder(),
+            "study",
+            "check",
+            "--show",
+            "--",
+            list_launchable_studies()[called],
         )
     problems, _, overview = done.text.replace(f"{folder.parent}/", "").partition(SHOWN_BELOW)
     return render_template(
@@ -258,30 +275,32 @@ def findings() -> ResponseReturnValue:
         found=problems.strip(),
         shown=overview.strip() if done.worked else "",
         worked=done.worked,
-        project=project_name(),
+        project=get_project_name(),
     )
 
 
-def _editor_page(called: str, name: str, text: str, seen: str, stored: str | None = None) -> str:
+def _render_editor(called: str, name: str, text: str, seen: str, stored: str | None = None) -> str:
     return render_template(
         "researcher/study_edit.html",
         study=called,
-        texts=texts_of(own_study(instance_folder(), present_project(), called)),
+        texts=list_study_texts(
+            find_editable_study(get_instance_folder(), get_current_project_id(), called)
+        ),
         name=name,
         content=text,
         seen=seen,
         stored=stored,
-        looks=_looks(name, text),
+        looks=_render_preview(name, text),
         saved="saved" in request.args,
-        project=project_name(),
+        project=get_project_name(),
     )
 
 
-def _looks(name: str, text: str) -> Markup:
+def _render_preview(name: str, text: str) -> Markup:
     """Return a text as participants see it, as a table, or the position of an error in TOML."""
     suffix = Path(name).suffix
     if len(text) > _SHOWN:
-        return _paragraph("The text is too long to be shown while it is typed.")
+        return _make_paragraph("The text is too long to be shown while it is typed.")
     if suffix == ".md":
         return Markup('<article class="paper">{}</article>').format(as_html(text))
     if suffix == ".toml":
@@ -290,7 +309,7 @@ def _looks(name: str, text: str) -> Markup:
         except (ValueError, RecursionError) as error:
             problem = f"This cannot be read as TOML: {error}."
             return Markup('<p class="problem">{}</p>').format(problem)
-        return _paragraph("This can be read as TOML. The checks tell what it means.")
+        return _make_paragraph("This can be read as TOML. The checks tell what it means.")
     if suffix not in (".tsv", ".csv"):
         return Markup("<pre>{}</pre>").format(text[:2000])
     read = csv.reader(text.splitlines()[: _ROWS + 1], delimiter="\t" if suffix == ".tsv" else ",")
@@ -307,5 +326,5 @@ def _looks(name: str, text: str) -> Markup:
     return wide.format("Rows", table)
 
 
-def _paragraph(text: str) -> Markup:
+def _make_paragraph(text: str) -> Markup:
     return Markup("<p>{}</p>").format(text)

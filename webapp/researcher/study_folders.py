@@ -22,66 +22,68 @@ from experiment.studies.study import STUDY_FILE
 from webapp.database.engine import reading
 from webapp.database.models import Project
 from webapp.errors import RequestError
-from webapp.researcher.access import current_user, present_project
+from webapp.researcher.access import current_user, get_current_project_id
 from webapp.services import current_services
 from webapp.users.audit_log import record_act
-from webapp.users.limits import job_of, refuse_upload
+from webapp.users.limits import check_upload_limit, count_job
 
 
-def instance_folder() -> Path:
+def get_instance_folder() -> Path:
     """Return the instance folder."""
     return Path(current_app.instance_path)
 
 
-def uploads_folder() -> Path:
+def get_uploads_folder() -> Path:
     """Return the folder of the current project's studies, or of studies without a project."""
-    return uploads_of(instance_folder(), present_project())
+    return get_project_uploads(get_instance_folder(), get_current_project_id())
 
 
-def launchable_studies() -> dict[str, str]:
+def list_launchable_studies() -> dict[str, str]:
     """Return the launchable studies, by their names on the pages."""
-    return known_studies(instance_folder(), present_project())
+    return find_studies(get_instance_folder(), get_current_project_id())
 
 
-def project_name() -> str:
+def get_project_name() -> str:
     """Return the name of the request's project; empty for none."""
-    project_id = present_project()
+    project_id = get_current_project_id()
     if project_id is None:
         return ""
     with reading(current_services().sessions) as session:
         return session.get_one(Project, project_id).name
 
 
-def in_project(**after: str) -> dict[str, str]:
+def add_project_name(**after: str) -> dict[str, str]:
     """Return values for the audit log, with the project if there is one."""
-    return after | ({"project": project} if (project := project_name()) else {})
+    return after | ({"project": project} if (project := get_project_name()) else {})
 
 
-def log_act(act: str, **after: str) -> None:
+def log_study_act(act: str, **after: str) -> None:
     """Record an act on a study in the audit log."""
     services = current_services()
     with services.sessions.begin() as session:
-        record_act(session, current_user().name, act, services.now(), after=in_project(**after))
+        record_act(
+            session, current_user().name, act, services.now(), after=add_project_name(**after)
+        )
 
 
-def counted_job() -> AbstractContextManager[None]:
+def count_long_job() -> AbstractContextManager[None]:
     """Return a context that counts a long job of the current project while it runs."""
     services = current_services()
-    return job_of(services.sessions, present_project(), services.now())
+    return count_job(services.sessions, get_current_project_id(), services.now())
 
 
-def refuse_large(more_bytes: int) -> None:
+def refuse_large_upload(more_bytes: int) -> None:
     """Check that the current project may store more bytes.
 
     Raises:
         ProjectError: The project's limit is reached.
     """
-    project_id = present_project()
+    project_id = get_current_project_id()
     if project_id is None:
         return
     with reading(current_services().sessions) as session:
         project = session.get_one(Project, project_id)
-    refuse_upload(project, uploaded_bytes(uploads_folder()), more_bytes)
+    check_upload_limit(project, measure_folder_bytes(get_uploads_folder()), more_bytes)
 
 
 LARGEST_ZIP_BYTES = 20 * 1024 * 1024
@@ -104,7 +106,7 @@ _UNREADABLE = (
 )
 
 
-def known_studies(instance: Path, project_id: int | None = None) -> dict[str, str]:
+def find_studies(instance: Path, project_id: int | None = None) -> dict[str, str]:
     """Return the launchable studies: built-in and uploaded ones.
 
     Args:
@@ -114,19 +116,19 @@ def known_studies(instance: Path, project_id: int | None = None) -> dict[str, st
     Returns:
         The name or folder of each study, by its name on the pages.
     """
-    uploaded = sorted(uploads_of(instance, project_id).glob(f"*/*/{STUDY_FILE}"))
+    uploaded = sorted(get_project_uploads(instance, project_id).glob(f"*/*/{STUDY_FILE}"))
     own = {f"{path.parent.name} ({path.parent.parent.name})": str(path.parent) for path in uploaded}
     return {name: name for name in built_in_studies()} | own
 
 
-def uploads_of(instance: Path, project_id: int | None) -> Path:
+def get_project_uploads(instance: Path, project_id: int | None) -> Path:
     """Return the folder of a project's uploaded studies, or of uploads without a project."""
     if project_id is None:
         return instance / _FOLDER
     return instance / "projects" / str(project_id) / _FOLDER
 
 
-def uploaded_bytes(folder: Path) -> int:
+def measure_folder_bytes(folder: Path) -> int:
     """Return the total size of all files in a folder and its subfolders."""
     return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
 
@@ -149,10 +151,10 @@ def store_upload(
     """
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            files = _files(archive)
+            files = _read_zip_files(archive)
     except _UNREADABLE as error:
-        raise _refused(f"The file cannot be read as a zip file ({error}).") from error
-    name, files = _study_folder(files)
+        raise _make_upload_error(f"The file cannot be read as a zip file ({error}).") from error
+    name, files = _find_study_folder(files)
     check_size(sum(map(len, files.values())))
     label = secrets.token_hex(4)
     folder = uploads / label
@@ -165,16 +167,20 @@ def store_upload(
         shutil.rmtree(folder, ignore_errors=True)
         if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EACCES, errno.EROFS):
             raise
-        raise _refused("A name in the zip file cannot be a file's or a folder's.") from error
+        raise _make_upload_error(
+            "A name in the zip file cannot be a file's or a folder's."
+        ) from error
     return f"{name} ({label})"
 
 
-def _files(archive: zipfile.ZipFile) -> dict[PurePosixPath, bytes]:
+def _read_zip_files(archive: zipfile.ZipFile) -> dict[PurePosixPath, bytes]:
     entries = [entry for entry in archive.infolist() if not entry.is_dir()]
     if len(entries) > _MOST_FILES:
-        raise _refused(f"The zip file holds {len(entries)} files; {_MOST_FILES} are allowed.")
+        raise _make_upload_error(
+            f"The zip file holds {len(entries)} files; {_MOST_FILES} are allowed."
+        )
     files = dict[PurePosixPath, bytes]()
-    left = _LARGEST_STUDY_BYTES
+    bytes_left = _LARGEST_STUDY_BYTES
     for entry in entries:
         path = PurePosixPath(entry.filename)
         if path.name.startswith(".") or "__MACOSX" in path.parts:
@@ -186,36 +192,42 @@ def _files(archive: zipfile.ZipFile) -> dict[PurePosixPath, bytes]:
             or "\\" in entry.filename
             or "\0" in str(path)
         ):
-            raise _refused(
+            raise _make_upload_error(
                 f"The zip file holds a path that leads out of its folder: {entry.filename!r}."
             )
         if stat.S_ISLNK(entry.external_attr >> 16):
-            raise _refused(f"The zip file holds a link: {entry.filename!r}.")
+            raise _make_upload_error(f"The zip file holds a link: {entry.filename!r}.")
         # The entry's declared size may be false, so one byte more is read.
         with archive.open(entry) as stream:
-            data = stream.read(left + 1)
-        left -= len(data)
-        if left < 0:
-            raise _refused(f"Unpacked, the study is larger than {_LARGEST_STUDY_BYTES:,} bytes.")
+            data = stream.read(bytes_left + 1)
+        bytes_left -= len(data)
+        if bytes_left < 0:
+            raise _make_upload_error(
+                f"Unpacked, the study is larger than {_LARGEST_STUDY_BYTES:,} bytes."
+            )
         files[path] = data
     return files
 
 
-def _study_folder(files: dict[PurePosixPath, bytes]) -> tuple[str, dict[PurePosixPath, bytes]]:
+def _find_study_folder(files: dict[PurePosixPath, bytes]) -> tuple[str, dict[PurePosixPath, bytes]]:
     tops = {path.parts[0] for path in files}
     if len(tops) != 1 or PurePosixPath(next(iter(tops)), STUDY_FILE) not in files:
-        raise _refused("The zip file must hold one folder, and study.toml directly in it.")
+        raise _make_upload_error(
+            "The zip file must hold one folder, and study.toml directly in it."
+        )
     (name,) = tops
     if not _NAME.fullmatch(name):
-        raise _refused(f"{name!r} cannot be a study's name: use letters, digits, _ and -.")
+        raise _make_upload_error(
+            f"{name!r} cannot be a study's name: use letters, digits, _ and -."
+        )
     return name, {path.relative_to(name): data for path, data in files.items()}
 
 
-def _refused(problem: str) -> RequestError:
+def _make_upload_error(problem: str) -> RequestError:
     return RequestError(f"{problem} Nothing was stored.", status=400, code="bad_upload")
 
 
-def zipped(folder: Path) -> io.BytesIO:
+def zip_folder(folder: Path) -> io.BytesIO:
     """Return a zip file of a folder with all its contents, under the folder's name."""
     archive = io.BytesIO()
     with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as zip_file:
@@ -245,7 +257,7 @@ class StaleTextError(Exception):
         self.stored = stored
 
 
-def own_study(instance: Path, project_id: int | None, called: str) -> Path:
+def find_editable_study(instance: Path, project_id: int | None, called: str) -> Path:
     """Return the folder of an editable study by its name on the pages, ``name (label)``.
 
     Raises:
@@ -253,7 +265,7 @@ def own_study(instance: Path, project_id: int | None, called: str) -> Path:
     """
     if _LABEL.fullmatch(called):
         name, _, label = called.partition(" (")
-        folder = uploads_of(instance, project_id) / label.rstrip(")") / name
+        folder = get_project_uploads(instance, project_id) / label.rstrip(")") / name
         if (folder / STUDY_FILE).is_file():
             return folder
     raise RequestError(
@@ -263,23 +275,23 @@ def own_study(instance: Path, project_id: int | None, called: str) -> Path:
     )
 
 
-def texts_of(folder: Path) -> list[str]:
+def list_study_texts(folder: Path) -> list[str]:
     """Return the editable files of a study, study.toml first."""
-    found = [
+    editable_files = [
         path.relative_to(folder).as_posix()
         for path in sorted(folder.rglob("*"))
         if path.suffix in _WRITTEN and path.is_file() and path.stat().st_size <= LARGEST_TEXT_BYTES
     ]
-    return sorted(found, key=lambda name: (name != STUDY_FILE, name))
+    return sorted(editable_files, key=lambda name: (name != STUDY_FILE, name))
 
 
-def read_text(folder: Path, name: str) -> str:
+def read_study_text(folder: Path, name: str) -> str:
     """Return one of the texts of a study.
 
     Raises:
         RequestError: The study has no such file, or the file is not UTF-8 text.
     """
-    if name not in texts_of(folder):
+    if name not in list_study_texts(folder):
         problem = f"The study has no text {name!r}."
         raise RequestError(problem, status=404, code="unknown_text")
     try:
@@ -292,12 +304,12 @@ def read_text(folder: Path, name: str) -> str:
         ) from error
 
 
-def digest_of_text(text: str) -> str:
+def hash_text(text: str) -> str:
     """Return a digest that changes with the text."""
     return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def save_text(folder: Path, name: str, text: str, seen: str) -> None:
+def save_study_text(folder: Path, name: str, text: str, seen: str) -> None:
     """Store a text, unless another user stored a different one since it was read.
 
     Args:
@@ -310,8 +322,8 @@ def save_text(folder: Path, name: str, text: str, seen: str) -> None:
         StaleTextError: The text has changed since.
         RequestError: There is no such file, or the text is too long or not valid text.
     """
-    stored = read_text(folder, name)
-    if digest_of_text(stored) != seen:
+    stored = read_study_text(folder, name)
+    if hash_text(stored) != seen:
         raise StaleTextError(stored)
     try:
         content = text.replace("\r\n", "\n").encode("utf-8")
@@ -334,7 +346,7 @@ def save_text(folder: Path, name: str, text: str, seen: str) -> None:
     temporary.replace(folder / name)
 
 
-def copied(source: Path, target: Path) -> None:
+def copy_study_folder(source: Path, target: Path) -> None:
     """Copy a study into a folder of another name."""
     shutil.copytree(source, target)
     path = target / STUDY_FILE
@@ -344,7 +356,7 @@ def copied(source: Path, target: Path) -> None:
     )
 
 
-def source_of(instance: Path, project_id: int | None, called: str) -> Path:
+def find_study_source(instance: Path, project_id: int | None, called: str) -> Path:
     """Return the folder of a built-in or an editable study.
 
     Raises:
@@ -352,4 +364,4 @@ def source_of(instance: Path, project_id: int | None, called: str) -> Path:
     """
     if called in built_in_studies():
         return BUILT_IN / called
-    return own_study(instance, project_id, called)
+    return find_editable_study(instance, project_id, called)

@@ -9,65 +9,65 @@ from experiment.exclusion.rules import reason
 from webapp.database.engine import reading
 from webapp.database.models import Payment, Run, User, Verdict
 from webapp.gate.gate import blockers
-from webapp.runs.blinding import evidence_shown, is_blind
+from webapp.runs.blinding import get_visible_evidence, is_blind
 from webapp.runs.people_table import ON_A_PAGE
-from webapp.runs.runs import titles_of
+from webapp.runs.runs import list_titles
 from webapp.services import current_services
 from webapp.users.roles import Right, Role
 
 
-def _warnings_of_gate() -> list[tuple[str, str, str]]:
+def _list_gate_warnings() -> list[tuple[str, str, str]]:
     """Return the blocked operations, the reason for each, and the remedy."""
     with reading(current_services().sessions) as session:
         return [
-            (", ".join(sorted(each.forbids)), each.says, each.remedy)
-            for _, each in blockers(session.connection())
+            (", ".join(sorted(blocker.forbids)), blocker.says, blocker.remedy)
+            for _, blocker in blockers(session.connection())
         ]
 
 
-def title_of(run: Run) -> str:
+def get_run_title(run: Run) -> str:
     """Return a run's title."""
-    known: dict[int, str] = g.setdefault("titles", {})
-    if run.id not in known:
+    titles: dict[int, str] = g.setdefault("titles", {})
+    if run.id not in titles:
         with reading(current_services().sessions) as session:
-            known |= titles_of(session, [run])
-    return known[run.id]
+            titles |= list_titles(session, [run])
+    return titles[run.id]
 
 
-def _is_blind(run: Run) -> bool:
+def _is_run_blind(run: Run) -> bool:
     """Return whether a run's results are hidden."""
-    known: dict[int, bool] = g.setdefault("blind", {})
-    if run.id not in known:
+    blind_runs: dict[int, bool] = g.setdefault("blind", {})
+    if run.id not in blind_runs:
         with reading(current_services().sessions) as session:
-            known[run.id] = is_blind(session, run)
-    return known[run.id]
+            blind_runs[run.id] = is_blind(session, run)
+    return blind_runs[run.id]
 
 
-def _evidence_of(run: Run, verdict: Verdict) -> str:
+def _get_evidence(run: Run, verdict: Verdict) -> str:
     """Return a verdict's evidence as far as the run may show it now."""
     services = current_services()
     with reading(services.sessions) as session:
-        return evidence_shown(session, run, services.study_of(session, run), verdict)
+        return get_visible_evidence(session, run, services.study_of(session, run), verdict)
 
 
-def template_globals() -> dict[str, object]:
+def make_template_globals() -> dict[str, object]:
     """Return the variables and functions of every researcher page's template."""
     user: User | None = g.get("user")
     return {
         "user": user,
-        "warnings_of_gate": _warnings_of_gate() if user is not None else [],
-        "title_of": title_of,
+        "warnings_of_gate": _list_gate_warnings() if user is not None else [],
+        "title_of": get_run_title,
         "in_words": money.in_words,
         "reason_of_rule": reason,
-        "is_blind": _is_blind,
-        "evidence_of": _evidence_of,
+        "is_blind": _is_run_blind,
+        "evidence_of": _get_evidence,
         "form_token": g.get("form_token", ""),
         "may": lambda role: user is not None and Role(user.role).may(Role(role)),
         "can": lambda right: Right(right) in g.get("rights", ()),
     }
 
 
-def number(value: float, places: int | None = None) -> str:
+def format_number(value: float, places: int | None = None) -> str:
     """Return a number with commas between thousands.
 
     Args:
@@ -78,35 +78,35 @@ def number(value: float, places: int | None = None) -> str:
     return format(value, form if places is None else f",.{places}f")
 
 
-def _amount(payment: Payment) -> str:
+def _format_amount(payment: Payment) -> str:
     return money.in_words(payment.amount_minor, payment.currency)
 
 
-FILTERS = {"number": number, "amount": _amount}
+FILTERS = {"number": format_number, "amount": _format_amount}
 
 
 _DIGITS = 6
 
 
-def page_asked_for() -> int:
+def get_page_number() -> int:
     """Return the page number in the address, from 1; 1 if there is none."""
     page = request.args.get("page", "")
-    return max(1, whole_number(page, _DIGITS))
+    return max(1, parse_whole_number(page, _DIGITS))
 
 
-def page_of(name: str, rows: Sequence[object]) -> dict[str, object]:
+def slice_page(name: str, rows: Sequence[object]) -> dict[str, object]:
     """Return the template variables for the requested page of a list.
 
     Args:
         name: The template's name for the rows.
         rows: The rows of all pages.
     """
-    page = page_asked_for()
+    page = get_page_number()
     begin, end = (page - 1) * ON_A_PAGE, page * ON_A_PAGE
     return {name: rows[begin:end], "page": page, "more": len(rows) > end, "total": len(rows)}
 
 
-def whole_number(typed: str, n_digits: int, otherwise: int = 0) -> int:
+def parse_whole_number(typed: str, n_digits: int, otherwise: int = 0) -> int:
     """Return a number with a limited count of digits, or a default if the text is not one.
 
     The digits are counted first: Python refuses to read numbers of thousands of digits.

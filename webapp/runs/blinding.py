@@ -21,31 +21,31 @@ from webapp.database.engine import Sessions
 from webapp.database.models import Run, Unblinding, Verdict
 from webapp.database.retry import in_transaction
 from webapp.errors import RequestError, RunError
-from webapp.runs.second_person import Wanted, done_by_two, first_of_two
+from webapp.runs.second_person import GuardedRequest, close_request, find_first_person
 from webapp.users.audit_log import record_act
 
 _SHORTEST_REASON = 10
 
 
-def unblinding_of(session: Session, run: Run) -> Unblinding | None:
+def find_unblinding(session: Session, run: Run) -> Unblinding | None:
     """Return a run's unblinding: by whom, when and why; None while the run is blind."""
     return session.scalar(select(Unblinding).where(Unblinding.run_id == run.id))
 
 
-def unblind(session: Session, run: Run, *, by: str, reason: str, now: datetime) -> None:
+def unblind_run(session: Session, run: Run, *, by: str, reason: str, now: datetime) -> None:
     """Unblind a run's results permanently.
 
     Raises:
         RequestError: The reason is too short.
     """
-    refuse_no_reason(reason)
-    if unblinding_of(session, run) is not None:
+    check_reason(reason)
+    if find_unblinding(session, run) is not None:
         return
     session.add(Unblinding(run_id=run.id, who=by, reason=reason, at=now))
     record_act(session, by, "run unblinded", now, run_ref=run.ref, after={"reason": reason})
 
 
-def unblind_by_two(
+def unblind_with_second_person(
     sessions: Sessions, run: Run, study: Study, *, by: str, reason: str, now: datetime
 ) -> None:
     """Unblind a run's results, after a second person's request if the study requires one.
@@ -54,19 +54,19 @@ def unblind_by_two(
         RequestError: The reason is too short.
         SecondPersonError: Nobody else has requested it.
     """
-    refuse_no_reason(reason)
-    told = "the results to be shown"
-    wanted = Wanted(run, study, "unblinding", "", told, by, now)
-    first = first_of_two(sessions, wanted)
+    check_reason(reason)
+    description = "the results to be shown"
+    guarded_request = GuardedRequest(run, study, "unblinding", "", description, by, now)
+    first = find_first_person(sessions, guarded_request)
 
     def change(session: Session) -> None:
-        unblind(session, run, by=f"{first} and {by}" if first else by, reason=reason, now=now)
-        done_by_two(session, run, "unblinding", "")
+        unblind_run(session, run, by=f"{first} and {by}" if first else by, reason=reason, now=now)
+        close_request(session, run, "unblinding", "")
 
     in_transaction(sessions, change)
 
 
-def refuse_no_reason(reason: str) -> None:
+def check_reason(reason: str) -> None:
     """Check that a reason is long enough.
 
     Raises:
@@ -82,10 +82,10 @@ def refuse_no_reason(reason: str) -> None:
 
 def is_blind(session: Session, run: Run) -> bool:
     """Return whether a run's results are hidden; simulated runs are never blind."""
-    return not run.simulated and unblinding_of(session, run) is None
+    return not run.simulated and find_unblinding(session, run) is None
 
 
-def evidence_shown(session: Session, run: Run, study: Study, verdict: Verdict) -> str:
+def get_visible_evidence(session: Session, run: Run, study: Study, verdict: Verdict) -> str:
     """Return a verdict's evidence; while the run is blind, only evidence without results.
 
     "3 errors on the 4 trials" would reveal the answers of a participant whom the rule keeps.
@@ -96,7 +96,7 @@ def evidence_shown(session: Session, run: Run, study: Study, verdict: Verdict) -
     return blind_evidence(study.exclusion, decided)
 
 
-def refuse_blind(session: Session, run: Run) -> None:
+def check_unblinded(session: Session, run: Run) -> None:
     """Check that a run's results may be seen.
 
     Raises:

@@ -32,15 +32,15 @@ from webapp.database.models import (
 )
 from webapp.database.row_counts import PLACES
 from webapp.runs.blinding import is_blind
-from webapp.runs.integrity import flags_of
-from webapp.runs.people import judged_from
+from webapp.runs.integrity import get_flags
+from webapp.runs.people import parse_plausibility
 
 # As many points as a chart of page width can show and a table next to it can list legibly.
 _POINTS = 48
 _STEPS_MIN = (1, 5, 15, 60, 180, 720, 1_440, 10_080, 40_320)
 
 
-def ticks(first: datetime, last: datetime, events: Iterable[datetime]) -> list[datetime]:
+def make_time_ticks(first: datetime, last: datetime, events: Iterable[datetime]) -> list[datetime]:
     """Return evenly spaced times from the launch to after the last event."""
     events = list(events)
     first = min(first, *events) if len(events) > 1 else min([first, *events])
@@ -53,14 +53,14 @@ def ticks(first: datetime, last: datetime, events: Iterable[datetime]) -> list[d
     return [first + number * step for number in range(n)]
 
 
-def until(moments: Iterable[datetime], times: Sequence[datetime]) -> list[int]:
+def count_until(moments: Iterable[datetime], times: Sequence[datetime]) -> list[int]:
     """Return the cumulative number of moments at each of the times."""
     width, first = times[1] - times[0], times[0]
     counts = Counter(max(0, -(-(moment - first) // width)) for moment in moments)
     return list(accumulate(counts[number] for number in range(len(times))))
 
 
-def seconds(times: Iterable[datetime]) -> list[int]:
+def to_unix_seconds(times: Iterable[datetime]) -> list[int]:
     """Return times in seconds since 1970."""
     return [int(time.timestamp()) for time in times]
 
@@ -70,20 +70,20 @@ RESULTS = "accuracy"
 _BINS = 20
 
 
-def charts_seen(session: Session, run: Run) -> tuple[dict[str, Chart], datetime | None]:
+def load_visible_charts(session: Session, run: Run) -> tuple[dict[str, Chart], datetime | None]:
     """Return a run's charts that may be shown now, and the time of their computation, if any."""
     row = session.execute(
         select(RunSummary.charts, RunSummary.made_at).where(RunSummary.run_id == run.id)
     ).first()
     if row is None or row[0] is None:
         return {}, None
-    seen = dict(row[0])
+    visible_charts = dict(row[0])
     if is_blind(session, run):
-        seen.pop(RESULTS, None)
-    return seen, row[1]
+        visible_charts.pop(RESULTS, None)
+    return visible_charts, row[1]
 
 
-def charts_of(session: Session, run: Run, study: Study, now: datetime) -> dict[str, Chart]:
+def compute_charts(session: Session, run: Run, study: Study, now: datetime) -> dict[str, Chart]:
     """Return all charts of a run by name, without empty charts.
 
     Args:
@@ -92,26 +92,26 @@ def charts_of(session: Session, run: Run, study: Study, now: datetime) -> dict[s
         study: Its study.
         now: The present time; the charts of an open run end there.
     """
-    made = {
-        "recruitment": _recruitment(session, run, now),
-        "minutes": _minutes(session, run),
-        "attrition": _attrition(session, run),
-        "flags": _flags(session, run),
-        "money": _money(session, run, now),
-        RESULTS: _accuracy(session, run, study),
+    charts = {
+        "recruitment": _chart_recruitment(session, run, now),
+        "minutes": _chart_durations(session, run),
+        "attrition": _chart_attrition(session, run),
+        "flags": _chart_flags(session, run),
+        "money": _chart_spending(session, run, now),
+        RESULTS: _chart_accuracy(session, run, study),
     }
-    return {name: chart for name, chart in made.items() if chart is not None}
+    return {name: chart for name, chart in charts.items() if chart is not None}
 
 
-def _may_be_drawn(run: Run) -> tuple[ColumnElement[bool], ...]:
+def _select_unrestricted(run: Run) -> tuple[ColumnElement[bool], ...]:
     """Return the conditions that select a run's participants whose data are not restricted."""
     return Participant.run_id == run.id, Participant.restricted_at.is_(None)
 
 
-def _recruitment(session: Session, run: Run, now: datetime) -> Chart | None:
+def _chart_recruitment(session: Session, run: Run, now: datetime) -> Chart | None:
     rows = session.execute(
         select(Participant.consented_at, Participant.finished_at).where(
-            *_may_be_drawn(run), Participant.consented_at.is_not(None)
+            *_select_unrestricted(run), Participant.consented_at.is_not(None)
         )
     ).all()
     if not rows:
@@ -121,19 +121,21 @@ def _recruitment(session: Session, run: Run, now: datetime) -> Chart | None:
     places = session.scalar(
         select(func.sum(RunCount.n)).where(RunCount.run_id == run.id, RunCount.subject == PLACES)
     )
-    times = ticks(run.launched_at, run.closed_at or now, [*begun, *ended])
-    lines = {"agreed": until(begun, times), "finished": until(ended, times)}
+    times = make_time_ticks(run.launched_at, run.closed_at or now, [*begun, *ended])
+    lines = {"agreed": count_until(begun, times), "finished": count_until(ended, times)}
     planned = {"planned": [places or 0] * len(times)}
-    says = _says(
+    caption = _make_caption(
         "%(n)s of %(planned)s planned participants finished.", n=len(ended), planned=places or 0
     )
-    return _chart("Recruitment", says, "time", seconds(times), lines | planned, time=True)
+    return _make_chart(
+        "Recruitment", caption, "time", to_unix_seconds(times), lines | planned, time=True
+    )
 
 
-def _minutes(session: Session, run: Run) -> Chart | None:
+def _chart_durations(session: Session, run: Run) -> Chart | None:
     pairs = session.execute(
         select(Participant.consented_at, Participant.finished_at).where(
-            *_may_be_drawn(run), Participant.finished_at.is_not(None)
+            *_select_unrestricted(run), Participant.finished_at.is_not(None)
         )
     )
     took = sorted((end - begin) / timedelta(minutes=1) for begin, end in pairs if begin and end)
@@ -152,13 +154,13 @@ def _minutes(session: Session, run: Run) -> Chart | None:
             "%(beyond)s who took longer still."
         )
     half = round(took[len(took) // 2], 1)
-    says = _says(message, n=len(took), minutes=half, beyond=beyond)
+    caption = _make_caption(message, n=len(took), minutes=half, beyond=beyond)
     counts = {"participants": [bins.get(edge, 0) for edge in edges]}
     xs = [edge * width for edge in edges]
-    return _chart("Time to finish", says, "minutes, from", xs, counts, kind="bars")
+    return _make_chart("Time to finish", caption, "minutes, from", xs, counts, kind="bars")
 
 
-def _attrition(session: Session, run: Run) -> Chart | None:
+def _chart_attrition(session: Session, run: Run) -> Chart | None:
     reached = Counter(
         dict(
             session.execute(
@@ -169,23 +171,27 @@ def _attrition(session: Session, run: Run) -> Chart | None:
         )
     )
     agreed = session.scalar(
-        select(func.count()).where(*_may_be_drawn(run), Participant.consented_at.is_not(None))
+        select(func.count()).where(
+            *_select_unrestricted(run), Participant.consented_at.is_not(None)
+        )
     )
     if not reached or not agreed:
         return None
     last = max(reached)
     at_least = list(accumulate(reached[trial] for trial in range(last, 0, -1)))[::-1]
-    says = _says(
+    caption = _make_caption(
         "%(n)s of %(agreed)s who agreed answered trial %(last)s, the last.",
         n=at_least[-1],
         agreed=agreed,
         last=last,
     )
     xs = list(range(last + 1))
-    return _chart("Who stays", says, "trials answered", xs, {"participants": [agreed, *at_least]})
+    return _make_chart(
+        "Who stays", caption, "trials answered", xs, {"participants": [agreed, *at_least]}
+    )
 
 
-def _flags(session: Session, run: Run) -> Chart | None:
+def _chart_flags(session: Session, run: Run) -> Chart | None:
     """Return the number of sessions with each flag, list by list."""
     rows = session.execute(
         select(Participant.list, SessionSummary.judged)
@@ -193,22 +199,22 @@ def _flags(session: Session, run: Run) -> Chart | None:
         .where(SessionSummary.run_id == run.id, SessionSummary.n_flags > 0)
     )
     counts = Counter[tuple[str, int]]()
-    for list_, judged in rows:
-        if (seen := judged_from(judged)) is not None:
-            counts.update((flag, list_ or 0) for flag in flags_of(run, seen.certificate))
+    for list_, stored in rows:
+        if (plausibility := parse_plausibility(stored)) is not None:
+            counts.update((flag, list_ or 0) for flag in get_flags(run, plausibility.certificate))
     if not counts:
         return None
     n_lists = session.scalar(select(func.max(RunItem.list)).where(RunItem.run_id == run.id))
     xs = list(range((n_lists or 0) + 1))
     lines = {flag: [counts[flag, x] for x in xs] for flag in sorted({flag for flag, _ in counts})}
-    says = _says(
+    caption = _make_caption(
         "%(n)s flags of plausibility; each asks for a look, none is a verdict.",
         n=counts.total(),
     )
-    return _chart("Flags", says, "list", xs, lines, kind="map")
+    return _make_chart("Flags", caption, "list", xs, lines, kind="map")
 
 
-def _money(session: Session, run: Run, now: datetime) -> Chart | None:
+def _chart_spending(session: Session, run: Run, now: datetime) -> Chart | None:
     rows = session.execute(
         select(Payment.made_at, Payment.amount_minor)
         .where(Payment.run_id == run.id, Payment.state == PaymentState.DONE)
@@ -217,18 +223,18 @@ def _money(session: Session, run: Run, now: datetime) -> Chart | None:
     ).all()
     if not rows:
         return None
-    times = ticks(run.launched_at, run.closed_at or now, [at for at, _ in rows])
+    times = make_time_ticks(run.launched_at, run.closed_at or now, [at for at, _ in rows])
     spent = [sum(minor for at, minor in rows if at <= tick) / 100 for tick in times]
-    says = _says(
+    caption = _make_caption(
         "%(amount)s %(currency)s spent, without the platform's fee.",
         amount=round(spent[-1], 2),
         currency=run.currency,
     )
     lines = {f"spent, {run.currency}": spent}
-    return _chart("Money", says, "time", seconds(times), lines, time=True)
+    return _make_chart("Money", caption, "time", to_unix_seconds(times), lines, time=True)
 
 
-def _accuracy(session: Session, run: Run, study: Study) -> Chart | None:
+def _chart_accuracy(session: Session, run: Run, study: Study) -> Chart | None:
     if Gives.RIGHT not in response_of(study).gives:
         return None
     right = func.sum(case((Response.chosen_side == Trial.good_side, 1), else_=0))
@@ -237,7 +243,7 @@ def _accuracy(session: Session, run: Run, study: Study) -> Chart | None:
         .join(Response, Response.trial_id == Trial.id)
         .join(Participant, Participant.id == Trial.participant_id)
         .outerjoin(Verdict, Verdict.participant_id == Participant.id)
-        .where(*_may_be_drawn(run))
+        .where(*_select_unrestricted(run))
         .where(Trial.good_side != "", func.coalesce(Verdict.kept, True))
         .group_by(Trial.run_item_id)
     ).all()
@@ -252,21 +258,21 @@ def _accuracy(session: Session, run: Run, study: Study) -> Chart | None:
     if not n:
         return None
     names = sorted(n)
-    says = _says(
+    caption = _make_caption(
         "%(share)s %% of %(n)s answers chose as expected.",
         share=round(100 * n_right.total() / n.total()),
         n=n.total(),
     )
     shares = {"% as expected": [round(100 * n_right[name] / n[name], 1) for name in names]}
-    return _chart("Accuracy", says, "construction", names, shares, kind="ranks")
+    return _make_chart("Accuracy", caption, "construction", names, shares, kind="ranks")
 
 
-def _says(message: str, **values: float | str) -> dict[str, Any]:
+def _make_caption(message: str, **values: float | str) -> dict[str, Any]:
     """Return a message that is translated into the reader's language when it is read."""
     return {"message": message, "values": values}
 
 
-def _chart(
+def _make_chart(
     title: str,
     says: dict[str, Any],
     across: str,
@@ -276,6 +282,6 @@ def _chart(
     kind: str = "lines",
     time: bool = False,
 ) -> Chart:
-    named = [{"label": label, "y": y} for label, y in lines.items()]
+    labelled_lines = [{"label": label, "y": y} for label, y in lines.items()]
     about = {"title": title, "says": says, "across": across, "kind": kind, "time": time}
-    return {**about, "x": list(x), "lines": named}
+    return {**about, "x": list(x), "lines": labelled_lines}

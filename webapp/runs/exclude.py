@@ -27,14 +27,14 @@ from webapp.database.models import (
     Verdict,
 )
 from webapp.errors import RunError
-from webapp.runs.integrity import certificates
-from webapp.runs.runs import study_as_launched
-from webapp.runs.stored_answers import arrangement_of, given_of
+from webapp.runs.integrity import make_certificates
+from webapp.runs.runs import load_launched_study
+from webapp.runs.stored_answers import get_arrangement, get_given_answer
 from webapp.sessions.assign import free_places
 
 
 @dataclass(frozen=True, slots=True)
-class Exclusion:
+class ExclusionCounts:
     """The result of one pass of the exclusion rules over a run.
 
     Attributes:
@@ -48,7 +48,7 @@ class Exclusion:
     excluded: int
 
 
-def exclude(session: Session, run: Run, now: datetime) -> Exclusion:
+def store_verdicts(session: Session, run: Run, now: datetime) -> ExclusionCounts:
     """Store a verdict, with its evidence, for every finished participant who has none.
 
     Participants whose data are restricted are skipped. A stored verdict never changes, so a second
@@ -59,16 +59,19 @@ def exclude(session: Session, run: Run, now: datetime) -> Exclusion:
     Raises:
         RunError: A rule compares all participants, and the run is open.
     """
-    study = study_as_launched(session, run)
+    study = load_launched_study(session, run)
     # Two simultaneous passes would decide about the same participants. Arriving participants do not
     # wait for this lock.
     session.execute(select(Run.id).where(Run.id == run.id).with_for_update(key_share=True))
-    waiting, excluded = _waiting(session, run), list[int]()
-    everyone, seen = _everyone(session, run, study), _certificates(session, run, study)
+    waiting, excluded = _find_undecided_participants(session, run), list[int]()
+    everyone, certificates_by_id = (
+        _collect_everyone(session, run, study),
+        _collect_certificates(session, run, study),
+    )
     for participant in waiting:
-        answered = _answered(session, participant, study).among(everyone)
-        answered = replace(answered, certificate=seen.get(participant.id))
-        decided = verdict(study.exclusion, answered)
+        answers = _load_answers(session, participant, study).among(everyone)
+        answers = replace(answers, certificate=certificates_by_id.get(participant.id))
+        decided = verdict(study.exclusion, answers)
         if not decided.kept:
             excluded.append(participant.id)
         session.add(
@@ -83,12 +86,14 @@ def exclude(session: Session, run: Run, now: datetime) -> Exclusion:
     if study.design.replace_excluded:
         free_places(session, excluded)
     session.flush()
-    return Exclusion(
-        len(waiting), _count(session, run, kept=True), _count(session, run, kept=False)
+    return ExclusionCounts(
+        len(waiting),
+        _count_verdicts(session, run, kept=True),
+        _count_verdicts(session, run, kept=False),
     )
 
 
-def _waiting(session: Session, run: Run) -> Sequence[Participant]:
+def _find_undecided_participants(session: Session, run: Run) -> Sequence[Participant]:
     return session.scalars(
         select(Participant)
         .outerjoin(Verdict, Verdict.participant_id == Participant.id)
@@ -98,7 +103,7 @@ def _waiting(session: Session, run: Run) -> Sequence[Participant]:
     ).all()
 
 
-def _everyone(session: Session, run: Run, study: Study) -> Everyone:
+def _collect_everyone(session: Session, run: Run, study: Study) -> Everyone:
     """Return the answers of all finished participants if a rule compares participants.
 
     Else none.
@@ -119,33 +124,35 @@ def _everyone(session: Session, run: Run, study: Study) -> Everyone:
         Participant.restricted_at.is_(None),
     )
     people = session.scalars(finished.order_by(Participant.id))
-    return Everyone([_answered(session, person, study) for person in people.all()])
+    return Everyone([_load_answers(session, person, study) for person in people.all()])
 
 
-def _certificates(session: Session, run: Run, study: Study) -> dict[int, Certificate]:
+def _collect_certificates(session: Session, run: Run, study: Study) -> dict[int, Certificate]:
     """Return the certificates by participant id, if a rule reads them.
 
     A simulated run has none: its programs report times at which they did not wait.
     """
     if run.simulated or not any(needs_certificate(load_rule(rule)) for rule in study.exclusion):
         return {}
-    return {person.id: found for person, found in certificates(session, run, study)}
+    return {
+        person.id: certificate for person, certificate in make_certificates(session, run, study)
+    }
 
 
-def _answered(session: Session, participant: Participant, study: Study) -> Answered:
+def _load_answers(session: Session, participant: Participant, study: Study) -> Answered:
     of_these = study.of_list(participant.list).questionnaire
     query = select(Answer.field, Answer.value).where(Answer.participant_id == participant.id)
-    given = dict(session.execute(query).all())
-    asked = dict.fromkeys(asked_questions(of_these, given), "")
+    stored_answers = dict(session.execute(query).all())
+    unanswered = dict.fromkeys(asked_questions(of_these, stored_answers), "")
     n_trials = select(func.count(Trial.id)).where(Trial.participant_id == participant.id)
     return Answered(
-        judgments=tuple(_judgments(session, participant, response_of(study))),
-        questionnaire=asked | given,
+        judgments=tuple(_load_judgments(session, participant, response_of(study))),
+        questionnaire=unanswered | stored_answers,
         n_trials=session.execute(n_trials).scalar_one(),
     )
 
 
-def _judgments(
+def _load_judgments(
     session: Session, participant: Participant, response: ResponseType
 ) -> Iterator[Judgment]:
     rows = session.execute(
@@ -156,8 +163,8 @@ def _judgments(
         .order_by(Trial.position)
     )
     for trial, item, stored in rows:
-        arrangement = arrangement_of(trial)
-        judged = response.judged(arrangement, given_of(stored))
+        arrangement = get_arrangement(trial)
+        judgment = response.judged(arrangement, get_given_answer(stored))
         yield Judgment(
             position=trial.position,
             item_id=item.item_id,
@@ -166,12 +173,12 @@ def _judgments(
             rt_ms=stored.rt_ms,
             condition=item.item["condition"],
             extra=tuple((k, v) for k, v in item.item.items() if k not in ITEMS.column_names),
-            is_late=response.is_late(arrangement, stored.rt_ms, judged.steps),
-            **judged.fields(),
+            is_late=response.is_late(arrangement, stored.rt_ms, judgment.steps),
+            **judgment.fields(),
         )
 
 
-def _count(session: Session, run: Run, *, kept: bool) -> int:
+def _count_verdicts(session: Session, run: Run, *, kept: bool) -> int:
     return session.execute(
         select(func.count(Verdict.id))
         .join(Participant, Participant.id == Verdict.participant_id)

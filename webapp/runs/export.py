@@ -28,9 +28,9 @@ from webapp.database.models import Answer, Participant, Place, Response, Run, Tr
 from webapp.errors import RunError
 from webapp.gate.gate import refuse
 from webapp.gate.installation import Operation
-from webapp.runs.export_queries import export_rows, export_tables
-from webapp.runs.parts import part_number
-from webapp.runs.runs import study_as_launched
+from webapp.runs.export_queries import list_export_tables, stream_rows
+from webapp.runs.parts import find_part_number
+from webapp.runs.runs import load_launched_study
 from webapp.sessions.consent_texts import consent_texts
 
 _BLOCK = Column("block", "string", "the block of the session that the item is in", role=Role.BLOCK)
@@ -77,32 +77,34 @@ class DesignColumns:
             return self._with_questions(table)
         if table.name not in (LISTS.name, PARTICIPANTS.name):
             return table
-        what = "the list's level of a factor between participants"
+        level_description = "the list's level of a factor between participants"
         added = [
-            Column(name, "string", what, role=Role.BETWEEN_PARTICIPANTS)
+            Column(name, "string", level_description, role=Role.BETWEEN_PARTICIPANTS)
             for name in self.study.design.factors
         ]
         if table.name == LISTS.name and self.blocks:
             added.append(_BLOCK)
         if table.name == PARTICIPANTS.name:
             added += [_SESSION] if self.session else []
-            asked = "the answer to this question of the questionnaire"
+            answer_description = "the answer to this question of the questionnaire"
             added += [
-                Column(name, "string", asked, role=Role.ANSWER)
+                Column(name, "string", answer_description, role=Role.ANSWER)
                 for name in self.answers
                 if name not in table.column_names
             ]
-        known = set(table.column_names)
-        return table.with_columns([column for column in added if column.name not in known])
+        existing_names = set(table.column_names)
+        return table.with_columns([column for column in added if column.name not in existing_names])
 
     def _with_questions(self, table: TableSchema) -> TableSchema:
         """Return the table of answers with the wording and the allowed values of each field."""
         check = self.study.comprehension
         before = (*self.study.screening, *(check.questions if check else ()))
-        asked = "; ".join(f"{q.name}: {q.in_words}" for q in (*before, *self.study.questionnaire))
+        question_texts = "; ".join(
+            f"{q.name}: {q.in_words}" for q in (*before, *self.study.questionnaire)
+        )
         return table.with_columns(
-            replace(column, description=f"{column.description}. {asked}")
-            if column.name == "field" and asked
+            replace(column, description=f"{column.description}. {question_texts}")
+            if column.name == "field" and question_texts
             else column
             for column in table.columns
         )
@@ -119,14 +121,17 @@ class DesignColumns:
             yield from rows
             return
         for row in rows:
-            known: dict[str, object] = {**self._levels(row["list"])}
+            design_values: dict[str, object] = {**self._levels(row["list"])}
             if table.name == LISTS.name and self.blocks:
-                known["block"] = self.blocks[str(row["item_id"])]
+                design_values["block"] = self.blocks[str(row["item_id"])]
             if table.name == PARTICIPANTS.name:
-                known |= {_SESSION.name: self.session} if self.session else {}
+                design_values |= {_SESSION.name: self.session} if self.session else {}
                 person = str(row["participant"])
-                known |= {name: own.get(person, "") for name, own in self.answers.items()}
-            yield known | dict(row)
+                design_values |= {
+                    name: answers_by_person.get(person, "")
+                    for name, answers_by_person in self.answers.items()
+                }
+            yield design_values | dict(row)
 
     def _levels(self, list_: object) -> dict[str, str]:
         if isinstance(list_, int):
@@ -134,7 +139,7 @@ class DesignColumns:
         return dict.fromkeys(self.study.design.factors, "")
 
 
-def design_columns(
+def make_design_columns(
     session: Session, run: Run, study: Study, number: int | None = None
 ) -> DesignColumns:
     """Return the design columns of a run's study, from its frozen items and its answers.
@@ -145,22 +150,22 @@ def design_columns(
         study: Its study.
         number: The number of the session among several, as ``part_number`` returns it.
     """
-    items = [dict(row) for row in export_rows(session, run, ITEMS)]
-    own = [name for name in (items[0] if items else ()) if name not in ITEMS.column_names]
+    items = [dict(row) for row in stream_rows(session, run, ITEMS)]
+    own_columns = [name for name in (items[0] if items else ()) if name not in ITEMS.column_names]
     blocks = study.design.block_of if any(study.design.block_of.values()) else {}
-    asked = {question.name for question in study.questionnaire}
-    chosen = [name for name in study.analysis.covariates if name in asked]
+    question_names = {question.name for question in study.questionnaire}
+    chosen = [name for name in study.analysis.covariates if name in question_names]
     texts = [{key: str(value) for key, value in row.items()} for row in items]
     return DesignColumns(
         study=study,
-        roles=roles_of_items(texts, own, study.analysis.factors),
+        roles=roles_of_items(texts, own_columns, study.analysis.factors),
         blocks={row["item_id"]: blocks.get(row["template"], "") for row in texts} if blocks else {},
-        answers={name: _answers(session, run, name) for name in chosen},
+        answers={name: _load_answers(session, run, name) for name in chosen},
         session=number,
     )
 
 
-def _answers(session: Session, run: Run, field: str) -> dict[str, str]:
+def _load_answers(session: Session, run: Run, field: str) -> dict[str, str]:
     query = (
         select(Participant.ref, Answer.value)
         .join(Answer, Answer.participant_id == Participant.id)
@@ -181,7 +186,7 @@ _ENTRIES = {
 }
 
 
-def export(session: Session, run: Run, folder: Path) -> dict[str, object]:
+def export_run(session: Session, run: Run, folder: Path) -> dict[str, object]:
     """Write every table of a run, its study and its codebook; on failure, no folder appears.
 
     Args:
@@ -198,17 +203,17 @@ def export(session: Session, run: Run, folder: Path) -> dict[str, object]:
         GateError: A fault blocks exports until it is repaired.
     """
     refuse(Operation.EXPORT, session.connection())
-    study = study_as_launched(session, run)
-    number = part_number(session, run, study)
-    provenance = _provenance(session, run, study) | ({"session": number} if number else {})
+    study = load_launched_study(session, run)
+    number = find_part_number(session, run, study)
+    provenance = _describe_provenance(session, run, study) | ({"session": number} if number else {})
     if not provenance["n_responses"]:
         raise RunError(
             f'the run "{run.ref}" has nothing to export: no one has answered a trial yet',
             remedy="Send participants to the run first",
         )
     with atomic_folder(folder, _ENTRIES) as temporary:
-        columns = design_columns(session, run, study, number)
-        tables = [columns.extended(table) for table in export_tables(session, run, study)]
+        columns = make_design_columns(session, run, study, number)
+        tables = [columns.extended(table) for table in list_export_tables(session, run, study)]
         _write_tables(session, run, tables, columns, temporary)
         write_study_files(study, temporary / STUDY)
         _write_consent_texts(session, run, temporary / CONSENT)
@@ -216,8 +221,8 @@ def export(session: Session, run: Run, folder: Path) -> dict[str, object]:
     return provenance
 
 
-def _provenance(session: Session, run: Run, study: Study) -> dict[str, object]:
-    counts = _counts(session, run)
+def _describe_provenance(session: Session, run: Run, study: Study) -> dict[str, object]:
+    counts = _count_participants(session, run)
     return {
         "run": run.ref,
         "study": run.study,
@@ -231,7 +236,7 @@ def _provenance(session: Session, run: Run, study: Study) -> dict[str, object]:
         "recruiter": run.recruiter,
         "simulated": run.simulated,
         "launched_at": run.launched_at.isoformat(),
-        "still_filling": _still_filling(session, run),
+        "still_filling": _is_still_filling(session, run),
         "code_version": run.code_version,
         "exported_by": code_version(),
         **counts,
@@ -239,24 +244,24 @@ def _provenance(session: Session, run: Run, study: Study) -> dict[str, object]:
     }
 
 
-def _still_filling(session: Session, run: Run) -> bool:
+def _is_still_filling(session: Session, run: Run) -> bool:
     """Return whether participants may still arrive, so that the data can still change."""
     free = select(Place.id).where(Place.run_id == run.id, Place.participant_id.is_(None)).limit(1)
     return run.closed_at is None and not run.simulated and session.scalar(free) is not None
 
 
-def _counts(session: Session, run: Run) -> dict[str, int]:
+def _count_participants(session: Session, run: Run) -> dict[str, int]:
     everybody = select(func.count()).select_from(Participant).where(Participant.run_id == run.id)
     people = everybody.where(Participant.restricted_at.is_(None))
-    judged = people.join(Verdict, Verdict.participant_id == Participant.id)
+    with_verdict = people.join(Verdict, Verdict.participant_id == Participant.id)
     answers = people.join(Trial, Trial.participant_id == Participant.id).join(
         Response, Response.trial_id == Trial.id
     )
     queries = {
         "n_participants": people,
         "n_finished": people.where(Participant.state == State.FINISHED),
-        "n_kept": judged.where(Verdict.kept.is_(True)),
-        "n_excluded": judged.where(Verdict.kept.is_(False)),
+        "n_kept": with_verdict.where(Verdict.kept.is_(True)),
+        "n_excluded": with_verdict.where(Verdict.kept.is_(False)),
         "n_responses": answers,
         "n_restricted": everybody.where(Participant.restricted_at.is_not(None)),
     }
@@ -273,15 +278,17 @@ def _write_tables(
     for table in tables:
         for suffix in SUFFIXES:
             # Closed also if writing fails, because PostgreSQL keeps the remaining rows ready.
-            with closing(export_rows(session, run, table)) as stored:
+            with closing(stream_rows(session, run, table)) as stored:
                 rows: Iterable[Mapping[str, object]] = columns.completed(table, stored)
                 texts = ("value",) if table.name == ANSWERS.name else columns.free_texts(table)
                 if suffix == ".csv" and texts:
-                    rows = map(partial(_for_spreadsheets, texts), rows)
+                    rows = map(partial(_escape_for_spreadsheets, texts), rows)
                 write_table(table, rows, folder / f"{table.name}{suffix}")
 
 
-def _for_spreadsheets(texts: Sequence[str], row: Mapping[str, object]) -> Mapping[str, object]:
+def _escape_for_spreadsheets(
+    texts: Sequence[str], row: Mapping[str, object]
+) -> Mapping[str, object]:
     return {**row, **{name: spreadsheet_safe(str(row[name])) for name in texts}}
 
 

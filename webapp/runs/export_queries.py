@@ -56,84 +56,88 @@ from webapp.database.models import (
     Verdict,
 )
 from webapp.recruiters.statuses import RETURNED_STATUSES, SUBMITTED_STATUSES
-from webapp.runs.humanness import humanness_rows
-from webapp.runs.integrity import integrity_rows
-from webapp.runs.runs import static_mark, study_as_launched
-from webapp.runs.stored_answers import arrangement_of, given_of, trace_rows
+from webapp.runs.humanness import stream_humanness_rows
+from webapp.runs.integrity import stream_integrity_rows
+from webapp.runs.runs import find_static_mark, load_launched_study
+from webapp.runs.stored_answers import get_arrangement, get_given_answer, stream_trace_rows
 from webapp.sessions.measurements import read_steps
 
 _ROWS_AT_A_TIME = 2_000
 _REF = Participant.ref.label("participant")
 
 
-def export_rows(session: Session, run: Run, table: TableSchema) -> Generator[dict[str, object]]:
+def stream_rows(session: Session, run: Run, table: TableSchema) -> Generator[dict[str, object]]:
     """Yield the rows of one exported table of a run, in constant memory."""
     if table.name == INTEGRITY.name:
-        unnamed = select(Participant.ref).where(Participant.run_id == run.id, _unconfirmed())
+        unnamed = select(Participant.ref).where(Participant.run_id == run.id, _is_unconfirmed())
         hidden = set(session.scalars(unnamed))
-        rows = integrity_rows(session, run, study_as_launched(session, run))
+        rows = stream_integrity_rows(session, run, load_launched_study(session, run))
         yield from (row for row in rows if row["participant"] not in hidden)
         return
     if table.name == READINGS.name:
-        yield from _step_rows(session, run)
+        yield from _stream_step_rows(session, run)
         return
     if table.name == HUMANNESS.name:
-        exported = set(session.scalars(_of_participants(run, _REF)))
-        yield from humanness_rows(session, run, study_as_launched(session, run), exported)
+        exported = set(session.scalars(_select_confirmed_participants(run, _REF)))
+        yield from stream_humanness_rows(session, run, load_launched_study(session, run), exported)
         return
     if table.name == TRACES.name:
-        traced = _trials(run, _REF, Trial.position, Response.trace)
+        traced = _select_trials(run, _REF, Trial.position, Response.trace)
         traced = traced.join(Response, Response.trial_id == Trial.id)
-        yield from trace_rows(session, run, traced.where(Response.trace.is_not(None)))
+        yield from stream_trace_rows(session, run, traced.where(Response.trace.is_not(None)))
         return
-    complete = _completion(session, run, table)
-    query = _query(run, table.name).add_columns(*_further(table), *_judge(run, table))
-    with session.execute(query.execution_options(yield_per=_ROWS_AT_A_TIME)) as found:
-        for row in found.mappings():
+    complete = _choose_row_completion(session, run, table)
+    query = _make_query(run, table.name).add_columns(
+        *_list_task_columns(table), *_make_judge_column(run, table)
+    )
+    with session.execute(query.execution_options(yield_per=_ROWS_AT_A_TIME)) as result:
+        for row in result.mappings():
             # An item was frozen as a complete row; all other rows are built from columns.
             yield row["item"] if table.name == ITEMS.name else complete(dict(row))
 
 
-def _judge(run: Run, table: TableSchema) -> list[ColumnElement[Any]]:
+def _make_judge_column(run: Run, table: TableSchema) -> list[ColumnElement[Any]]:
     if JUDGE not in table.columns:
         return []
     return [literal(PROGRAM if run.simulated else PERSON).label(JUDGE.name)]
 
 
-def _further(table: TableSchema) -> list[ColumnElement[Any]]:
+def _list_task_columns(table: TableSchema) -> list[ColumnElement[Any]]:
     """Return the columns of tasks other than paired choices, if the table has them.
 
     They are not returned for the table of items, whose own columns may have the same names.
     """
     if table.name not in (TRIALS.name, RESPONSES.name):
         return []
-    known = {
+    task_columns = {
         "options": Trial.options,
         "version": Trial.options,
         "rating": Response.rating,
         "n_steps": Response.steps,
         "task": Trial.options,
     }
-    return [known[name].label(name) for name in known if name in table.column_names]
+    return [task_columns[name].label(name) for name in task_columns if name in table.column_names]
 
 
-def _completion(
+def _choose_row_completion(
     session: Session, run: Run, table: TableSchema
 ) -> Callable[[dict[str, object]], dict[str, object]]:
     """Return the function that completes a stored row of the table."""
     if table.name == RESPONSES.name:
-        response = response_of(study_as_launched(session, run))
-        exported = _exported(response)
-        if static_mark(session, run) is not None:
+        response = response_of(load_launched_study(session, run))
+        exported = _make_response_completion(response)
+        if find_static_mark(session, run) is not None:
             # No server received this answer; the browser's time has a column of its own.
             return lambda row: exported(row) | {"recorded_at": None}
         return exported
     if table.name == TRIALS.name and "task" in table.column_names:
-        return _with_task
-    return _with_text if table.name == EVENTS.name else _as_it_is
+        return _split_task
+    return _serialise_detail if table.name == EVENTS.name else _keep_row
 
 
-def _exported(response: ResponseType) -> Callable[[dict[str, object]], dict[str, object]]:
+def _make_response_completion(
+    response: ResponseType,
+) -> Callable[[dict[str, object]], dict[str, object]]:
     if response.step_table:
         return lambda row: response.completed(
             row | {"steps": read_steps(cast("str | None", row["n_steps"]))}
@@ -141,69 +145,76 @@ def _exported(response: ResponseType) -> Callable[[dict[str, object]], dict[str,
     return response.completed
 
 
-def _as_it_is(row: dict[str, object]) -> dict[str, object]:
+def _keep_row(row: dict[str, object]) -> dict[str, object]:
     return row
 
 
-def _with_task(row: dict[str, object]) -> dict[str, object]:
+def _split_task(row: dict[str, object]) -> dict[str, object]:
     """Return a trial of a mixed session, its stored options split into task and options."""
-    task, _, rest = str(row["task"]).partition(" ")
-    return row | {"task": task} | ({"options": rest} if "options" in row else {})
+    task, _, options = str(row["task"]).partition(" ")
+    return row | {"task": task} | ({"options": options} if "options" in row else {})
 
 
-def _with_text(row: dict[str, object]) -> dict[str, object]:
+def _serialise_detail(row: dict[str, object]) -> dict[str, object]:
     """Return an event with its details as text."""
     return row | {"detail": json.dumps(row["detail"], ensure_ascii=False, sort_keys=True)}
 
 
-def _step_rows(session: Session, run: Run) -> Generator[dict[str, object]]:
+def _stream_step_rows(session: Session, run: Run) -> Generator[dict[str, object]]:
     """Yield a row for each word or region that was read."""
-    response = response_of(study_as_launched(session, run))
+    response = response_of(load_launched_study(session, run))
     judge = PROGRAM if run.simulated else PERSON
-    query = _trials(run, _REF, Trial, RunItem.item, Response).join(
+    query = _select_trials(run, _REF, Trial, RunItem.item, Response).join(
         Response, Response.trial_id == Trial.id
     )
-    with session.execute(query.execution_options(yield_per=_ROWS_AT_A_TIME)) as found:
-        for person, trial, item, stored in found:
-            whose = {"participant": person, "position": trial.position, "item_id": item["item_id"]}
+    with session.execute(query.execution_options(yield_per=_ROWS_AT_A_TIME)) as result:
+        for person, trial, item, stored in result:
+            trial_columns = {
+                "participant": person,
+                "position": trial.position,
+                "item_id": item["item_id"],
+            }
             for row in response.step_rows(
-                item_from_row(item), arrangement_of(trial), given_of(stored)
+                item_from_row(item), get_arrangement(trial), get_given_answer(stored)
             ):
-                yield {**whose, **row, JUDGE.name: judge}
+                yield {**trial_columns, **row, JUDGE.name: judge}
 
 
-def export_tables(session: Session, run: Run, study: Study) -> list[TableSchema]:
+def list_export_tables(session: Session, run: Run, study: Study) -> list[TableSchema]:
     """Return the tables of a run, with the columns of its response type and its study's items."""
-    item = session.scalars(_of_lists(run, RunItem.item).limit(1)).first()
+    item = session.scalars(_select_list_entries(run, RunItem.item).limit(1)).first()
     tables = [*tables_of(response_of(study))]
     tables += [TRACES] if study.taking_part.traces else []
     tables += [HUMANNESS] if study.humanness else []
     return [table.extended(item or ()) if table.name == ITEMS.name else table for table in tables]
 
 
-def _query(run: Run, name: str) -> Select[Any]:
-    made: dict[str, Callable[[], Select[Any]]] = {
-        ITEMS.name: lambda: _of_lists(run, RunItem.item).where(
-            RunItem.id.in_(_first_of_each_item(run))
+def _make_query(run: Run, name: str) -> Select[Any]:
+    queries: dict[str, Callable[[], Select[Any]]] = {
+        ITEMS.name: lambda: _select_list_entries(run, RunItem.item).where(
+            RunItem.id.in_(_select_first_of_each_item(run))
         ),
-        LISTS.name: lambda: _of_lists(run, RunItem.list, RunItem.item_id, RunItem.kind),
-        PARTICIPANTS.name: lambda: _participants(run),
-        CONSENTS.name: lambda: _of_participants(
+        LISTS.name: lambda: _select_list_entries(run, RunItem.list, RunItem.item_id, RunItem.kind),
+        PARTICIPANTS.name: lambda: _select_participants(run),
+        CONSENTS.name: lambda: _select_confirmed_participants(
             run,
             _REF,
             ConsentText.version.label("consent_version"),
             ConsentText.sha256.label("consent_sha256"),
         ).join(ConsentText, ConsentText.id == Participant.consent_text_id),
-        ENDINGS.name: lambda: _of_everybody(
-            run, _REF, func.coalesce(Participant.ending, "").label("ending"), _platform_status()
+        ENDINGS.name: lambda: _select_all_participants(
+            run,
+            _REF,
+            func.coalesce(Participant.ending, "").label("ending"),
+            _select_platform_status(),
         ),
-        DEVICES.name: lambda: _devices(run),
+        DEVICES.name: lambda: _select_devices(run),
         ANSWERS.name: lambda: (
-            _of_participants(run, _REF, Answer.field, Answer.value)
+            _select_confirmed_participants(run, _REF, Answer.field, Answer.value)
             .join(Answer, Answer.participant_id == Participant.id)
             .order_by(Answer.id)
         ),
-        TRIALS.name: lambda: _trials(
+        TRIALS.name: lambda: _select_trials(
             run,
             _REF,
             Trial.position,
@@ -211,38 +222,38 @@ def _query(run: Run, name: str) -> Select[Any]:
             RunItem.kind,
             func.nullif(Trial.good_side, "").label("good_side"),
         ),
-        RESPONSES.name: lambda: _responses(run),
-        TIMINGS.name: lambda: _timings(run),
-        EVENTS.name: lambda: _events(run),
-        VERDICTS.name: lambda: _of_participants(
+        RESPONSES.name: lambda: _select_responses(run),
+        TIMINGS.name: lambda: _select_timings(run),
+        EVENTS.name: lambda: _select_events(run),
+        VERDICTS.name: lambda: _select_confirmed_participants(
             run, _REF, Verdict.kept, Verdict.rule, Verdict.evidence
         ).join(Verdict, Verdict.participant_id == Participant.id),
-        PAYMENTS.name: lambda: _payments(run),
+        PAYMENTS.name: lambda: _select_payments(run),
     }
-    return made[name]()
+    return queries[name]()
 
 
 _Columns = ColumnElement[Any] | InstrumentedAttribute[Any]
 
 
-def _of_lists(run: Run, *columns: _Columns) -> Select[Any]:
+def _select_list_entries(run: Run, *columns: _Columns) -> Select[Any]:
     query = select(*columns).where(RunItem.run_id == run.id)
     return query.order_by(RunItem.list, RunItem.list_order)
 
 
-def _first_of_each_item(run: Run) -> Select[Any]:
+def _select_first_of_each_item(run: Run) -> Select[Any]:
     # Lists may share items; the table of items contains each item once.
     return select(func.min(RunItem.id)).where(RunItem.run_id == run.id).group_by(RunItem.item_id)
 
 
-def _of_participants(run: Run, *columns: _Columns) -> Select[Any]:
+def _select_confirmed_participants(run: Run, *columns: _Columns) -> Select[Any]:
     # Participants who withdrew appear only in the tables of participants and endings. So do
     # participants who used another worker's id, unless the platform confirms that the id is theirs.
     used = func.coalesce(Participant.ending, "") != Ending.WITHDRAWN
-    return _of_everybody(run, *columns).where(used, not_(_unconfirmed()))
+    return _select_all_participants(run, *columns).where(used, not_(_is_unconfirmed()))
 
 
-def _of_everybody(run: Run, *columns: _Columns) -> Select[Any]:
+def _select_all_participants(run: Run, *columns: _Columns) -> Select[Any]:
     return (
         select(*columns)
         .select_from(Participant)
@@ -251,12 +262,12 @@ def _of_everybody(run: Run, *columns: _Columns) -> Select[Any]:
     )
 
 
-def _unconfirmed() -> ColumnElement[bool]:
+def _is_unconfirmed() -> ColumnElement[bool]:
     came_for_work = exists().where(Assignment.participant_id == Participant.id)
     return and_(Participant.platform_id.is_(None), came_for_work)
 
 
-def _platform_status() -> ColumnElement[str]:
+def _select_platform_status() -> ColumnElement[str]:
     latest = (
         select(Assignment.status)
         .where(Assignment.participant_id == Participant.id)
@@ -270,12 +281,12 @@ def _platform_status() -> ColumnElement[str]:
         .correlate(Participant)
         .scalar_subquery()
     )
-    status = case((_unconfirmed(), literal(UNCONFIRMED)), else_=func.coalesce(latest, ""))
+    status = case((_is_unconfirmed(), literal(UNCONFIRMED)), else_=func.coalesce(latest, ""))
     return status.label("platform_status")
 
 
-def _participants(run: Run) -> Select[Any]:
-    return _of_everybody(
+def _select_participants(run: Run) -> Select[Any]:
+    return _select_all_participants(
         run,
         _REF,
         func.row_number().over(order_by=Participant.id).label("number"),
@@ -290,9 +301,9 @@ def _participants(run: Run) -> Select[Any]:
     )
 
 
-def _devices(run: Run) -> Select[Any]:
+def _select_devices(run: Run) -> Select[Any]:
     devices_before = func.row_number().over(partition_by=Participant.id, order_by=Device.id)
-    return _of_participants(
+    return _select_confirmed_participants(
         run,
         _REF,
         devices_before.label("device"),
@@ -304,10 +315,10 @@ def _devices(run: Run) -> Select[Any]:
     ).join(Device, Device.participant_id == Participant.id)
 
 
-def _events(run: Run) -> Select[Any]:
+def _select_events(run: Run) -> Select[Any]:
     events_before = func.row_number().over(partition_by=Participant.id, order_by=Event.id)
     return (
-        _of_participants(
+        _select_confirmed_participants(
             run, _REF, events_before.label("event"), Event.kind, Event.detail, Event.at
         )
         .join(Event, Event.participant_id == Participant.id)
@@ -315,7 +326,7 @@ def _events(run: Run) -> Select[Any]:
     )
 
 
-def _payments(run: Run) -> Select[Any]:
+def _select_payments(run: Run) -> Select[Any]:
     return (
         select(
             func.row_number().over(order_by=Payment.id).label("payment"),
@@ -332,17 +343,17 @@ def _payments(run: Run) -> Select[Any]:
     )
 
 
-def _trials(run: Run, *columns: Any) -> Select[Any]:  # noqa: ANN401 (columns or whole rows)
+def _select_trials(run: Run, *columns: Any) -> Select[Any]:  # noqa: ANN401 (columns or whole rows)
     return (
-        _of_participants(run, *columns)
+        _select_confirmed_participants(run, *columns)
         .join(Trial, Trial.participant_id == Participant.id)
         .join(RunItem, RunItem.id == Trial.run_item_id)
         .order_by(Trial.position)
     )
 
 
-def _responses(run: Run) -> Select[Any]:
-    return _trials(
+def _select_responses(run: Run) -> Select[Any]:
+    return _select_trials(
         run,
         _REF,
         Trial.position,
@@ -363,8 +374,8 @@ def _responses(run: Run) -> Select[Any]:
     ).join(Response, Response.trial_id == Trial.id)
 
 
-def _timings(run: Run) -> Select[Any]:
-    return _trials(
+def _select_timings(run: Run) -> Select[Any]:
+    return _select_trials(
         run,
         _REF,
         Trial.position,

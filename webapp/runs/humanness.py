@@ -15,7 +15,7 @@ from webapp.database.models import Participant, Response, Run, RunItem, Trial
 _ROWS_AT_A_TIME = 2_000
 
 
-def humanness_scores(
+def score_humanness(
     session: Session, run: Run, study: Study, *, only: int | None = None
 ) -> Iterator[tuple[str, HumannessScore]]:
     """Yield the reference and score of each participant who answered an item of the block.
@@ -31,7 +31,7 @@ def humanness_scores(
     if study.humanness is None:
         return
     block, rates = set(study.humanness.constructions), rates_of(study)
-    rows = session.execute(_answers(run, only).execution_options(yield_per=_ROWS_AT_A_TIME))
+    rows = session.execute(_select_answers(run, only).execution_options(yield_per=_ROWS_AT_A_TIME))
     for ref, answers in groupby(rows, key=lambda row: row.ref):
         passed = {
             row.item_id: bool(row.passed)
@@ -42,7 +42,7 @@ def humanness_scores(
             yield ref, score(passed, rates)
 
 
-def _answers(run: Run, only: int | None) -> Select[str, str, dict[str, str], bool]:
+def _select_answers(run: Run, only: int | None) -> Select[str, str, dict[str, str], bool]:
     chosen = Participant.restricted_at.is_(None) if only is None else Participant.id == only
     right = func.nullif(Response.chosen_side, "") == func.nullif(Trial.good_side, "")
     return (
@@ -55,19 +55,19 @@ def _answers(run: Run, only: int | None) -> Select[str, str, dict[str, str], boo
     )
 
 
-def told_of(
+def describe_own_score(
     session: Session, run: Run, study: Study, participant_id: int
 ) -> dict[str, object] | None:
     """Return what a participant is told about their own answers, without the expected answers."""
-    found = next(humanness_scores(session, run, study, only=participant_id), None)
-    if found is None:
+    ref_and_score = next(score_humanness(session, run, study, only=participant_id), None)
+    if ref_and_score is None:
         return None
     rates = rates_of(study)
-    values = {name: value for name, value in asdict(found[1]).items() if name != "answers"}
+    values = {name: value for name, value in asdict(ref_and_score[1]).items() if name != "answers"}
     return {**values, "source": rates.source if rates else None, "decides_nothing_by_itself": True}
 
 
-def humanness_rows(
+def stream_humanness_rows(
     session: Session, run: Run, study: Study, exported: set[str]
 ) -> Generator[dict[str, object]]:
     """Yield the rows of the table ``humanness``.
@@ -79,14 +79,14 @@ def humanness_rows(
         exported: The references of the participants whose answers may be exported.
     """
     judge = PROGRAM if run.simulated else PERSON
-    for ref, found in humanness_scores(session, run, study):
-        for one in found.answers if ref in exported else ():
+    for ref, participant_score in score_humanness(session, run, study):
+        for item_answer in participant_score.answers if ref in exported else ():
             yield {
                 "participant": ref,
-                "item_id": one.item,
-                "passed": one.passed,
-                "people_rate": one.people,
-                "programs_rate": one.programs,
-                "nats": one.nats,
+                "item_id": item_answer.item,
+                "passed": item_answer.passed,
+                "people_rate": item_answer.people,
+                "programs_rate": item_answer.programs,
+                "nats": item_answer.nats,
                 JUDGE.name: judge,
             }

@@ -24,8 +24,8 @@ from experiment.responses.base import Gives, ResponseType
 from experiment.responses.registry import response_of
 from experiment.studies.study import Study
 from webapp.database.models import Device, Event, Participant, Response, Run, RunItem, Trial
-from webapp.runs.runs import study_as_launched
-from webapp.runs.stored_answers import given_of
+from webapp.runs.runs import load_launched_study
+from webapp.runs.stored_answers import get_given_answer
 
 _ROWS_AT_A_TIME = 2_000
 _FIRST_TO_ARRIVE = 20
@@ -33,7 +33,7 @@ _MS = timedelta(milliseconds=1)
 _TEXTS = ("context", "good", "bad")
 
 
-def certificates(
+def make_certificates(
     session: Session, run: Run, study: Study, *, only: int | None = None
 ) -> Iterator[tuple[Participant, Certificate]]:
     """Yield each participant who answered a trial, with a certificate, in order of arrival.
@@ -46,35 +46,35 @@ def certificates(
         study: Its study, as it was launched.
         only: The id of the only participant to yield; None for all.
     """
-    for person, seen in observed_sessions(session, run, study, only=only):
-        yield person, certify(seen)
+    for person, observed in load_observed_sessions(session, run, study, only=only):
+        yield person, certify(observed)
 
 
-def observed_sessions(
+def load_observed_sessions(
     session: Session, run: Run, study: Study, *, only: int | None = None
 ) -> Iterator[tuple[Participant, ObservedSession]]:
     """Yield each participant who answered a trial, with the server's observations.
 
     Order and selection are those of ``certificates``.
     """
-    facts = _Facts(session, run, study)
-    answers = _answers(run)
+    facts = _SessionObservations(session, run, study)
+    answers = _select_answers(run)
     # Participants who request their own data get all of it, restricted or not.
     chosen = Participant.restricted_at.is_(None) if only is None else Participant.id == only
     answers = answers.where(chosen)
-    with session.execute(answers.execution_options(yield_per=_ROWS_AT_A_TIME)) as found:
-        for person, rows in groupby(found, key=lambda row: row.Participant):
+    with session.execute(answers.execution_options(yield_per=_ROWS_AT_A_TIME)) as result:
+        for person, rows in groupby(result, key=lambda row: row.Participant):
             yield person, facts.observed(person, list(rows))
 
 
-def flags_of(run: Run, certificate: Certificate) -> dict[str, str]:
+def get_flags(run: Run, certificate: Certificate) -> dict[str, str]:
     """Return a session's flags with their figures; none for a simulated run."""
     return {} if run.simulated else flags(certificate)
 
 
-def integrity_rows(session: Session, run: Run, study: Study) -> Iterator[dict[str, object]]:
+def stream_integrity_rows(session: Session, run: Run, study: Study) -> Iterator[dict[str, object]]:
     """Yield the rows of the table ``integrity``."""
-    for person, certificate in certificates(session, run, study):
+    for person, certificate in make_certificates(session, run, study):
         if person.ending == Ending.WITHDRAWN:
             continue
         row: dict[str, object] = {
@@ -87,11 +87,11 @@ def integrity_rows(session: Session, run: Run, study: Study) -> Iterator[dict[st
             "participant": person.ref,
             **row,
             "signals": signals,
-            "flags": " ".join(flags_of(run, certificate)),
+            "flags": " ".join(get_flags(run, certificate)),
         }
 
 
-class _Facts:
+class _SessionObservations:
     """The data of a run's sessions other than answers: devices, events, and shared times."""
 
     def __init__(self, session: Session, run: Run, study: Study) -> None:
@@ -109,11 +109,11 @@ class _Facts:
             .group_by(Event.participant_id, Event.kind)
         )
         self._events: Mapping[tuple[int, str], int] = {
-            (who, kind): n for who, kind, n in session.execute(events)
+            (participant_id, kind): n for participant_id, kind, n in session.execute(events)
         }
         self._shared = {
             (rt_ms, release_ms): first
-            for rt_ms, release_ms, first in session.execute(_shared_times(run))
+            for rt_ms, release_ms, first in session.execute(_select_shared_times(run))
         }
 
     def observed(self, person: Participant, rows: list[Any]) -> ObservedSession:
@@ -125,8 +125,8 @@ class _Facts:
         return ObservedSession(
             answers=answers,
             n_devices=len(devices),
-            device_facts=_n_facts(devices[0]) if devices else 0,
-            automated=_automated(devices),
+            device_facts=_count_device_facts(devices[0]) if devices else 0,
+            automated=_is_automated(devices),
             n_premature=self._events.get((person.id, EventKind.PREMATURE_PRESS), 0),
             n_pasted=self._events.get((person.id, EventKind.PASTED), 0),
             lockout_ms=self._study.trial.lockout_ms,
@@ -136,7 +136,7 @@ class _Facts:
         )
 
     def _answer(self, row: Any, begun: datetime) -> ObservedAnswer:  # noqa: ANN401
-        return _answer(row, row.Response, begun, self._type.of_options(row.options))
+        return _make_observed_answer(row, row.Response, begun, self._type.of_options(row.options))
 
     def _is_copy(self, response: Response) -> bool:
         """Return whether another answer had exactly the same times before this one."""
@@ -144,8 +144,8 @@ class _Facts:
         return first is not None and response.recorded_at > first
 
 
-def _answers(run: Run) -> Select[Participant, int, str | None, dict[str, str], Response]:
-    answered = (
+def _select_answers(run: Run) -> Select[Participant, int, str | None, dict[str, str], Response]:
+    has_answer = (
         select(Response.id)
         .join(Trial, Trial.id == Response.trial_id)
         .where(Trial.participant_id == Participant.id)
@@ -155,12 +155,12 @@ def _answers(run: Run) -> Select[Participant, int, str | None, dict[str, str], R
         .join(Trial, Trial.participant_id == Participant.id)
         .join(RunItem, RunItem.id == Trial.run_item_id)
         .outerjoin(Response, Response.trial_id == Trial.id)
-        .where(Participant.run_id == run.id, answered.exists())
+        .where(Participant.run_id == run.id, has_answer.exists())
         .order_by(Participant.id, Trial.position)
     )
 
 
-def _shared_times(run: Run) -> Select[float | None, float | None, datetime]:
+def _select_shared_times(run: Run) -> Select[float | None, float | None, datetime]:
     """Select the pairs of press and release times that several participants share.
 
     Each pair comes with the time at which it was first recorded.
@@ -176,7 +176,7 @@ def _shared_times(run: Run) -> Select[float | None, float | None, datetime]:
     )
 
 
-def same_times(session: Session, run: Run) -> dict[int, list[tuple[str, int]]]:
+def find_shared_times(session: Session, run: Run) -> dict[int, list[tuple[str, int]]]:
     """Return which participants share exact times, and the number of answers they share.
 
     If many participants share an answer's times, only the first to arrive are named.
@@ -185,7 +185,7 @@ def same_times(session: Session, run: Run) -> dict[int, list[tuple[str, int]]]:
         By participant id: the other participants' references and numbers of shared answers, in
         decreasing order.
     """
-    shared = _shared_times(run).subquery()
+    shared = _select_shared_times(run).subquery()
     rows = session.execute(
         select(Response.rt_ms, Response.release_ms, Participant.id, Participant.ref)
         .join(Trial, Trial.id == Response.trial_id)
@@ -197,15 +197,17 @@ def same_times(session: Session, run: Run) -> dict[int, list[tuple[str, int]]]:
         .where(Participant.run_id == run.id, Participant.restricted_at.is_(None))
         .order_by(Response.rt_ms, Response.release_ms, Participant.id)
     )
-    found: dict[int, Counter[str]] = {}
+    n_shared: dict[int, Counter[str]] = {}
     for _, of_one in groupby(rows, key=lambda row: (row.rt_ms, row.release_ms)):
-        who = {row.id: row.ref for row in of_one}
-        first = list(who.items())[:_FIRST_TO_ARRIVE]
-        for id_ in who:
-            found.setdefault(id_, Counter()).update(ref for other, ref in first if other != id_)
+        refs_by_id = {row.id: row.ref for row in of_one}
+        first = list(refs_by_id.items())[:_FIRST_TO_ARRIVE]
+        for id_ in refs_by_id:
+            n_shared.setdefault(id_, Counter()).update(
+                ref for other_id, ref in first if other_id != id_
+            )
     return {
-        id_: sorted(others.items(), key=lambda one: (-one[1], one[0]))
-        for id_, others in found.items()
+        id_: sorted(counts.items(), key=lambda ref_and_count: (-ref_and_count[1], ref_and_count[0]))
+        for id_, counts in n_shared.items()
     }
 
 
@@ -220,12 +222,13 @@ def find_run_replays(session: Session, run: Run, others: Sequence[Run] = ()) -> 
         others: Further runs, whose sessions are compared with those of the run.
     """
     return find_replays(
-        _by_name(session, run), *(_by_name(session, other, f"{other.ref}/") for other in others)
+        _name_sessions(session, run),
+        *(_name_sessions(session, other, f"{other.ref}/") for other in others),
     )
 
 
-def _by_name(session: Session, run: Run, prefix: str = "") -> dict[str, ObservedSession]:
-    observed = observed_sessions(session, run, study_as_launched(session, run))
+def _name_sessions(session: Session, run: Run, prefix: str = "") -> dict[str, ObservedSession]:
+    observed = load_observed_sessions(session, run, load_launched_study(session, run))
     return {
         f"{prefix}{person.ref}": seen
         for person, seen in observed
@@ -233,29 +236,29 @@ def _by_name(session: Session, run: Run, prefix: str = "") -> dict[str, Observed
     }
 
 
-def _n_characters(item: Mapping[str, str]) -> int:
+def _count_characters(item: Mapping[str, str]) -> int:
     return sum(len(described(item.get(name) or "")) for name in _TEXTS)
 
 
-def _answer(
+def _make_observed_answer(
     row: Any,  # noqa: ANN401
     response: Response,
     begun: datetime,
     type_: ResponseType,
 ) -> ObservedAnswer:
-    given = given_of(response)
+    answer = get_given_answer(response)
     return ObservedAnswer(
         position=row.position,
         arrived_ms=(response.recorded_at - begun) / _MS,
         rt_ms=response.rt_ms,
-        outside_rt_ms=type_.time_outside_rt_ms(given),
+        outside_rt_ms=type_.time_outside_rt_ms(answer),
         one_press=Gives.ONE_PRESS in type_.gives,
         release_ms=response.release_ms,
         waited_ms=response.waited_ms,
         input_method=response.input_method,
         item=row.item["item_id"],
-        side=given.place,
-        n_characters=_n_characters(row.item),
+        side=answer.place,
+        n_characters=_count_characters(row.item),
         has_onset=response.onset_source is not None,
         trusted=response.trusted,
         times_shown=response.times_shown,
@@ -267,12 +270,12 @@ def _answer(
     )
 
 
-def _automated(devices: Sequence[Device]) -> bool | None:
-    told = [device.automated for device in devices if device.automated is not None]
-    return any(told) if told else None
+def _is_automated(devices: Sequence[Device]) -> bool | None:
+    reports = [device.automated for device in devices if device.automated is not None]
+    return any(reports) if reports else None
 
 
-def _n_facts(device: Device) -> int:
+def _count_device_facts(device: Device) -> int:
     return sum(
         (
             bool(device.user_agent_family),

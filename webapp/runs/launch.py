@@ -17,13 +17,13 @@ from webapp.database.models import Place, Run, RunItem, StudyFile
 from webapp.errors import RunError
 from webapp.recruiters.registry import recruiter_class
 from webapp.recruiters.terms import refuse_unknown_terms
-from webapp.runs.runs import refuse_without_server
+from webapp.runs.runs import check_served_here
 from webapp.sessions.collected import freeze_collected
-from webapp.users.limits import refuse_another_run
-from webapp.users.projects import open_project
+from webapp.users.limits import check_run_limit
+from webapp.users.projects import find_open_project
 
 
-def refuse_unanswerable(study: Study) -> None:
+def check_responsible_people(study: Study) -> None:
     """Check that a study tells participants who is responsible for it.
 
     Raises:
@@ -46,7 +46,7 @@ _SEEDS = range(2**63)
 MOST_ADDED = 10_000
 
 
-def launch(
+def launch_run(
     session: Session,
     study: Study,
     seed: int,
@@ -79,8 +79,8 @@ def launch(
     """
     if seed not in _SEEDS:
         raise RunError(f"{seed} is not a valid seed", expected="a whole number from 0 to 2^63 - 1")
-    found = recruiter_class(recruiter)
-    refuse_unknown_terms(recruiter, found.terms, study)
+    recruiter_type = recruiter_class(recruiter)
+    refuse_unknown_terms(recruiter, recruiter_type.terms, study)
     built = require_sound(study, seed)
     refuse_silent_change(study, built)
     run = Run(
@@ -91,24 +91,24 @@ def launch(
         materials_hash=built.materials_hash,
         seed=seed,
         recruiter=recruiter,
-        simulated=simulated or found.simulated,
+        simulated=simulated or recruiter_type.simulated,
         code_version=code_version,
         launched_at=now,
         language=study.study.language,
         lease_minutes=study.design.lease_minutes,
         currency=study.currency,
-        project_id=project_id(session, project, change=True),
+        project_id=find_project_id(session, project, change=True),
     )
     session.add(run)
     session.flush()
     freeze_collected(session, run)
-    session.add_all((*_files(run, study_files(study)), *_items(run, built)))
-    session.add_all(_places(run, study))
+    session.add_all((*_make_study_files(run, study_files(study)), *_make_run_items(run, built)))
+    session.add_all(_make_places(run, study))
     session.flush()
     return run
 
 
-def project_id(session: Session, name: str, *, change: bool = False) -> int | None:
+def find_project_id(session: Session, name: str, *, change: bool = False) -> int | None:
     """Return the id of the project of that name; None for no name.
 
     Args:
@@ -121,17 +121,17 @@ def project_id(session: Session, name: str, *, change: bool = False) -> int | No
     """
     if not name:
         return None
-    project = open_project(session, name, change=change)
-    refuse_another_run(session, project)
+    project = find_open_project(session, name, change=change)
+    check_run_limit(session, project)
     return project.id
 
 
-def _files(run: Run, files: Mapping[str, bytes]) -> Iterator[StudyFile]:
+def _make_study_files(run: Run, files: Mapping[str, bytes]) -> Iterator[StudyFile]:
     for name, content in files.items():
         yield StudyFile(run_id=run.id, name=name, content=content)
 
 
-def _items(run: Run, built: BuiltLists) -> Iterator[RunItem]:
+def _make_run_items(run: Run, built: BuiltLists) -> Iterator[RunItem]:
     for number, entries in enumerate(built.lists):
         for order, entry in enumerate(entries):
             yield RunItem(
@@ -144,13 +144,13 @@ def _items(run: Run, built: BuiltLists) -> Iterator[RunItem]:
             )
 
 
-def _places(run: Run, study: Study) -> Iterator[Place]:
+def _make_places(run: Run, study: Study) -> Iterator[Place]:
     for number in range(study.design.n_lists):
         for place in range(study.design.places(number)):
             yield Place(run_id=run.id, list=number, place=place)
 
 
-def grow(session: Session, run: Run, n_per_list: int) -> int:
+def add_places_to_run(session: Session, run: Run, n_per_list: int) -> int:
     """Add places to each list of a run.
 
     Args:
@@ -164,7 +164,7 @@ def grow(session: Session, run: Run, n_per_list: int) -> int:
     Raises:
         RunError: The number is not from 1 to `MOST_ADDED`, or the run is taken without a server.
     """
-    refuse_without_server(session, run)
+    check_served_here(session, run)
     if not 1 <= n_per_list <= MOST_ADDED:
         raise RunError(
             f"{n_per_list} places cannot be added to each list of the run {run.ref}",
@@ -177,9 +177,9 @@ def grow(session: Session, run: Run, n_per_list: int) -> int:
         .group_by(Place.list)
     ).all()
     session.add_all(
-        Place(run_id=run.id, list=number, place=last + more)
+        Place(run_id=run.id, list=number, place=last + offset)
         for number, last, _ in lists
-        for more in range(1, n_per_list + 1)
+        for offset in range(1, n_per_list + 1)
     )
     session.flush()
     return sum(places for _, _, places in lists) + n_per_list * len(lists)

@@ -22,7 +22,7 @@ _UNFINISHED = (State.ARRIVED, State.WORKING, State.ANSWERED, State.ABANDONED)
 
 
 @dataclass(frozen=True, slots=True)
-class GivenLink:
+class LinkWithArrivals:
     """A link and the participants who arrived by it.
 
     Attributes:
@@ -65,15 +65,15 @@ def make_links(
     """
     if len(labels) * len(lists) > _MOST_AT_ONCE:
         raise RunError(f"{len(labels) * len(lists):,} links", expected=f"at most {_MOST_AT_ONCE:,}")
-    known = set(session.scalars(select(Place.list).where(Place.run_id == run.id).distinct()))
-    if missing := [one for one in lists if one is not None and one not in known]:
+    known_lists = set(session.scalars(select(Place.list).where(Place.run_id == run.id).distinct()))
+    if missing := [number for number in lists if number is not None and number not in known_lists]:
         raise RunError(
-            f"the run has no list {missing[0]}", expected=f"a list from 0 to {max(known)}"
+            f"the run has no list {missing[0]}", expected=f"a list from 0 to {max(known_lists)}"
         )
-    made = [
+    links = [
         Link(
             run_id=run.id,
-            token=_token(kind),
+            token=_make_token(kind),
             kind=kind,
             list=list_,
             label=label if list_ is None or len(lists) == 1 else f"{label} list {list_}".strip(),
@@ -82,20 +82,20 @@ def make_links(
         for list_ in lists
         for label in labels
     ]
-    session.add_all(made)
+    session.add_all(links)
     session.flush()
-    return made
+    return links
 
 
-def lists_of(session: Session, run: Run) -> list[int]:
+def list_list_numbers(session: Session, run: Run) -> list[int]:
     """Return the numbers of a run's lists."""
-    found = select(Place.list).where(Place.run_id == run.id).distinct().order_by(Place.list)
-    return list(session.scalars(found))
+    list_numbers = select(Place.list).where(Place.run_id == run.id).distinct().order_by(Place.list)
+    return list(session.scalars(list_numbers))
 
 
-def given_links(
+def list_links(
     session: Session, run: Run, public_url: str, *, after: int = 0, most: int | None = None
-) -> list[GivenLink]:
+) -> list[LinkWithArrivals]:
     """Return the run's valid links, with the participants who arrived by each.
 
     Args:
@@ -117,12 +117,14 @@ def given_links(
     for link_id, ref in session.execute(people.order_by(Participant.id)):
         came.setdefault(link_id, []).append(ref)
     return [
-        GivenLink(link, address_of(link, run, public_url), tuple(came.get(link.id, ())))
+        LinkWithArrivals(
+            link, make_link_address(link, run, public_url), tuple(came.get(link.id, ()))
+        )
         for link in links
     ]
 
 
-def address_of(link: Link, run: Run, public_url: str) -> str:
+def make_link_address(link: Link, run: Run, public_url: str) -> str:
     """Return a link's address; for a code this is the run's own address, where it is typed in."""
     address = f"{public_url}/run/{run.ref}"
     return address if link.kind == CODE else f"{address}?{PARAMETER}={link.token}"
@@ -139,18 +141,20 @@ def revoke_links(session: Session, run: Run, names: Sequence[str], now: datetime
     ).all()
     revoked = 0
     for name in names:
-        plain = name.replace("-", "").lower()
-        meant = [link for link in links if plain == link.token or name == link.label]
-        if not meant:
+        token = name.replace("-", "").lower()
+        matching = [link for link in links if token == link.token or name == link.label]
+        if not matching:
             raise unknown_name("link", name, [link.label or link.token for link in links])
-        for link in meant:
+        for link in matching:
             link.revoked_at = now
             revoked += 1
     session.flush()
     return revoked
 
 
-def unfinished(session: Session, run: Run, who: Sequence[str]) -> list[Participant]:
+def find_unfinished_participants(
+    session: Session, run: Run, who: Sequence[str]
+) -> list[Participant]:
     """Return the named participants, or all who may still continue if no names are given.
 
     Args:
@@ -170,18 +174,18 @@ def unfinished(session: Session, run: Run, who: Sequence[str]) -> list[Participa
     people = session.execute(of_run).all()
     if not who:
         return [person for person, _ in people if person.state in _UNFINISHED]
-    found = []
+    participants = []
     for name in who:
-        meant = [
+        matching = [
             person for person, label in people if name in (person.ref, person.code) or name == label
         ]
-        if not meant:
+        if not matching:
             raise unknown_name("participant", name, [person.ref for person, _ in people])
-        found += meant
-    return found
+        participants += matching
+    return participants
 
 
-def people_of_codes(
+def find_people_of_codes(
     session: Session, run: Run, codes: Iterable[str], tokens: Tokens
 ) -> list[tuple[str, Participant | None]]:
     """Return each completion code with the participant of the run it belongs to, or None.
@@ -193,18 +197,18 @@ def people_of_codes(
         tokens: The decoder of the codes.
     """
     refs = [(code, tokens.read_receipt(code.strip())) for code in codes]
-    meant = Participant.ref.in_({ref for _, ref in refs if ref is not None})
-    found = session.scalars(select(Participant).where(Participant.run_id == run.id, meant))
-    people = {person.ref: person for person in found}
+    has_ref = Participant.ref.in_({ref for _, ref in refs if ref is not None})
+    participants = session.scalars(select(Participant).where(Participant.run_id == run.id, has_ref))
+    people = {person.ref: person for person in participants}
     return [(code, people.get(ref or "")) for code, ref in refs]
 
 
-def _token(kind: str) -> str:
+def _make_token(kind: str) -> str:
     if kind != CODE:
         return new_reference()
     return "".join(secrets.choice(ALPHABET) for _ in range(_CODE_LENGTH))
 
 
-def label_numbers(kind: str, number: int) -> list[str]:
+def make_number_labels(kind: str, number: int) -> list[str]:
     """Return labels for links that have no names."""
-    return [""] if kind == MULTI and number == 1 else [str(one) for one in range(1, number + 1)]
+    return [""] if kind == MULTI and number == 1 else [str(label) for label in range(1, number + 1)]

@@ -25,7 +25,7 @@ _TAG = re.compile(rf"[^\W_][\w .+-]{{0,{LONGEST_TAG - 1}}}")
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class NotesAndTags:
     """The notes and tags of a run or a participant.
 
     Attributes:
@@ -37,29 +37,31 @@ class Written:
     tags: Sequence[Tag]
 
 
-def written_about(session: Session, run: Run, participant: Participant | None = None) -> Written:
+def list_notes_and_tags(
+    session: Session, run: Run, participant: Participant | None = None
+) -> NotesAndTags:
     """Return the notes and tags of a participant, or of the run itself."""
-    notes = select(Note).where(*_about(Note, run, participant)).order_by(Note.id.desc())
-    tags = select(Tag).where(*_about(Tag, run, participant)).order_by(Tag.name)
-    return Written(session.scalars(notes).all(), session.scalars(tags).all())
+    notes = select(Note).where(*_match_subject(Note, run, participant)).order_by(Note.id.desc())
+    tags = select(Tag).where(*_match_subject(Tag, run, participant)).order_by(Tag.name)
+    return NotesAndTags(session.scalars(notes).all(), session.scalars(tags).all())
 
 
-def tags_of_people(session: Session, ids: Collection[int]) -> Mapping[int, list[str]]:
+def list_tags_of_people(session: Session, ids: Collection[int]) -> Mapping[int, list[str]]:
     """Return the tags of some participants, by participant id."""
     rows = select(Participant.id, Tag.name).join(Tag, Tag.participant_id == Participant.id)
-    found: dict[int, list[str]] = {}
+    tags_by_id: dict[int, list[str]] = {}
     for id_, name in session.execute(rows.where(Participant.id.in_(ids)).order_by(Tag.name)):
-        found.setdefault(id_, []).append(name)
-    return found
+        tags_by_id.setdefault(id_, []).append(name)
+    return tags_by_id
 
 
-def tags_in_use(session: Session, run: Run) -> Sequence[str]:
+def list_tags_in_use(session: Session, run: Run) -> Sequence[str]:
     """Return all tags that participants of a run have."""
     used = select(Tag.name).where(Tag.run_id == run.id, Tag.participant_id.is_not(None))
     return session.scalars(used.distinct().order_by(Tag.name)).all()
 
 
-def write(
+def write_note(
     session: Session,
     run: Run,
     participant: Participant | None,
@@ -84,20 +86,22 @@ def write(
         RequestError: The text is empty or too long, a tag is invalid, or notes about the
             participant are no longer allowed.
     """
-    text, names = text.strip(), _tag_names(tags)
-    _refuse_bad(session, run, participant, text, names)
+    text, names = text.strip(), _parse_tag_names(tags)
+    _check_note(session, run, participant, text, names)
     about = {"run_id": run.id, "participant_id": participant.id if participant else None}
     if text:
         session.add(Note(**about, who=who, at=now, text=text))
-    there = {each.name for each in written_about(session, run, participant).tags}
-    if len(there | names) > _MOST_TAGS:
-        raise _bad(f"At most {_MOST_TAGS} tags.")
-    session.add_all(Tag(**about, name=name, who=who, at=now) for name in sorted(names - there))
+    existing_names = {tag.name for tag in list_notes_and_tags(session, run, participant).tags}
+    if len(existing_names | names) > _MOST_TAGS:
+        raise _make_note_error(f"At most {_MOST_TAGS} tags.")
+    session.add_all(
+        Tag(**about, name=name, who=who, at=now) for name in sorted(names - existing_names)
+    )
     act = " and ".join([*["note"] * bool(text), *["tags"] * bool(names)]) + " written"
-    _tell(session, run, participant, who, act, now)
+    _record_act(session, run, participant, who, act, now)
 
 
-def remove(
+def remove_note_or_tag(
     session: Session,
     run: Run,
     participant: Participant | None,
@@ -122,14 +126,16 @@ def remove(
         RequestError: The note or tag does not exist.
     """
     table = Tag if is_tag else Note
-    found = select(table.id).where(table.id == number, *_about(table, run, participant))
-    if session.scalar(found) is None:
+    row_exists = select(table.id).where(
+        table.id == number, *_match_subject(table, run, participant)
+    )
+    if session.scalar(row_exists) is None:
         raise RequestError("It was removed already.", status=404, code="no_note")
     session.execute(delete(table).where(table.id == number))
-    _tell(session, run, participant, who, f"{'tag' if is_tag else 'note'} removed", now)
+    _record_act(session, run, participant, who, f"{'tag' if is_tag else 'note'} removed", now)
 
 
-def _about(
+def _match_subject(
     table: type[Note] | type[Tag], run: Run, participant: Participant | None
 ) -> tuple[ColumnElement[bool], ...]:
     person = table.participant_id
@@ -138,44 +144,46 @@ def _about(
     )
 
 
-def _tag_names(typed: str) -> set[str]:
-    return {" ".join(each.split()).lower() for each in typed.split(",") if each.strip()}
+def _parse_tag_names(typed: str) -> set[str]:
+    return {" ".join(part.split()).lower() for part in typed.split(",") if part.strip()}
 
 
-def _refuse_bad(
+def _check_note(
     session: Session, run: Run, participant: Participant | None, text: str, names: set[str]
 ) -> None:
     if not text and not names:
-        raise _bad("Write a note, or tags, or both.")
+        raise _make_note_error("Write a note, or tags, or both.")
     if len(text) > LONGEST_NOTE or "\x00" in text:
-        raise _bad(
+        raise _make_note_error(
             f"A note has at most {f'{LONGEST_NOTE:,}'} characters; this one has {f'{len(text):,}'}."
         )
     for name in sorted(names):
         if not _TAG.fullmatch(name):
-            raise _bad(
+            raise _make_note_error(
                 f'"{name[: 2 * LONGEST_TAG]}" is no tag: a tag begins with a letter or a digit and '
                 f"has at most {LONGEST_TAG} of letters, digits, spaces, and the signs . + - "
                 "Separate tags by commas."
             )
-    if text and len(written_about(session, run, participant).notes) >= _MOST_NOTES:
-        raise _bad(f"There are {_MOST_NOTES} notes already. Remove one first.")
+    if text and len(list_notes_and_tags(session, run, participant).notes) >= _MOST_NOTES:
+        raise _make_note_error(f"There are {_MOST_NOTES} notes already. Remove one first.")
     if participant is None:
         return
     if participant.restricted_at is not None:
-        raise _bad("This participant's data are stored and not used: nothing is added to them.")
+        raise _make_note_error(
+            "This participant's data are stored and not used: nothing is added to them."
+        )
     if text and run.identities_erased_at is not None:
-        raise _bad(
+        raise _make_note_error(
             "What identifies the people of this run was erased, so no note is written about them "
             "any more. Tags are possible."
         )
 
 
-def _bad(text: str) -> RequestError:
+def _make_note_error(text: str) -> RequestError:
     return RequestError(text, status=400, code="bad_note")
 
 
-def _tell(
+def _record_act(
     session: Session, run: Run, participant: Participant | None, who: str, act: str, now: datetime
 ) -> None:
     after = {"participant": participant.ref} if participant else {}

@@ -26,7 +26,7 @@ from webapp.database.models import (
 )
 from webapp.database.row_counts import PLACES, TAKEN, participants_in
 from webapp.recruiters.statuses import AssignmentStatus
-from webapp.runs.runs import n_with_events, verdicts_of
+from webapp.runs.runs import count_verdicts, count_with_events
 from webapp.sessions.lease import ACTIVE_STATES, expired
 
 # More would cost time and hardly change the median.
@@ -90,14 +90,14 @@ class Overview:
     @property
     def places(self) -> int:
         """The places of all lists."""
-        return sum(each.places for each in self.lists)
+        return sum(progress.places for progress in self.lists)
 
     def hourly_minor(self, reward_minor: int) -> int | None:
         """Return a reward's hourly pay at the median time; None before anybody finished."""
         return round(reward_minor * 60 / self.median_minutes) if self.median_minutes else None
 
 
-def overview(session: Session, run: Run, now: datetime, reward_minor: int = 0) -> Overview:
+def make_overview(session: Session, run: Run, now: datetime, reward_minor: int = 0) -> Overview:
     """Return the progress of a run.
 
     Args:
@@ -106,8 +106,8 @@ def overview(session: Session, run: Run, now: datetime, reward_minor: int = 0) -
         now: The time now.
         reward_minor: The reward of a participant who finishes; 0 if the run pays nobody.
     """
-    counted = _states(session, run)
-    kept, excluded = verdicts_of(session, run)
+    counted = _count_states(session, run)
+    kept, excluded = count_verdicts(session, run)
     refused = select(func.count()).where(LinkVisit.run_id == run.id, LinkVisit.problem != "")
     unsettled = select(func.count()).where(
         Payment.run_id == run.id, Payment.state.not_in(SETTLED_FOR_GOOD)
@@ -122,26 +122,26 @@ def overview(session: Session, run: Run, now: datetime, reward_minor: int = 0) -
             Verdict.kept,
         )
     )
-    paid, spent_minor, unsettled_minor = _payments(session, run)
-    unpaid = _without_decision(session, run) if reward_minor else 0
+    paid, spent_minor, unsettled_minor = _sum_payments(session, run)
+    unpaid = _count_undecided_rewards(session, run) if reward_minor else 0
     return Overview(
-        lists=_lists(session, run),
+        lists=_count_lists(session, run),
         states=counted,
         kept=kept,
         excluded=excluded,
-        median_minutes=_median_minutes(session, run),
+        median_minutes=_compute_median_minutes(session, run),
         silent=len(expired(session, run, now)),
         refused_links=session.execute(refused).scalar_one(),
         unsettled_payments=session.execute(unsettled).scalar_one(),
         rejected_kept=session.execute(rejected).scalar_one(),
-        with_events=n_with_events(session, run),
+        with_events=count_with_events(session, run),
         paid=paid,
         spent_minor=spent_minor,
         committed_minor=unsettled_minor + reward_minor * unpaid,
     )
 
 
-def _states(session: Session, run: Run) -> dict[State, int]:
+def _count_states(session: Session, run: Run) -> dict[State, int]:
     subjects = {participants_in(state): state for state in State}
     rows = session.execute(
         select(RunCount.subject, func.sum(RunCount.n))
@@ -151,14 +151,14 @@ def _states(session: Session, run: Run) -> dict[State, int]:
     return dict.fromkeys(State, 0) | {subjects[subject]: n for subject, n in rows}
 
 
-def _lists(session: Session, run: Run) -> list[ListProgress]:
+def _count_lists(session: Session, run: Run) -> list[ListProgress]:
     """Return the lists' progress; only the rows of active participants are read."""
     counted = session.execute(
         select(RunCount.list, RunCount.subject, func.sum(RunCount.n))
         .where(RunCount.run_id == run.id, RunCount.subject.in_((PLACES, TAKEN)))
         .group_by(RunCount.list, RunCount.subject)
     )
-    kept = {(list_, subject): n for list_, subject, n in counted}
+    counts = {(list_, subject): n for list_, subject, n in counted}
     # A sum, so that SQLite looks up the active participants instead of scanning all in list order.
     of_list = (Participant.list + 0).label("of_list")
     active = session.execute(
@@ -168,19 +168,19 @@ def _lists(session: Session, run: Run) -> list[ListProgress]:
         .group_by(of_list)
     )
     at_work = dict(active.all())
-    lists = sorted({list_ for list_, subject in kept if subject == PLACES})
+    lists = sorted({list_ for list_, subject in counts if subject == PLACES})
     return [
         ListProgress(
             list_,
-            kept[list_, PLACES],
-            kept.get((list_, TAKEN), 0) - at_work.get(list_, 0),
+            counts[list_, PLACES],
+            counts.get((list_, TAKEN), 0) - at_work.get(list_, 0),
             at_work.get(list_, 0),
         )
         for list_ in lists
     ]
 
 
-def _payments(session: Session, run: Run) -> tuple[int, int, int]:
+def _sum_payments(session: Session, run: Run) -> tuple[int, int, int]:
     """Return how many participants got money, the amount paid, and the amount not yet paid."""
     done = Payment.state == PaymentState.DONE
     waits = Payment.state.not_in(SETTLED_FOR_GOOD)
@@ -204,7 +204,7 @@ _DECIDE_ON_REWARD = (
 )
 
 
-def _without_decision(session: Session, run: Run) -> int:
+def _count_undecided_rewards(session: Session, run: Run) -> int:
     decision = exists().where(
         Payment.participant_id == Participant.id,
         Payment.kind.in_(_DECIDE_ON_REWARD),
@@ -218,7 +218,7 @@ def _without_decision(session: Session, run: Run) -> int:
     return session.execute(owed).scalar_one()
 
 
-def _median_minutes(session: Session, run: Run) -> float | None:
+def _compute_median_minutes(session: Session, run: Run) -> float | None:
     """Return the median duration of all finished participants, or of the last ``_FOR_MEDIAN``."""
     rows = session.execute(
         select(Participant.consented_at, Participant.finished_at)

@@ -10,12 +10,12 @@ from experiment.participation import GONE
 from experiment.studies.study import Study
 from webapp.database.models import Event, Identity, Participant, Run
 from webapp.errors import RunError
-from webapp.runs.runs import named_run, study_as_launched
+from webapp.runs.runs import find_named_run, load_launched_study
 
 _CODE_CHARS = 12
 
 
-def joined_parts(session: Session, run_refs: Sequence[str]) -> list[tuple[str, ...]]:
+def join_parts(session: Session, run_refs: Sequence[str]) -> list[tuple[str, ...]]:
     """Return a row for each person: a code, and their participant's reference in each run.
 
     Joining the same runs always gives the same codes; joining other runs gives other codes. Without
@@ -30,7 +30,7 @@ def joined_parts(session: Session, run_refs: Sequence[str]) -> list[tuple[str, .
             "parts can be joined only of two different runs or more",
             expected="each run once, for example: parallax recruitment parts RUN1 RUN2",
         )
-    runs = [named_run(session, ref).id for ref in run_refs]
+    runs = [find_named_run(session, ref).id for ref in run_refs]
     erased = select(Event.participant_id).where(Event.kind.in_(GONE))
     rows = session.execute(
         select(Identity.hash, Participant.run_id, Participant.ref)
@@ -43,19 +43,21 @@ def joined_parts(session: Session, run_refs: Sequence[str]) -> list[tuple[str, .
     for digest, run_id, ref in rows:
         people.setdefault(digest, {})[run_id] = ref
     joined = "\x1f".join(run_refs)
-    found = [
-        (_code(f"{joined}\x1f{digest}"), *(refs.get(run, "") for run in runs))
+    rows_of_people = [
+        (_make_person_code(f"{joined}\x1f{digest}"), *(refs.get(run, "") for run in runs))
         for digest, refs in people.items()
     ]
-    return sorted(found)
+    return sorted(rows_of_people)
 
 
-def _code(text: str) -> str:
+def _make_person_code(text: str) -> str:
     # The input is a digest made with the installation's key.
     return hashlib.sha256(text.encode()).hexdigest()[:_CODE_CHARS]
 
 
-def part_number(session: Session, run: Run, study: Study, seen: Collection[str] = ()) -> int | None:
+def find_part_number(
+    session: Session, run: Run, study: Study, seen: Collection[str] = ()
+) -> int | None:
     """Return the session number of a run in a study of several parts, from 1.
 
     It is one more than the number of the latest required earlier part, each as it was last launched
@@ -73,17 +75,19 @@ def part_number(session: Session, run: Run, study: Study, seen: Collection[str] 
     before = study.recruitment.after if study.recruitment else []
     if not before:
         return None
-    known = {*seen, run.study}
+    visited = {*seen, run.study}
     numbers = [1]
     for name in before:
-        part = None if name in known else _latest(session, run, name)
+        part = None if name in visited else _find_latest_run(session, run, name)
         if part is not None:
-            number = part_number(session, part, study_as_launched(session, part), known)
+            number = find_part_number(session, part, load_launched_study(session, part), visited)
             numbers.append(number or 1)
     return 1 + max(numbers)
 
 
-def _latest(session: Session, run: Run, study: str) -> Run | None:
-    theirs = select(Run).where(Run.study == study, Run.simulated == run.simulated)
-    theirs = theirs.where(Run.project_id.is_not_distinct_from(run.project_id), Run.id < run.id)
-    return session.scalars(theirs.order_by(Run.id.desc()).limit(1)).first()
+def _find_latest_run(session: Session, run: Run, study: str) -> Run | None:
+    runs_of_study = select(Run).where(Run.study == study, Run.simulated == run.simulated)
+    runs_of_study = runs_of_study.where(
+        Run.project_id.is_not_distinct_from(run.project_id), Run.id < run.id
+    )
+    return session.scalars(runs_of_study.order_by(Run.id.desc()).limit(1)).first()

@@ -26,7 +26,7 @@ from webapp.database.models import (
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class Plausibility:
     """How plausible a session is, compared with all sessions.
 
     Attributes:
@@ -39,7 +39,7 @@ class Judged:
     twins: Sequence[tuple[str, int]]
 
 
-def judged_from(stored: Mapping[str, Any] | None) -> Judged | None:
+def parse_plausibility(stored: Mapping[str, Any] | None) -> Plausibility | None:
     """Return a summary's plausibility; None if missing or made by another version of Parallax."""
     if stored is None:
         return None
@@ -48,11 +48,11 @@ def judged_from(stored: Mapping[str, Any] | None) -> Judged | None:
         return None
     signals = tuple((name, nats) for name, nats in figures["signals"])
     twins = [(ref, n) for ref, n in stored["twins"]]
-    return Judged(Certificate(**{**figures, "signals": signals}), twins)
+    return Plausibility(Certificate(**{**figures, "signals": signals}), twins)
 
 
 @dataclass(frozen=True, slots=True)
-class Signals:
+class AnswerStatistics:
     """Statistics of one participant's answers.
 
     Attributes:
@@ -87,9 +87,9 @@ class Person:
 
     participant: Participant
     verdict: Verdict | None
-    signals: Signals
+    signals: AnswerStatistics
     events: Mapping[str, int]
-    judged: Judged | None
+    judged: Plausibility | None
 
     @property
     def minutes(self) -> float | None:
@@ -101,7 +101,7 @@ class Person:
 _TOO_FAST_MS = 200
 
 
-def rows_of(session: Session, ids: Sequence[int]) -> list[Person]:
+def list_people(session: Session, ids: Sequence[int]) -> list[Person]:
     """Return the rows of some participants, in the order given, reading only their data.
 
     Args:
@@ -117,21 +117,21 @@ def rows_of(session: Session, ids: Sequence[int]) -> list[Person]:
     # For participants whose data are restricted, only the arrival is shown.
     of_use = Participant.id.in_(ids), Participant.restricted_at.is_(None)
     used = session.scalars(select(Participant.id).where(*of_use)).all()
-    signals, events = signals_of(session, used), events_of(session, used)
-    found = {
+    signals, events = compute_answer_statistics(session, used), count_events(session, used)
+    people_by_id = {
         person.id: Person(
             person,
             verdict if person.restricted_at is None else None,
-            signals.get(person.id, Signals()),
+            signals.get(person.id, AnswerStatistics()),
             events.get(person.id, {}),
-            judged_from(stored) if person.restricted_at is None else None,
+            parse_plausibility(stored) if person.restricted_at is None else None,
         )
         for person, verdict, stored in session.execute(chosen)
     }
-    return [found[id_] for id_ in ids if id_ in found]
+    return [people_by_id[id_] for id_ in ids if id_ in people_by_id]
 
 
-def signals_of(session: Session, ids: Sequence[int]) -> dict[int, Signals]:
+def compute_answer_statistics(session: Session, ids: Sequence[int]) -> dict[int, AnswerStatistics]:
     """Return the answer statistics of those of the participants who answered a trial."""
     rows = session.execute(
         select(
@@ -146,23 +146,23 @@ def signals_of(session: Session, ids: Sequence[int]) -> dict[int, Signals]:
         .where(Trial.participant_id.in_(ids))
         .order_by(Trial.participant_id, Response.rt_ms)
     )
-    answers: dict[int, list[_Given]] = {}
+    answers: dict[int, list[_AnswerFacts]] = {}
     for participant_id, rt_ms, side, was_hidden, lost_focus, waited_ms in rows:
-        given = (rt_ms, side, bool(was_hidden or lost_focus), waited_ms)
-        answers.setdefault(participant_id, []).append(given)
-    return {who: _signals(given) for who, given in answers.items()}
+        answer = (rt_ms, side, bool(was_hidden or lost_focus), waited_ms)
+        answers.setdefault(participant_id, []).append(answer)
+    return {who: _summarise_answers(answer) for who, answer in answers.items()}
 
 
 # Reaction time, side, whether the page lost the focus, and the answer's waiting time.
-_Given = tuple[float | None, str, bool, float | None]
+_AnswerFacts = tuple[float | None, str, bool, float | None]
 
 
-def _signals(given: Sequence[_Given]) -> Signals:
+def _summarise_answers(given: Sequence[_AnswerFacts]) -> AnswerStatistics:
     times = [rt_ms for rt_ms, _, _, _ in given if rt_ms is not None]
     sides = [side for _, side, _, _ in given]
     waited = [waited_ms for _, _, _, waited_ms in given if waited_ms is not None]
     most = max(map(sides.count, set(sides)))
-    return Signals(
+    return AnswerStatistics(
         answered=len(given),
         median_rt_ms=times[len(times) // 2] if times else None,
         fast=sum(rt_ms < _TOO_FAST_MS for rt_ms in times),
@@ -172,7 +172,7 @@ def _signals(given: Sequence[_Given]) -> Signals:
     )
 
 
-def events_of(session: Session, ids: Sequence[int]) -> dict[int, dict[str, int]]:
+def count_events(session: Session, ids: Sequence[int]) -> dict[int, dict[str, int]]:
     """Return the number of events of each kind for some participants."""
     rows = session.execute(
         select(Event.participant_id, Event.kind, func.count())
@@ -180,10 +180,10 @@ def events_of(session: Session, ids: Sequence[int]) -> dict[int, dict[str, int]]
         .group_by(Event.participant_id, Event.kind)
         .order_by(Event.participant_id, Event.kind)
     )
-    found: dict[int, dict[str, int]] = {}
+    counts: dict[int, dict[str, int]] = {}
     for participant_id, kind, number in rows:
-        found.setdefault(participant_id, {})[kind] = number
-    return found
+        counts.setdefault(participant_id, {})[kind] = number
+    return counts
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,12 +221,12 @@ class Record:
     devices: Sequence[Device]
     verdict: Verdict | None
     payments: Sequence[Payment]
-    judged: Judged | None
+    judged: Plausibility | None
     before: str | None
     after: str | None
 
 
-def record_of(session: Session, run: Run, ref: str) -> Record | None:
+def load_participant_record(session: Session, run: Run, ref: str) -> Record | None:
     """Return all stored data of a run's participant; None if there is no such participant."""
     person = session.scalar(
         select(Participant).where(Participant.run_id == run.id, Participant.ref == ref)
@@ -243,7 +243,7 @@ def record_of(session: Session, run: Run, ref: str) -> Record | None:
     answers = select(Answer).where(Answer.participant_id == person.id).order_by(Answer.id)
     events = select(Event).where(Event.participant_id == person.id).order_by(Event.id)
     payments = select(Payment).where(Payment.participant_id == person.id).order_by(Payment.id)
-    judged = select(SessionSummary.judged).where(SessionSummary.participant_id == person.id)
+    plausibility = select(SessionSummary.judged).where(SessionSummary.participant_id == person.id)
     devices = select(Device).where(Device.participant_id == person.id).order_by(Device.id)
     neighbours = select(Participant.ref).where(Participant.run_id == run.id).limit(1)
     before = neighbours.where(Participant.id < person.id).order_by(Participant.id.desc())
@@ -259,7 +259,7 @@ def record_of(session: Session, run: Run, ref: str) -> Record | None:
         devices=session.scalars(devices).all(),
         verdict=session.scalar(select(Verdict).where(Verdict.participant_id == person.id)),
         payments=session.scalars(payments).all(),
-        judged=judged_from(session.scalar(judged)),
+        judged=parse_plausibility(session.scalar(plausibility)),
         before=session.scalar(before),
         after=session.scalar(after),
     )

@@ -23,8 +23,8 @@ from webapp.database.models import (
     Verdict,
 )
 from webapp.database.row_counts import PARTICIPANTS, participants_in
-from webapp.runs.people import Person, rows_of
-from webapp.runs.runs import verdicts_of
+from webapp.runs.people import Person, list_people
+from webapp.runs.runs import count_verdicts
 
 ON_A_PAGE = 50
 _Order = Sequence[ColumnElement[Any] | InstrumentedAttribute[Any]]
@@ -45,7 +45,7 @@ BY_SUMMARY: Mapping[str, _Order] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class PeopleFilter:
     """The filter and order of a request for a run's participants.
 
     Attributes:
@@ -87,7 +87,7 @@ class PeopleTable:
     summarised_at: datetime | None
 
 
-def people_table(session: Session, run: Run, wanted: Wanted) -> PeopleTable:
+def make_people_table(session: Session, run: Run, wanted: PeopleFilter) -> PeopleTable:
     """Return a page of a run's participants.
 
     Args:
@@ -97,22 +97,24 @@ def people_table(session: Session, run: Run, wanted: Wanted) -> PeopleTable:
     """
     begin = (wanted.page - 1) * ON_A_PAGE
     # One extra row tells whether there is another page.
-    ids = _ids(session, run, wanted, begin, ON_A_PAGE + 1)
+    ids = _list_ids(session, run, wanted, begin, ON_A_PAGE + 1)
     made_at = session.scalar(select(RunSummary.made_at).where(RunSummary.run_id == run.id))
     return PeopleTable(
-        people=rows_of(session, ids[:ON_A_PAGE]),
-        total=_total(session, run, wanted, begin + len(ids) if len(ids) <= ON_A_PAGE else None),
+        people=list_people(session, ids[:ON_A_PAGE]),
+        total=_count_matches(
+            session, run, wanted, begin + len(ids) if len(ids) <= ON_A_PAGE else None
+        ),
         more=len(ids) > ON_A_PAGE,
         summarised_at=made_at,
     )
 
 
-def _ids(session: Session, run: Run, wanted: Wanted, begin: int, n: int) -> list[int]:
-    everybody = _filtered(select(Participant.id), wanted).where(Participant.run_id == run.id)
+def _list_ids(session: Session, run: Run, wanted: PeopleFilter, begin: int, n: int) -> list[int]:
+    everybody = _filter_people(select(Participant.id), wanted).where(Participant.run_id == run.id)
     order = BY_SUMMARY.get(wanted.sort)
     if order is None:
         by_list = (Participant.list,) if wanted.sort == "list" else ()
-        return _slice(session, everybody.order_by(*by_list, Participant.id), begin, n)
+        return _slice_ids(session, everybody.order_by(*by_list, Participant.id), begin, n)
     of_theirs = SessionSummary.participant_id == Participant.id
     # The run is filtered in the summaries only, so that the database reads their index in order.
     summarised = select(SessionSummary.participant_id).where(SessionSummary.run_id == run.id)
@@ -120,37 +122,41 @@ def _ids(session: Session, run: Run, wanted: Wanted, begin: int, n: int) -> list
         # A sum keeps the database from looking the few up one by one and then sorting them.
         summarised = summarised.where((SessionSummary.participant_id + 0).in_(everybody))
     elif wanted.is_filtered:  # unfiltered: no rows to read
-        summarised = _filtered(summarised.join(Participant, of_theirs), wanted, indexed=False)
+        summarised = _filter_people(summarised.join(Participant, of_theirs), wanted, indexed=False)
     # Ties follow the direction of the sort column, so that the index is read in one direction.
     last = SessionSummary.participant_id
     goes_down = isinstance(order[0], UnaryExpression)
-    found = _slice(
+    ids = _slice_ids(
         session, summarised.order_by(*order, last.desc() if goes_down else last), begin, n
     )
-    if len(found) == n or (found and _total(session, run, wanted, None) == begin + len(found)):
-        return found
-    before = begin + len(found) if found else _count(session, summarised)
-    others = everybody.where(~select(SessionSummary).where(of_theirs).exists())
-    rest = _slice(session, others.order_by(Participant.id), max(0, begin - before), n - len(found))
-    return [*found, *rest]
+    if len(ids) == n or (ids and _count_matches(session, run, wanted, None) == begin + len(ids)):
+        return ids
+    before = begin + len(ids) if ids else _count_ids(session, summarised)
+    without_summary = everybody.where(~select(SessionSummary).where(of_theirs).exists())
+    further_ids = _slice_ids(
+        session, without_summary.order_by(Participant.id), max(0, begin - before), n - len(ids)
+    )
+    return [*ids, *further_ids]
 
 
-def _are_few(session: Session, run: Run, wanted: Wanted, begin: int) -> bool:
+def _are_few(session: Session, run: Run, wanted: PeopleFilter, begin: int) -> bool:
     """Return whether finding all filtered participants is cheaper than scanning in sort order."""
     if wanted.search or wanted.tag:
         return True
-    left = everybody = _total(session, run, Wanted(), None) or 0
+    n_matching = everybody = _count_matches(session, run, PeopleFilter(), None) or 0
     if wanted.state is not None:
-        left = _total(session, run, Wanted(state=wanted.state), None) or 0
+        n_matching = _count_matches(session, run, PeopleFilter(state=wanted.state), None) or 0
     if wanted.kept is not None:
-        kept, excluded = verdicts_of(session, run)
-        left = min(left, kept if wanted.kept else sum(excluded.values()))
+        kept, excluded = count_verdicts(session, run)
+        n_matching = min(n_matching, kept if wanted.kept else sum(excluded.values()))
     # Listing the filtered participants is cheap, and so is skipping others without a lookup. If
     # most participants pass the filter, the first pages are found faster by a scan.
-    return 2 * left < everybody or 10 * begin > everybody
+    return 2 * n_matching < everybody or 10 * begin > everybody
 
 
-def _filtered(people: Select[int], wanted: Wanted, *, indexed: bool = True) -> Select[int]:
+def _filter_people(
+    people: Select[int], wanted: PeopleFilter, *, indexed: bool = True
+) -> Select[int]:
     if wanted.kept is not None:
         people = people.join(Verdict, Verdict.participant_id == Participant.id).where(
             Verdict.kept.is_(wanted.kept), Participant.restricted_at.is_(None)
@@ -160,29 +166,31 @@ def _filtered(people: Select[int], wanted: Wanted, *, indexed: bool = True) -> S
         state = Participant.state if indexed else Participant.state.concat("")
         people = people.where(state == wanted.state)
     if wanted.search:
-        people = people.where(_begins(wanted.search))
+        people = people.where(_match_beginning(wanted.search))
     if wanted.tag:
-        theirs = Tag.participant_id == Participant.id, Tag.name == wanted.tag
-        people = people.where(exists().where(Tag.run_id == Participant.run_id, *theirs))
+        has_tag = Tag.participant_id == Participant.id, Tag.name == wanted.tag
+        people = people.where(exists().where(Tag.run_id == Participant.run_id, *has_tag))
     return people
 
 
-def _begins(search: str) -> ColumnElement[bool]:
+def _match_beginning(search: str) -> ColumnElement[bool]:
     return or_(
         Participant.ref.startswith(search, autoescape=True),
         Participant.code.startswith(search, autoescape=True),
     )
 
 
-def _slice(session: Session, ids: Select[int], begin: int, n: int) -> list[int]:
+def _slice_ids(session: Session, ids: Select[int], begin: int, n: int) -> list[int]:
     return list(session.scalars(ids.offset(begin).limit(n)))
 
 
-def _count(session: Session, ids: Select[int]) -> int:
+def _count_ids(session: Session, ids: Select[int]) -> int:
     return session.scalar(select(func.count()).select_from(ids.subquery())) or 0
 
 
-def _total(session: Session, run: Run, wanted: Wanted, seen: int | None) -> int | None:
+def _count_matches(
+    session: Session, run: Run, wanted: PeopleFilter, seen: int | None
+) -> int | None:
     """Return the number of matches, from the database's counters or from the last page."""
     if seen is not None:
         return seen

@@ -31,13 +31,13 @@ from webapp.database.models import (
 )
 from webapp.database.row_counts import EXCLUDED, KEPT, PLACES, TAKEN, excluded_by, participants_in
 from webapp.errors import RunError
-from webapp.users.limits import held, refuse_another_run
+from webapp.users.limits import check_run_limit, lock_project
 
 # Equivalent to "is not null", but written as a bound so that SQLite uses the small index.
 _IS_RESTRICTED = Participant.restricted_at > datetime(1, 1, 1, tzinfo=UTC)
 
 
-def verdicts_of(session: Session, run: Run) -> tuple[int, dict[str, int]]:
+def count_verdicts(session: Session, run: Run) -> tuple[int, dict[str, int]]:
     """Return how many participants of a run are kept, and how many each rule excludes.
 
     Participants whose data are restricted are not counted.
@@ -50,21 +50,21 @@ def verdicts_of(session: Session, run: Run) -> tuple[int, dict[str, int]]:
         )
         .group_by(RunCount.subject)
     )
-    found = Counter({subject: int(n) for subject, n in counted})
+    counts = Counter({subject: int(n) for subject, n in counted})
     restricted = select(Participant.id).where(Participant.run_id == run.id, _IS_RESTRICTED)
     left_out = session.execute(
         select(Verdict.kept, Verdict.rule).where(
             Verdict.participant_id.in_(session.scalars(restricted).all())
         )
     )
-    found.subtract(KEPT if kept else excluded_by(rule) for kept, rule in left_out)
-    kept, by_rule = found.pop(KEPT, 0), len(f"{EXCLUDED} ")
-    return kept, {subject[by_rule:]: n for subject, n in sorted(found.items()) if n}
+    counts.subtract(KEPT if kept else excluded_by(rule) for kept, rule in left_out)
+    kept, by_rule = counts.pop(KEPT, 0), len(f"{EXCLUDED} ")
+    return kept, {subject[by_rule:]: n for subject, n in sorted(counts.items()) if n}
 
 
-def n_with_events(session: Session, run: Run) -> int:
+def count_with_events(session: Session, run: Run) -> int:
     """Return how many participants have an event, also if the run has no summaries yet."""
-    there = select(RunSummary.id).where(RunSummary.run_id == run.id)
+    summary_exists = select(RunSummary.id).where(RunSummary.run_id == run.id)
     summarised = select(func.count()).where(
         SessionSummary.run_id == run.id, SessionSummary.n_events > 0
     )
@@ -73,11 +73,11 @@ def n_with_events(session: Session, run: Run) -> int:
         .join(Participant, Participant.id == Event.participant_id)
         .where(Participant.run_id == run.id)
     )
-    made = session.scalar(there) is not None
-    return session.scalar(summarised if made else noted) or 0
+    has_summary = session.scalar(summary_exists) is not None
+    return session.scalar(summarised if has_summary else noted) or 0
 
 
-def excluded_of_each() -> ColumnElement[int]:
+def count_excluded_per_run() -> ColumnElement[int]:
     """Return an expression for the number of excluded participants, for a query over ``Run``."""
     counted = select(func.coalesce(func.sum(RunCount.n), 0)).where(
         RunCount.run_id == Run.id, RunCount.subject.startswith(f"{EXCLUDED} ")
@@ -116,22 +116,22 @@ class StaticMark:
         return (json.dumps(asdict(self), sort_keys=True) + "\n").encode()
 
 
-def static_mark(session: Session, run: Run) -> StaticMark | None:
+def find_static_mark(session: Session, run: Run) -> StaticMark | None:
     """Return the mark of a run without a server; None for a run that a server serves."""
-    kept = select(StudyFile.content).where(
+    mark_content = select(StudyFile.content).where(
         StudyFile.run_id == run.id, StudyFile.name == STATIC_FILE
     )
-    content = session.scalar(kept)
+    content = session.scalar(mark_content)
     return None if content is None else StaticMark(**json.loads(content))
 
 
-def refuse_without_server(session: Session, run: Run) -> None:
+def check_served_here(session: Session, run: Run) -> None:
     """Check that this server assigns the run's places.
 
     Raises:
         RunError: The run is taken without a server.
     """
-    if static_mark(session, run) is None:
+    if find_static_mark(session, run) is None:
         return
     raise RunError(
         f'the run "{run.ref}" is taken without a server: this server would give its sessions to'
@@ -143,7 +143,7 @@ def refuse_without_server(session: Session, run: Run) -> None:
     )
 
 
-def static_runs(session: Session) -> list[tuple[Run, StaticMark]]:
+def list_static_runs(session: Session) -> list[tuple[Run, StaticMark]]:
     """Return every run without a server."""
     rows = session.execute(
         select(Run, StudyFile.content)
@@ -173,7 +173,7 @@ class Progress:
     excluded: int
 
 
-def named_run(session: Session, ref: str) -> Run:
+def find_named_run(session: Session, ref: str) -> Run:
     """Return the run of that reference.
 
     Raises:
@@ -183,16 +183,16 @@ def named_run(session: Session, ref: str) -> Run:
     run = session.scalar(select(Run).where(Run.ref == ref))
     if run is not None:
         return run
-    known = list(session.scalars(select(Run.ref)))
-    if known:
-        raise unknown_name("run", ref, known)
+    known_refs = list(session.scalars(select(Run.ref)))
+    if known_refs:
+        raise unknown_name("run", ref, known_refs)
     raise RunError(
         f'there is no run "{ref}": no study has been launched here yet',
         remedy="Launch one with: parallax launch STUDY",
     )
 
 
-def study_as_launched(session: Session, run: Run) -> Study:
+def load_launched_study(session: Session, run: Run) -> Study:
     """Return the run's study as it was launched, whatever changed in its folder since.
 
     Raises:
@@ -212,7 +212,7 @@ def study_as_launched(session: Session, run: Run) -> Study:
     return frozen_study(files, Path(run.study_folder))
 
 
-def progress(
+def list_run_progress(
     session: Session,
     only: ColumnElement[bool] | None = None,
     *,
@@ -229,7 +229,11 @@ def progress(
     """
     finished = participants_in(State.FINISHED)
     query = select(
-        Run, _counted(PLACES), _counted(TAKEN), _counted(finished), excluded_of_each()
+        Run,
+        _sum_counts(PLACES),
+        _sum_counts(TAKEN),
+        _sum_counts(finished),
+        count_excluded_per_run(),
     ).order_by(Run.id)
     if only is not None:
         query = query.where(only)
@@ -239,7 +243,7 @@ def progress(
     return [Progress(*row) for row in session.execute(query)]
 
 
-def _counted(subject: str) -> ScalarSelect[int]:
+def _sum_counts(subject: str) -> ScalarSelect[int]:
     return (
         select(func.coalesce(func.sum(RunCount.n), 0))
         .where(RunCount.run_id == Run.id, RunCount.subject == subject)
@@ -261,14 +265,14 @@ def open_run(session: Session, run: Run) -> None:
         RunError: The run is taken without a server.
         ProjectError: The run's project has reached its limit of open runs, or has ended.
     """
-    refuse_without_server(session, run)
+    check_served_here(session, run)
     if run.closed_at is not None and run.project_id is not None:
-        refuse_another_run(session, held(session, run.project_id))
+        check_run_limit(session, lock_project(session, run.project_id))
     run.closed_at = None
     session.flush()
 
 
-def titles_of(session: Session, runs: Sequence[Run]) -> dict[int, str]:
+def list_titles(session: Session, runs: Sequence[Run]) -> dict[int, str]:
     """Return the titles of runs by id; the study's name if the title cannot be read.
 
     Building a study takes tens of milliseconds, too long for a list of many runs.
@@ -278,12 +282,12 @@ def titles_of(session: Session, runs: Sequence[Run]) -> dict[int, str]:
             StudyFile.run_id.in_([run.id for run in runs]), StudyFile.name == STUDY_FILE
         )
     )
-    written = {run_id: _title(content) for run_id, content in stored}
-    return {run.id: written.get(run.id) or run.study for run in runs}
+    titles = {run_id: _read_title(content) for run_id, content in stored}
+    return {run.id: titles.get(run.id) or run.study for run in runs}
 
 
 @lru_cache(maxsize=1_000)
-def _title(content: bytes) -> str:
+def _read_title(content: bytes) -> str:
     try:
         # Decoded as in experiment.studies.load: a byte order mark is allowed.
         return str(read_toml(content.decode("utf-8-sig"))["study"]["title"])

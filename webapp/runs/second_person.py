@@ -29,7 +29,7 @@ class SecondPersonError(RunError):
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class GuardedRequest:
     """An act for which a study may require two persons.
 
     Attributes:
@@ -51,7 +51,7 @@ class Wanted:
     now: datetime
 
 
-def first_of_two(sessions: Sessions, wanted: Wanted) -> str:
+def find_first_person(sessions: Sessions, wanted: GuardedRequest) -> str:
     """Return who requested an act before; empty if the study requires no second person for it.
 
     Args:
@@ -63,25 +63,30 @@ def first_of_two(sessions: Sessions, wanted: Wanted) -> str:
     """
     if wanted.act not in wanted.study.oversight.second_person:
         return ""
-    run, act, told, by, now = wanted.run, wanted.act, wanted.told, wanted.by, wanted.now
+    run, act, description, by, now = wanted.run, wanted.act, wanted.told, wanted.by, wanted.now
 
     def ask(session: Session) -> str:
         # The lock keeps two simultaneous requests in order, so that each finds the other.
         session.execute(select(Run.id).where(Run.id == run.id).with_for_update(key_share=True))
-        asked = session.scalar(select(AskedAct).where(*_of(run, act, wanted.digest)))
-        if asked is not None and now - asked.at <= VALID_FOR:
-            return asked.who
-        session.execute(delete(AskedAct).where(*_of(run, act, wanted.digest)))
-        asked = AskedAct(run_id=run.id, act=act, digest=wanted.digest, told=told, who=by, at=now)
-        session.add(asked)
-        record_act(session, by, f"{act} asked for", now, run_ref=run.ref, after={"what": told})
+        pending = session.scalar(select(AskedAct).where(*_match_request(run, act, wanted.digest)))
+        if pending is not None and now - pending.at <= VALID_FOR:
+            return pending.who
+        session.execute(delete(AskedAct).where(*_match_request(run, act, wanted.digest)))
+        pending = AskedAct(
+            run_id=run.id, act=act, digest=wanted.digest, told=description, who=by, at=now
+        )
+        session.add(pending)
+        record_act(
+            session, by, f"{act} asked for", now, run_ref=run.ref, after={"what": description}
+        )
         return by
 
     first = in_transaction(sessions, ask)
     if first != by:
         return first
     raise SecondPersonError(
-        f"nothing was done yet: the study asks two people for {act}, and you asked for {told}",
+        f"nothing was done yet: the study asks two people for {act}, and you asked for "
+        f"{description}",
         where=f"run {run.ref}",
         expected="a second person who asks for exactly the same within "
         f"{VALID_FOR.days} days, on the run's page or by the same command",
@@ -89,7 +94,7 @@ def first_of_two(sessions: Sessions, wanted: Wanted) -> str:
     )
 
 
-def refuse_one_person(sessions: Sessions, wanted: Wanted) -> None:
+def check_second_person(sessions: Sessions, wanted: GuardedRequest) -> None:
     """Check that a second person requested the act, if the study requires it.
 
     The audit log records who confirmed it.
@@ -97,26 +102,26 @@ def refuse_one_person(sessions: Sessions, wanted: Wanted) -> None:
     Raises:
         SecondPersonError: Nobody else has requested the act, so it must not happen.
     """
-    first = first_of_two(sessions, wanted)
+    first = find_first_person(sessions, wanted)
     if not first:
         return
     run, act = wanted.run, wanted.act
     with sessions.begin() as session:
-        done_by_two(session, run, act, wanted.digest)
+        close_request(session, run, act, wanted.digest)
         after = {"what": wanted.told, "asked for by": first}
         record_act(session, wanted.by, f"{act} confirmed", wanted.now, run_ref=run.ref, after=after)
 
 
-def done_by_two(session: Session, run: Run, act: GuardedAct, digest: str) -> None:
+def close_request(session: Session, run: Run, act: GuardedAct, digest: str) -> None:
     """Close an act's pending request, in the transaction that performs the act."""
-    session.execute(delete(AskedAct).where(*_of(run, act, digest)))
+    session.execute(delete(AskedAct).where(*_match_request(run, act, digest)))
 
 
-def asked_acts(session: Session, run: Run, now: datetime) -> Sequence[AskedAct]:
+def list_pending_requests(session: Session, run: Run, now: datetime) -> Sequence[AskedAct]:
     """Return the acts that wait for a second person."""
     waiting = AskedAct.run_id == run.id, AskedAct.at >= now - VALID_FOR
     return session.scalars(select(AskedAct).where(*waiting).order_by(AskedAct.id)).all()
 
 
-def _of(run: Run, act: GuardedAct, digest: str) -> tuple[ColumnElement[bool], ...]:
+def _match_request(run: Run, act: GuardedAct, digest: str) -> tuple[ColumnElement[bool], ...]:
     return AskedAct.run_id == run.id, AskedAct.act == act, AskedAct.digest == digest

@@ -14,13 +14,13 @@ from webapp.database.models import Response, Run, Trial
 from webapp.sessions.measurements import read_steps
 
 
-def arrangement_of(trial: Trial) -> Arrangement:
+def get_arrangement(trial: Trial) -> Arrangement:
     """Return the arrangement of a stored trial's screen."""
     side = Side(trial.good_side) if trial.good_side else None
     return Arrangement(side, tuple((trial.options or "").split()), trial.points)
 
 
-def given_of(stored: Response) -> Given:
+def get_given_answer(stored: Response) -> Given:
     """Return a stored answer."""
     return Given(
         Side(stored.chosen_side) if stored.chosen_side else None,
@@ -32,7 +32,9 @@ def given_of(stored: Response) -> Given:
 _ROWS_AT_A_TIME = 2_000
 
 
-def trace_rows(session: Session, run: Run, query: Select[Any]) -> Generator[dict[str, object]]:
+def stream_trace_rows(
+    session: Session, run: Run, query: Select[Any]
+) -> Generator[dict[str, object]]:
     """Yield a row for each moment of each answered trial.
 
     Args:
@@ -41,8 +43,8 @@ def trace_rows(session: Session, run: Run, query: Select[Any]) -> Generator[dict
         query: Participant, position and trace of each answer that may be used.
     """
     judge = PROGRAM if run.simulated else PERSON
-    with session.execute(query.execution_options(yield_per=_ROWS_AT_A_TIME)) as found:
-        for person, position, trace in found:
+    with session.execute(query.execution_options(yield_per=_ROWS_AT_A_TIME)) as result:
+        for person, position, trace in result:
             for number, moment in enumerate(read_trace(trace), start=1):
                 yield {
                     "participant": person,

@@ -23,8 +23,8 @@ from webapp.database.models import (
     Trial,
 )
 from webapp.database.row_counts import RESPONSES
-from webapp.runs.integrity import certificates, flags_of, same_times
-from webapp.runs.people import events_of, signals_of
+from webapp.runs.integrity import find_shared_times, get_flags, make_certificates
+from webapp.runs.people import compute_answer_statistics, count_events
 
 _AT_A_TIME = 500
 _LIKENESS = "agent_likelihood"
@@ -32,7 +32,7 @@ Row = Mapping[str, object]
 _T = TypeVar("_T")
 
 
-def n_responses(session: Session, run: Run) -> int:
+def count_responses(session: Session, run: Run) -> int:
     """Return the number of answers of a run, from the database's counter."""
     return (
         session.scalar(
@@ -44,62 +44,66 @@ def n_responses(session: Session, run: Run) -> int:
     )
 
 
-def summary_rows(session: Session, run: Run, study: Study) -> Iterator[Row]:
+def stream_summary_rows(session: Session, run: Run, study: Study) -> Iterator[Row]:
     """Yield the summary of every session of a run that has an answer."""
-    twins = same_times(session, run)
-    for some in batches(certificates(session, run, study)):
+    twins = find_shared_times(session, run)
+    for some in split_into_batches(make_certificates(session, run, study)):
         ids = [person.id for person, _ in some]
-        signals, events = signals_of(session, ids), events_of(session, ids)
+        signals, events = compute_answer_statistics(session, ids), count_events(session, ids)
         for person, certificate in some:
-            if (seen := signals.get(person.id)) is None:
+            if (observed := signals.get(person.id)) is None:
                 continue
             yield {
                 "participant_id": person.id,
                 "run_id": run.id,
-                "answered": seen.answered,
-                "minutes": _minutes(person),
-                "median_rt_ms": seen.median_rt_ms or 0.0,
-                "fast": seen.fast,
-                "same_side": seen.same_side or 0.0,
-                "hidden": seen.hidden,
-                "waited_s": seen.waited_s or 0.0,
+                "answered": observed.answered,
+                "minutes": _get_minutes(person),
+                "median_rt_ms": observed.median_rt_ms or 0.0,
+                "fast": observed.fast,
+                "same_side": observed.same_side or 0.0,
+                "hidden": observed.hidden,
+                "waited_s": observed.waited_s or 0.0,
                 "n_events": sum(events.get(person.id, {}).values()),
-                "n_flags": len(flag_texts(run, certificate)),
+                "n_flags": len(format_flags(run, certificate)),
                 "likelihood": certificate.agent_likelihood or 0.0,
                 "judged": {"certificate": asdict(certificate), "twins": twins.get(person.id, [])},
             }
 
 
-def batches(rows: Iterable[_T]) -> Iterator[list[_T]]:
+def split_into_batches(rows: Iterable[_T]) -> Iterator[list[_T]]:
     """Yield rows in lists small enough for one short transaction."""
     left = iter(rows)
     while some := list(islice(left, _AT_A_TIME)):
         yield some
 
 
-def _minutes(person: Participant) -> float:
+def _get_minutes(person: Participant) -> float:
     begun, end = person.consented_at, person.finished_at
     return (end - begun) / timedelta(minutes=1) if begun and end else 0.0
 
 
-def flag_texts(run: Run, certificate: Certificate) -> list[str]:
+def format_flags(run: Run, certificate: Certificate) -> list[str]:
     """Return a session's flags in the format of the table."""
-    found = [
+    flag_names = [
         f"{name} {certificate.agent_likelihood or 0.0:.2f}" if name == _LIKENESS else name
-        for name in sorted(flags_of(run, certificate))
+        for name in sorted(get_flags(run, certificate))
     ]
     copied = f"copied: {certificate.n_copied}"
-    return [*found, copied] if certificate.n_copied else found
+    return [*flag_names, copied] if certificate.n_copied else flag_names
 
 
-def store(session: Session, rows: Sequence[Row]) -> None:
+def store_summaries(session: Session, rows: Sequence[Row]) -> None:
     """Replace the summaries of the participants who still exist."""
     ids = [row["participant_id"] for row in rows]
     session.execute(delete(SessionSummary).where(SessionSummary.participant_id.in_(ids)))
     # Participants may have had their data erased or restricted since they were read.
-    there = select(Trial.participant_id).join(Participant, Participant.id == Trial.participant_id)
-    there = there.where(Trial.participant_id.in_(ids), Participant.restricted_at.is_(None))
-    answered = set(session.scalars(there.distinct()))
+    still_stored = select(Trial.participant_id).join(
+        Participant, Participant.id == Trial.participant_id
+    )
+    still_stored = still_stored.where(
+        Trial.participant_id.in_(ids), Participant.restricted_at.is_(None)
+    )
+    answered = set(session.scalars(still_stored.distinct()))
     kept = [row for row in rows if row["participant_id"] in answered]
     if kept:
         session.execute(insert(SessionSummary), kept)

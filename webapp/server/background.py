@@ -9,7 +9,7 @@ from flask import Flask
 from webapp.core.metrics import METRICS
 from webapp.http.health import STOPPING
 from webapp.jobs.long_job_queue import leaving, open_long_queue
-from webapp.jobs.periodic_queue import Embedded, open_queue
+from webapp.jobs.periodic_queue import EmbeddedQueue, open_queue
 from webapp.services import EXTENSION, Services
 
 _JOBS = "parallax_jobs"
@@ -27,8 +27,8 @@ def start(app: Flask, stopping: Callable[[], bool]) -> None:
     app.extensions[STOPPING] = stopping
     if services.settings.jobs_in_server:
         queue = open_queue(services, Path(app.instance_path), app.extensions[METRICS])
-        app.extensions[_JOBS] = Embedded(queue)
-        app.extensions[_LONG_JOBS] = Embedded(
+        app.extensions[_JOBS] = EmbeddedQueue(queue)
+        app.extensions[_LONG_JOBS] = EmbeddedQueue(
             open_long_queue(services, Path(app.instance_path)).huey
         )
 

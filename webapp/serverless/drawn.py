@@ -34,7 +34,7 @@ class DrawnSession(NamedTuple):
     work: Work
 
 
-def places(study: Study, sessions: int) -> list[tuple[int, int]]:
+def list_session_places(study: Study, sessions: int) -> list[tuple[int, int]]:
     """Return the list and the place of each session, in the order of their numbers.
 
     The order is that in which a server fills its lists: each list's first place, then the second.
@@ -44,25 +44,25 @@ def places(study: Study, sessions: int) -> list[tuple[int, int]]:
     return [(list_, place) for place in range(per_list) for list_ in lists][:sessions]
 
 
-def place_number(study: Study, list_: int, place: int) -> int:
+def get_session_number(study: Study, list_: int, place: int) -> int:
     """Return the session number that determines the order of a session's trials."""
     return session_number(study.design, list_, place)
 
 
-def drawn_sessions(
+def draw_sessions(
     session: Session, run: Run, study: Study, sessions: int
 ) -> Iterator[DrawnSession]:
     """Yield every session of a folder, in the order of their numbers."""
-    lists = _lists(session, run)
+    lists = _load_lists(session, run)
     response = response_of(study)
-    for number, (list_, place) in enumerate(places(study, sessions), start=1):
+    for number, (list_, place) in enumerate(list_session_places(study, sessions), start=1):
         entries = lists[list_]
         trials = compose(
             entries,
             seed=run.seed,
             list_=list_,
             place=place,
-            number=place_number(study, list_, place),
+            number=get_session_number(study, list_, place),
             design=study.design,
             response=response,
         )
@@ -70,7 +70,7 @@ def drawn_sessions(
         yield DrawnSession(number, list_, place, composed(study, items, trials))
 
 
-def folder_version(files: Mapping[str, bytes], seed: int, sessions: list[DrawnSession]) -> str:
+def hash_folder(files: Mapping[str, bytes], seed: int, sessions: list[DrawnSession]) -> str:
     """Return a hash of a folder's materials, texts, seed and sessions."""
     digest = hashlib.sha256(f"{seed}".encode())
     for name, content in sorted(files.items()):
@@ -79,13 +79,13 @@ def folder_version(files: Mapping[str, bytes], seed: int, sessions: list[DrawnSe
     return digest.hexdigest()[:16]
 
 
-def _lists(session: Session, run: Run) -> dict[int, list[ListEntry]]:
+def _load_lists(session: Session, run: Run) -> dict[int, list[ListEntry]]:
     rows = session.execute(
         select(RunItem.list, RunItem.kind, RunItem.item)
         .where(RunItem.run_id == run.id)
         .order_by(RunItem.list, RunItem.list_order)
     )
-    found: dict[int, list[ListEntry]] = {}
+    entries_by_list: dict[int, list[ListEntry]] = {}
     for list_, kind, item in rows:
-        found.setdefault(list_, []).append(ListEntry(item_from_row(item), Kind(kind)))
-    return found
+        entries_by_list.setdefault(list_, []).append(ListEntry(item_from_row(item), Kind(kind)))
+    return entries_by_list

@@ -25,11 +25,11 @@ from webapp.errors import RunError
 from webapp.participant.assets import bundle
 from webapp.participant.trial_page import response_scripts, script_name, with_scripts
 from webapp.recruiters.base import Recruiter
-from webapp.runs.launch import launch
-from webapp.runs.runs import STATIC_FILE, StaticMark, close_run, named_run, static_runs
-from webapp.serverless.drawn import DrawnSession, drawn_sessions, folder_version, places
-from webapp.serverless.pages import Pages, Working, editions_of, question_data
-from webapp.serverless.stores import Store, study_archive
+from webapp.runs.launch import launch_run
+from webapp.runs.runs import STATIC_FILE, StaticMark, close_run, find_named_run, list_static_runs
+from webapp.serverless.drawn import DrawnSession, draw_sessions, hash_folder, list_session_places
+from webapp.serverless.pages import SharedWorkingPage, StaticPages, describe_question, find_editions
+from webapp.serverless.stores import Store, make_study_archive
 
 _PAGE = "index.html"
 # The file name endings of a single-file study, or of a study for JATOS.
@@ -89,20 +89,23 @@ def launch_static(
     Raises:
         ParallaxError: As for ``launch``.
     """
-    run = launch(
+    run = launch_run(
         *(session, study, seed, recruiter),
         now=now, code_version=code_version, simulated=simulated, project=project,
     )  # fmt: skip
-    kept = {each.name: each.content for each in _files(session, run)}
-    drawn = list(drawn_sessions(session, run, study, sessions))
+    study_files = {file.name: file.content for file in _load_study_files(session, run)}
+    drawn = list(draw_sessions(session, run, study, sessions))
     text = f"{consent}\0{project}" if project else consent
-    version = folder_version({**kept, "": text.encode()}, seed, drawn)
+    version = hash_folder({**study_files, "": text.encode()}, seed, drawn)
     mark = StaticMark(version, sessions, store.assignment, consent)
-    for known, of_it in static_runs(session):
-        if of_it == mark and (known.recruiter, known.simulated) == (recruiter, run.simulated):
-            known_ref = known.ref
+    for earlier_run, of_it in list_static_runs(session):
+        if of_it == mark and (earlier_run.recruiter, earlier_run.simulated) == (
+            recruiter,
+            run.simulated,
+        ):
+            known_ref = earlier_run.ref
             session.rollback()
-            return named_run(session, known_ref), mark, drawn
+            return find_named_run(session, known_ref), mark, drawn
     session.add(StudyFile(run_id=run.id, name=STATIC_FILE, content=mark.as_file()))
     _add_places(session, run, study, sessions)
     # The server must not assign any of its places.
@@ -111,11 +114,11 @@ def launch_static(
     return run, mark, drawn
 
 
-def static_study(
+def build_static_study(
     run: Run,
     mark: StaticMark,
     drawn: Iterable[DrawnSession],
-    pages: Pages,
+    pages: StaticPages,
     store: Store,
     *,
     code_version: str,
@@ -136,20 +139,20 @@ def static_study(
         WebappError: A script cannot be embedded in a page.
     """
     app, study, recruiter = pages.app, pages.study, pages.recruiter
-    editions = editions_of(study)
-    works: dict[str, Working] = {}
+    editions = find_editions(study)
+    works: dict[str, SharedWorkingPage] = {}
     names: dict[tuple[int, str], str] = {}
     sessions = []
     for session in drawn:
         edition = editions.of_list[session.list]
         layout = edition, json.dumps(session.work["pages"], sort_keys=True)
         name = names.setdefault(layout, f"working {len(names)}")
-        works.setdefault(name, Working(editions.studies[edition], session.work))
-        shown = {key: value for key, value in session.work.items() if key in _OWN}
-        sessions.append({**shown, "page": name, "edition": edition})
+        works.setdefault(name, SharedWorkingPage(editions.studies[edition], session.work))
+        own_data = {key: value for key, value in session.work.items() if key in _OWN}
+        sessions.append({**own_data, "page": name, "edition": edition})
     with pages.speaking():
         data = {
-            **_data(study, editions.studies, pages, mark, store),
+            **_make_page_data(study, editions.studies, pages, mark, store),
             "pages": pages.rendered(works, editions.studies),
         }
         common = next(iter(works.values())).work
@@ -162,8 +165,13 @@ def static_study(
             "script": script,
         }
         data["drawn"] = sessions if in_one_file else None
-        page = _page(app, study, data, _program(app, scripts), recruiter, store, code_version)
-    files = {f"{number}.json": _json(each) for number, each in enumerate(sessions, start=1)}
+        page = _render_page(
+            app, study, data, _bundle_scripts(app, scripts), recruiter, store, code_version
+        )
+    files = {
+        f"{number}.json": _to_json(session_data)
+        for number, session_data in enumerate(sessions, start=1)
+    }
     return StaticStudy(run, mark, page, {} if in_one_file else files)
 
 
@@ -173,22 +181,24 @@ def write_static(built: StaticStudy, study: Study, out: Path) -> None:
     Raises:
         RunError: The name is in use, and is not an empty folder.
     """
-    refuse_existing(out)
+    refuse_existing_output(out)
     out.parent.mkdir(parents=True, exist_ok=True)
     ending = out.suffix.lower()
     if ending == ARCHIVE:
         files = {_PAGE: built.page.encode()}
         files |= {f"sessions/{name}": text.encode() for name, text in built.sessions.items()}
         about = f"{study.name} {study.study.version}, written by parallax study static"
-        out.write_bytes(study_archive(built.mark.folder, study.study.title, about, files, _PAGE))
+        out.write_bytes(
+            make_study_archive(built.mark.folder, study.study.title, about, files, _PAGE)
+        )
     elif ending in ONE_FILE:
         out.write_bytes(built.page.encode())
     else:
         _write_folder(built, out)
-    open_to_all(out)
+    make_readable_by_all(out)
 
 
-def open_to_all(out: Path) -> None:
+def make_readable_by_all(out: Path) -> None:
     """Make the files readable by everybody, because a web server runs as another user."""
     for path in (out, *out.rglob("*")):
         path.chmod(0o755 if path.is_dir() else 0o644)
@@ -196,19 +206,19 @@ def open_to_all(out: Path) -> None:
 
 def _write_folder(built: StaticStudy, folder: Path) -> None:
     """Write the page and its sessions as a new folder, completely or not at all."""
-    made = Path(mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
-    (made / "sessions").mkdir()
-    (made / _PAGE).write_bytes(built.page.encode())
+    temporary = Path(mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
+    (temporary / "sessions").mkdir()
+    (temporary / _PAGE).write_bytes(built.page.encode())
     # Makes GitHub Pages publish all files, without Jekyll.
-    (made / ".nojekyll").touch()
+    (temporary / ".nojekyll").touch()
     for name, text in built.sessions.items():
-        (made / "sessions" / name).write_bytes(text.encode())
+        (temporary / "sessions" / name).write_bytes(text.encode())
     if folder.exists():
         folder.rmdir()
-    made.replace(folder)
+    temporary.replace(folder)
 
 
-def refuse_existing(place: Path) -> None:
+def refuse_existing_output(place: Path) -> None:
     """Raise an error if the name is in use.
 
     Raises:
@@ -216,15 +226,15 @@ def refuse_existing(place: Path) -> None:
     """
     if place.exists() and not (place.is_dir() and not any(place.iterdir())):
         raise RunError(
-            "something is there already, and people may be taking part in it",
+            "the output already exists, and people may be taking part in it",
             where=str(place),
             expected="a new name, or an empty folder",
             remedy="Give another --out, or remove what is there",
         )
 
 
-def _data(
-    study: Study, editions: Iterable[Study], pages: Pages, mark: StaticMark, store: Store
+def _make_page_data(
+    study: Study, editions: Iterable[Study], pages: StaticPages, mark: StaticMark, store: Store
 ) -> dict[str, Any]:
     check = study.comprehension
     return {
@@ -234,19 +244,19 @@ def _data(
         "language": study.study.language,
         "direction": text_direction(),
         "store": {"kind": store.kind, **store.settings},
-        "parameters": _parameters(study),
+        "parameters": _describe_parameters(study),
         "longest_text": LONGEST_TEXT,
         "words": pages.words(),
         "asked": {
             "screening": [
-                question_data(question, accept=question.accept) for question in study.screening
+                describe_question(question, accept=question.accept) for question in study.screening
             ],
             "comprehension": [
-                question_data(question, accept=question.correct)
+                describe_question(question, accept=question.correct)
                 for question in (check.questions if check else ())
             ],
             "questionnaires": [
-                [question_data(question) for question in edition.questionnaire]
+                [describe_question(question) for question in edition.questionnaire]
                 for edition in editions
             ],
             "tries": check.tries if check else 0,
@@ -254,34 +264,36 @@ def _data(
     }
 
 
-def _parameters(study: Study) -> dict[str, Any]:
+def _describe_parameters(study: Study) -> dict[str, Any]:
     """Return the panel's URL parameters and the rules for their values."""
     panel = study.panel
     if panel is None:
         return {}
     return {
         name: {
-            "pattern": each.pattern,
-            "required": each.required,
-            "only": only_value(panel, each.only),
+            "pattern": parameter.pattern,
+            "required": parameter.required,
+            "only": only_value(panel, parameter.only),
         }
-        for name, each in panel.parameters.items()
+        for name, parameter in panel.parameters.items()
     }
 
 
-def _program(app: Flask, scripts: Iterable[str]) -> str:
+def _bundle_scripts(app: Flask, scripts: Iterable[str]) -> str:
     static = Path(app.root_path) / "static"
     modules = {
         path.relative_to(static).as_posix(): path.read_text(encoding="utf-8")
         for path in sorted(static.rglob("*.js"))
         if path.name != "boot.js"
     }
-    known = response_scripts()
-    own = {name: known[name].read_text(encoding="utf-8") for name in dict.fromkeys(scripts)}
-    return bundle(modules, own)
+    all_scripts = response_scripts()
+    needed_scripts = {
+        name: all_scripts[name].read_text(encoding="utf-8") for name in dict.fromkeys(scripts)
+    }
+    return bundle(modules, needed_scripts)
 
 
-def _page(
+def _render_page(
     app: Flask,
     study: Study,
     data: Mapping[str, Any],
@@ -299,13 +311,13 @@ def _page(
         style=Markup(style),
         scripts=store.scripts,
         version=code_version,
-        policy=_policy(program, style, recruiter.sites(study), store),
+        policy=_make_security_policy(program, style, recruiter.sites(study), store),
     )
 
 
-def _policy(program: str, style: str, sites: Iterable[str], store: Store) -> str:
+def _make_security_policy(program: str, style: str, sites: Iterable[str], store: Store) -> str:
     """Return the page's content security policy: its own script, and the store's hosts."""
-    script, look = f"'{_hash(program)}'", f"'{_hash(style)}'"
+    script, look = f"'{_hash_for_policy(program)}'", f"'{_hash_for_policy(style)}'"
     workers = ""
     if store.scripts:
         # jatos.js loads its libraries into the page and draws over it.
@@ -318,26 +330,26 @@ def _policy(program: str, style: str, sites: Iterable[str], store: Store) -> str
     )
 
 
-def _hash(text: str) -> str:
+def _hash_for_policy(text: str) -> str:
     return f"sha256-{b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
 
 
-def _json(value: object) -> str:
+def _to_json(value: object) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
-def _files(session: Session, run: Run) -> list[StudyFile]:
+def _load_study_files(session: Session, run: Run) -> list[StudyFile]:
     return list(session.scalars(select(StudyFile).where(StudyFile.run_id == run.id)))
 
 
 def _add_places(session: Session, run: Run, study: Study, sessions: int) -> None:
-    there = {
+    existing_places = {
         (list_, place)
         for list_ in range(study.design.n_lists)
         for place in range(study.design.places(list_))
     }
     session.add_all(
         Place(run_id=run.id, list=list_, place=place)
-        for list_, place in places(study, sessions)
-        if (list_, place) not in there
+        for list_, place in list_session_places(study, sessions)
+        if (list_, place) not in existing_places
     )

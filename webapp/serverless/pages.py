@@ -40,12 +40,12 @@ _CONSENT_FILE = re.compile(r'href="[^"]*/consent\.txt[^"]*"')
 _HERE, _HOME = "./", "../../"
 
 
-def place(name: str) -> str:
+def make_placeholder(name: str) -> str:
     """Return the placeholder for a personal value, which the browser fills in."""
     return f"0PLACE0{name.encode().hex()}0END0"
 
 
-class Working(NamedTuple):
+class SharedWorkingPage(NamedTuple):
     """A working page that sessions with the same edition and the same texts between trials share.
 
     Attributes:
@@ -58,7 +58,7 @@ class Working(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Pages:
+class StaticPages:
     """The pages of a study without a server.
 
     Args:
@@ -110,7 +110,7 @@ class Pages:
         }
 
     def rendered(
-        self, works: Mapping[str, Working], editions: Sequence[Study]
+        self, works: Mapping[str, SharedWorkingPage], editions: Sequence[Study]
     ) -> dict[str, dict[str, str]]:
         """Return every page by name; only inside ``speaking``.
 
@@ -127,8 +127,8 @@ class Pages:
             "wrong_link": self._wrong_link(),
         }
         for name, (met, work) in works.items():
-            for page, done in ((name, ""), (f"{name} again", place("done"))):
-                counted = {**work, "trials": [], "done": done, "total": place("total")}
+            for page, done in ((name, ""), (f"{name} again", make_placeholder("done"))):
+                counted = {**work, "trials": [], "done": done, "total": make_placeholder("total")}
                 pages[page] = working_page(met, cast(Work, counted))
         for number, edition in enumerate(editions):
             for name, page in replace(self, study=edition)._after_trials().items():
@@ -139,11 +139,11 @@ class Pages:
         for finished in (False, True):
             name = "withdraw finished" if finished else "withdraw"
             pages[name] = self._page("way_out_page.html", home=_HERE, finished=finished)
-        return {name: _parts(page) for name, page in (pages | self._endings()).items()}
+        return {name: _split_page(page) for name, page in (pages | self._endings()).items()}
 
-    def _page(self, template: str, **known: Any) -> str:  # noqa: ANN401 - what templates show
+    def _page(self, template: str, **variables: Any) -> str:  # noqa: ANN401 - what templates show
         return render_template(
-            template, study=self.study, serverless=True, code=place("code"), **known
+            template, study=self.study, serverless=True, code=make_placeholder("code"), **variables
         )
 
     def _consent(self) -> str:
@@ -197,7 +197,7 @@ class Pages:
                 instructions=as_html(self.study.text("instructions")),
                 this_try=1,
                 given={},
-                problems={each.name: "-" for each in questions} if wrong else {},
+                problems={question.name: "-" for question in questions} if wrong else {},
                 longest_text=LONGEST_TEXT,
             )
         return bodies
@@ -226,25 +226,27 @@ class Pages:
             pages[name] = self._over("withdrawn.html", Ending.WITHDRAWN, erased=erased)
         return pages
 
-    def _over(self, template: str, left_by: Ending, **known: Any) -> str:  # noqa: ANN401
-        page = self._page(template, exit=self._exit(left_by), **known)
+    def _over(self, template: str, left_by: Ending, **variables: Any) -> str:  # noqa: ANN401
+        page = self._page(template, exit=self._exit(left_by), **variables)
         return self._with_file(page, "</main>")
 
     def _with_file(self, page: str, anchor: str, *, anew: bool = False) -> str:
         """Return a page with the form for saving answers inserted at an anchor in its main part."""
         contact = self.study.study.contact
-        kept = render_template("static_file.html", contact=contact, anew=anew)
-        return page.replace(anchor, anchor + kept if anew else kept + anchor, 1)
+        form = render_template("static_file.html", contact=contact, anew=anew)
+        return page.replace(anchor, anchor + form if anew else form + anchor, 1)
 
     def _exit(self, ending: Ending) -> Exit:
         panel = self.study.panel
-        said = {name: place(name) for name in panel.parameters} if panel else {}
-        person = " ".join(said[name] for name in panel.person) if panel and panel.person else None
-        departure = Departure(ending, self.study, platform_id=person, parameters=said)
+        parameters = {name: make_placeholder(name) for name in panel.parameters} if panel else {}
+        person = (
+            " ".join(parameters[name] for name in panel.person) if panel and panel.person else None
+        )
+        departure = Departure(ending, self.study, platform_id=person, parameters=parameters)
         return self.recruiter.exit(departure)
 
 
-def _parts(page: str) -> dict[str, str]:
+def _split_page(page: str) -> dict[str, str]:
     title, body = _TITLE.search(page), _BODY.search(page)
     if title is None or body is None:
         raise RuntimeError("a participant's page has no title or no body")
@@ -263,33 +265,35 @@ class Editions(NamedTuple):
     of_list: list[int]
 
 
-def editions_of(study: Study) -> Editions:
+def find_editions(study: Study) -> Editions:
     """Return a study's editions: one if no level changes the pages, the title or the questions.
 
     Raises:
         FileNotFoundError: A text of the study is missing.
     """
-    known: dict[object, int] = {}
+    edition_numbers: dict[object, int] = {}
     editions = Editions([], [])
     for list_ in range(study.design.n_lists):
         met = study.of_list(list_)
         texts = tuple(met.text(page) for page in met.texts)
-        asked = tuple(question.name for question in met.questionnaire)
-        number = known.setdefault((met.study.title, texts, asked), len(known))
+        question_names = tuple(question.name for question in met.questionnaire)
+        number = edition_numbers.setdefault(
+            (met.study.title, texts, question_names), len(edition_numbers)
+        )
         if number == len(editions.studies):
             editions.studies.append(met)
         editions.of_list.append(number)
     return editions
 
 
-def question_data(question: Question, accept: Iterable[str] | None = None) -> dict[str, Any]:
+def describe_question(question: Question, accept: Iterable[str] | None = None) -> dict[str, Any]:
     """Return the data about a question that the browser needs; only while a language is set.
 
     Args:
         question: The question.
         accept: The answers with which the participant may continue; None for all.
     """
-    known = {
+    data = {
         "name": question.name,
         "type": question.type,
         "options": question.options,
@@ -302,6 +306,6 @@ def question_data(question: Question, accept: Iterable[str] | None = None) -> di
         "words": every_word(question),
     }
     if accept is None:
-        return known
+        return data
     limits = {name: getattr(question, name, None) for name in ("at_least", "at_most")}
-    return {**known, **limits, "accept": list(accept)}
+    return {**data, **limits, "accept": list(accept)}

@@ -9,19 +9,17 @@ from experiment.participation import Ending
 from experiment.studies.study import Study
 from webapp.errors import RunError
 from webapp.recruiters.base import PayingRecruiter, Recruiter
-from webapp.runs.launch import refuse_unanswerable
+from webapp.runs.launch import check_responsible_people
 from webapp.serverless.folder import ARCHIVE, ONE_FILE
 
 
-def refuse_what_needs_a_server(
-    study: Study, recruiter: Recruiter, *, simulated: bool = False
-) -> None:
+def check_needs_no_server(study: Study, recruiter: Recruiter, *, simulated: bool = False) -> None:
     """Raise an error unless the study works as static files.
 
     Raises:
         RunError: The study needs a server; the message names every key that needs it.
     """
-    needs = list(_needs(study, recruiter))
+    needs = list(_list_server_needs(study, recruiter))
     if needs:
         raise RunError(
             f'the study "{study.name}" cannot be a folder of static files, because it needs a'
@@ -31,10 +29,10 @@ def refuse_what_needs_a_server(
             " says what else differs",
         )
     if not simulated:
-        refuse_unanswerable(study)
+        check_responsible_people(study)
 
 
-def _needs(study: Study, recruiter: Recruiter) -> Iterator[str]:
+def _list_server_needs(study: Study, recruiter: Recruiter) -> Iterator[str]:
     if isinstance(recruiter, PayingRecruiter):
         yield (
             f"the recruiter {recruiter.name} reviews and pays through its platform"
@@ -57,18 +55,18 @@ def _needs(study: Study, recruiter: Recruiter) -> Iterator[str]:
             if getattr(study.recruitment, key):
                 yield f"[recruitment] {key} looks up who took part before"
     if study.panel is not None:
-        yield from _needs_of_panel(study.panel)
+        yield from _list_panel_needs(study.panel)
 
 
-def _needs_of_panel(panel: Panel) -> Iterator[str]:
+def _list_panel_needs(panel: Panel) -> Iterator[str]:
     if panel.access_codes:
         yield "[panel] access_codes are looked up (use a link per participant)"
     if panel.signature is not None:
         yield "[panel] signature is checked with a secret"
     if panel.signatures:
-        yield "[panel] signatures are made with a secret for whoever goes back"
+        yield "[panel] signatures are made with a secret, for the way back to the panel"
     if panel.secrets:
-        yield "[panel] secrets would stand in the folder for everybody to read"
+        yield "[panel] secrets would be in the folder, where everybody can read them"
     ways = [(panel.way_back(ending), ending) for ending in Ending]
     if any(way.report for way, _ in ways):
         yield "[panel] an ending is reported from server to server"
@@ -81,7 +79,7 @@ def _needs_of_panel(panel: Panel) -> Iterator[str]:
         yield "[panel] {receipt} proves to our server who left"
 
 
-def report_beside(path: Path, out: Path, *, simulated: bool) -> bytes:
+def read_publishable_report(path: Path, out: Path, *, simulated: bool) -> bytes:
     """Return a report that may be published next to a static study, as bytes.
 
     Raises:

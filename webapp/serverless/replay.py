@@ -22,7 +22,7 @@ from experiment.studies.study import Study
 from webapp.database.models import Participant, Place, Run
 from webapp.erasures.record import Record
 from webapp.runs.runs import StaticMark
-from webapp.serverless.drawn import place_number, places
+from webapp.serverless.drawn import get_session_number, list_session_places
 from webapp.serverless.session_files import Entry
 from webapp.sessions.admission import check_comprehension, screen
 from webapp.sessions.assign import FreePlace, take
@@ -45,12 +45,12 @@ _MALFORMED = (
 )  # fmt: skip
 
 
-class UnfitError(Exception):
+class UnfitEntryError(Exception):
     """A session or an entry that no page of the folder could have produced."""
 
 
 @dataclass
-class Replayed:
+class ReplayedSession:
     """The result of replaying one session.
 
     Attributes:
@@ -90,14 +90,16 @@ class Replay:
 
     def __post_init__(self) -> None:
         self._response = response_of(self.study)
-        self._places = places(self.study, self.mark.sessions)
+        self._places = list_session_places(self.study, self.mark.sessions)
 
-    def add(self, name: str, entries: Sequence[Entry]) -> Replayed:
+    def add(self, name: str, entries: Sequence[Entry]) -> ReplayedSession:
         """Replay one session into the run, and return the result."""
-        replayed = Replayed(name)
+        replayed = ReplayedSession(name)
         numbers = {entry.n for entry in entries}
         code = self._code_of(name, entries)
-        erased = any(_asks(each, code) and each.body.get("wish") == Wish.ERASE for each in entries)
+        erased = any(
+            _is_withdrawal(each, code) and each.body.get("wish") == Wish.ERASE for each in entries
+        )
         # Erased entries are missing because the participant asked for it.
         replayed.missing = 0 if erased else max(numbers, default=0) - len(numbers)
         if not _NAME.fullmatch(name) or not entries or entries[0].kind != "consent":
@@ -113,7 +115,7 @@ class Replay:
             try:
                 with self.session.begin_nested():
                     step(self, replayed, entry)
-            except (UnfitError, ParallaxError, *_MALFORMED) as error:
+            except (UnfitEntryError, ParallaxError, *_MALFORMED) as error:
                 replayed.problems.append(f"{entry.kind} {entry.n}: {error}")
                 if replayed.participant is None:
                     break
@@ -121,35 +123,37 @@ class Replay:
 
     def _code_of(self, name: str, entries: Sequence[Entry]) -> object:
         """Return the code that only the session's participant knows; exports have only its name."""
-        known = select(Participant.code).where(
+        stored_code = select(Participant.code).where(
             Participant.run_id == self.run.id, Participant.ref == name
         )
-        return self.session.scalar(known) or (entries[0].body.get("code") if entries else None)
+        return self.session.scalar(stored_code) or (
+            entries[0].body.get("code") if entries else None
+        )
 
-    def _consent(self, replayed: Replayed, entry: Entry) -> None:
-        parameters = _texts(entry.body.get("parameters") or {})
+    def _consent(self, replayed: ReplayedSession, entry: Entry) -> None:
+        parameters = _to_texts(entry.body.get("parameters") or {})
         platform_id = self._person(parameters)
         agrees = entry.body["decision"] == "accept"
-        known = self.session.scalar(
+        stored_participant = self.session.scalar(
             select(Participant).where(
                 Participant.run_id == self.run.id, Participant.ref == replayed.session
             )
         )
-        if known is not None:
-            replayed.participant = known
-            if agrees and may_still_agree(known):
-                known.state = move(State.DECLINED, State.ARRIVED)
-                self._agree(known, entry)
+        if stored_participant is not None:
+            replayed.participant = stored_participant
+            if agrees and may_still_agree(stored_participant):
+                stored_participant.state = move(State.DECLINED, State.ARRIVED)
+                self._agree(stored_participant, entry)
             return
         code = str(entry.body["code"])
         if not _NAME.fullmatch(code):
-            raise UnfitError("its code is none of ours")
+            raise UnfitEntryError("its code is none of ours")
         mark = replayed.session if platform_id is None else None
         newcomer = Newcomer(self.run, entry.at, platform_id, mark, None)
         state = State.ARRIVED if agrees else State.DECLINED
         replayed.participant = newcomer.enter(self.session, state, ref=replayed.session, code=code)
         if replayed.participant is None:
-            raise UnfitError("the same person has another session in this run")
+            raise UnfitEntryError("the same person has another session in this run")
         if agrees:
             self._agree(replayed.participant, entry)
         keep_visit(self.session, replayed.participant, parameters, entry.at)
@@ -168,10 +172,10 @@ class Replay:
             return None
         return " ".join(parameters[name] for name in panel.person)
 
-    def _place(self, replayed: Replayed, entry: Entry) -> None:
-        participant, number = _of(replayed), int(entry.body["number"])
+    def _place(self, replayed: ReplayedSession, entry: Entry) -> None:
+        participant, number = _get_participant(replayed), int(entry.body["number"])
         if not 1 <= number <= self.mark.sessions:
-            raise UnfitError(f"the folder has no session {number}")
+            raise UnfitEntryError(f"the folder has no session {number}")
         replayed.number, replayed.by = number, str(entry.body.get("by", ""))
         list_, place = self._places[number - 1]
         row = self.session.scalar(
@@ -180,7 +184,7 @@ class Replay:
             )
         )
         if row is None:
-            raise UnfitError(f"the run has no place {place} of list {list_}")
+            raise UnfitEntryError(f"the run has no place {place} of list {list_}")
         if participant.state != State.ARRIVED:
             return
         if row.participant_id is None:
@@ -196,65 +200,75 @@ class Replay:
             self.study,
             participant.id,
             FreePlace(row.id, list_, place),
-            place_number(self.study, list_, place),
+            get_session_number(self.study, list_, place),
         )
 
-    def _screening(self, replayed: Replayed, entry: Entry) -> None:
-        self._asked(replayed, entry, screen, _texts(entry.body))
+    def _screening(self, replayed: ReplayedSession, entry: Entry) -> None:
+        self._asked(replayed, entry, screen, _to_texts(entry.body))
 
-    def _comprehension(self, replayed: Replayed, entry: Entry) -> None:
-        self._asked(replayed, entry, check_comprehension, _texts(entry.body["given"]))
+    def _comprehension(self, replayed: ReplayedSession, entry: Entry) -> None:
+        self._asked(replayed, entry, check_comprehension, _to_texts(entry.body["given"]))
 
     def _asked(
         self,
-        replayed: Replayed,
+        replayed: ReplayedSession,
         entry: Entry,
         step: Callable[..., object],
         given: Mapping[str, str],
     ) -> None:
-        step(self.session, self.run, _of(replayed), self.study, given, entry.at, give=_nothing)
+        step(
+            self.session,
+            self.run,
+            _get_participant(replayed),
+            self.study,
+            given,
+            entry.at,
+            give=_give_no_place,
+        )
 
-    def _answer(self, replayed: Replayed, entry: Entry) -> None:
-        participant = _of(replayed)
+    def _answer(self, replayed: ReplayedSession, entry: Entry) -> None:
+        participant = _get_participant(replayed)
         if participant.state in _NEVER_TOOK_PART:
-            raise UnfitError("nobody has agreed, or has a place")
+            raise UnfitEntryError("nobody has agreed, or has a place")
         if participant.state in (State.LEFT, State.WITHDRAWN):
             return  # read in before
         answer = read_answer(json.dumps(entry.body).encode())
         left_out = uncollected(collected_of(self.session, self.run))
         record(self.session, participant, answer, entry.at, self._response, left_out=left_out)
 
-    def _device(self, replayed: Replayed, entry: Entry) -> None:
+    def _device(self, replayed: ReplayedSession, entry: Entry) -> None:
         device = read_device(json.dumps(entry.body).encode())
         left_out = uncollected(collected_of(self.session, self.run))
-        note_device(self.session, _of(replayed), device, entry.at, left_out=left_out)
+        note_device(self.session, _get_participant(replayed), device, entry.at, left_out=left_out)
 
-    def _questionnaire(self, replayed: Replayed, entry: Entry) -> None:
-        participant = _of(replayed)
+    def _questionnaire(self, replayed: ReplayedSession, entry: Entry) -> None:
+        participant = _get_participant(replayed)
         questions = self.study.of_list(participant.list).questionnaire
         if not questions:
             finish_without_questions(self.session, participant, questions, entry.at)
             return
-        problems = finish(self.session, participant, questions, _texts(entry.body), entry.at)
+        problems = finish(self.session, participant, questions, _to_texts(entry.body), entry.at)
         if problems:
-            raise UnfitError("; ".join(problems.values()))
+            raise UnfitEntryError("; ".join(problems.values()))
 
-    def _leave(self, replayed: Replayed, entry: Entry) -> None:
-        participant, ending = _of(replayed), Ending(entry.body["ending"])
+    def _leave(self, replayed: ReplayedSession, entry: Entry) -> None:
+        participant, ending = _get_participant(replayed), Ending(entry.body["ending"])
         if ending is Ending.SCREENED_OUT:
             leave(self.session, participant, ending, entry.at)
         else:
             leave_on_request(self.session, participant, entry.at)
 
-    def _withdraw(self, replayed: Replayed, entry: Entry) -> None:
-        if not _asks(entry, _of(replayed).code):
-            raise UnfitError("it does not name the session's own code, so anybody may have sent it")
+    def _withdraw(self, replayed: ReplayedSession, entry: Entry) -> None:
+        if not _is_withdrawal(entry, _get_participant(replayed).code):
+            raise UnfitEntryError(
+                "it does not name the session's own code, so anybody may have sent it"
+            )
         wish = Wish(entry.body["wish"])
-        if not nothing_is_stored(_of(replayed)):
-            withdraw(self.session, _of(replayed), wish, entry.at, self.note)
+        if not nothing_is_stored(_get_participant(replayed)):
+            withdraw(self.session, _get_participant(replayed), wish, entry.at, self.note)
 
 
-_STEPS: Mapping[str, Callable[[Replay, Replayed, Entry], None]] = {
+_STEPS: Mapping[str, Callable[[Replay, ReplayedSession, Entry], None]] = {
     "consent": Replay._consent,
     "screening": Replay._screening,
     "comprehension": Replay._comprehension,
@@ -267,26 +281,26 @@ _STEPS: Mapping[str, Callable[[Replay, Replayed, Entry], None]] = {
 }
 
 
-def began(entries: Sequence[Entry]) -> datetime:
+def get_start_time(entries: Sequence[Entry]) -> datetime:
     """Return when a session began; sessions are replayed in this order."""
     return min(entry.at for entry in entries)
 
 
-def _asks(entry: Entry, code: object) -> bool:
+def _is_withdrawal(entry: Entry, code: object) -> bool:
     """Return whether an entry is the session's own participant's wish to withdraw."""
     return entry.kind == "withdraw" and entry.body.get("code") == code
 
 
-def _of(replayed: Replayed) -> Participant:
+def _get_participant(replayed: ReplayedSession) -> Participant:
     assert (
         replayed.participant is not None
     )  # replaying stops unless a session begins with its consent
     return replayed.participant
 
 
-def _nothing(*_: object) -> None:
+def _give_no_place(*_: object) -> None:
     """Give no place: the folder's own draw does so, in an entry of its own."""
 
 
-def _texts(given: Mapping[str, object]) -> dict[str, str]:
+def _to_texts(given: Mapping[str, object]) -> dict[str, str]:
     return {str(name): str(value) for name, value in given.items()}

@@ -44,7 +44,7 @@ class Entry:
 
 
 @dataclass
-class Gathered:
+class SessionFiles:
     """The contents of the files.
 
     Attributes:
@@ -65,30 +65,30 @@ class Gathered:
     strange: Counter[str] = field(default_factory=Counter)
 
 
-def gather(paths: Iterable[Path]) -> Gathered:
+def read_session_files(paths: Iterable[Path]) -> SessionFiles:
     """Return the contents of session files; of a folder, all files below it are read.
 
     Raises:
         RunError: A path does not exist, or none of the files is a session file.
     """
-    gathered = Gathered()
-    known: dict[tuple[str, str], dict[tuple[int, str], Entry]] = defaultdict(dict)
-    for name, content in _contents(paths):
+    gathered = SessionFiles()
+    entries_by_session: dict[tuple[str, str], dict[tuple[int, str], Entry]] = defaultdict(dict)
+    for name, content in _read_files(paths):
         gathered.files += 1
         try:
-            parts = list(_parts(content))
+            parts = list(_parse_values(content))
         except (ValueError, RecursionError) as error:
             gathered.unreadable[name] = str(error)
             continue
         entries = 0
         for part in parts:
-            entry = _entry(part)
+            entry = _parse_entry(part)
             if entry is None:
                 gathered.strange[name] += 1
                 continue
             entries += 1
             key = (entry.n, entry.check)
-            of_session = known[entry.folder, entry.session]
+            of_session = entries_by_session[entry.folder, entry.session]
             gathered.repeated += key in of_session
             if entry.sound:
                 of_session.setdefault(key, entry)
@@ -97,7 +97,7 @@ def gather(paths: Iterable[Path]) -> Gathered:
         if not entries:
             gathered.strange.pop(name, None)
             gathered.unreadable[name] = "it holds nothing that a page of Parallax wrote"
-    for session, entries_of in known.items():
+    for session, entries_of in entries_by_session.items():
         gathered.sessions[session] = sorted(entries_of.values(), key=lambda each: (each.n, each.at))
     if not any(gathered.sessions.values()) and not gathered.changed:
         raise RunError(
@@ -108,7 +108,7 @@ def gather(paths: Iterable[Path]) -> Gathered:
     return gathered
 
 
-def checksum(text: str) -> str:
+def compute_checksum(text: str) -> str:
     """Return the checksum that the page writes for an entry: 64-bit FNV-1a of its UTF-8 text."""
     value = 0xCBF29CE484222325
     for byte in text.encode():
@@ -116,7 +116,7 @@ def checksum(text: str) -> str:
     return f"{value:016x}"
 
 
-def _contents(paths: Iterable[Path]) -> Iterator[tuple[str, bytes]]:
+def _read_files(paths: Iterable[Path]) -> Iterator[tuple[str, bytes]]:
     for path in paths:
         if not path.exists():
             raise RunError("there is no such file or folder", where=str(path))
@@ -125,16 +125,16 @@ def _contents(paths: Iterable[Path]) -> Iterator[tuple[str, bytes]]:
             if not file.is_file() or file.name.startswith("."):
                 continue
             if file.suffix.lower() in _ARCHIVES:
-                yield from _archived(file)
+                yield from _read_archive(file)
             elif file.suffix.lower() in _TEXTS:
                 yield str(file), file.read_bytes()
 
 
-def _archived(file: Path) -> Iterator[tuple[str, bytes]]:
+def _read_archive(file: Path) -> Iterator[tuple[str, bytes]]:
     """Yield the data files of an archive, such as JATOS's results."""
     try:
         with zipfile.ZipFile(io.BytesIO(file.read_bytes())) as archive:
-            if sum(each.file_size for each in archive.infolist()) > _LARGEST_BYTES:
+            if sum(member.file_size for member in archive.infolist()) > _LARGEST_BYTES:
                 raise RunError(
                     "the archive holds too much", where=str(file), expected="at most 512 MB"
                 )
@@ -146,7 +146,7 @@ def _archived(file: Path) -> Iterator[tuple[str, bytes]]:
         raise RunError(f"the archive cannot be read: {error}", where=str(file)) from error
 
 
-def _parts(content: bytes) -> Iterator[Any]:
+def _parse_values(content: bytes) -> Iterator[Any]:
     """Yield the values in a file: the items of one list, or consecutive JSON texts."""
     text = content.decode("utf-8-sig").strip()
     decoder, at = json.JSONDecoder(), 0
@@ -160,7 +160,7 @@ def _parts(content: bytes) -> Iterator[Any]:
             at += 1
 
 
-def _entry(part: object) -> Entry | None:
+def _parse_entry(part: object) -> Entry | None:
     if isinstance(part, str):
         # A staged trial is a JSON text inside a string.
         try:
@@ -174,12 +174,12 @@ def _entry(part: object) -> Entry | None:
         return None
     folder, session, kind, at, body, check = map(str, texts)
     try:
-        sound = checksum("\n".join((folder, session, str(n), kind, at, body))) == check
+        sound = compute_checksum("\n".join((folder, session, str(n), kind, at, body))) == check
         # The time must also be convertible to UTC.
-        when, what = datetime.fromisoformat(at), json.loads(body)
-        when.astimezone(UTC)
+        time, data = datetime.fromisoformat(at), json.loads(body)
+        time.astimezone(UTC)
     except (ValueError, OverflowError, RecursionError):
         return None
-    if when.tzinfo is None or not isinstance(what, dict):
+    if time.tzinfo is None or not isinstance(data, dict):
         return None
-    return Entry(folder, session, n, kind, when, what, check, sound)
+    return Entry(folder, session, n, kind, time, data, check, sound)

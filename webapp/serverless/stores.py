@@ -46,7 +46,7 @@ class Store:
         return "counter" if self.counts else "chance"
 
 
-def store_of(
+def make_store(
     kind: str, *, url: str = "", experiment: str = "", staging: str = "", count: bool = True
 ) -> Store:
     """Return the store that a command's options describe.
@@ -61,23 +61,23 @@ def store_of(
     Raises:
         WebappError: An option is missing, or does not apply to this store.
     """
-    given = {"--url": url, "--experiment": experiment, "--staging": staging}
+    options = {"--url": url, "--experiment": experiment, "--staging": staging}
     takes = {"post": ("--url",), "datapipe": ("--url", "--experiment", "--staging")}
-    for name, value in given.items():
+    for name, value in options.items():
         if value and name not in takes.get(kind, ()):
             raise WebappError(f"the store {kind} takes no {name}", where=name)
     if kind == "post":
-        site = _site(url, "--url")
+        site = _check_site(url, "--url")
         return Store(kind, urlsplit(url).netloc, (site,), {"url": url})
     if kind == "datapipe":
-        return _datapipe(url or DATAPIPE, experiment, staging, count=count)
+        return _make_datapipe_store(url or DATAPIPE, experiment, staging, count=count)
     if kind == "jatos":
         # JATOS itself serves jatos.js and its libraries next to the page.
         return Store(kind, "JATOS", (), counts=count, scripts=("jatos.js",))
     return Store(kind, "")
 
 
-def _datapipe(url: str, experiment: str, staging: str, *, count: bool) -> Store:
+def _make_datapipe_store(url: str, experiment: str, staging: str, *, count: bool) -> Store:
     if not experiment.isalnum():
         raise WebappError(
             f'"{experiment}" is no experiment of DataPipe',
@@ -85,7 +85,7 @@ def _datapipe(url: str, experiment: str, staging: str, *, count: bool) -> Store:
             expected="its id, twelve letters and digits",
             remedy="Copy it from the experiment's page at pipe.jspsych.org",
         )
-    sites = [_site(url, "--url"), *([_site(staging, "--staging")] if staging else [])]
+    sites = [_check_site(url, "--url"), *([_check_site(staging, "--staging")] if staging else [])]
     settings = {
         "url": url.rstrip("/"),
         "experiment": experiment,
@@ -95,7 +95,7 @@ def _datapipe(url: str, experiment: str, staging: str, *, count: bool) -> Store:
     return Store("datapipe", f"DataPipe ({urlsplit(url).netloc})", tuple(sites), settings, count)
 
 
-def _site(url: str, option: str) -> str:
+def _check_site(url: str, option: str) -> str:
     parts = urlsplit(url)
     if parts.scheme not in ("http", "https") or not parts.netloc or parts.username:
         raise WebappError(
@@ -115,7 +115,7 @@ def _site(url: str, option: str) -> str:
 _DAY = (2000, 1, 1, 0, 0, 0)
 
 
-def study_archive(
+def make_study_archive(
     folder: str, title: str, description: str, files: Mapping[str, bytes], page: str
 ) -> bytes:
     """Return the JATOS archive; the same study gives the same bytes and the same ids.
@@ -127,22 +127,22 @@ def study_archive(
         files: The study's files by name.
         page: The name of the page among them.
     """
-    about = _about(folder, title, description, page)
-    made = io.BytesIO()
-    with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as archive:
+    about = _describe_for_jatos(folder, title, description, page)
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, content in sorted(files.items()):
             archive.writestr(zipfile.ZipInfo(f"parallax_{folder}/{name}", _DAY), content)
         description_file = zipfile.ZipInfo(f"parallax_{folder}.jas", _DAY)
         archive.writestr(description_file, json.dumps(about, ensure_ascii=False))
-    return made.getvalue()
+    return buffer.getvalue()
 
 
-def _about(folder: str, title: str, description: str, page: str) -> dict[str, object]:
+def _describe_for_jatos(folder: str, title: str, description: str, page: str) -> dict[str, object]:
     """Return JATOS's description of the study, with one component and one batch."""
     return {
         "version": "3",
         "data": {
-            "uuid": _uuid(folder, "study"),
+            "uuid": _make_uuid(folder, "study"),
             "title": title,
             "description": description,
             "groupStudy": False,
@@ -155,7 +155,7 @@ def _about(folder: str, title: str, description: str, page: str) -> dict[str, ob
             "studyEntryMsg": None,
             "componentList": [
                 {
-                    "uuid": _uuid(folder, "component"),
+                    "uuid": _make_uuid(folder, "component"),
                     "title": title,
                     "htmlFilePath": page,
                     # Participants who reload the page or return to it continue where they were.
@@ -167,7 +167,7 @@ def _about(folder: str, title: str, description: str, page: str) -> dict[str, ob
             ],
             "batchList": [
                 {
-                    "uuid": _uuid(folder, "batch"),
+                    "uuid": _make_uuid(folder, "batch"),
                     "title": "Default",
                     "active": True,
                     "maxActiveMembers": None,
@@ -185,5 +185,5 @@ def _about(folder: str, title: str, description: str, page: str) -> dict[str, ob
     }  # fmt: skip
 
 
-def _uuid(folder: str, what: str) -> str:
+def _make_uuid(folder: str, what: str) -> str:
     return str(uuid5(NAMESPACE_URL, f"parallax static {folder} {what}"))

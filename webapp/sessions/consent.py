@@ -28,7 +28,7 @@ from webapp.sessions.newcomer import (
     may_still_agree,
 )
 from webapp.sessions.waitlist import Sender, place_beside, who_holds_all
-from webapp.users.limits import refuse_another_participant
+from webapp.users.limits import check_participant_limit
 
 
 class Decision(StrEnum):
@@ -155,7 +155,7 @@ def _free_place(
     only = None if link is None else link.list
     if (counted := who_holds_all(session, run, sender)) is not None:
         release_expired(session, run, now)
-        refuse_another_participant(session, run)
+        check_participant_limit(session, run)
         if (place := place_beside(session, run, counted, only)) is None:
             raise run_is_full()
         return place
@@ -165,7 +165,7 @@ def _free_place(
             # share a lock on the run's row, so locking it waits for them.
             session.execute(select(Run.id).where(Run.id == run.id).with_for_update())
         release_expired(session, run, now)
-        refuse_another_participant(session, run)
+        check_participant_limit(session, run)
         if (place := next_place(session, run, only)) is not None:
             return place
     raise run_is_full()
@@ -238,7 +238,7 @@ def refuse_newcomers(session: Session, run: Run, now: datetime) -> None:
         GateError: The gate blocks all admissions until a problem is repaired.
     """
     refuse(Operation.ADMIT, session.connection())
-    refuse_another_participant(session, run)
+    check_participant_limit(session, run)
     if run.closed_at is not None:
         raise run_is_closed()
     if not has_free_place(session, run) and not any_expired(session, run, now):

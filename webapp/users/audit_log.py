@@ -55,10 +55,10 @@ def record_act(
         "after": dict(after or {}),
         "previous_hash": previous_hash,
     }
-    session.execute(insert(AuditEntry).values(**values, hash=_hash(values)))
+    session.execute(insert(AuditEntry).values(**values, hash=_hash_entry(values)))
 
 
-def audit_entries(session: Session, run_ref: str | None = None) -> Iterator[AuditEntry]:
+def list_audit_entries(session: Session, run_ref: str | None = None) -> Iterator[AuditEntry]:
     """Yield the entries in order, of one run or of all."""
     entries = select(AuditEntry).order_by(AuditEntry.number)
     if run_ref is not None:
@@ -66,17 +66,17 @@ def audit_entries(session: Session, run_ref: str | None = None) -> Iterator[Audi
     yield from session.scalars(entries)
 
 
-def first_broken(session: Session) -> int | None:
+def find_first_broken_entry(session: Session) -> int | None:
     """Return the number of the first entry that was changed or whose predecessor is missing.
 
     Return None for an intact chain.
     """
     previous_hash, expected = "", 1
-    for entry in audit_entries(session):
+    for entry in list_audit_entries(session):
         values = {name: getattr(entry, name) for name in _HASHED}
         if (entry.number, entry.previous_hash) != (expected, previous_hash):
             return expected
-        if entry.hash != _hash(values):
+        if entry.hash != _hash_entry(values):
             return entry.number
         previous_hash, expected = entry.hash, expected + 1
     return None
@@ -87,7 +87,7 @@ _LOCK = 0x7061_7261_6175_6469
 _HASHED = ("number", "at", "who", "act", "run_ref", "before", "after", "previous_hash")
 
 
-def _hash(values: Mapping[str, object]) -> str:
+def _hash_entry(values: Mapping[str, object]) -> str:
     at = values["at"]
     assert isinstance(at, datetime)
     text = json.dumps({**values, "at": at.isoformat()}, sort_keys=True, ensure_ascii=False)

@@ -21,12 +21,12 @@ _JOB_IS_DEAD_AFTER = timedelta(minutes=15)
 _MB = 1_000_000
 
 
-def held(session: Session, project_id: int) -> Project:
+def lock_project(session: Session, project_id: int) -> Project:
     """Return a project, locked against changes of its usage until the transaction ends."""
     return session.scalars(select(Project).where(Project.id == project_id).with_for_update()).one()
 
 
-def refuse_another_run(session: Session, project: Project) -> None:
+def check_run_limit(session: Session, project: Project) -> None:
     """Check that the project may have another open run.
 
     Args:
@@ -41,12 +41,12 @@ def refuse_another_run(session: Session, project: Project) -> None:
             f'nothing was done: the project "{project.name}" has ended',
             remedy="Launch the study in another project",
         )
-    used = open_runs(session, project)
+    used = count_open_runs(session, project)
     if project.most_runs and used >= project.most_runs:
-        raise _over(project, f"{used} open runs", project.most_runs, "Close a run")
+        raise _make_limit_error(project, f"{used} open runs", project.most_runs, "Close a run")
 
 
-def refuse_upload(project: Project, used_bytes: int, more_bytes: int) -> None:
+def check_upload_limit(project: Project, used_bytes: int, more_bytes: int) -> None:
     """Check that the project may store more bytes.
 
     Raises:
@@ -54,11 +54,11 @@ def refuse_upload(project: Project, used_bytes: int, more_bytes: int) -> None:
     """
     if project.most_upload_mb and used_bytes + more_bytes > project.most_upload_mb * _MB:
         stored = f"{used_bytes / _MB:.1f} MB of uploaded studies, and this one has"
-        what = f"{stored} {more_bytes / _MB:.1f} MB"
-        raise _over(project, what, project.most_upload_mb, "Upload a smaller study")
+        used = f"{stored} {more_bytes / _MB:.1f} MB"
+        raise _make_limit_error(project, used, project.most_upload_mb, "Upload a smaller study")
 
 
-def refuse_another_participant(session: Session, run: Run) -> None:
+def check_participant_limit(session: Session, run: Run) -> None:
     """Check that one more participant may be active in the run's project.
 
     Raises:
@@ -66,8 +66,11 @@ def refuse_another_participant(session: Session, run: Run) -> None:
     """
     if run.project_id is None:
         return
-    project = held(session, run.project_id)
-    if project.most_participants and at_work(session, project) >= project.most_participants:
+    project = lock_project(session, run.project_id)
+    if (
+        project.most_participants
+        and count_active_participants(session, project) >= project.most_participants
+    ):
         raise RequestError(
             gettext("Many people are taking part right now. Please reload the page in a minute."),
             status=429,
@@ -76,7 +79,7 @@ def refuse_another_participant(session: Session, run: Run) -> None:
 
 
 @contextmanager
-def job_of(sessions: Sessions, project_id: int | None, now: datetime) -> Iterator[None]:
+def count_job(sessions: Sessions, project_id: int | None, now: datetime) -> Iterator[None]:
     """Count a long job of a project while the block runs.
 
     Args:
@@ -92,13 +95,15 @@ def job_of(sessions: Sessions, project_id: int | None, now: datetime) -> Iterato
         return
 
     def begin(session: Session) -> int:
-        project = held(session, project_id)
+        project = lock_project(session, project_id)
         old = ProjectJob.begun_at <= now - _JOB_IS_DEAD_AFTER
         session.execute(delete(ProjectJob).where(ProjectJob.project_id == project.id, old))
-        used = jobs(session, project)
+        used = count_jobs(session, project)
         if project.most_jobs and used >= project.most_jobs:
             doing = f"{used} checks, launches or reports at work"
-            raise _over(project, doing, project.most_jobs, "Wait until one of them has ended")
+            raise _make_limit_error(
+                project, doing, project.most_jobs, "Wait until one of them has ended"
+            )
         job = ProjectJob(project_id=project.id, begun_at=now)
         session.add(job)
         session.flush()
@@ -114,13 +119,13 @@ def job_of(sessions: Sessions, project_id: int | None, now: datetime) -> Iterato
         )
 
 
-def open_runs(session: Session, project: Project) -> int:
+def count_open_runs(session: Session, project: Project) -> int:
     """Return the number of open runs of a project."""
     of_it = Run.project_id == project.id, Run.closed_at.is_(None)
     return session.scalar(select(func.count()).select_from(Run).where(*of_it)) or 0
 
 
-def at_work(session: Session, project: Project) -> int:
+def count_active_participants(session: Session, project: Project) -> int:
     """Return the number of active participants in the runs of a project."""
     states = [participants_in(State.WORKING), participants_in(State.ANSWERED)]
     counted = (
@@ -131,13 +136,13 @@ def at_work(session: Session, project: Project) -> int:
     return session.scalar(counted) or 0
 
 
-def jobs(session: Session, project: Project) -> int:
+def count_jobs(session: Session, project: Project) -> int:
     """Return how many checks, launches and reports of a project are in progress."""
     of_it = ProjectJob.project_id == project.id
     return session.scalar(select(func.count()).select_from(ProjectJob).where(of_it)) or 0
 
 
-def _over(project: Project, used: str, most: int, instead: str) -> ProjectError:
+def _make_limit_error(project: Project, used: str, most: int, instead: str) -> ProjectError:
     return ProjectError(
         f"nothing was done: the project has {used}",
         where=f"project {project.name}",

@@ -17,7 +17,7 @@ from webapp.users.roles import ProjectRole
 NOBODY = "none"  # the role of a user who is not a member
 
 
-def members(session: Session, project: Project) -> Sequence[tuple[User, ProjectRole]]:
+def list_members(session: Session, project: Project) -> Sequence[tuple[User, ProjectRole]]:
     """Return a project's members and their roles, by name."""
     rows = session.execute(
         select(User, Membership.role)
@@ -57,7 +57,7 @@ def set_member(
     membership = session.scalar(select(Membership).where(*of_user))
     before = NOBODY if membership is None else membership.role
     if seen is not None and seen != before:
-        raise _changed_meanwhile(project, user, seen, before)
+        raise _make_stale_role_error(project, user, seen, before)
     after = NOBODY if role is None else str(role)
     if before == after:
         if role is None:
@@ -68,7 +68,7 @@ def set_member(
             )
         return
     if before == ProjectRole.MANAGER:
-        _refuse_without_manager(session, project, user)
+        _check_manager_remains(session, project, user)
     if membership is None:
         session.add(Membership(project_id=project.id, user_id=user.id, role=after, made_at=now))
     elif role is None:
@@ -76,7 +76,7 @@ def set_member(
     else:
         membership.role = after
     session.flush()
-    _end_powers(session, project, user, now, removed=role is None)
+    _remove_granted_access(session, project, user, now, removed=role is None)
     entry = {"project": project.name, "user": user.name}
     act = (
         "member removed"
@@ -90,7 +90,7 @@ def set_member(
     )
 
 
-def _changed_meanwhile(project: Project, user: User, seen: str, now: str) -> ProjectError:
+def _make_stale_role_error(project: Project, user: User, seen: str, now: str) -> ProjectError:
     return ProjectError(
         f'nothing was changed: the role of "{user.name}" was {seen} on the page that you sent,'
         f" and is {now} now; somebody changed it meanwhile",
@@ -99,28 +99,30 @@ def _changed_meanwhile(project: Project, user: User, seen: str, now: str) -> Pro
     )
 
 
-def _end_powers(
+def _remove_granted_access(
     session: Session, project: Project, user: User, now: datetime, *, removed: bool
 ) -> None:
     """Remove the requests and, of a removed member, the tokens that an earlier role allowed."""
     runs = select(Run.id).where(Run.project_id == project.id)
     session.execute(delete(AskedAct).where(AskedAct.who == user.name, AskedAct.run_id.in_(runs)))
     if removed:
-        theirs = ApiToken.user_id == user.id, ApiToken.project_id == project.id
+        removed_tokens = ApiToken.user_id == user.id, ApiToken.project_id == project.id
         session.execute(
-            update(ApiToken).where(*theirs, ApiToken.revoked_at.is_(None)).values(revoked_at=now)
+            update(ApiToken)
+            .where(*removed_tokens, ApiToken.revoked_at.is_(None))
+            .values(revoked_at=now)
         )
 
 
-def _refuse_without_manager(session: Session, project: Project, user: User) -> None:
-    others = session.scalar(
+def _check_manager_remains(session: Session, project: Project, user: User) -> None:
+    n_other_managers = session.scalar(
         select(func.count())
         .select_from(Membership)
         .join(User, User.id == Membership.user_id)
         .where(Membership.project_id == project.id, Membership.role == ProjectRole.MANAGER)
         .where(User.disabled_at.is_(None), User.id != user.id)
     )
-    if not others:
+    if not n_other_managers:
         raise ProjectError(
             f'"{user.name}" is the only manager left',
             where=f"project {project.name}",
@@ -132,12 +134,14 @@ def _refuse_without_manager(session: Session, project: Project, user: User) -> N
 INVITATION_VALID_FOR = timedelta(days=7)
 
 
-def invite(session: Session, project: Project, role: ProjectRole, *, by: str, now: datetime) -> str:
+def make_invitation(
+    session: Session, project: Project, role: ProjectRole, *, by: str, now: datetime
+) -> str:
     """Return the code of a new invitation; it is shown once and cannot be read again."""
     code = secrets.token_urlsafe(32)
     session.add(
         Invitation(
-            project_id=project.id, role=role, code_hash=_digest(code), made_by=by, made_at=now
+            project_id=project.id, role=role, code_hash=_hash_code(code), made_by=by, made_at=now
         )
     )
     session.flush()
@@ -146,7 +150,9 @@ def invite(session: Session, project: Project, role: ProjectRole, *, by: str, no
     return code
 
 
-def open_invitations(session: Session, project: Project, now: datetime) -> Sequence[Invitation]:
+def list_open_invitations(
+    session: Session, project: Project, now: datetime
+) -> Sequence[Invitation]:
     """Return the unused invitations, the latest first."""
     return session.scalars(
         select(Invitation)
@@ -156,19 +162,21 @@ def open_invitations(session: Session, project: Project, now: datetime) -> Seque
     ).all()
 
 
-def take_invitation_back(
+def withdraw_invitation(
     session: Session, project: Project, number: int, *, by: str, now: datetime
 ) -> None:
     """Revoke an unused invitation; a used or unknown one is left unchanged."""
-    named = Invitation.id == number, Invitation.project_id == project.id
-    invitation = session.scalar(select(Invitation).where(*named, Invitation.used_at.is_(None)))
+    invitation_id = Invitation.id == number, Invitation.project_id == project.id
+    invitation = session.scalar(
+        select(Invitation).where(*invitation_id, Invitation.used_at.is_(None))
+    )
     if invitation is not None:
         invitation.used_at = now
         after = {"project": project.name, "role": invitation.role}
         record_act(session, by, "invitation taken back", now, after=after)
 
 
-def invited_to(session: Session, code: str, now: datetime) -> tuple[Project, Invitation]:
+def find_invitation(session: Session, code: str, now: datetime) -> tuple[Project, Invitation]:
     """Return the project and invitation of a code, locked against another use.
 
     Raises:
@@ -177,13 +185,13 @@ def invited_to(session: Session, code: str, now: datetime) -> tuple[Project, Inv
     row = session.execute(
         select(Project, Invitation)
         .join(Invitation, Invitation.project_id == Project.id)
-        .where(Invitation.code_hash == _digest(code), Invitation.used_at.is_(None))
+        .where(Invitation.code_hash == _hash_code(code), Invitation.used_at.is_(None))
         .where(Invitation.made_at > now - INVITATION_VALID_FOR, Project.ended_at.is_(None))
         .with_for_update()
     ).first()
     if row is None:
         raise RequestError(
-            "This code invites to nothing: it was mistyped, used, taken back, or is older than "
+            "This code is not a valid invitation: it was mistyped, used, revoked, or is older than "
             f"{INVITATION_VALID_FOR.days} days. Ask the person who invited you for a new one.",
             status=404,
             code="no_invitation",
@@ -192,13 +200,13 @@ def invited_to(session: Session, code: str, now: datetime) -> tuple[Project, Inv
     return project, invitation
 
 
-def accept(session: Session, code: str, user: User, now: datetime) -> Project:
+def accept_invitation(session: Session, code: str, user: User, now: datetime) -> Project:
     """Make a user a member by an invitation code, which is then used up.
 
     Raises:
         RequestError: The code is not valid, or the user is a member already.
     """
-    project, invitation = invited_to(session, code, now)
+    project, invitation = find_invitation(session, code, now)
     of_user = Membership.project_id == project.id, Membership.user_id == user.id
     if session.scalar(select(Membership.id).where(*of_user)) is not None:
         raise RequestError(
@@ -207,10 +215,10 @@ def accept(session: Session, code: str, user: User, now: datetime) -> Project:
             code="member_already",
         )
     invitation.used_at = now
-    who = f"{user.name} (invited by {invitation.made_by})"
-    set_member(session, project, user, ProjectRole(invitation.role), by=who, now=now)
+    actor = f"{user.name} (invited by {invitation.made_by})"
+    set_member(session, project, user, ProjectRole(invitation.role), by=actor, now=now)
     return project
 
 
-def _digest(code: str) -> str:
+def _hash_code(code: str) -> str:
     return hashlib.sha256(code.strip().encode("utf-8", "surrogatepass")).hexdigest()

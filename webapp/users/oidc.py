@@ -72,7 +72,7 @@ class Provider:
             RequestError: The provider does not answer as an OpenID Connect provider.
         """
         challenge = urlsafe_b64encode(hashlib.sha256(attempt.verifier.encode()).digest())
-        asked = {
+        parameters = {
             "response_type": "code",
             "client_id": self._settings.oidc_client_id,
             "redirect_uri": back,
@@ -83,7 +83,7 @@ class Provider:
             "code_challenge_method": "S256",
         }
         place = self._place("authorization_endpoint")
-        return f"{place}{'&' if '?' in place else '?'}{urlencode(asked)}"
+        return f"{place}{'&' if '?' in place else '?'}{urlencode(parameters)}"
 
     def name(self, attempt: Attempt, back: str, code: str) -> str:
         """Return the name of the user whom the provider sent back with a code.
@@ -100,9 +100,9 @@ class Provider:
         claim = self._settings.oidc_claim
         name = claims.get(claim)
         if claim == "email" and claims.get("email_verified") is not True:
-            raise _refused("the provider has not verified the address of the account")
+            raise _make_refusal("the provider has not verified the address of the account")
         if not isinstance(name, str) or not name:
-            raise _refused(f'the provider does not say the "{claim}" of the account')
+            raise _make_refusal(f'the provider does not say the "{claim}" of the account')
         return name
 
     def _id_token(self, attempt: Attempt, back: str, code: str) -> str:
@@ -115,10 +115,10 @@ class Provider:
             "client_id": client_id,
             "code_verifier": attempt.verifier,
         }
-        answered = self._ask("POST", self._place("token_endpoint"), form, (client_id, secret))
-        token = answered.get("id_token")
+        answer = self._ask("POST", self._place("token_endpoint"), form, (client_id, secret))
+        token = answer.get("id_token")
         if not isinstance(token, str):
-            raise _refused("the provider did not accept the attempt")
+            raise _make_refusal("the provider did not accept the attempt")
         return token
 
     def _claims(self, attempt: Attempt, token: str) -> dict[str, Any]:
@@ -143,12 +143,12 @@ class Provider:
                 options={"require": ["exp", "iat", "iss", "aud", "sub"]},
             )
         except jwt.PyJWKClientConnectionError as error:
-            raise _away() from error
+            raise _make_unavailable_error() from error
         except jwt.PyJWTError as error:
-            raise _refused("the provider's token cannot be trusted") from error
+            raise _make_refusal("the provider's token cannot be trusted") from error
         nonce = str(claims.get("nonce", "")).encode()
         if not secrets.compare_digest(nonce, attempt.nonce.encode()):
-            raise _refused("the provider's token belongs to another attempt")
+            raise _make_refusal("the provider's token belongs to another attempt")
         return claims
 
     def _place(self, name: str) -> str:
@@ -156,10 +156,12 @@ class Provider:
             issuer = self._settings.oidc_issuer
             at = f"{issuer.rstrip('/')}/.well-known/openid-configuration"
             answer = self._ask("GET", at)
-            places = {each: answer.get(each) for each in _PLACES}
-            usable = all(isinstance(each, str) and is_secure(each) for each in places.values())
+            places = {endpoint: answer.get(endpoint) for endpoint in _PLACES}
+            usable = all(
+                isinstance(endpoint, str) and is_secure(endpoint) for endpoint in places.values()
+            )
             if answer.get("issuer") != issuer or not usable:
-                raise _away()
+                raise _make_unavailable_error()
             self._places = places
         return str(self._places[name])
 
@@ -174,16 +176,16 @@ class Provider:
         import httpx
 
         try:
-            answered = httpx.request(method, address, data=form, auth=client, timeout=_PATIENCE_S)
-            answer = answered.json()
+            response = httpx.request(method, address, data=form, auth=client, timeout=_PATIENCE_S)
+            answer = response.json()
         except (httpx.HTTPError, ValueError) as error:
-            raise _away() from error
-        if answered.status_code >= HTTPStatus.INTERNAL_SERVER_ERROR or not isinstance(answer, dict):
-            raise _away()
+            raise _make_unavailable_error() from error
+        if response.status_code >= HTTPStatus.INTERNAL_SERVER_ERROR or not isinstance(answer, dict):
+            raise _make_unavailable_error()
         return answer
 
 
-def _refused(why: str) -> RequestError:
+def _make_refusal(why: str) -> RequestError:
     return RequestError(
         f"You are not signed in: {why}. Please try once more.",
         status=401,
@@ -191,9 +193,9 @@ def _refused(why: str) -> RequestError:
     )
 
 
-def _away() -> RequestError:
+def _make_unavailable_error() -> RequestError:
     return RequestError(
-        "The provider that signs users in does not answer as one. Please try again in a "
+        "The sign-in provider does not answer as expected. Please try again in a "
         "minute, or sign in with a password.",
         status=503,
         code="provider_away",

@@ -35,10 +35,10 @@ def hash_password(password: str) -> str:
             remedy="Choose a longer one: several words that do not belong together are easy to"
             " remember and hard to guess",
         )
-    return _in_worker_thread(lambda: _HASHER.hash(password))
+    return _run_in_worker_thread(lambda: _HASHER.hash(password))
 
 
-def is_password(stored: str, password: str) -> bool:
+def verify_password(stored: str, password: str) -> bool:
     """Return whether a password matches a stored hash.
 
     For a user who does not exist, a dummy hash is verified, so that both cases take equally long.
@@ -49,10 +49,12 @@ def is_password(stored: str, password: str) -> bool:
     """
     if len(password) > _LONGEST_PASSWORD:
         return False
-    return _in_worker_thread(lambda: _verified(stored or _dummy_hash(), password)) and bool(stored)
+    return _run_in_worker_thread(
+        lambda: _verify_hash(stored or _get_dummy_hash(), password)
+    ) and bool(stored)
 
 
-def _verified(stored: str, password: str) -> bool:
+def _verify_hash(stored: str, password: str) -> bool:
     try:
         return _HASHER.verify(stored, password)
     except (Argon2Error, InvalidHashError):
@@ -60,11 +62,11 @@ def _verified(stored: str, password: str) -> bool:
 
 
 @cache
-def _dummy_hash() -> str:
+def _get_dummy_hash() -> str:
     return _HASHER.hash("")
 
 
-def _in_worker_thread(work: Callable[[], Result]) -> Result:
+def _run_in_worker_thread(work: Callable[[], Result]) -> Result:
     # Hashing takes tens of milliseconds in native code: in gevent's own thread it would block every
     # participant. Each hash takes 64 MiB, so only few are computed at a time.
     if not _WAITING.acquire(blocking=False):
@@ -77,13 +79,13 @@ def _in_worker_thread(work: Callable[[], Result]) -> Result:
         if not is_module_patched("threading"):
             with _AT_WORK:
                 return work()
-        result: Result = _threads().apply(work)
+        result: Result = _get_thread_pool().apply(work)
         return result
     finally:
         _WAITING.release()
 
 
 @cache
-def _threads() -> ThreadPool:
+def _get_thread_pool() -> ThreadPool:
     # A separate pool: other work in threads does not wait for passwords.
     return ThreadPool(_MOST_AT_WORK)

@@ -54,7 +54,7 @@ def add_project(session: Session, name: str, *, by: str, now: datetime) -> Proje
     return project
 
 
-def named_project(session: Session, name: str, *, change: bool = False) -> Project:
+def find_project(session: Session, name: str, *, change: bool = False) -> Project:
     """Return the project of that name, even one that has ended.
 
     Args:
@@ -66,8 +66,8 @@ def named_project(session: Session, name: str, *, change: bool = False) -> Proje
         ProjectError: There are no projects.
         UnknownNameError: There is no such project; the message lists the known ones.
     """
-    named = select(Project).where(Project.name == name)
-    project = session.scalar(named.with_for_update() if change else named)
+    of_name = select(Project).where(Project.name == name)
+    project = session.scalar(of_name.with_for_update() if change else of_name)
     if project is not None:
         return project
     names = list(session.scalars(select(Project.name)))
@@ -79,14 +79,14 @@ def named_project(session: Session, name: str, *, change: bool = False) -> Proje
     )
 
 
-def open_project(session: Session, name: str, *, change: bool = False) -> Project:
+def find_open_project(session: Session, name: str, *, change: bool = False) -> Project:
     """Return the project of that name, which has not ended.
 
     Raises:
         ProjectError: The project has ended, or there are no projects.
         UnknownNameError: There is no such project.
     """
-    project = named_project(session, name, change=change)
+    project = find_project(session, name, change=change)
     if project.ended_at is not None:
         raise ProjectError(
             f'the project "{name}" has ended', remedy="Add another one, under another name"
@@ -144,12 +144,12 @@ def end_project(session: Session, project: Project, *, by: str, now: datetime) -
         record_act(session, by, "project ended", now, after={"project": project.name})
 
 
-def name_of_project(session: Session, run: Run) -> str:
+def get_project_name(session: Session, run: Run) -> str:
     """Return the name of a run's project; empty if it belongs to none."""
     return "" if run.project_id is None else session.get_one(Project, run.project_id).name
 
 
-def rights_in(session: Session, user: User, project_id: int | None) -> frozenset[Right]:
+def get_project_rights(session: Session, user: User, project_id: int | None) -> frozenset[Right]:
     """Return a user's rights in a project; None stands for runs without a project."""
     if user.role == Role.OWNER:
         return ALL
@@ -164,24 +164,26 @@ def rights_in(session: Session, user: User, project_id: int | None) -> frozenset
     return frozenset() if role is None else RIGHTS_OF[ProjectRole(role)]
 
 
-def projects_of(session: Session, user: User) -> Sequence[Project]:
+def list_projects(session: Session, user: User) -> Sequence[Project]:
     """Return the projects that a user sees, by name: an owner sees all."""
     return session.scalars(
-        select(Project).where(_seen_by(user)).order_by(Project.ended_at.is_not(None), Project.name)
+        select(Project)
+        .where(_filter_visible_projects(user))
+        .order_by(Project.ended_at.is_not(None), Project.name)
     ).all()
 
 
-def runs_seen_by(user: User) -> ColumnElement[bool]:
+def filter_visible_runs(user: User) -> ColumnElement[bool]:
     """Return a condition on ``Run`` for the runs that a user sees."""
     if user.role == Role.OWNER:
         return true()
-    in_projects = Run.project_id.in_(select(Project.id).where(_seen_by(user)))
+    in_projects = Run.project_id.in_(select(Project.id).where(_filter_visible_projects(user)))
     if RIGHTS_IN_COMMON[Role(user.role)]:
         return or_(Run.project_id.is_(None), in_projects)
     return in_projects
 
 
-def _seen_by(user: User) -> ColumnElement[bool]:
+def _filter_visible_projects(user: User) -> ColumnElement[bool]:
     if user.role == Role.OWNER:
         return true()
     memberships = select(Membership.project_id).where(Membership.user_id == user.id)

@@ -73,6 +73,6 @@ NEEDED_BY: Mapping[Scope, Right] = {
 }
 
 
-def lowest_in_common(right: Right) -> Role:
+def find_lowest_role(right: Right) -> Role:
     """Return the lowest role that has a right for runs that belong to no project."""
     return next(role for role in Role if right in RIGHTS_IN_COMMON[role])

@@ -22,7 +22,7 @@ from webapp.database.models import RecoveryCode, SecondFactor, User
 from webapp.errors import RequestError
 from webapp.users.audit_log import record_act
 from webapp.users.roles import Role
-from webapp.users.sign_in import digest_of
+from webapp.users.sign_in import hash_secret
 
 # A guess hits one of three valid codes among a million.
 GUESSES_OF_NAME = 10
@@ -33,7 +33,7 @@ _LEEWAY = 1
 _CODES, _CODE_LETTERS, _GROUP = 10, 16, 4
 
 
-class Needed(StrEnum):
+class SecondFactorPolicy(StrEnum):
     """The users whose passwords need a second factor; the setting ``second_factor``."""
 
     NOBODY = "nobody"
@@ -45,28 +45,30 @@ class Needed(StrEnum):
 
         Users who sign in through the institution have no password.
         """
-        of_role = self is Needed.EVERYBODY or (self is Needed.OWNERS and user.role == Role.OWNER)
+        of_role = self is SecondFactorPolicy.EVERYBODY or (
+            self is SecondFactorPolicy.OWNERS and user.role == Role.OWNER
+        )
         return of_role and bool(user.password_hash)
 
 
-def factor_of(session: Session, user: User) -> SecondFactor | None:
+def find_confirmed_factor(session: Session, user: User) -> SecondFactor | None:
     """Return a user's second factor, if a first code has confirmed it."""
-    factor = begun_factor(session, user)
+    factor = find_factor(session, user)
     return factor if factor is not None and factor.confirmed_at is not None else None
 
 
-def begun_factor(session: Session, user: User) -> SecondFactor | None:
+def find_factor(session: Session, user: User) -> SecondFactor | None:
     """Return a user's second factor, confirmed or not."""
     return session.scalar(select(SecondFactor).where(SecondFactor.user_id == user.id))
 
 
-def begin(session: Session, user: User, now: datetime) -> SecondFactor:
+def create_factor(session: Session, user: User, now: datetime) -> SecondFactor:
     """Return a new unconfirmed factor, which replaces an earlier unconfirmed one.
 
     Raises:
         RequestError: The user has one already.
     """
-    if factor_of(session, user) is not None:
+    if find_confirmed_factor(session, user) is not None:
         raise RequestError(
             "You have a second factor already. Remove it first, with one of its codes.",
             status=409,
@@ -80,121 +82,121 @@ def begin(session: Session, user: User, now: datetime) -> SecondFactor:
     return factor
 
 
-def address_of(factor: SecondFactor, user: User, installation: str) -> str:
+def make_app_address(factor: SecondFactor, user: User, installation: str) -> str:
     """Return the address in the QR code for the authenticator app."""
-    return _generator(factor).get_provisioning_uri(f"{user.name}@{installation}", "Parallax")
+    return _make_generator(factor).get_provisioning_uri(f"{user.name}@{installation}", "Parallax")
 
 
-def confirm(session: Session, user: User, code: str, now: datetime) -> list[str]:
+def confirm_factor(session: Session, user: User, code: str, now: datetime) -> list[str]:
     """Confirm a user's new factor by its first code, and return the recovery codes.
 
     Raises:
         RequestError: There is no unconfirmed factor, or the code is wrong.
     """
-    factor = begun_factor(session, user)
+    factor = find_factor(session, user)
     if factor is None or factor.confirmed_at is not None:
         raise RequestError(
-            "There is no second factor to confirm. Begin anew.",
+            "There is no second factor to confirm. Start again.",
             status=409,
             code="no_factor",
         )
-    if not _is_taken(session, factor, code, now):
-        raise _wrong_code()
+    if not _use_app_code(session, factor, code, now):
+        raise _make_wrong_code_error()
     factor.confirmed_at = now
     record_act(session, user.name, "second factor set up", now, after={"user": user.name})
-    return _new_codes(session, user)
+    return _store_new_codes(session, user)
 
 
-def take_code(session: Session, user: User, code: str, now: datetime) -> None:
+def use_code(session: Session, user: User, code: str, now: datetime) -> None:
     """Use up a code of the app, or a recovery code; neither is accepted twice.
 
     Raises:
         RequestError: The code is neither, or was used before.
     """
-    factor = factor_of(session, user)
-    if factor is not None and _is_taken(session, factor, code, now):
+    factor = find_confirmed_factor(session, user)
+    if factor is not None and _use_app_code(session, factor, code, now):
         return
     unused = RecoveryCode.user_id == user.id, RecoveryCode.used_at.is_(None)
     used = session.execute(
         update(RecoveryCode)
-        .where(*unused, RecoveryCode.digest == _code_digest(user, code))
+        .where(*unused, RecoveryCode.digest == _digest_recovery_code(user, code))
         .values(used_at=now)
     )
     if not cast(CursorResult[Any], used).rowcount:
-        raise _wrong_code()
-    left = str(unused_codes(session, user))
-    record_act(session, user.name, "recovery code used", now, after={"codes left": left})
+        raise _make_wrong_code_error()
+    n_left = str(count_unused_codes(session, user))
+    record_act(session, user.name, "recovery code used", now, after={"codes left": n_left})
 
 
-def unused_codes(session: Session, user: User) -> int:
+def count_unused_codes(session: Session, user: User) -> int:
     """Return how many recovery codes a user has left."""
     unused = RecoveryCode.user_id == user.id, RecoveryCode.used_at.is_(None)
     return session.scalar(select(func.count()).select_from(RecoveryCode).where(*unused)) or 0
 
 
-def new_recovery_codes(session: Session, user: User, code: str, now: datetime) -> list[str]:
+def replace_codes(session: Session, user: User, code: str, now: datetime) -> list[str]:
     """Return new recovery codes, which replace all earlier ones.
 
     Raises:
         RequestError: The code that authenticates the request is wrong.
     """
-    take_code(session, user, code, now)
+    use_code(session, user, code, now)
     record_act(session, user.name, "recovery codes made anew", now, after={"user": user.name})
-    return _new_codes(session, user)
+    return _store_new_codes(session, user)
 
 
-def remove(session: Session, user: User, *, by: str, now: datetime) -> bool:
+def remove_factor(session: Session, user: User, *, by: str, now: datetime) -> bool:
     """Remove a user's second factor with its recovery codes; return whether there was one."""
-    there = factor_of(session, user) is not None
+    had_factor = find_confirmed_factor(session, user) is not None
     for table in (SecondFactor, RecoveryCode):
         session.execute(delete(table).where(table.user_id == user.id))
-    if there:
+    if had_factor:
         record_act(session, by, "second factor removed", now, after={"user": user.name})
-    return there
+    return had_factor
 
 
-def _is_taken(session: Session, factor: SecondFactor, code: str, now: datetime) -> bool:
+def _use_app_code(session: Session, factor: SecondFactor, code: str, now: datetime) -> bool:
     """Use up a code of the app if it is valid; of two simultaneous uses, one succeeds."""
-    given = "".join(code.split()).encode("utf-8", "replace")
-    for step, right in _codes_around(factor, now):
-        if compare_digest(right, given):
+    typed_code = "".join(code.split()).encode("utf-8", "replace")
+    for step, right in _generate_valid_codes(factor, now):
+        if compare_digest(right, typed_code):
             later = SecondFactor.id == factor.id, SecondFactor.last_step < step
-            taken = session.execute(
+            claimed = session.execute(
                 update(SecondFactor)
                 .where(*later)
                 .values(last_step=step)
                 .execution_options(synchronize_session=False)
             )
-            return bool(cast(CursorResult[Any], taken).rowcount)
+            return bool(cast(CursorResult[Any], claimed).rowcount)
     return False
 
 
-def _codes_around(factor: SecondFactor, now: datetime) -> Iterator[tuple[int, bytes]]:
-    generator = _generator(factor)
+def _generate_valid_codes(factor: SecondFactor, now: datetime) -> Iterator[tuple[int, bytes]]:
+    generator = _make_generator(factor)
     for steps in range(-_LEEWAY, _LEEWAY + 1):
         at = int((now + timedelta(seconds=steps * _STEP_S)).timestamp())
         yield at // _STEP_S, generator.generate(at)
 
 
-def _generator(factor: SecondFactor) -> TOTP:
+def _make_generator(factor: SecondFactor) -> TOTP:
     return TOTP(b32decode(factor.secret), _DIGITS, SHA1(), _STEP_S)
 
 
-def _new_codes(session: Session, user: User) -> list[str]:
+def _store_new_codes(session: Session, user: User) -> list[str]:
     session.execute(delete(RecoveryCode).where(RecoveryCode.user_id == user.id))
     letters = ["".join(map(secrets.choice, [ALPHABET] * _CODE_LETTERS)) for _ in range(_CODES)]
     session.add_all(
-        RecoveryCode(user_id=user.id, digest=_code_digest(user, each)) for each in letters
+        RecoveryCode(user_id=user.id, digest=_digest_recovery_code(user, code)) for code in letters
     )
-    return ["-".join(each[i : i + _GROUP] for i in range(0, len(each), _GROUP)) for each in letters]
+    return ["-".join(code[i : i + _GROUP] for i in range(0, len(code), _GROUP)) for code in letters]
 
 
-def _code_digest(user: User, code: str) -> str:
-    plain = "".join(letter for letter in code.lower() if letter.isalnum())
-    return digest_of(f"recovery code of {user.id}: {plain}")
+def _digest_recovery_code(user: User, code: str) -> str:
+    normalised = "".join(letter for letter in code.lower() if letter.isalnum())
+    return hash_secret(f"recovery code of {user.id}: {normalised}")
 
 
-def _wrong_code() -> RequestError:
+def _make_wrong_code_error() -> RequestError:
     return RequestError(
         "The code is not right, or was used before. The app shows a new one every 30 "
         "seconds; if none is taken, compare the telephone's clock with the true time.",

@@ -14,7 +14,7 @@ from webapp.database.engine import Sessions
 from webapp.database.locks import advisory_lock
 from webapp.database.models import FailedSignIn, SignIn, User
 from webapp.errors import RequestError
-from webapp.users.passwords import is_password
+from webapp.users.passwords import verify_password
 
 _GUESS_WINDOW = timedelta(minutes=15)
 # An arbitrary number that no other program uses for a lock of the same PostgreSQL database.
@@ -47,7 +47,7 @@ def count_guess(session: Session, guess: Guess, now: datetime) -> int:
     """
     if session.get_bind().dialect.name != "sqlite":
         advisory_lock(session.connection(), _GUESS_LOCK, wait=True)
-    _refuse_guessing(session, guess, now)
+    _check_guess_limit(session, guess, now)
     failed = FailedSignIn(
         name_digest=guess.name_digest, address_digest=guess.address_digest, at=now
     )
@@ -56,7 +56,7 @@ def count_guess(session: Session, guess: Guess, now: datetime) -> int:
     return failed.id
 
 
-def forgive_guess(session: Session, counted: int) -> None:
+def uncount_guess(session: Session, counted: int) -> None:
     """Remove a successful attempt from the count."""
     session.execute(delete(FailedSignIn).where(FailedSignIn.id == counted))
 
@@ -67,7 +67,7 @@ def delete_old_guesses(session: Session, now: datetime) -> int:
     return cast(CursorResult[Any], session.execute(old)).rowcount
 
 
-def _refuse_guessing(session: Session, guess: Guess, now: datetime) -> None:
+def _check_guess_limit(session: Session, guess: Guess, now: datetime) -> None:
     name, address = guess.name_digest, guess.address_digest
     recent = (
         select(FailedSignIn.name_digest, FailedSignIn.address_digest, func.count())
@@ -96,7 +96,7 @@ LONGEST_SESSION = timedelta(days=7)
 _SEEN_EVERY = timedelta(minutes=5)
 
 
-def user_of_password(
+def authenticate_user(
     sessions: Sessions, name: str, guess: Guess, password: str, now: datetime
 ) -> User:
     """Return the user with that name and password.
@@ -117,7 +117,7 @@ def user_of_password(
         counted = count_guess(session, guess, now)
         user = session.scalar(select(User).where(User.name == name))
     usable = user is not None and user.disabled_at is None
-    right = is_password(user.password_hash if user and usable else "", password)
+    right = verify_password(user.password_hash if user and usable else "", password)
     if user is None or not right:
         raise RequestError(
             "The name or the password is not right.",
@@ -125,7 +125,7 @@ def user_of_password(
             code="wrong_password",
         )
     with sessions.begin() as session:
-        forgive_guess(session, counted)
+        uncount_guess(session, counted)
     return user
 
 
@@ -135,7 +135,7 @@ def open_session(session: Session, user: User, browser: str, now: datetime) -> s
     session.add(
         SignIn(
             user_id=user.id,
-            token_hash=digest_of(token),
+            token_hash=hash_secret(token),
             browser=browser,
             made_at=now,
             seen_at=now,
@@ -154,9 +154,9 @@ _WHOSE = (
 )
 
 
-def signed_in(session: Session, token: str, now: datetime) -> tuple[User, SignIn] | None:
+def find_session(session: Session, token: str, now: datetime) -> tuple[User, SignIn] | None:
     """Return the user and session of a cookie's token; None if the session has ended."""
-    row = session.execute(_WHOSE, {"digest": digest_of(token)}).first()
+    row = session.execute(_WHOSE, {"digest": hash_secret(token)}).first()
     if row is None:
         return None
     user, sign_in = row
@@ -164,7 +164,7 @@ def signed_in(session: Session, token: str, now: datetime) -> tuple[User, SignIn
     return None if idle > IDLE_LIMIT or age > LONGEST_SESSION else (user, sign_in)
 
 
-def known_browser(session: Session, name: str, token: str) -> int | None:
+def find_browser_session(session: Session, name: str, token: str) -> int | None:
     """Return the id of a browser's earlier session as this user; None if there is none.
 
     The session may have expired, but was not ended by hand or by a new password.
@@ -172,18 +172,20 @@ def known_browser(session: Session, name: str, token: str) -> int | None:
     return session.scalar(
         select(SignIn.id)
         .join(User, User.id == SignIn.user_id)
-        .where(SignIn.token_hash == digest_of(token), SignIn.ended_at.is_(None), User.name == name)
+        .where(
+            SignIn.token_hash == hash_secret(token), SignIn.ended_at.is_(None), User.name == name
+        )
     )
 
 
-def note_in_use(sessions: Sessions, sign_in: SignIn, now: datetime) -> None:
+def record_session_use(sessions: Sessions, sign_in: SignIn, now: datetime) -> None:
     """Store a session's last use, at most once in a few minutes."""
     if now - sign_in.seen_at > _SEEN_EVERY:
         with sessions.begin() as session:
             session.execute(update(SignIn).where(SignIn.id == sign_in.id).values(seen_at=now))
 
 
-def open_sessions_of(session: Session, user: User, now: datetime) -> Sequence[SignIn]:
+def list_open_sessions(session: Session, user: User, now: datetime) -> Sequence[SignIn]:
     """Return a user's open sessions, the latest first."""
     return session.scalars(
         select(SignIn)
@@ -197,12 +199,12 @@ def sign_out(session: Session, token: str, now: datetime) -> None:
     """End the session of a token."""
     session.execute(
         update(SignIn)
-        .where(SignIn.token_hash == digest_of(token), SignIn.ended_at.is_(None))
+        .where(SignIn.token_hash == hash_secret(token), SignIn.ended_at.is_(None))
         .values(ended_at=now)
     )
 
 
-def sign_out_one(session: Session, user: User, sign_in_id: int, now: datetime) -> bool:
+def end_one_session(session: Session, user: User, sign_in_id: int, now: datetime) -> bool:
     """End one session of a user; return whether it was theirs and open."""
     open_one = SignIn.id == sign_in_id, SignIn.user_id == user.id, SignIn.ended_at.is_(None)
     ended = session.execute(update(SignIn).where(*open_one).values(ended_at=now))
@@ -216,22 +218,22 @@ def sign_out_everywhere(
     session.execute(
         update(SignIn)
         .where(SignIn.user_id == user.id, SignIn.ended_at.is_(None))
-        .where(SignIn.token_hash != (digest_of(except_token) if except_token else ""))
+        .where(SignIn.token_hash != (hash_secret(except_token) if except_token else ""))
         .values(ended_at=now)
     )
 
 
-def sign_everybody_out(session: Session, now: datetime) -> int:
+def end_sessions_of_all_users(session: Session, now: datetime) -> int:
     """End all sessions of all users; return how many."""
     ended = update(SignIn).where(SignIn.ended_at.is_(None)).values(ended_at=now)
     return cast(CursorResult[Any], session.execute(ended)).rowcount
 
 
-def form_token(session_token: str) -> str:
+def make_form_token(session_token: str) -> str:
     """Return the token of a session's forms, which other sites cannot know."""
-    return digest_of(f"form {session_token}")
+    return hash_secret(f"form {session_token}")
 
 
-def digest_of(text: str) -> str:
+def hash_secret(text: str) -> str:
     """Return the SHA-256 digest under which a random secret is stored."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 from webapp.database.engine import Sessions
 from webapp.database.models import ApiToken, Project, User
 from webapp.users.audit_log import record_act
-from webapp.users.projects import ProjectError, rights_in
+from webapp.users.projects import ProjectError, get_project_rights
 from webapp.users.roles import Right, Scope
 
 PREFIX = "parallax_"
@@ -52,9 +52,9 @@ def make_token(
         problem = f"a token needs a scope: {', '.join(Scope)}"
     elif not 1 <= days <= MOST_DAYS:
         problem = f"a token is valid for 1 to {MOST_DAYS} days"
-    elif _usable(session, user) >= _MOST_TOKENS:
+    elif _count_unrevoked_tokens(session, user) >= _MOST_TOKENS:
         problem = f"a user has at most {_MOST_TOKENS} tokens that are not revoked"
-    elif project is not None and Right.SEE not in rights_in(session, user, project.id):
+    elif project is not None and Right.SEE not in get_project_rights(session, user, project.id):
         problem = "there is no such project"
     if problem:
         raise ProjectError(problem, remedy="Change it and send the form again; nothing was made")
@@ -64,7 +64,7 @@ def make_token(
         project_id=None if project is None else project.id,
         label=label,
         scopes=" ".join(scope for scope in Scope if scope in scopes),
-        token_hash=_digest(token),
+        token_hash=_hash_token(token),
         made_at=now,
         expires_at=now + timedelta(days=days),
     )
@@ -76,13 +76,13 @@ def make_token(
     return token
 
 
-def tokens_of(session: Session, user: User) -> Sequence[ApiToken]:
+def list_tokens(session: Session, user: User) -> Sequence[ApiToken]:
     """Return a user's tokens, the latest first."""
     of_user = ApiToken.user_id == user.id
     return session.scalars(select(ApiToken).where(of_user).order_by(ApiToken.id.desc())).all()
 
 
-def revoke(session: Session, user: User, number: int, *, by: str, now: datetime) -> None:
+def revoke_user_token(session: Session, user: User, number: int, *, by: str, now: datetime) -> None:
     """Revoke a token of a user.
 
     Raises:
@@ -102,29 +102,29 @@ def revoke(session: Session, user: User, number: int, *, by: str, now: datetime)
         record_act(session, by, "token revoked", now, after=entry)
 
 
-def user_of_token(session: Session, token: str, now: datetime) -> tuple[User, ApiToken] | None:
+def find_user_of_token(session: Session, token: str, now: datetime) -> tuple[User, ApiToken] | None:
     """Return the user and the row of a token; None if it is not valid."""
     row = session.execute(
         select(User, ApiToken)
         .join(ApiToken, ApiToken.user_id == User.id)
         .outerjoin(Project, Project.id == ApiToken.project_id)
-        .where(ApiToken.token_hash == _digest(token), ApiToken.revoked_at.is_(None))
+        .where(ApiToken.token_hash == _hash_token(token), ApiToken.revoked_at.is_(None))
         .where(ApiToken.expires_at > now, User.disabled_at.is_(None))
         .where(or_(ApiToken.project_id.is_(None), Project.ended_at.is_(None)))
     ).first()
     return None if row is None else (row[0], row[1])
 
 
-def note_use(sessions: Sessions, token: ApiToken, now: datetime) -> None:
+def record_token_use(sessions: Sessions, token: ApiToken, now: datetime) -> None:
     """Store the token's last use, at most once in a few minutes."""
     if token.used_at is None or now - token.used_at > _SEEN_EVERY:
         with sessions.begin() as session:
             session.execute(update(ApiToken).where(ApiToken.id == token.id).values(used_at=now))
 
 
-def _usable(session: Session, user: User) -> int:
-    return len([token for token in tokens_of(session, user) if token.revoked_at is None])
+def _count_unrevoked_tokens(session: Session, user: User) -> int:
+    return len([token for token in list_tokens(session, user) if token.revoked_at is None])
 
 
-def _digest(token: str) -> str:
+def _hash_token(token: str) -> str:
     return hashlib.sha256(token.encode("utf-8", "surrogatepass")).hexdigest()

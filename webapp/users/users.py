@@ -14,7 +14,7 @@ from webapp.database.models import ApiToken, Invitation, PasswordLink, SignIn, U
 from webapp.errors import RequestError, WebappError
 from webapp.users.audit_log import record_act
 from webapp.users.roles import Role
-from webapp.users.sign_in import digest_of, sign_out_everywhere
+from webapp.users.sign_in import hash_secret, sign_out_everywhere
 
 _NAME = re.compile(r"[\w.@+-]{1,64}", re.ASCII)
 
@@ -23,12 +23,12 @@ class UserError(WebappError):
     """An account cannot be created or changed as requested."""
 
 
-def users(session: Session) -> Sequence[User]:
+def list_users(session: Session) -> Sequence[User]:
     """Return all accounts, by name."""
     return session.scalars(select(User).order_by(User.name)).all()
 
 
-def named_user(session: Session, name: str) -> User:
+def find_user(session: Session, name: str) -> User:
     """Return the account of that name.
 
     Raises:
@@ -38,7 +38,7 @@ def named_user(session: Session, name: str) -> User:
     user = session.scalar(select(User).where(User.name == name))
     if user is not None:
         return user
-    names = [user.name for user in users(session)]
+    names = [user.name for user in list_users(session)]
     if names:
         raise unknown_name("user", name, names)
     raise UserError(
@@ -85,7 +85,7 @@ def set_role(session: Session, user: User, role: Role, *, by: str, now: datetime
         UserError: No owner would be left.
     """
     if role is not Role.OWNER:
-        _refuse_without_owner(session, user)
+        _check_owner_remains(session, user)
     before = user.role
     user.role = role
     sign_out_everywhere(session, user, now)
@@ -120,7 +120,7 @@ def disable_user(session: Session, user: User, *, by: str, now: datetime) -> Non
     Raises:
         UserError: No owner would be left.
     """
-    _refuse_without_owner(session, user)
+    _check_owner_remains(session, user)
     if user.disabled_at is None:
         user.disabled_at = now
         record_act(session, by, "user disabled", now, after={"user": user.name})
@@ -134,13 +134,13 @@ def enable_user(session: Session, user: User, *, by: str, now: datetime) -> None
         record_act(session, by, "user enabled", now, after={"user": user.name})
 
 
-def _refuse_without_owner(session: Session, user: User) -> None:
-    others = session.scalar(
+def _check_owner_remains(session: Session, user: User) -> None:
+    n_other_owners = session.scalar(
         select(func.count())
         .select_from(User)
         .where(User.role == Role.OWNER, User.disabled_at.is_(None), User.id != user.id)
     )
-    if user.role == Role.OWNER and user.disabled_at is None and not others:
+    if user.role == Role.OWNER and user.disabled_at is None and not n_other_owners:
         raise UserError(
             f'"{user.name}" is the only owner left',
             expected="at least one owner who can sign in",
@@ -153,7 +153,7 @@ LINK_VALID = timedelta(hours=24)
 PASSWORD_LINK_PATH = f"{RESEARCHER_PATH}/new-password"
 
 
-def new_password_link(session: Session, user: User, *, by: str, now: datetime) -> str:
+def create_password_link(session: Session, user: User, *, by: str, now: datetime) -> str:
     """Return the token of a new password link; the user's earlier links end.
 
     Raises:
@@ -162,16 +162,18 @@ def new_password_link(session: Session, user: User, *, by: str, now: datetime) -
     if user.disabled_at is not None:
         raise UserError(f'the account "{user.name}" is disabled', remedy="Enable it first")
     token = secrets.token_urlsafe(32)
-    _end_links(session, user)
+    _delete_password_links(session, user)
     link = PasswordLink(
-        user_id=user.id, digest=digest_of(token), made_by=by, ends_at=now + LINK_VALID
+        user_id=user.id, digest=hash_secret(token), made_by=by, ends_at=now + LINK_VALID
     )
     session.add(link)
     record_act(session, by, "password link made", now, after={"user": user.name})
     return token
 
 
-def user_of_password_link(session: Session, token: str, now: datetime) -> tuple[User, PasswordLink]:
+def find_user_of_password_link(
+    session: Session, token: str, now: datetime
+) -> tuple[User, PasswordLink]:
     """Return the user of a password link, and the link.
 
     Raises:
@@ -180,11 +182,11 @@ def user_of_password_link(session: Session, token: str, now: datetime) -> tuple[
     user_and_link = session.execute(
         select(User, PasswordLink)
         .join(PasswordLink, PasswordLink.user_id == User.id)
-        .where(PasswordLink.digest == digest_of(token), PasswordLink.ends_at > now)
+        .where(PasswordLink.digest == hash_secret(token), PasswordLink.ends_at > now)
         .where(User.disabled_at.is_(None))
     ).first()
     if user_and_link is None:
-        raise _link_ended()
+        raise _make_link_error()
     return user_and_link[0], user_and_link[1]
 
 
@@ -194,23 +196,23 @@ def use_password_link(session: Session, token: str, password_hash: str, now: dat
     Raises:
         RequestError: As ``user_of_password_link``.
     """
-    user, link = user_of_password_link(session, token, now)
+    user, link = find_user_of_password_link(session, token, now)
     # Of two simultaneous uses, only the one that deletes the link goes on.
     gone = delete(PasswordLink).where(PasswordLink.id == link.id).returning(PasswordLink.id)
     if session.execute(gone).first() is None:
-        raise _link_ended()
-    _end_links(session, user)
+        raise _make_link_error()
+    _delete_password_links(session, user)
     set_password(
         session, user, password_hash, by=f"{user.name}, by a link of {link.made_by}", now=now
     )
     return user
 
 
-def _end_links(session: Session, user: User) -> None:
+def _delete_password_links(session: Session, user: User) -> None:
     session.execute(delete(PasswordLink).where(PasswordLink.user_id == user.id))
 
 
-def _link_ended() -> RequestError:
+def _make_link_error() -> RequestError:
     return RequestError(
         "This link for a new password was used before, or is older than a day. Ask an owner "
         "of this installation for another one.",

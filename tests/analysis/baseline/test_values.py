@@ -8,8 +8,11 @@ from typing import Any, cast
 import pandas as pd
 import pytest
 
+from analysis.baseline.answers import _range
+from analysis.baseline.checklist import AnsweredItem, from_run
 from analysis.baseline.execution import EXECUTION
 from analysis.baseline.facts import Facts, facts_of, paid
+from analysis.baseline.finding import _item_row
 from analysis.baseline.recruiting import RECRUITING
 from analysis.data.participant_flow import Flow
 from experiment.studies.publication import Baseline, Publication
@@ -156,3 +159,123 @@ def test_judgments_of_each_item_and_of_each_participant_are_counted(tmp_path: Pa
 def test_those_screened_out_are_counted_apart_from_other_endings(tmp_path: Path):
     endings = pd.DataFrame({"ending": ["screened_out", "failed_check", "finished", "screened_out"]})
     assert answer("2.3.2", facts(tmp_path, endings=endings))[0] == "3"
+
+
+def studied(*, closed: bool = True, practice: int = 0, bonus: str = "none") -> SimpleNamespace:
+    """Return a study with one question, so many practice trials and a rule for the bonus."""
+    return SimpleNamespace(
+        exclusion=[],
+        attention=None,
+        questionnaire=[SimpleNamespace(name="region", closed=closed)],
+        screening=[],
+        comprehension=None,
+        trial=SimpleNamespace(practice=practice),
+        payment=SimpleNamespace(bonus=bonus),
+    )
+
+
+def paid_for(*what: str) -> pd.DataFrame:
+    columns = {"participant": PEOPLE[: len(what)], "paid_for": what, "amount_minor": 100}
+    return pd.DataFrame({**columns, "currency": "EUR"})
+
+
+UNTIMED = responses().assign(rt_ms=float("nan"))
+REGIONS = pd.DataFrame({"participant": KEPT, "field": "region", "value": "North"})
+SIMULATED = SimpleNamespace(simulated=True)
+PUBLISHED = SimpleNamespace(launched_at=None, simulated=False, recruiter="open")
+ABOUT = " in study.toml, or in a file for --about"
+
+
+@pytest.mark.parametrize(
+    ("number", "changed", "expected"),
+    [
+        ("5.1.1", {}, ("", "`questionnaire` in study.toml")),
+        (
+            "5.1.1",
+            {"study": studied(closed=False), "answers": REGIONS},
+            ("", "`questionnaire` in study.toml"),
+        ),
+        ("5.1.3", {}, ("yes", "median answer 2.00 s")),
+        (
+            "5.1.3",
+            {"responses": UNTIMED, "minutes": 12.34},
+            ("yes", "median session 12.3 min"),
+        ),
+        ("5.1.3", {"responses": UNTIMED}, ("", "reaction times in the table of responses")),
+        ("5.2", {}, ("", f"`publication.data_url`{ABOUT}")),
+        (
+            "5.2",
+            {"publication": Publication(data_url="https://d.example", doi="10.5555/x")},
+            ("yes: https://d.example", "`publication.data_url or publication.doi`"),
+        ),
+        (
+            "5.2",
+            {"publication": Publication(doi="10.5555/x")},
+            ("yes: https://doi.org/10.5555/x", "`publication.data_url or publication.doi`"),
+        ),
+        (
+            "5.2",
+            {"baseline": Baseline(no_data_because="consent")},
+            ("no", "`baseline.no_data_because`"),
+        ),
+        ("2.6", {"study": studied()}, ("no", "the session had no practice trials")),
+        ("2.6", {"study": studied(practice=4)}, ("yes", "practice trials: 4")),
+        (
+            "2.6",
+            {"study": studied(practice=4), "facts": PUBLISHED},
+            ("", "`trial.practice` in study.toml"),
+        ),
+        ("2.6.2", {"study": studied()}, ("not applicable", "see 2.6")),
+        ("2.6.2", {"study": studied(practice=4)}, ("", f"`baseline.training_paid`{ABOUT}")),
+        (
+            "2.6.2",
+            {"study": studied(), "facts": PUBLISHED},
+            ("", f"`baseline.training_paid`{ABOUT}"),
+        ),
+        ("2.7.2", {}, ("", f"`baseline.compensation`{ABOUT}")),
+        ("2.7.2", {"payments": paid_for()}, ("", f"`baseline.compensation`{ABOUT}")),
+        ("2.7.2", {"origin": SIMULATED}, ("not applicable", "see 2.7")),
+        (
+            "2.7.2",
+            {"payments": paid_for("reward"), "study": studied(bonus="kept")},
+            ("no", "no payment of the ledger is a bonus"),
+        ),
+        (
+            "2.7.2",
+            {"payments": paid_for("reward", "bonus"), "study": studied(bonus="kept")},
+            ("yes", "bonuses were paid; payment.bonus is kept"),
+        ),
+        (
+            "2.7.2",
+            {"payments": paid_for("bonus"), "study": studied(bonus="everyone")},
+            ("no", "bonuses were paid; payment.bonus is everyone"),
+        ),
+        (
+            "2.7",
+            {"payments": paid_for("reward", "bonus")},
+            ("yes", "2 payments to 2 participants in the ledger"),
+        ),
+        ("2.7", {"origin": SIMULATED}, ("no", "programs took part, and no payment was made")),
+        (
+            "2.7",
+            {"baseline": Baseline(compensation="5 EUR")},
+            ("yes", "`baseline.compensation`"),
+        ),
+    ],
+)
+def test_an_answer_says_what_is_known_and_which_key_would_answer_it(
+    number: str, changed: dict[str, Any], expected: tuple[str, str], tmp_path: Path
+):
+    assert answer(number, facts(tmp_path, **changed)) == expected
+
+
+@pytest.mark.parametrize(
+    ("length", "shown"), [(0, "unknown"), (60, "x" * 60), (61, "x" * 59 + "…")]
+)
+def test_a_long_answer_is_cut_to_sixty_characters_in_the_report(length: int, shown: str):
+    item = AnsweredItem("1.1", "Participants", from_run("x" * length, ""))
+    assert _item_row(item)["answer"] == shown
+
+
+def test_a_range_of_one_number_is_that_number():
+    assert [_range(3, 3, 3), _range(2, 2.5, 4)] == ["3", "2 to 4, median 2.5"]

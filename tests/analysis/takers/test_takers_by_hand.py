@@ -253,3 +253,16 @@ def test_conclusions_count_readings_on_either_side():
     turned = conclusions(found.iloc[::-1], 0.5).set_index(["model", "conclusion"])
     row = turned.loc[("n", "more accurate than m")]
     assert row[["holds", "opposite", "n_readings"]].tolist() == [0, 1, 2]
+
+
+def test_one_pair_of_answers_has_an_agreement_and_a_single_answer_has_none():
+    answers = pd.DataFrame(
+        [
+            {**KEYS, "reading": reading, "order": "listed", "session": 1, "item_id": "i",
+             "chose_good": right}
+            for reading, right in (("one", 1.0), ("two", 0.0))
+        ]
+    )  # fmt: skip
+    people = pd.DataFrame({"item_id": ["i"], "chose_good": [True]})
+    [row] = consistency(answers, people).to_dict("records")
+    assert (row["between"], row["agreement"], row["n_pairs"]) == ("readings", 0.0, 1)

@@ -7,11 +7,15 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from math import inf, log
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 
+from analysis.takers import source
 from analysis.takers.export import Rows, Taker, rows_of, write_sittings
 from analysis.takers.plan import Plan
+from analysis.takers.run import _said
 from analysis.takers.source import Person
 from analysis.takers.taking import Sitting, longest_questions, shares_of, sittings_of, take, why_not
 from experiment.records import Side
@@ -237,3 +241,33 @@ def test_the_longest_question_is_the_last_with_all_others_answered():
         str(sitting.way.context): question.prompt.count("Answer: ") for sitting, question in longest
     }
     assert shown == {"zero_shot": 0, "history": 7}
+
+
+def test_a_take_says_how_many_answers_were_unread_and_how_many_tied():
+    def sitting(*outcomes: str) -> SimpleNamespace:
+        return SimpleNamespace(
+            read=[
+                SimpleNamespace(given=None if outcome == "unread" else LEFT, outcome=outcome)
+                for outcome in outcomes
+            ]
+        )
+
+    def said(*sittings: SimpleNamespace) -> str:
+        return _said(cast(list[Sitting], list(sittings)), Path("out"))
+
+    assert said(sitting("read"), sitting("read")) == "out: 2 sittings of 2 trials"
+    assert said(sitting("tie", "read", "tie")) == (
+        "out: 1 sittings of 3 trials (2 ties, drawn by the seed)"
+    )
+    assert said(sitting("unread", "tie")) == (
+        "out: 1 sittings of 2 trials (1 without a readable answer; 1 ties, drawn by the seed)"
+    )
+
+
+def test_the_hash_of_a_studys_files_does_not_depend_on_their_order(monkeypatch):
+    files = {"a.csv": b"1", "study.toml": b"2"}
+    hashes = []
+    for order in (files, dict(reversed(files.items())), files | {"a.csv": b"3"}):
+        monkeypatch.setattr(source, "study_files", lambda _, order=order: order)
+        hashes.append(source.Source(cast(Any, None), cast(Any, None)).files_hash)
+    assert hashes[0] == hashes[1] != hashes[2]

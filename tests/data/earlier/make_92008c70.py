@@ -41,7 +41,7 @@ from webapp.gate.gate import ledger_begun, ledger_written
 from webapp.payments.accounts import accounts
 from webapp.payments.ledger import record_payments
 from webapp.payments.rewards import rewards
-from webapp.runs.launch import launch
+from webapp.runs.launch import launch_run
 
 COMMIT = "92008c70"
 WORKER = "A1EXAMPLEWORKER"
@@ -83,7 +83,7 @@ def owe_a_reward(app, run_ref: str) -> str:
     """Write down the reward of somebody who submitted, and do not pay it."""
     now = utc_now()
     with app.extensions["parallax"].sessions.begin() as session:
-        run = launch(
+        run = launch_run(
             session, load_study("minimal"), 2, "mturk", now=now, code_version=code_version()
         )
         session.flush()

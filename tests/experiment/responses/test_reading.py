@@ -250,3 +250,29 @@ def test_a_mistake_in_the_items_is_one_paragraph_with_file_and_line(
     assert len(errors) == 1 and problem in errors[0], errors
     assert "items.tsv, line " in errors[0]
     assert "\n" not in errors[0]
+
+
+@pytest.mark.parametrize(
+    ("on_error", "delay_ms", "again"), [("correct", 0, 600.0), ("delay", 700, 1300.0)]
+)
+def test_a_simulated_wrong_word_takes_the_pause_and_another_choice(on_error, delay_ms, again):
+    keys = {"on_error": on_error} | ({"delay_ms": delay_ms} if delay_ms else {})
+    response = load_response("maze", keys)
+    known = Known(MAZED, "", 0.5)
+    rng = random.Random(3)
+    steps = [response.simulated(Guessing(), known, "good", rng) for _ in range(20)]
+    assert {wrong for one in steps for wrong in one.wrong} == {0, 1}
+    for one in steps:
+        extra = [done - rt for done, rt in zip(one.done_ms, one.rt_ms, strict=True)]
+        assert extra == pytest.approx([wrong * again for wrong in one.wrong])
+        onsets = [sum(one.done_ms[:n]) for n in range(4)]
+        assert one.onset_ms == pytest.approx(onsets, abs=0.2)
+
+
+def test_a_simulated_error_that_ends_a_sentence_has_no_end_of_its_own():
+    rng = random.Random(3)
+    steps = [ENDING.simulated(Guessing(), Known(MAZED, "", 0.5), "good", rng) for _ in range(20)]
+    ended = [one for one in steps if any(one.wrong)]
+    assert ended and all(ENDING.fits(one, "llll") for one in steps)
+    assert all(one.wrong[-1] == 1 and one.done_ms[-1] is None for one in ended)
+    assert all(None not in one.done_ms[:-1] for one in steps)

@@ -162,3 +162,14 @@ def test_no_mutated_table_is_misaligned_in_silence(seed: int):
         places = [relative_words(response, read)[critical] for read in items]
         assert places[0] == 0
     assert places[0] == places[1]
+
+
+@pytest.mark.parametrize(("number", "fits"), [("0", False), ("1", True), ("7", True), ("8", False)])
+def test_a_region_named_by_number_is_one_of_the_sentences_own(number, fits):
+    read = item(SHORT, context="it rained all day.", critical=number)
+    if fits:
+        words = relative_words(WHOLE, read)
+        assert (words["she"], words["today"]) == (1 - int(number), 7 - int(number))
+    else:
+        with pytest.raises(StudyError, match=f"region {number}, and the sentence has 7"):
+            WHOLE.versions(read)

@@ -1,13 +1,15 @@
 """Several scales in one trial: what answers it, what its number tells, what the rules see."""
 
 import random
+from dataclasses import replace
 
 import pytest
 
 from experiment.authoring.new import new_study
 from experiment.errors import StudyError
-from experiment.records import Side
+from experiment.records import Side, Steps
 from experiment.responses.base import Arrangement, Given, Known
+from experiment.responses.rating.rating import Points
 from experiment.responses.registry import load_response
 from experiment.responses.responders import Accurate
 from tests.experiment.responses.test_yes_no import PAIR
@@ -80,3 +82,32 @@ def test_a_new_study_speaks_of_several_questions(language, tmp_path):
     for page in ("instructions", "consent"):
         text = (tmp_path / "made" / "texts" / language / f"{page}.md").read_text("utf-8")
         assert SEVERAL[language] in " ".join(text.split()), page
+
+
+@pytest.mark.parametrize(
+    ("columns", "expected"),
+    [
+        ([{}, {}], {"points": 7, "lowest": "bad", "highest": "good"}),
+        ([{"Scale": "5"}] * 2, {"points": 5, "lowest": "bad", "highest": "good"}),
+        ([{"Scale": "5"}, {"Scale": "7"}], {"points": 7, "lowest": "bad", "highest": "good"}),
+        ([{"Scale": "2"}] * 2, {"points": 2, "lowest": "bad", "highest": "good"}),
+        ([{"Scale": "9"}] * 2, {"points": 9, "lowest": "bad", "highest": "good"}),
+        ([{"Scale": "1"}] * 2, {"points": 7, "lowest": "bad", "highest": "good"}),
+        ([{"Scale": "10"}] * 2, {"points": 7, "lowest": "bad", "highest": "good"}),
+        ([{"Scale": "many"}] * 2, {"points": 7, "lowest": "bad", "highest": "good"}),
+        (
+            [{"left": "odd", "right_label": "fine", "note": "x"}] * 2,
+            {"points": 7, "lowest": "odd", "highest": "fine"},
+        ),
+        ([{"left": ""}] * 2, {"points": 7, "lowest": "bad", "highest": "good"}),
+    ],
+)
+def test_a_scale_is_read_from_columns_that_say_the_same_of_every_item(columns, expected):
+    items = [replace(PAIR, extra=tuple(extra.items())) for extra in columns]
+    assert Points.proposed_scale(items, ("bad", "good")) == expected
+
+
+def test_steps_and_sides_are_no_answer_to_scales(response):
+    steps = Steps((0.0,), (1.0,), "p", (4.0,), (), ())
+    assert not response.accepts(Given(rating=75, steps=steps), "good")
+    assert not response.accepts(Given(Side.FIRST, 75), "good")

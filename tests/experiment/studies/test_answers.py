@@ -33,6 +33,9 @@ ANSWERS = [
     ("scale", "3.0", Mistake.CHOICE),
     ("slider", "0", None),
     ("slider", "100", None),
+    # Whole numbers from 0 to 100 where the study says nothing else.
+    ("slider", "7", None),
+    ("slider", "-1", Mistake.RANGE),
     ("slider", "50.5", Mistake.RANGE),
     ("slider", "101", Mistake.RANGE),
     ("slider", "a", Mistake.RANGE),

@@ -15,7 +15,7 @@ from webapp.participant.assets import assets_of
 from webapp.runs.runs import close_run
 from webapp.users.passwords import hash_password
 from webapp.users.roles import Role
-from webapp.users.sign_in import form_token
+from webapp.users.sign_in import make_form_token
 from webapp.users.users import add_user
 
 
@@ -95,7 +95,9 @@ def _ask_for_the_rest(app: Flask, client, run, role: Role | None, reached: set[s
         path = rule.rule.replace("<ref>", run.ref).replace("<path:filename>", "researcher.css")
         path = re.sub("<[^>]*>", "nothing", path)
         method = "POST" if "POST" in (rule.methods or ()) else "GET"
-        client.open(path, method=method, data=form, buffered=rule.endpoint != "live.watch").close()
+        client.open(
+            path, method=method, data=form, buffered=rule.endpoint != "live.stream_live_part"
+        ).close()
 
 
 def _signed_in(app: Flask, client, role: Role) -> dict[str, str]:
@@ -105,7 +107,7 @@ def _signed_in(app: Flask, client, role: Role) -> dict[str, str]:
         add_user(session, "anna", role, hashed, by="a test", now=services.now())
     form = {"name": "anna", "password": password}
     cookie = client.post(f"{RESEARCHER_PATH}/sign-in", data=form).headers["Set-Cookie"]
-    return {"form_token": form_token(re.split("[=;]", cookie)[1])}
+    return {"form_token": make_form_token(re.split("[=;]", cookie)[1])}
 
 
 @pytest.mark.one_database

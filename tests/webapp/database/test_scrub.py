@@ -34,7 +34,7 @@ def test_a_table_that_somebody_keeps_open_is_waited_for_three_seconds_and_said(
     assert not [each for each in caplog.messages if "participant" in each], "only that one"
     again = scrub(instance)
     assert (again.stderr, again.exit_code) == ("", 0)
-    assert "what was erased is not in them" in again.stdout
+    assert "rewritten without the erased data" in again.stdout
 
 
 def test_a_transaction_that_still_sees_what_was_deleted_is_named_and_the_files_not_called_clean(

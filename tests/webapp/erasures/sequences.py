@@ -37,7 +37,7 @@ from webapp.database.backup import postgresql
 from webapp.database.engine import reading
 from webapp.database.models import Answer, Participant, Run, Trial
 from webapp.errors import RunError
-from webapp.runs.export import export
+from webapp.runs.export import export_run
 
 BEGAN = datetime.fromisoformat("2026-03-01T09:00:00+00:00")
 FIELD = "native_language"
@@ -327,7 +327,7 @@ def _returned(world: World) -> Iterator[str]:
                 yield f"{person.wish}: the trials are back"
     try:
         with reading(world.services.sessions) as session:
-            export(session, world.run, world.instance / "exports" / "run")
+            export_run(session, world.run, world.instance / "exports" / "run")
     except RunError:  # nobody is left who answered
         return
 

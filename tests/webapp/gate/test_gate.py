@@ -18,7 +18,7 @@ from webapp.database.models import Participant, Payment
 from webapp.gate import gate
 from webapp.gate.gate import GateError, blockers
 from webapp.gate.installation import Blocker, Operation
-from webapp.runs.export import export
+from webapp.runs.export import export_run
 from webapp.server.private_port import readiness
 
 
@@ -71,7 +71,7 @@ def test_nothing_is_exported(run, start, forbid, sessions, tmp_path):
     start(run).answer(1)
     forbid(Operation.EXPORT)
     with reading(sessions) as session, pytest.raises(GateError, match="does not export now"):
-        export(session, run, tmp_path / "export")
+        export_run(session, run, tmp_path / "export")
     assert not (tmp_path / "export").exists()
 
 

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 from webapp import create_app
-from webapp.jobs.periodic_queue import PeriodicJob, consume, open_queue
+from webapp.jobs.periodic_queue import PeriodicJob, open_queue, serve_queue
 from webapp.services import Services
 
 
@@ -38,7 +38,7 @@ def main(instance: str, notes: str, every_s: str, *die: str) -> None:
         return claimed
 
     queue.storage.put_if_empty = put_and_note
-    consume(queue, check_s=1)
+    serve_queue(queue, check_s=1)
 
 
 main(*sys.argv[1:])

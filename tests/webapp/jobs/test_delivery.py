@@ -7,11 +7,11 @@ import pytest
 from webapp.jobs import delivery
 from webapp.jobs.delivery import (
     DeliveryError,
-    checked_mail,
-    checked_url,
-    checked_webhook,
-    is_outside,
-    send_outside,
+    check_mail_address,
+    check_url,
+    check_webhook,
+    is_public_address,
+    send_webhook,
 )
 
 NAME = "study.example.org"
@@ -29,12 +29,12 @@ INSIDE = (
 
 @pytest.mark.parametrize("address", PUBLIC)
 def test_a_public_address_is_outside(address):
-    assert is_outside(address)
+    assert is_public_address(address)
 
 
 @pytest.mark.parametrize("address", INSIDE)
 def test_every_other_address_is_not(address):
-    assert not is_outside(address)
+    assert not is_public_address(address)
 
 
 @pytest.mark.parametrize(
@@ -50,7 +50,7 @@ def test_every_other_address_is_not(address):
 def test_an_address_that_leads_inside_by_its_text_is_refused(url):
     # What looks like a name and is a number elsewhere is caught where it is resolved.
     with pytest.raises(DeliveryError):
-        send_outside(url, {}, resolve=lambda *_: ["127.0.0.1"])
+        send_webhook(url, {}, resolve=lambda *_: ["127.0.0.1"])
 
 
 @pytest.mark.parametrize(
@@ -59,8 +59,8 @@ def test_an_address_that_leads_inside_by_its_text_is_refused(url):
 )
 def test_a_number_in_another_form_is_refused_without_asking_what_it_stands_for(host):
     with pytest.raises(DeliveryError, match="not public"):
-        checked_url(f"https://{host}/x")
-    assert checked_url("https://8.8.8.8/x") == "https://8.8.8.8/x"
+        check_url(f"https://{host}/x")
+    assert check_url("https://8.8.8.8/x") == "https://8.8.8.8/x"
 
 
 @pytest.mark.parametrize(
@@ -73,12 +73,12 @@ def test_a_name_is_asked_for_when_it_is_added(found, told, monkeypatch):
             raise OSError(-2, "Name or service not known")
         return found
 
-    monkeypatch.setattr(delivery, "resolved", resolve)
+    monkeypatch.setattr(delivery, "resolve_host", resolve)
     if not told:
-        assert checked_webhook(f"https://{NAME}/x") == f"https://{NAME}/x"
+        assert check_webhook(f"https://{NAME}/x") == f"https://{NAME}/x"
         return
     with pytest.raises(DeliveryError, match=told):
-        checked_webhook(f"https://{NAME}/x")
+        check_webhook(f"https://{NAME}/x")
 
 
 @pytest.mark.parametrize(
@@ -94,7 +94,7 @@ def test_what_is_wrong_with_an_address_is_told(url, told):
         raise OSError(-2, "it is unknown")
 
     with pytest.raises(DeliveryError, match=told):
-        send_outside(url, {}, resolve=unknown)
+        send_webhook(url, {}, resolve=unknown)
 
 
 @pytest.mark.parametrize("name", ["hooks..example.org", f"{'a' * 64}.example.org"])
@@ -102,19 +102,19 @@ def test_a_name_that_no_host_can_have_is_told_in_words(name):
     with pytest.raises(
         DeliveryError, match=f"the name {name} cannot be found: it is no name of a host"
     ):
-        send_outside(f"https://{name}/", {})
+        send_webhook(f"https://{name}/", {})
 
 
 def test_a_usual_webhook_is_taken():
     url = "https://hooks.example.org:8443/services/T0/B0/secret?x=1"
-    assert checked_url(url) == url
+    assert check_url(url) == url
 
 
 @pytest.mark.parametrize("found", [["10.0.0.1"], ["8.8.8.8", "10.0.0.1"], ["::1", "8.8.8.8"], []])
 def test_a_name_of_which_one_address_is_inside_is_refused_and_nobody_called(found, monkeypatch):
     monkeypatch.setattr(delivery, "_post", lambda *_: pytest.fail("somebody was called"))
     with pytest.raises(DeliveryError, match="not public"):
-        send_outside(f"https://{NAME}/", {}, resolve=lambda *_: found)
+        send_webhook(f"https://{NAME}/", {}, resolve=lambda *_: found)
 
 
 def test_the_connection_goes_to_the_address_that_was_checked(hook, monkeypatch):
@@ -125,24 +125,24 @@ def test_the_connection_goes_to_the_address_that_was_checked(hook, monkeypatch):
         asked.append((host, port))
         return ["127.0.0.1"] if len(asked) == 1 else pytest.fail("the name was asked again")
 
-    monkeypatch.setattr(delivery, "is_outside", lambda _: True)
+    monkeypatch.setattr(delivery, "is_public_address", lambda _: True)
     secure = ssl.create_default_context(cafile=hook.certificate)
     url = f"https://{NAME}:{hook.server_port}/200"
-    send_outside(url, {"text": "ü"}, resolve=resolve, secure=secure)
+    send_webhook(url, {"text": "ü"}, resolve=resolve, secure=secure)
     assert hook.got == [(f"{NAME}:{hook.server_port}", "/200", {"text": "ü"})]
     assert asked == [(NAME, hook.server_port)]
 
 
 def test_redirects_errors_and_certificates_of_others_are_failures(hook, monkeypatch):
-    monkeypatch.setattr(delivery, "is_outside", lambda _: True)
+    monkeypatch.setattr(delivery, "is_public_address", lambda _: True)
     secure = ssl.create_default_context(cafile=hook.certificate)
 
     def sent(path: str, name: str = NAME, **more: ssl.SSLContext) -> None:
         url = f"https://{name}:{hook.server_port}/{path}"
-        send_outside(url, {}, resolve=lambda *_: ["127.0.0.1"], **more)
+        send_webhook(url, {}, resolve=lambda *_: ["127.0.0.1"], **more)
 
     for status in ("301", "302", "307", "308"):
-        with pytest.raises(DeliveryError, match="leads elsewhere"):
+        with pytest.raises(DeliveryError, match="redirects to another address"):
             sent(status, secure=secure)
     with pytest.raises(DeliveryError, match="status 500"):
         sent("500", secure=secure)
@@ -158,8 +158,8 @@ def test_redirects_errors_and_certificates_of_others_are_failures(hook, monkeypa
                                   "", "x", "@c.org", "<a@c.org>", "ä@c.org"])  # fmt: skip
 def test_what_is_no_mail_address_is_refused(name):
     with pytest.raises(DeliveryError, match="is no mail address"):
-        checked_mail(name)
+        check_mail_address(name)
 
 
 def test_a_mail_address_is_taken():
-    assert checked_mail("a.b+lab@example.org") == "a.b+lab@example.org"
+    assert check_mail_address("a.b+lab@example.org") == "a.b+lab@example.org"

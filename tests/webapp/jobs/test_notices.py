@@ -10,7 +10,7 @@ from webapp.core.settings import Settings
 from webapp.database.models import Notice, Notification, Participant, Payment, Place, User
 from webapp.jobs import delivery, notices
 from webapp.jobs.delivery import DeliveryError
-from webapp.jobs.housekeeping import look_at_balances, tell_researchers
+from webapp.jobs.housekeeping import check_platform_balances, notify_researchers
 from webapp.jobs.long_jobs import Jobs, JobState
 from webapp.jobs.notices import Cause
 from webapp.users.roles import Role
@@ -25,14 +25,14 @@ def here(researcher):
 
 @pytest.fixture(autouse=True)
 def every_name_is_known(monkeypatch):
-    monkeypatch.setattr(delivery, "resolved", lambda *_: ["8.8.8.8"])
+    monkeypatch.setattr(delivery, "resolve_host", lambda *_: ["8.8.8.8"])
 
 
 @pytest.fixture
 def told(monkeypatch):
     """What was sent, as (address, body)."""
     sent = []
-    monkeypatch.setattr(notices, "send_outside", lambda url, body: sent.append((url, body)))
+    monkeypatch.setattr(notices, "send_webhook", lambda url, body: sent.append((url, body)))
     return sent
 
 
@@ -51,18 +51,18 @@ def test_a_quiet_run_is_told_once_until_somebody_answers(run, start, here, told,
     visitor = start(run)
     visitor.answer(1)
     clock.go_on(minutes=19)
-    tell_researchers(services)
+    notify_researchers(services)
     assert told == []
     clock.go_on(minutes=1)
     for _ in range(3):
-        tell_researchers(services)
+        notify_researchers(services)
     [(url, body)] = told
     assert url == HOOK
     assert "1 at work, and no answer for 20 minutes." in body["text"]
     assert f"/researcher/runs/{run.ref}" in body["text"]
     visitor.answer(2)
     clock.go_on(minutes=25)
-    tell_researchers(services)
+    notify_researchers(services)
     assert len(told) == 2
 
 
@@ -81,7 +81,7 @@ def test_what_is_told_names_nobody(run, start, here, told, services, clock, sess
             )
         )  # fmt: skip
     clock.go_on(hours=1)
-    tell_researchers(services)
+    notify_researchers(services)
     said = json.dumps(told)
     assert "1 payment has waited" in said and "at work, and no answer" in said
     for mark in ("WORKER", "their reason", person.ref, person.code):
@@ -100,9 +100,9 @@ def test_complete_recruitment_and_ended_jobs_are_told(
         visitor = start(run)
         visitor.answer_all()
         visitor.questionnaire(native_language="x")
-    tell_researchers(services)
+    notify_researchers(services)
     Jobs(instance).changed(job.id, state=JobState.FAILED, text="why")
-    tell_researchers(services)
+    notify_researchers(services)
     texts = [body["text"].splitlines()[0] for _, body in told]
     assert any("places are finished" in text for text in texts), texts
     assert texts[-1].endswith('"People and an LSTM" failed.')
@@ -120,14 +120,14 @@ def test_a_failure_is_tried_again_and_then_given_up(
         tries.append(services.now())
         raise DeliveryError("it answered with the status 500")
 
-    monkeypatch.setattr(notices, "send_outside", fails)
+    monkeypatch.setattr(notices, "send_webhook", fails)
     with sessions() as session:
         number = str(session.scalar(select(Notification.id)))
     for _ in range(2):  # pressed twice within a minute
         assert here.post("/notifications/test", number=number).status_code == 303
     assert tries == []  # no request waits for somebody else's server
     for _ in range(400):
-        tell_researchers(services)
+        notify_researchers(services)
         clock.go_on(minutes=1)
     waited = [round((b - a).total_seconds() / 60) for a, b in pairwise(tries)]
     assert waited == [1, 5, 20, 60, 240]
@@ -145,15 +145,15 @@ def test_only_whoever_sees_a_run_is_told_of_it_and_only_while_they_may(
     with sessions.begin() as session:
         user = session.scalar(select(User))
         user.role = "member"  # sees runs of projects alone
-    tell_researchers(services)
+    notify_researchers(services)
     with sessions.begin() as session:
         session.scalar(select(User)).role = "researcher"
         session.scalar(select(User)).disabled_at = clock()
-    tell_researchers(services)
+    notify_researchers(services)
     assert told == []
     with sessions.begin() as session:
         session.scalar(select(User)).disabled_at = None
-    tell_researchers(services)
+    notify_researchers(services)
     assert len(told) == 1
 
 
@@ -230,7 +230,7 @@ def test_a_mail_arrives_and_a_refused_one_says_why(
         numbers = session.scalars(select(Notification.id)).all()
     for number in numbers:
         here.post("/notifications/test", number=str(number))
-    tell_researchers(services)
+    notify_researchers(services)
     [mail] = mail_server.mails
     assert "To: anna@example.org" in mail and "From: lab@example.org" in mail
     assert "Subject: Parallax: This is a test of Parallax" in mail
@@ -241,6 +241,6 @@ def test_a_mail_arrives_and_a_refused_one_says_why(
 @pytest.mark.one_database
 def test_a_balance_that_nobody_can_ask_is_no_news(run, here, told, services):
     add(here, Cause.BALANCE)
-    look_at_balances(services)
-    tell_researchers(services)
+    check_platform_balances(services)
+    notify_researchers(services)
     assert told == []

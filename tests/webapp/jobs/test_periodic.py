@@ -14,7 +14,7 @@ from huey import Huey
 from tests.patience import PATIENCE_S
 from webapp.core.metrics import Metrics
 from webapp.database.locks import exclusive
-from webapp.jobs.periodic_queue import PERIODIC, PeriodicJob, do, open_queue
+from webapp.jobs.periodic_queue import PERIODIC, PeriodicJob, open_queue, run_job
 
 NODE = Path(__file__).with_name("node.py")
 ROOT = Path(__file__).parents[3]
@@ -141,15 +141,17 @@ def test_a_tick_that_meets_the_last_one_at_work_leaves_it_to_it(services, instan
     done = []
     with exclusive(services.engine, instance, "job_slow") as free:
         assert free
-        assert do("slow", PeriodicJob(60, done.append), services, instance, None)
+        assert run_job("slow", PeriodicJob(60, done.append), services, instance, None)
     assert not done
-    assert do("slow", PeriodicJob(60, done.append), services, instance, None)
+    assert run_job("slow", PeriodicJob(60, done.append), services, instance, None)
     assert done == [services]
 
 
 def test_a_job_that_fails_is_logged_and_counted(services, instance, caplog):
     metrics = Metrics()
-    assert not do("broken", PeriodicJob(60, lambda services: 1 / 0), services, instance, metrics)
+    assert not run_job(
+        "broken", PeriodicJob(60, lambda services: 1 / 0), services, instance, metrics
+    )
     assert "ZeroDivisionError" in caplog.text
     assert metrics.registry.get_sample_value(
         "parallax_jobs_total", {"job": "broken", "outcome": "failed"}

@@ -11,7 +11,7 @@ from experiment.studies.load import frozen_study
 from tests.webapp.conftest import start_run
 from webapp.database.engine import reading
 from webapp.database.models import Answer, Participant, Place, Response, RunItem, Trial
-from webapp.runs.export import export
+from webapp.runs.export import export_run
 
 PERSON = "5f0c1e2d3b4a59687786a5b4"
 CODES = {ending: f"CODE-{ending.upper().replace('_', '-')}" for ending in Ending}
@@ -230,7 +230,7 @@ def test_what_somebody_answered_before_they_withdrew_stands_in_no_export(
     visitor.client.post(f"{visitor.home}leave")
     with reading(sessions) as session:
         ref = session.scalars(select(Participant.ref)).one()
-        export(session, launch_panel(""), tmp_path / "export")
+        export_run(session, launch_panel(""), tmp_path / "export")
     written = {path.stem: path.read_text() for path in (tmp_path / "export").glob("*.csv")}
     assert {name for name, text in written.items() if ref in text} == {"participants", "endings"}
 

@@ -15,7 +15,7 @@ from webapp import create_app
 from webapp.core.metrics import METRICS
 from webapp.database.engine import make_engine, reading
 from webapp.database.models import Response
-from webapp.serverless.session_files import checksum
+from webapp.serverless.session_files import compute_checksum
 
 pytestmark = pytest.mark.one_database
 _OF_PAGES = ("Content-Security-Policy", "Permissions-Policy", "Referrer-Policy", "Set-Cookie")
@@ -146,7 +146,7 @@ def told(tmp_path_factory) -> tuple[str, dict[str, list[tuple[int, str]]]]:
         uuid = json.loads(first["body"])["uuid"]
         second["body"] = json.dumps(case.sent).replace("{first}", uuid)
         fields = ("folder", "session", "n", "kind", "at", "body")
-        second["check"] = checksum("\n".join(str(second[name]) for name in fields))
+        second["check"] = compute_checksum("\n".join(str(second[name]) for name in fields))
         (root / "kept" / f"{number}.json").write_text(json.dumps(entries))
     words = run_command("import", "sessions", str(root / "kept"), *of)
     engine = make_engine(f"sqlite:///{root}/instance/parallax.sqlite3")

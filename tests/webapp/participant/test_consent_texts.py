@@ -110,4 +110,4 @@ def test_people_of_earlier_versions_are_shown_without_one(
         person.consent_text_id = None
         session.delete(session.scalars(select(ConsentText)).one())
     page = researcher(Role.VIEWER).get(f"/runs/{run.ref}/participants/{person.ref}").text
-    assert "Which text they agreed to is not known" in page
+    assert "Their consent text is not known" in page

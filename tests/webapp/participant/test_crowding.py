@@ -12,7 +12,11 @@ from webapp.core.addresses import Addresses
 from webapp.core.settings import Settings
 from webapp.database.engine import reading
 from webapp.database.models import ArrivalAddress, Participant, Place, Run, Verdict
-from webapp.jobs.housekeeping import delete_addresses, give_places_to_workers, release_leases
+from webapp.jobs.housekeeping import (
+    delete_old_address_digests,
+    give_places_to_workers,
+    release_leases,
+)
 
 pytestmark = pytest.mark.one_database
 
@@ -243,7 +247,7 @@ def test_who_waits_at_the_questions_until_their_address_is_forgotten_is_counted_
     client.environ_base["HTTP_X_FORWARDED_FOR"] = HERE
     waiting = [come(COMPREHENSION, person=f"{n:024x}") for n in range(4)]
     clock.go_on(minutes=61)
-    delete_addresses(app.extensions["parallax"])
+    delete_old_address_digests(app.extensions["parallax"])
     said = [client.post(f"{each.home}comprehension", data=form).status_code for each in waiting]
     assert set(said) == {303}
     assert count(sessions, Place.participant_id) == 1
@@ -262,7 +266,7 @@ def test_many_who_fell_silent_do_not_take_every_place_by_coming_back_at_once(
         answer_one(Visitor(app.test_client(), each.location))
     clock.go_on(minutes=lease + 1)
     release_leases(services)
-    delete_addresses(services)
+    delete_old_address_digests(services)
     assert count(sessions, Place.participant_id) == 0
     client.environ_base["HTTP_X_FORWARDED_FOR"] = HERE
     for each in begun:
@@ -309,7 +313,7 @@ def test_who_goes_on_in_the_page_that_was_open_is_counted_where_they_are_now(
         each.answer(1) if left == "trials" else each.answer_all()
     clock.go_on(minutes=61)
     release_leases(services)
-    delete_addresses(services)
+    delete_old_address_digests(services)
     assert count(sessions, Place.participant_id) == 0
     for each in begun:
         if left == "trials":
@@ -380,12 +384,12 @@ def test_an_hour_later_nothing_tells_where_people_came_from(app, arrive, clock, 
         digest = session.scalars(select(ArrivalAddress.digest)).one()
     assert HERE not in digest and len(digest) == 43
     clock.go_on(minutes=61)
-    assert delete_addresses(app.extensions["parallax"]) == 1
+    assert delete_old_address_digests(app.extensions["parallax"]) == 1
     with reading(sessions) as session:
         assert session.scalars(select(ArrivalAddress.digest)).all() == [""]
     with sessions.begin() as session:
         session.scalars(select(Participant)).one().state = State.FINISHED
-    delete_addresses(app.extensions["parallax"])
+    delete_old_address_digests(app.extensions["parallax"])
     assert count(sessions, ArrivalAddress.participant_id) == 0
 
 

@@ -28,7 +28,7 @@ from webapp.database.models import (
     Response,
     Trial,
 )
-from webapp.runs.launch import launch
+from webapp.runs.launch import launch_run
 
 
 @cache
@@ -63,7 +63,9 @@ def two(tmp_path_factory) -> Iterator[Two]:
     app = create_app(tmp_path_factory.mktemp("instance"))
     sessions = app.extensions["parallax"].sessions
     with sessions() as session:
-        run = launch(session, load_study("minimal"), 1, "direct", now=utc_now(), code_version="0")
+        run = launch_run(
+            session, load_study("minimal"), 1, "direct", now=utc_now(), code_version="0"
+        )
         session.commit()
     client = app.test_client()
     homes = [client.post(f"/run/{run.ref}", data={"decision": "accept"}).location for _ in range(2)]

@@ -10,8 +10,8 @@ from experiment.tables.schemas import EXPORT_TABLES
 from tests.webapp.conftest import start_run
 from webapp.database.engine import reading
 from webapp.database.models import ConsentText, Event, Participant, Place
-from webapp.runs.export_queries import export_rows
-from webapp.runs.runs import named_run
+from webapp.runs.export_queries import stream_rows
+from webapp.runs.runs import find_named_run
 
 pytestmark = pytest.mark.one_database
 ASSENT = "We show you pairs of sentences. You may stop when you like."
@@ -74,9 +74,9 @@ def test_both_agree_before_there_is_a_place_and_both_texts_are_kept_and_exported
         assert [ASSENT in text.text for text in texts] == [False, True]
         assert texts[1].sha256 == agreed["consent_text"]
         tables = {table.name: table for table in EXPORT_TABLES}
-        run = named_run(session, ref)
-        [event] = export_rows(session, run, tables["events"])
-        [consent] = export_rows(session, run, tables["consents"])
+        run = find_named_run(session, ref)
+        [event] = stream_rows(session, run, tables["events"])
+        [consent] = stream_rows(session, run, tables["consents"])
     assert event["kind"] == "assented" and agreed["consent_text"] in str(event["detail"])
     assert (consent["consent_version"], consent["consent_sha256"]) == (1, texts[0].sha256)
 

@@ -16,8 +16,8 @@ from tests.prerequisites import NODE
 from tests.webapp.conftest import start_run
 from webapp.database.engine import reading
 from webapp.database.models import Response
-from webapp.runs.export_queries import export_rows, export_tables
-from webapp.runs.runs import named_run
+from webapp.runs.export_queries import list_export_tables, stream_rows
+from webapp.runs.runs import find_named_run
 
 SCRIPT = Path(webapp.__file__).parent / "static" / "trace.js"
 TOLD = "path of the mouse"
@@ -101,10 +101,10 @@ def test_traces_are_told_stored_and_exported_and_a_wrong_one_never_refuses_the_a
         assert someone.answer(position, trace=trace).status_code == 200
     with reading(sessions) as session:
         kept = session.scalars(select(Response.trace).order_by(Response.id)).all()
-        run = named_run(session, ref)
-        rows = list(export_rows(session, run, TRACES))
-        assert TRACES in export_tables(session, run, asking)
-        assert TRACES not in export_tables(session, run, study)
+        run = find_named_run(session, ref)
+        rows = list(stream_rows(session, run, TRACES))
+        assert TRACES in list_export_tables(session, run, asking)
+        assert TRACES not in list_export_tables(session, run, study)
     assert kept == [sent[0], *[None] * len(wrong), ""]
     assert [(row["kind"], row["at_ms"], row["x_px"]) for row in rows] == [
         ("mouse", 0, 313), ("mouse", 40, 312), ("key_down", 42, None), ("key_up", 113, None),

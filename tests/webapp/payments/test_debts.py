@@ -16,7 +16,7 @@ from tests.webapp.researcher.conftest import (  # noqa: F401 - fixtures
 from webapp.database.engine import reading
 from webapp.database.models import Participant, Payment, Project, Recruitment, Run
 from webapp.payments.debts import debts_in_words, debts_of
-from webapp.researcher.study_folders import own_study
+from webapp.researcher.study_folders import find_editable_study
 from webapp.users.projects import LIMITS
 from webapp.users.roles import Role
 
@@ -156,7 +156,7 @@ def test_deleting_a_study_says_who_is_owed_what_and_asks(
     here, project = researcher(Role.OWNER), None
     made = here.post("/studies/copy", study="minimal", name="mine")
     called = parse_qs(urlsplit(made.location).query)["study"][0]
-    folder = own_study(instance, project, called)
+    folder = find_editable_study(instance, project, called)
     with sessions.begin() as session:
         session.get_one(Run, four.id).study_folder = str(folder.resolve())
     refused = here.post("/studies/delete", study=called, sure="yes")

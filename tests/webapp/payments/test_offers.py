@@ -29,8 +29,8 @@ def test_a_run_is_not_opened_in_another_purse(monkeypatch):
     run, study = Some(ref="r", recruiter="x", currency="USD"), load_study("minimal")
     elsewhere = Some(endpoint="e", currency="EUR")
     for name, found in (
-        ("reading", nullcontext), ("named_run", lambda *_: run), ("open_platform",
-         lambda *_, **__: elsewhere), ("study_as_launched", lambda *_: study),
+        ("reading", nullcontext), ("find_named_run", lambda *_: run), ("open_platform",
+         lambda *_, **__: elsewhere), ("load_launched_study", lambda *_: study),
         ("published", lambda *_: Some(account=None)), ("poll", lambda *_: None),
         ("taken_up", lambda *_: None),
     ):  # fmt: skip

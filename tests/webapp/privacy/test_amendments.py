@@ -29,9 +29,9 @@ from webapp.database.models import (
 from webapp.erasures.file import read_record, record_file
 from webapp.errors import WebappError
 from webapp.jobs.housekeeping import erase_due_identities
-from webapp.runs.exclude import exclude
-from webapp.runs.export import export
-from webapp.runs.integrity import certificates
+from webapp.runs.exclude import store_verdicts
+from webapp.runs.export import export_run
+from webapp.runs.integrity import make_certificates
 from webapp.runs.runs import close_run
 from webapp.users.roles import Role
 
@@ -137,13 +137,13 @@ def test_whose_data_are_restricted_is_in_no_export_rule_score_or_page(
     shell("summarise", run.ref)
     assert "are stored and not used" in wish(people[0].code, "restrict").text
     with sessions.begin() as session:
-        assert exclude(session, run, clock()).decided == 2
+        assert store_verdicts(session, run, clock()).decided == 2
         assert (
             session.scalar(select(Verdict.id).where(Verdict.participant_id == people[0].id)) is None
         )
     with reading(sessions) as session:
-        provenance = export(session, run, tmp_path / "run")
-        seen = {person.id for person, _ in certificates(session, run, _study(session, run))}
+        provenance = export_run(session, run, tmp_path / "run")
+        seen = {person.id for person, _ in make_certificates(session, run, _study(session, run))}
         summaries = set(session.scalars(select(SessionSummary.participant_id)))
     assert (provenance["n_participants"], provenance["n_restricted"]) == (2, 1)
     files = [path for path in (tmp_path / "run").rglob("*") if path.is_file()]
@@ -162,13 +162,13 @@ def test_who_allows_it_again_is_in_all_of_them(people, wish, run, sessions, tmp_
     wish(people[0].code, "release")
     assert kinds(sessions, people[0])[-2:] == ["restricted", "released"]
     with reading(sessions) as session:
-        assert export(session, run, tmp_path / "run")["n_participants"] == 3
+        assert export_run(session, run, tmp_path / "run")["n_participants"] == 3
 
 
 def _study(session, run):
-    from webapp.runs.runs import study_as_launched
+    from webapp.runs.runs import load_launched_study
 
-    return study_as_launched(session, run)
+    return load_launched_study(session, run)
 
 
 def test_a_restored_backup_has_the_newest_correction_and_the_restriction(
@@ -300,7 +300,7 @@ def test_a_verdict_that_is_older_than_a_correction_says_so(
     clock,
 ):
     with sessions.begin() as session:
-        exclude(session, run, clock())
+        store_verdicts(session, run, clock())
     clock.go_on(minutes=1)
     wish(people[0].code, "correct", native_language=AFTER)
     here = researcher(Role.VIEWER)

@@ -121,8 +121,8 @@ def test_what_can_be_corrected_was_asked(book):
 
 def test_a_score_is_shown_with_the_signals_that_count_and_to_people_alone(book, monkeypatch):
     score = Some(agent_likelihood=0.5, signals=(("a", 1), ("b", 2)), counting=("a",))
-    monkeypatch.setattr(own_data, "certificates", lambda *_, only: iter([(only, score)]))
-    monkeypatch.setattr(own_data, "flags_of", lambda *_: [])
+    monkeypatch.setattr(own_data, "make_certificates", lambda *_, only: iter([(only, score)]))
+    monkeypatch.setattr(own_data, "get_flags", lambda *_: [])
     person = book.person()
 
     def shown(simulated):

@@ -8,11 +8,11 @@ from tests.webapp.jobs.test_notices import (  # noqa: F401 - fixtures
     told,
 )
 from tests.webapp.researcher.conftest import *  # noqa: F403 - the fixtures of signed-in people
-from webapp.jobs.housekeeping import look_at_balances, tell_researchers
+from webapp.jobs.housekeeping import check_platform_balances, notify_researchers
 from webapp.services import Services
 
 
 def tell(services: Services) -> None:  # noqa: F811 - the value of the fixture
     """Look at the balances, and tell whoever asked of what was found."""
-    look_at_balances(services)
-    tell_researchers(services)
+    check_platform_balances(services)
+    notify_researchers(services)

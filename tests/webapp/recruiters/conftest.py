@@ -12,7 +12,7 @@ from webapp.database.engine import Sessions, reading
 from webapp.database.models import Run
 from webapp.recruiters.simulated_crowd import Outcome, simulate
 from webapp.recruiters.simulated_plan import Plan, plan
-from webapp.runs.runs import study_as_launched
+from webapp.runs.runs import load_launched_study
 
 
 class Quiet(WSGIRequestHandler):
@@ -39,7 +39,7 @@ def ready(sessions: Sessions, simulated_run: Run) -> Callable[..., Plan]:
         run: Run = simulated_run, responder: str | None = None, accuracy: float | None = None
     ) -> Plan:
         with reading(sessions) as session:
-            made = plan(session, run, study_as_launched(session, run))
+            made = plan(session, run, load_launched_study(session, run))
         if responder is not None:
             made = replace(made, responders=(responder,) * len(made.responders))
         if accuracy is not None:

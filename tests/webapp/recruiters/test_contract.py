@@ -32,7 +32,7 @@ from webapp.recruiters.endings import Departure
 from webapp.recruiters.registry import RECRUITERS, load_recruiter, open_platform, recruiter_class
 from webapp.recruiters.settings import load_settings
 from webapp.recruiters.simulated_crowd import Visitor
-from webapp.runs.launch import launch
+from webapp.runs.launch import launch_run
 
 GUEST = """
 from pydantic import BaseModel
@@ -154,7 +154,7 @@ def links(name: str) -> Links:
 def address(sessions, name: str) -> str:
     with sessions.begin() as session:
         study = STUDIES.get(name, STUDY)
-        run = launch(session, study, 1, name, now=utc_now(), code_version="0")
+        run = launch_run(session, study, 1, name, now=utc_now(), code_version="0")
         session.add_all(
             Hit(run_id=run.id, token=offer, purpose="recruitment", places=4, platform_id=offer)
             for offer in ("HIT1", "HIT2", _PROLIFIC["STUDY_ID"])

@@ -7,7 +7,7 @@ from sqlalchemy import func, select
 
 from webapp.database.engine import reading
 from webapp.database.models import LinkVisit, Participant, Place
-from webapp.runs.export import export
+from webapp.runs.export import export_run
 
 PERSON, OTHER = "5f0c1e2d3b4a59687786a5b4", "6f0c1e2d3b4a59687786a5b4"
 STUDY, SESSION = "7f0c1e2d3b4a59687786a5b4", "8f0c1e2d3b4a59687786a5b4"
@@ -93,7 +93,7 @@ def test_what_the_link_says_is_kept_and_stands_in_no_export(
     with reading(sessions) as session:
         kept = session.scalars(select(LinkVisit)).one()
         code = session.scalars(select(Participant.code)).one()
-        export(session, run, tmp_path / "export")
+        export_run(session, run, tmp_path / "export")
     assert kept.parameters == {"STUDY_ID": STUDY, "SESSION_ID": SESSION}
     written = [path for path in (tmp_path / "export").rglob("*") if path.is_file()]
     assert written

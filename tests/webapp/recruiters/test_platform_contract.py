@@ -46,7 +46,7 @@ from webapp.recruiters.mturk.client import open_client
 from webapp.recruiters.statuses import AssignmentStatus
 from webapp.recruitment.poll import poll
 from webapp.recruitment.publish import draft, publish, recruitment_hits
-from webapp.runs.launch import launch
+from webapp.runs.launch import launch_run
 
 pytestmark = pytest.mark.one_database
 
@@ -253,7 +253,7 @@ def open_stage(sessions, clock, tmp_path, app):
         study, death = study_of(kind, tmp_path), Death()
         recruiter = "mturk" if kind == "mturk" else LateRecruiter.name
         with sessions.begin() as session:
-            run = launch(session, study, 1, recruiter, now=clock(), code_version="0")
+            run = launch_run(session, study, 1, recruiter, now=clock(), code_version="0")
         tokens = app.extensions["parallax"].tokens
         mortal: Any = Mortal(platform, death)
         plan = draft(sessions, mortal, run.ref, LINK, clock())

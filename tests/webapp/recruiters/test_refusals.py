@@ -35,7 +35,7 @@ from webapp.recruiters.prolific.settings import ProlificSettings
 from webapp.recruiters.prolific.workspace import Workspace, subscribe
 from webapp.recruiters.simulated_session import SimulatedSession, StandInSession
 from webapp.recruitment.publish import published
-from webapp.runs.launch import refuse_unanswerable
+from webapp.runs.launch import check_responsible_people
 from webapp.server.researcher_worker import read_piece
 from webapp.serverless.replay import Replay
 from webapp.sessions import consent_texts
@@ -174,7 +174,8 @@ class Needs(BaseModel):
         (lambda: subscribe(SUBSCRIBED, "w", "https://here.example"),
          "/hooks/subscriptions/: the platform did not say how to confirm the subscription"),
         (lambda: Workspace(CALLS).id(), "GET /workspaces/: the token has access to no workspace."),
-        (lambda: refuse_unanswerable(Some(name="s", study=Some(unnamed=("contact", "ethics")))),
+        (lambda: check_responsible_people(
+            Some(name="s", study=Some(unnamed=("contact", "ethics")))),
          'the study "s" does not say who is responsible for it: study.toml lacks contact, ethics'),
         (lambda: read_piece(io.BytesIO(b"\0")), "[Errno 104] the other side ended"),
         (lambda: postgresql._find_program("pg_none"),

@@ -18,8 +18,8 @@ from webapp.errors import RunError, WebappError
 from webapp.recruiters.simulated_crowd import simulate
 from webapp.recruiters.simulated_plan import plan
 from webapp.recruiters.simulated_session import Page
-from webapp.runs.launch import launch
-from webapp.runs.runs import study_as_launched
+from webapp.runs.launch import launch_run
+from webapp.runs.runs import load_launched_study
 
 pytestmark = pytest.mark.one_database
 
@@ -115,7 +115,7 @@ def test_the_same_seed_gives_the_same_answers_in_batches_and_with_more_workers(
 ):
     send(workers=1)
     with sessions.begin() as session:
-        again = launch(session, study, 1, "simulator", now=datetime.now(UTC), code_version="0")
+        again = launch_run(session, study, 1, "simulator", now=datetime.now(UTC), code_version="0")
     send(run=again, participants=3, workers=8)
     send(run=again, workers=8)
     assert responses(sessions, again) == responses(sessions, simulated_run)
@@ -156,7 +156,7 @@ def test_a_refused_arrival_is_reported(url, ready):
 
 def test_simulated_participants_never_come_to_a_run_for_people(session, run):
     with pytest.raises(RunError, match="is for people"):
-        plan(session, run, study_as_launched(session, run))
+        plan(session, run, load_launched_study(session, run))
 
 
 def test_more_than_the_free_places_are_refused_before_anybody_comes(

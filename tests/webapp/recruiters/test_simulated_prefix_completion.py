@@ -17,7 +17,7 @@ from experiment.studies.study import Study
 from experiment.tables.files import write_table
 from experiment.tables.schemas import ITEMS
 from webapp.database.models import Response, RunItem, Trial
-from webapp.runs.launch import launch
+from webapp.runs.launch import launch_run
 
 pytestmark = pytest.mark.one_database
 
@@ -80,5 +80,5 @@ def test_items_that_cannot_be_shown_stop_the_launch(session, folder):
     path.write_text(text, encoding="utf-8")
     study = load_study(str(folder))
     with pytest.raises(StudyError, match="has no context"):
-        launch(session, study, 1, "direct", now=_NOW, code_version="0")
+        launch_run(session, study, 1, "direct", now=_NOW, code_version="0")
     assert not session.scalars(select(RunItem)).all()

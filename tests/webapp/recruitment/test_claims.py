@@ -10,7 +10,7 @@ from webapp.core.clock import utc_now
 from webapp.database.engine import reading
 from webapp.database.models import Assignment, Participant, Place
 from webapp.recruitment.poll import poll
-from webapp.runs.export import export
+from webapp.runs.export import export_run
 
 pytestmark = pytest.mark.one_database
 
@@ -159,7 +159,7 @@ def test_a_session_whose_name_is_anothers_stands_in_no_export_and_holds_no_place
     assert places() == 1
     with reading(sessions) as session:
         true, made_up = session.scalars(select(Participant.ref).order_by(Participant.id))
-        export(session, run, tmp_path / "export")
+        export_run(session, run, tmp_path / "export")
     written = {path.stem: path.read_text() for path in (tmp_path / "export").glob("*.csv")}
     assert {name for name, text in written.items() if made_up in text} == {
         "participants",

@@ -14,14 +14,14 @@ from tests.webapp.conftest import LAUNCHED
 from tests.webapp.done_once import DoneOnce
 from webapp.core.urls import RESEARCHER_PATH
 from webapp.database.engine import Sessions
-from webapp.researcher.access import COOKIE, needed_of
-from webapp.runs.launch import launch
+from webapp.researcher.access import COOKIE, get_required_access
+from webapp.runs.launch import launch_run
 from webapp.users.members import set_member
-from webapp.users.projects import add_project, named_project
+from webapp.users.projects import add_project, find_project
 from webapp.users.roles import NEEDED_BY, RIGHTS_OF, ProjectRole, Right, Role, Scope
-from webapp.users.sign_in import form_token, open_session
+from webapp.users.sign_in import make_form_token, open_session
 from webapp.users.tokens import make_token
-from webapp.users.users import add_user, named_user
+from webapp.users.users import add_user, find_user
 
 # Roles of the installation without any membership, roles in the project, and others.
 OUTSIDE = ("anonymous", *map(str, Role), "manager of another project")
@@ -57,9 +57,9 @@ class World:
     def sign_in_anew(self, sessions: Sessions, who: str) -> None:
         """Give somebody another session, the one before being over."""
         with sessions.begin() as session:
-            token = open_session(session, named_user(session, who.replace(" ", "_")), "", LAUNCHED)
+            token = open_session(session, find_user(session, who.replace(" ", "_")), "", LAUNCHED)
         self.clients[who].set_cookie(COOKIE, token, path=RESEARCHER_PATH)
-        self.forms[who] = form_token(token)
+        self.forms[who] = make_form_token(token)
 
     def ask(self, rule: Rule, who: str, ref: str = "", project: str = HERE) -> tuple[int, str]:
         """Return the status and the text of the answer to one request."""
@@ -86,7 +86,7 @@ def build(app: Flask, sessions: Sessions, once: DoneOnce) -> World:
     clients = {who: app.test_client() for who in PERSONS}
     for who, cookie in cookies.items():
         clients[who].set_cookie(COOKIE, cookie, path=RESEARCHER_PATH)
-    forms = {who: form_token(cookie) for who, cookie in cookies.items()}
+    forms = {who: make_form_token(cookie) for who, cookie in cookies.items()}
     return World(app, refs[HERE], refs[ELSEWHERE], clients, forms, tokens)
 
 
@@ -96,7 +96,7 @@ def _stored(sessions: Sessions) -> tuple[dict[str, str], dict[str, str], dict[st
     with sessions.begin() as session:
         for name in (HERE, ELSEWHERE):
             project = add_project(session, name, by="a test", now=LAUNCHED)
-            refs[name] = launch(
+            refs[name] = launch_run(
                 session, load_study("minimal"), 1, "direct",
                 now=LAUNCHED, code_version="0", project=name,
             ).ref  # fmt: skip
@@ -104,7 +104,7 @@ def _stored(sessions: Sessions) -> tuple[dict[str, str], dict[str, str], dict[st
             role = Role(who) if who in set(Role) else Role.MEMBER
             user = add_user(session, who.replace(" ", "_"), role, "", by="a test", now=LAUNCHED)
             if who not in set(Role):
-                project = named_project(session, HERE if who in INSIDE else ELSEWHERE)
+                project = find_project(session, HERE if who in INSIDE else ELSEWHERE)
                 here = ProjectRole(who) if who in INSIDE else ProjectRole.MANAGER
                 set_member(session, project, user, here, by="a test", now=LAUNCHED)
             for scope, name in zip(Scope, TOKENS, strict=True):
@@ -144,7 +144,7 @@ def needs(app: Flask, rule: Rule) -> Right | Role | Scope | None:
     if rule.endpoint.startswith("api."):
         scope: Scope = app.view_functions[rule.endpoint].scope
         return scope
-    return needed_of(rule.endpoint)
+    return get_required_access(rule.endpoint)
 
 
 def expected(needed: Right | Role | Scope | None, who: str) -> str:

@@ -12,7 +12,7 @@ from tests.webapp.conftest import Clock
 from webapp.core.urls import RESEARCHER_PATH
 from webapp.researcher.access import COOKIE
 from webapp.users.roles import Role
-from webapp.users.sign_in import form_token
+from webapp.users.sign_in import make_form_token
 from webapp.users.users import add_user
 
 PASSWORD = "correct horse battery"
@@ -40,7 +40,7 @@ class Researcher:
     def form_token(self) -> str:
         """What the forms of every page carry that this browser loads."""
         cookie = self.client.get_cookie(COOKIE, path=RESEARCHER_PATH)
-        return form_token(cookie.value) if cookie else ""
+        return make_form_token(cookie.value) if cookie else ""
 
     def post(self, path: str, **data: str) -> TestResponse:
         body = {"form_token": self.form_token(), **data}

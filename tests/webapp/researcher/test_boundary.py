@@ -19,7 +19,7 @@ from webapp.users.roles import Right, Scope
 
 pytestmark = pytest.mark.one_database
 # Signing out ends the walk, so it comes last, and each time after signing in anew.
-ENDING = ("sign_in.leave", "sign_in.leave_everywhere")
+ENDING = ("sign_in.end_this_session", "sign_in.end_all_sessions")
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ import pytest
 from sqlalchemy import select
 
 from webapp.database.models import Participant
-from webapp.runs.blinding import unblind
+from webapp.runs.blinding import unblind_run
 from webapp.users.roles import Role
 
 pytestmark = pytest.mark.one_database
@@ -27,7 +27,7 @@ def test_a_film_has_each_answer_at_its_time_and_is_refused_while_blind(
     blind = here.get(f"/runs/{run.ref}/film?who={who}")
     assert (blind.status_code, "1234" in blind.text) == (409, False)
     with sessions.begin() as session:
-        unblind(session, run, by="a test", reason="the test looks", now=clock())
+        unblind_run(session, run, by="a test", reason="the test looks", now=clock())
     page = here.get(f"/runs/{run.ref}/film?who={who}").text
     [film] = json.loads(re.search(r'id="films">(.*?)</script>', page, re.DOTALL)[1])
     first, second = film["scenes"]

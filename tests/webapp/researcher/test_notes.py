@@ -8,8 +8,8 @@ from sqlalchemy import select
 from webapp.database.models import AuditEntry, Note, Participant, Tag
 from webapp.privacy.forget import find_person, forget
 from webapp.privacy.retention import erase_identities
-from webapp.runs.blinding import unblind
-from webapp.runs.export import export
+from webapp.runs.blinding import unblind_run
+from webapp.runs.export import export_run
 from webapp.users.roles import Role
 
 pytestmark = pytest.mark.one_database
@@ -109,9 +109,9 @@ def test_notes_are_removed_one_by_one_and_the_audit_log_never_says_what(noted, r
 
 def test_no_export_holds_a_note_or_a_tag(noted, run, sessions, clock, tmp_path):
     with sessions.begin() as session:
-        unblind(session, run, by="a test", reason="the test looks", now=clock())
+        unblind_run(session, run, by="a test", reason="the test looks", now=clock())
     with sessions() as session:
-        export(session, run, tmp_path / "run")
+        export_run(session, run, tmp_path / "run")
     content = b"".join(p.read_bytes() for p in (tmp_path / "run").rglob("*") if p.is_file())
     assert noted.ref.encode() in content
     assert SAID.encode() not in content and b"froze" not in content

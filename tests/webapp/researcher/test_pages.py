@@ -13,11 +13,11 @@ from experiment.studies.load import load_study
 from tests.experiment.responses.studies import PRESENTATIONS
 from webapp.database.models import Device, Participant, Response
 from webapp.errors import RequestError
-from webapp.jobs.housekeeping import summarise
+from webapp.jobs.housekeeping import summarise_run
 from webapp.researcher import run_page
 from webapp.researcher.participants import SORTS
-from webapp.runs.blinding import unblind
-from webapp.runs.runs import study_as_launched
+from webapp.runs.blinding import unblind_run
+from webapp.runs.runs import load_launched_study
 from webapp.users.roles import Role
 
 pytestmark = pytest.mark.one_database
@@ -78,7 +78,7 @@ def test_who_has_somebody_else_s_times_is_shown_with_whose(
         for answer in session.scalars(select(Response)):
             answer.release_ms = 80.0
         people = session.scalars(select(Participant.ref).order_by(Participant.id)).all()
-    summarise(sessions, run.ref, study_as_launched, clock())
+    summarise_run(sessions, run.ref, load_launched_study, clock())
     here = researcher(Role.VIEWER)
     for ref, twin in (people, people[::-1]):
         page = here.get(f"/runs/{run.ref}/participants/{ref}").text
@@ -112,7 +112,9 @@ def test_the_replay_shows_each_device_and_the_window_of_each_trial(
             )  # fmt: skip
         answer = session.scalars(select(Response)).first()
         answer.viewport_width_px, answer.viewport_height_px, answer.times_shown = 412, 915, 3
-        unblind(session, session.merge(run), by="a test", reason="all have finished", now=clock())
+        unblind_run(
+            session, session.merge(run), by="a test", reason="all have finished", now=clock()
+        )
     page = participant_page(researcher(Role.VIEWER), run)
     assert page.index("<dt>Device 1</dt><dd>Firefox, it") < page.index("<dt>Device 2</dt>")
     assert "Chrome, it, says that a program drives it" in page
@@ -159,7 +161,7 @@ def test_each_signal_can_be_sorted_by_and_flags_are_those_of_the_summary(
     before = here.get(f"/runs/{run.ref}/participants?sort=flags").text
     assert "impossible time" not in before
     assert f"parallax summarise {run.ref}" in before
-    summarise(sessions, run.ref, study_as_launched, clock())
+    summarise_run(sessions, run.ref, load_launched_study, clock())
     pages = {sort: here.get(f"/runs/{run.ref}/participants?sort={sort}").text for sort in SORTS}
     assert all("1 participant." in page for page in pages.values())
     assert {sort for sort, page in pages.items() if ">Flags</a></th>" in page} == {"flags"}
@@ -251,13 +253,13 @@ def test_a_refused_watcher_costs_no_part_and_a_part_that_fails_frees_its_slot(
         raise RequestError("4" * 10, status=404, code="42")
 
     with monkeypatch.context() as patch:
-        patch.setattr(run_page, "live_part", fails)
+        patch.setattr(run_page, "render_live_part", fails)
         for _ in range(run_page.WATCHERS + 1):
             assert here.client.get(path).status_code == 404
     watching = [here.client.get(path, buffered=False) for _ in range(run_page.WATCHERS)]
     assert [each.status_code for each in watching] == [200] * run_page.WATCHERS
     made.clear()
-    monkeypatch.setattr(run_page, "live_part", fails)
+    monkeypatch.setattr(run_page, "render_live_part", fails)
     assert here.client.get(path).status_code == 503
     assert made == []
     for stream in watching:
@@ -277,7 +279,9 @@ def test_ratings_and_lists_of_options_are_replayed_as_they_stood(
     run = launched(load_study(str(PRESENTATIONS / name)))
     start(run)
     with sessions.begin() as session:
-        unblind(session, session.merge(run), by="a test", reason="all have finished", now=clock())
+        unblind_run(
+            session, session.merge(run), by="a test", reason="all have finished", now=clock()
+        )
     page = participant_page(researcher(Role.VIEWER), run)
     assert ('<th scope="col">Answered</th>' in page) == (name == "ratings")
     assert ("Third option" in page) == (name == "german_case")

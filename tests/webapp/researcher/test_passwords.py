@@ -17,12 +17,12 @@ from webapp.core.settings import Settings
 from webapp.database.engine import reading
 from webapp.database.models import AuditEntry, User
 from webapp.errors import RequestError
-from webapp.users.audit_log import first_broken, record_act
-from webapp.users.members import invite, invited_to
+from webapp.users.audit_log import find_first_broken_entry, record_act
+from webapp.users.members import find_invitation, make_invitation
 from webapp.users.projects import add_project
 from webapp.users.roles import ProjectRole, Role, Scope
 from webapp.users.tokens import make_token
-from webapp.users.users import named_user, new_password_link, set_role
+from webapp.users.users import create_password_link, find_user, set_role
 
 pytestmark = pytest.mark.one_database
 NEW = "another horse battery"
@@ -69,7 +69,7 @@ def test_a_link_gives_a_new_password_once_and_ends_every_session(researcher, bro
     assert again.status_code == 404 and "used before, or is older than a day" in again.text
     with reading(sessions) as session:
         told = [(e.who, e.act) for e in session.scalars(select(AuditEntry).order_by(AuditEntry.id))]
-        assert first_broken(session) is None
+        assert find_first_broken_entry(session) is None
     assert told[-2:] == [
         ("owner", "password link made"),
         ("viewer, by a link of owner", "password changed"),
@@ -184,9 +184,9 @@ def test_a_restored_backup_signs_nobody_in_and_opens_no_old_link(
     owner = researcher(Role.OWNER)
     token = link_for(owner, "owner")
     with sessions.begin() as session:
-        program = make_token(session, named_user(session, "owner"), "a", [Scope.READ], 9, clock())
+        program = make_token(session, find_user(session, "owner"), "a", [Scope.READ], 9, clock())
         project = add_project(session, "lab", by="a test", now=clock())
-        code = invite(session, project, ProjectRole.MANAGER, by="a test", now=clock())
+        code = make_invitation(session, project, ProjectRole.MANAGER, by="a test", now=clock())
     shell("db", "backup", str(tmp_path / "backup"))
     owner.post("/sessions/end")
     sessions.kw["bind"].dispose()
@@ -197,7 +197,7 @@ def test_a_restored_backup_signs_nobody_in_and_opens_no_old_link(
     asked = {"headers": {"Authorization": f"Bearer {program}"}}
     assert browser().client.get("/researcher/api/runs", **asked).status_code == 401
     with reading(sessions) as session, pytest.raises(RequestError):
-        invited_to(session, code, clock())
+        find_invitation(session, code, clock())
     with sqlite3.connect(instance / "parallax.sqlite3") as raw:
         assert raw.execute("SELECT count(*) FROM sign_in WHERE ended_at IS NULL").fetchone() == (0,)
 
@@ -214,7 +214,7 @@ def test_the_audit_log_is_exported_as_csv_without_formulas_and_as_json(researche
     owner = researcher(Role.OWNER)
     with sessions.begin() as session:
         record_act(session, "=cmd|'/c calc'!A0", "@SUM(1)", clock(), after={"=1+1": "+2"})
-        new_password_link(session, session.scalars(select(User)).one(), by="a test", now=clock())
+        create_password_link(session, session.scalars(select(User)).one(), by="a test", now=clock())
     table = list(csv.reader(io.StringIO(owner.get("/audit.csv").text)))
     assert not [cell for row in table for cell in row if cell[:1] in "=+-@\t\r" and cell]
     sent = owner.get("/audit.json")

@@ -10,12 +10,12 @@ from webapp.jobs.long_jobs import (
     Jobs,
     JobState,
     Step,
-    is_current,
-    note_people,
+    is_up_to_date,
     remove_outdated_reports,
+    store_participant_marks,
 )
 from webapp.privacy.amendments import apply_corrections, release, restrict
-from webapp.runs.blinding import unblind
+from webapp.runs.blinding import unblind_run
 from webapp.sessions.withdraw import Wish, withdraw
 from webapp.users.roles import Role
 
@@ -40,12 +40,12 @@ def report(run, person, sessions, here, app, instance, clock):
     """A report that a job has made of one person's data: its id."""
     assert here.post(f"/runs/{run.ref}/reports").status_code == 409
     with sessions.begin() as session:
-        unblind(session, run, by="a test", reason="the test looks", now=clock())
+        unblind_run(session, run, by="a test", reason="the test looks", now=clock())
     assert here.post(f"/runs/{run.ref}/reports").status_code == 303
     [job] = Jobs(instance).about(run.ref)
     assert job.state is JobState.WAITING
     assert here.get(f"/runs/{run.ref}/reports/read?report={job.id}").status_code == 409
-    note_people(app.extensions["parallax"], job.id)
+    store_participant_marks(app.extensions["parallax"], job.id)
     folder = Jobs(instance).folder(job.id) / "report"
     folder.mkdir()
     (folder / "report.html").write_text("<p>the result</p><script>alert(1)</script>", "utf-8")
@@ -113,14 +113,14 @@ def test_nobody_s_permission_makes_up_for_another_s_erasure(run, start, app, ins
     with services.sessions.begin() as session:
         restrict(session, one_of(session), services.now(), services.record)
     job = jobs.add(run.ref, "People", "a test", services.now(), [Step("", ("compare",))])
-    note_people(services, job.id)
+    store_participant_marks(services, job.id)
     job = jobs.changed(job.id, state=JobState.DONE)
     with services.sessions.begin() as session:
         release(session, one_of(session), services.now(), services.record)
-        assert is_current(session, jobs, job)
+        assert is_up_to_date(session, jobs, job)
         other = session.scalars(select(Participant).order_by(Participant.id.desc())).first()
         withdraw(session, other, Wish.ERASE, services.now(), services.record)
-        assert not is_current(session, jobs, job)
+        assert not is_up_to_date(session, jobs, job)
 
 
 def test_who_kept_their_answers_and_erases_them_later_is_in_no_report(run, start, app, instance):
@@ -129,7 +129,7 @@ def test_who_kept_their_answers_and_erases_them_later_is_in_no_report(run, start
     with services.sessions.begin() as session:
         withdraw(session, one_of(session), Wish.KEEP, services.now(), services.record)
     job = jobs.add(run.ref, "People", "a test", services.now(), [Step("", ("compare",))])
-    note_people(services, job.id)
+    store_participant_marks(services, job.id)
     # Somebody who came after the job had begun, and before it exported the run.
     start(run)
     with services.sessions.begin() as session:
@@ -138,9 +138,9 @@ def test_who_kept_their_answers_and_erases_them_later_is_in_no_report(run, start
     job = jobs.changed(job.id, state=JobState.DONE)
     for person in (one_of, lambda session: session.get_one(Participant, later.id)):
         with services.sessions() as session:
-            assert is_current(session, jobs, job)
+            assert is_up_to_date(session, jobs, job)
             withdraw(session, person(session), Wish.ERASE, services.now(), services.record)
-            assert not is_current(session, jobs, job)
+            assert not is_up_to_date(session, jobs, job)
 
 
 def test_a_report_whose_run_is_blind_again_is_shown_to_nobody(report, run, here, browser, sessions):

@@ -61,7 +61,9 @@ def test_the_app_of_these_tests_and_ours_give_the_codes_of_rfc_6238(at, expected
     monkeypatch.setattr(second_factor, "_DIGITS", 8)
     secret = base64.b32encode(b"12345678901234567890").decode()
     assert code_of(secret, at, digits=8) == expected
-    assert second_factor._generator(SecondFactor(secret=secret)).generate(at).decode() == expected
+    assert (
+        second_factor._make_generator(SecondFactor(secret=secret)).generate(at).decode() == expected
+    )
 
 
 def test_the_picture_says_the_key_whose_it_is_and_nothing_is_asked_before_it_is_confirmed(
@@ -69,7 +71,7 @@ def test_the_picture_says_the_key_whose_it_is_and_nothing_is_asked_before_it_is_
 ):
     here = researcher(Role.OWNER)
     app = App(here, PASSWORD)
-    said = second_factor.address_of(
+    said = second_factor.make_app_address(
         SecondFactor(secret=app.secret), User(name="owner"), "127.0.0.1"
     )
     address = urlsplit(said)

@@ -21,8 +21,8 @@ from webapp.errors import RunError
 from webapp.payments.accounts import accounts
 from webapp.payments.reconciliation.statement import owed_minor
 from webapp.payments.run_payments import Proposal
-from webapp.runs.runs import study_as_launched
-from webapp.runs.second_person import VALID_FOR, Wanted, first_of_two
+from webapp.runs.runs import load_launched_study
+from webapp.runs.second_person import VALID_FOR, GuardedRequest, find_first_person
 from webapp.users.roles import Role
 
 pytestmark = pytest.mark.one_database
@@ -85,11 +85,11 @@ def test_without_a_reason_nothing_is_asked_for(guarded, two, sessions):
 
 def test_a_request_that_is_too_old_is_asked_for_anew(guarded, sessions, clock):
     with reading(sessions) as session:
-        study = study_as_launched(session, guarded)
+        study = load_launched_study(session, guarded)
 
     def first(by: str, digest: str = "d") -> str:
-        wanted = Wanted(guarded, study, "payments", digest, "something", by, clock())
-        return first_of_two(sessions, wanted)
+        wanted = GuardedRequest(guarded, study, "payments", digest, "something", by, clock())
+        return find_first_person(sessions, wanted)
 
     with pytest.raises(RunError, match="asks two people"):
         first("anna")
@@ -141,7 +141,7 @@ def test_a_bonus_for_correct_answers_is_neither_told_nor_paid_while_the_run_is_b
     visitor.answer_all()
     visitor.questionnaire(native_language="English")
     with reading(sessions) as session:
-        study = study_as_launched(session, run)
+        study = load_launched_study(session, run)
         rule = study.payment.model_copy(update={"bonus": "per_correct_catch_trial"})
         study = study.model_copy(update={"payment": rule})
         [account] = accounts(session, run)

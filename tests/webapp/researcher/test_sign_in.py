@@ -12,7 +12,7 @@ from tests.webapp.once import SERVERS_HASHER
 from webapp.database.engine import reading
 from webapp.database.models import FailedSignIn, User
 from webapp.errors import RequestError
-from webapp.jobs.housekeeping import delete_addresses
+from webapp.jobs.housekeeping import delete_old_address_digests
 from webapp.users import passwords, sign_in
 from webapp.users.roles import Role
 from webapp.users.sign_in import IDLE_LIMIT, LONGEST_SESSION
@@ -135,7 +135,7 @@ def test_signing_out_here_and_everywhere(browser, researcher):
 def test_of_many_wrong_passwords_at_once_only_five_are_looked_at(app, researcher, monkeypatch):
     researcher(Role.VIEWER)
     looked = []
-    monkeypatch.setattr(sign_in, "is_password", lambda *_: looked.append(1) or False)
+    monkeypatch.setattr(sign_in, "verify_password", lambda *_: looked.append(1) or False)
 
     def guess(_number: int) -> int:
         form = {"name": "viewer", "password": "wrong"}
@@ -157,7 +157,7 @@ def test_what_somebody_typed_and_where_they_sat_is_kept_as_a_keyed_digest_for_a_
         plain = sha256(text.encode()).hexdigest()
         assert plain not in (row.name_digest, row.address_digest)
     clock.go_on(minutes=15)
-    delete_addresses(app.extensions["parallax"])
+    delete_old_address_digests(app.extensions["parallax"])
     with reading(sessions) as session:
         assert session.execute(select(FailedSignIn)).all() == []
 
@@ -175,11 +175,11 @@ def test_few_passwords_are_hashed_at_a_time_and_a_crowd_is_asked_to_come_again(m
             at_once -= 1
         return False
 
-    monkeypatch.setattr(passwords, "_verified", slow)
+    monkeypatch.setattr(passwords, "_verify_hash", slow)
 
     def guess(_number: int) -> str:
         try:
-            passwords.is_password("stored", "typed")
+            passwords.verify_password("stored", "typed")
         except RequestError as error:
             return error.code
         return "looked at"

@@ -6,7 +6,7 @@ import re
 import pytest
 
 from experiment.studies.study import STUDY_FILE
-from webapp.researcher.study_folders import digest_of_text, own_study
+from webapp.researcher.study_folders import find_editable_study, hash_text
 from webapp.users.roles import Role
 
 pytestmark = pytest.mark.one_database
@@ -57,7 +57,7 @@ def test_a_name_that_cannot_be_one_makes_nothing(here, instance, name):
 def test_who_saves_second_is_refused_and_gets_both_texts(here, copy):
     called, folder = copy
     path = folder / "texts/en/consent.md"
-    seen = digest_of_text(path.read_text("utf-8"))
+    seen = hash_text(path.read_text("utf-8"))
     form = {"study": called, "text": "texts/en/consent.md", "seen": seen}
     assert here.post("/studies/edit", content="First.\r\n", **form).status_code == 303
     assert path.read_bytes() == b"First.\n"
@@ -72,7 +72,7 @@ def test_only_a_study_s_own_texts_are_read_and_written(here, copy, text):
     called, folder = copy
     before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
     assert here.get(f"/studies/edit?study={called}&text={text}").status_code == 404
-    form = {"study": called, "text": text, "seen": digest_of_text(""), "content": "x"}
+    form = {"study": called, "text": text, "seen": hash_text(""), "content": "x"}
     assert here.post("/studies/edit", **form).status_code == 404
     assert before == {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
@@ -92,6 +92,6 @@ def test_a_study_is_deleted_only_by_who_is_sure(here, copy, instance):
     called, folder = copy
     refused = here.post("/studies/delete", study=called)
     assert refused.status_code == 400 and "Tick the box to say that you are sure" in refused.text
-    assert own_study(instance, None, called) == folder
+    assert find_editable_study(instance, None, called) == folder
     assert here.post("/studies/delete", study=called, sure="yes").status_code == 303
     assert not folder.exists()

@@ -8,8 +8,12 @@ from webapp.users.roles import Role
 
 # What is sent to a page, {run} being a run, and what it says then. None: it is asked for.
 WRONG = [
-    ("/accounts/change", {"name": "owner", "act": "promote"}, "Another owner changes your own"),
-    ("/accounts/change", {"name": "viewer", "act": "promote"}, "The form names no act."),
+    (
+        "/accounts/change",
+        {"name": "owner", "act": "promote"},
+        "Only another owner can change your own",
+    ),
+    ("/accounts/change", {"name": "viewer", "act": "promote"}, "The form names no change."),
     ("/accounts/change", {"name": "nobody", "act": "disable"}, "Nothing was changed: there is no"),
     ("/accounts/remove-second-factor", {"name": "owner"}, "Remove your own second factor on its"),
     (
@@ -40,7 +44,7 @@ WRONG = [
         {"study": "minimal", "simulations": "9", "per_list": "5", "difference": "much"},
         "The difference must be a number",
     ),
-    ("/shared?report=none&link=x", None, "This link is not right, or it was ended. Ask whoever"),
+    ("/shared?report=none&link=x", None, "This link is not valid, or it was ended. Ask the sender"),
     ("/sign-in/back?state=x", None, "You are not signed in: the provider did not say so"),
 ]
 

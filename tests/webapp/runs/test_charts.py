@@ -8,11 +8,11 @@ from sqlalchemy import select
 from tests.webapp.conftest import LAUNCHED
 from webapp.database.models import Participant, RunSummary
 from webapp.jobs import housekeeping
-from webapp.jobs.housekeeping import due, summarise
+from webapp.jobs.housekeeping import list_runs_to_summarise, summarise_run
 from webapp.privacy.amendments import restrict
-from webapp.runs.blinding import unblind
-from webapp.runs.charts import charts_seen
-from webapp.runs.runs import study_as_launched
+from webapp.runs.blinding import unblind_run
+from webapp.runs.charts import load_visible_charts
+from webapp.runs.runs import load_launched_study
 from webapp.sessions.withdraw import Wish, withdraw
 
 pytestmark = pytest.mark.one_database
@@ -34,9 +34,9 @@ def test_charts_count_who_came_stayed_and_finished_and_hide_results_until_unblin
         first, second = session.scalars(select(Participant).order_by(Participant.id))
         first.consented_at, second.consented_at = LAUNCHED, LAUNCHED + timedelta(minutes=3)
         first.finished_at = LAUNCHED + timedelta(minutes=4)
-    summarise(sessions, run.ref, study_as_launched, clock())
+    summarise_run(sessions, run.ref, load_launched_study, clock())
     with sessions.begin() as session:
-        blind, at = charts_seen(session, run)
+        blind, at = load_visible_charts(session, run)
         assert at == clock()
         assert "accuracy" not in blind
         agreed = line(blind["recruitment"], "agreed")
@@ -45,9 +45,9 @@ def test_charts_count_who_came_stayed_and_finished_and_hide_results_until_unblin
         assert set(line(blind["recruitment"], "planned")) == {8}
         assert line(blind["attrition"], "participants") == [2, 2, *[1] * 7]
         assert line(blind["minutes"], "participants")[-1] == 1
-        unblind(session, run, by="a test", reason="the test looks", now=clock())
+        unblind_run(session, run, by="a test", reason="the test looks", now=clock())
     with sessions() as session:
-        seen, _ = charts_seen(session, run)
+        seen, _ = load_visible_charts(session, run)
     assert "accuracy" in seen
     assert all(0 <= share <= 100 for share in line(seen["accuracy"], "% as expected"))
 
@@ -56,7 +56,7 @@ def test_a_run_that_was_summarised_before_charts_were_kept_draws_nothing(run, se
     with sessions.begin() as session:
         session.add(RunSummary(run_id=run.id, made_at=LAUNCHED, took_s=0.0, responses=0))
         session.flush()
-        assert charts_seen(session, run) == ({}, None)
+        assert load_visible_charts(session, run) == ({}, None)
 
 
 @pytest.fixture
@@ -66,7 +66,7 @@ def two_drawn(app, run, start, sessions, clock):
         visitor = start(run)
         visitor.answer_all()
         visitor.questionnaire(native_language="English")
-    summarise(sessions, run.ref, study_as_launched, clock())
+    summarise_run(sessions, run.ref, load_launched_study, clock())
     record = app.extensions["parallax"].record
 
     def wish(what):
@@ -79,7 +79,7 @@ def two_drawn(app, run, start, sessions, clock):
 
 def drawn(sessions, run):
     with sessions() as session:
-        return charts_seen(session, run)[0]
+        return load_visible_charts(session, run)[0]
 
 
 def test_what_somebody_erased_is_drawn_no_more_at_once(two_drawn, run, sessions, clock, app):
@@ -87,13 +87,13 @@ def test_what_somebody_erased_is_drawn_no_more_at_once(two_drawn, run, sessions,
     two_drawn(lambda session, who, record: withdraw(session, who, Wish.ERASE, clock(), record))
     assert drawn(sessions, run) == {}
     # Also where as many answers came as were erased.
-    assert due(app.extensions["parallax"]) == [run.ref]
+    assert list_runs_to_summarise(app.extensions["parallax"]) == [run.ref]
 
 
 def test_nothing_of_whom_no_use_is_allowed_is_drawn(two_drawn, run, sessions, clock):
     two_drawn(lambda session, who, record: restrict(session, who, clock(), record))
     assert drawn(sessions, run) == {}
-    summarise(sessions, run.ref, study_as_launched, clock())
+    summarise_run(sessions, run.ref, load_launched_study, clock())
     charts = drawn(sessions, run)
     assert sum(line(charts["minutes"], "participants")) == 1
     assert line(charts["recruitment"], "agreed")[-1] == 1
@@ -104,13 +104,13 @@ def test_nothing_of_whom_no_use_is_allowed_is_drawn(two_drawn, run, sessions, cl
 def test_what_was_drawn_while_somebody_erased_is_not_kept(
     two_drawn, run, sessions, clock, monkeypatch
 ):
-    kept = housekeeping.charts_of
+    kept = housekeeping.compute_charts
 
     def meanwhile(*arguments):
         made = kept(*arguments)
         two_drawn(lambda session, who, record: restrict(session, who, clock(), record))
         return made
 
-    monkeypatch.setattr(housekeeping, "charts_of", meanwhile)
-    summarise(sessions, run.ref, study_as_launched, clock())
+    monkeypatch.setattr(housekeeping, "compute_charts", meanwhile)
+    summarise_run(sessions, run.ref, load_launched_study, clock())
     assert drawn(sessions, run) == {}

@@ -17,8 +17,8 @@ from experiment.tables.files import read_table
 from experiment.tables.schemas import ITEMS, LISTS, PARTICIPANTS, TRIALS
 from tests.experiment.design.small_studies import DESIGNS
 from webapp.database.engine import reading
-from webapp.runs.exclude import exclude
-from webapp.runs.export import export
+from webapp.runs.exclude import store_verdicts
+from webapp.runs.export import export_run
 
 pytestmark = pytest.mark.one_database
 
@@ -37,9 +37,9 @@ def study(request: pytest.FixtureRequest):
 def exported(study, send, sessions, simulated_run, tmp_path) -> Path:
     send(participants=study.design.n_places)
     with sessions.begin() as session:
-        exclude(session, session.merge(simulated_run), datetime(2026, 3, 1, tzinfo=UTC))
+        store_verdicts(session, session.merge(simulated_run), datetime(2026, 3, 1, tzinfo=UTC))
     with reading(sessions) as session:
-        export(session, simulated_run, tmp_path / "export")
+        export_run(session, simulated_run, tmp_path / "export")
     return tmp_path / "export"
 
 

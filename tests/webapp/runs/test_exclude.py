@@ -12,8 +12,8 @@ from experiment.studies.study import Study
 from webapp.core.clock import utc_now
 from webapp.database.models import Participant, Place, Verdict
 from webapp.errors import RunError
-from webapp.runs.exclude import Exclusion, exclude
-from webapp.runs.launch import launch
+from webapp.runs.exclude import ExclusionCounts, store_verdicts
+from webapp.runs.launch import launch_run
 from webapp.runs.runs import close_run
 
 pytestmark = pytest.mark.one_database
@@ -23,9 +23,9 @@ pytestmark = pytest.mark.one_database
 def decide(sessions, simulated_run):
     """Return a function that applies the rules and gives what came of it."""
 
-    def pass_over() -> tuple[Exclusion, list[Verdict]]:
+    def pass_over() -> tuple[ExclusionCounts, list[Verdict]]:
         with sessions.begin() as session:
-            result = exclude(session, simulated_run, utc_now())
+            result = store_verdicts(session, simulated_run, utc_now())
         with sessions() as session:
             return result, list(session.scalars(select(Verdict).order_by(Verdict.id)))
 
@@ -35,7 +35,7 @@ def decide(sessions, simulated_run):
 def test_who_makes_no_error_is_kept(send, decide):
     send(participants=3, responder="accurate", accuracy=1.0)
     result, verdicts = decide()
-    assert result == Exclusion(decided=3, kept=3, excluded=0)
+    assert result == ExclusionCounts(decided=3, kept=3, excluded=0)
     assert {v.evidence for v in verdicts} == {
         "0 errors on the 4 trials of simple_agreement; at most 1 allowed"
     }
@@ -44,7 +44,7 @@ def test_who_makes_no_error_is_kept(send, decide):
 def test_who_always_takes_the_first_is_excluded_by_the_rule(send, decide):
     send(participants=3, responder="always_first")
     result, verdicts = decide()
-    assert result == Exclusion(decided=3, kept=0, excluded=3)
+    assert result == ExclusionCounts(decided=3, kept=0, excluded=3)
     assert {(v.kept, v.rule) for v in verdicts} == {(False, "max_errors")}
     assert {v.evidence for v in verdicts} == {
         "2 errors on the 4 trials of simple_agreement; at most 1 allowed"
@@ -56,7 +56,7 @@ def test_a_second_pass_decides_about_newcomers_only(send, decide):
     _, first = decide()
     send(participants=2, responder="accurate", accuracy=1.0)
     result, both = decide()
-    assert result == Exclusion(decided=2, kept=2, excluded=3)
+    assert result == ExclusionCounts(decided=2, kept=2, excluded=3)
     assert [v.decided_at for v in both[:3]] == [v.decided_at for v in first]
     assert decide()[0].decided == 0
 
@@ -65,16 +65,16 @@ def test_a_second_pass_decides_about_newcomers_only(send, decide):
 def test_two_passes_at_once_decide_once(send, sessions, simulated_run):
     send(participants=3, responder="accurate", accuracy=1.0)
 
-    def second() -> Exclusion:
+    def second() -> ExclusionCounts:
         with sessions.begin() as session:
-            return exclude(session, simulated_run, utc_now())
+            return store_verdicts(session, simulated_run, utc_now())
 
     with ThreadPoolExecutor(1) as pool:
         with sessions.begin() as session:
-            assert exclude(session, simulated_run, utc_now()).decided == 3
+            assert store_verdicts(session, simulated_run, utc_now()).decided == 3
             other = pool.submit(second)
             wait_until_held_up(session.get_bind(), other)
-        assert other.result() == Exclusion(decided=0, kept=3, excluded=0)
+        assert other.result() == ExclusionCounts(decided=0, kept=3, excluded=0)
 
 
 def wait_until_held_up(engine: Engine, other: Future) -> None:
@@ -94,13 +94,13 @@ def is_held_up(engine: Engine) -> bool:
 
 def test_who_did_not_finish_gets_no_verdict(start, simulated_run, decide):
     start(simulated_run).answer_all()
-    assert decide() == (Exclusion(decided=0, kept=0, excluded=0), [])
+    assert decide() == (ExclusionCounts(decided=0, kept=0, excluded=0), [])
 
 
 def test_another_run_s_participants_are_left_alone(send, sessions, run):
     send()
     with sessions.begin() as session:
-        assert exclude(session, run, utc_now()) == Exclusion(0, 0, 0)
+        assert store_verdicts(session, run, utc_now()) == ExclusionCounts(0, 0, 0)
         assert session.scalars(select(Verdict)).all() == []
 
 
@@ -123,16 +123,16 @@ def test_where_the_study_replaces_the_excluded_their_places_go_to_others(
     (folder / "study.toml").write_text(toml, encoding="utf-8")
     with sessions.begin() as session:
         replacing = load_study(str(folder))
-        run = launch(session, replacing, 1, "simulator", now=utc_now(), code_version="0")
+        run = launch_run(session, replacing, 1, "simulator", now=utc_now(), code_version="0")
 
-    def decide() -> Exclusion:
+    def decide() -> ExclusionCounts:
         with sessions.begin() as session:
-            return exclude(session, run, utc_now())
+            return store_verdicts(session, run, utc_now())
 
     send(run=run, responder="always_first")
-    assert decide() == Exclusion(decided=8, kept=0, excluded=8)
+    assert decide() == ExclusionCounts(decided=8, kept=0, excluded=8)
     send(run=run, responder="accurate", accuracy=1.0)
-    assert decide() == Exclusion(decided=8, kept=8, excluded=8)
+    assert decide() == ExclusionCounts(decided=8, kept=8, excluded=8)
     with sessions() as session:
         holders = select(Participant.id).join(Place, Place.participant_id == Participant.id)
         kept = select(Verdict.participant_id).where(Verdict.kept)
@@ -169,7 +169,7 @@ def run_with(sessions, tmp_path, study):
     def launched(rule: str):
         with sessions.begin() as session:
             chosen = study_with(tmp_path, study, rule)
-            return launch(session, chosen, 1, "simulator", now=utc_now(), code_version="0")
+            return launch_run(session, chosen, 1, "simulator", now=utc_now(), code_version="0")
 
     return launched
 
@@ -184,7 +184,9 @@ def test_rules_see_trials_times_conditions_and_the_questionnaire(sessions, send,
     )
     send(run=run, participants=2, responder="accurate", accuracy=1.0)
     with sessions.begin() as session:
-        assert exclude(session, run, utc_now()) == Exclusion(decided=2, kept=0, excluded=2)
+        assert store_verdicts(session, run, utc_now()) == ExclusionCounts(
+            decided=2, kept=0, excluded=2
+        )
     with sessions() as session:
         evidence = session.scalars(select(Verdict.evidence)).first()
     assert "incomplete (within bounds): 0 of" in evidence
@@ -201,11 +203,11 @@ def test_a_comparison_of_all_waits_until_the_run_is_closed_and_changes_no_verdic
         pytest.raises(RunError, match=r"compares all participants.* is open: later participants"),
         sessions.begin() as session,
     ):
-        exclude(session, run, utc_now())
+        store_verdicts(session, run, utc_now())
     with sessions.begin() as session:
         assert session.scalars(select(Verdict)).all() == []
         close_run(session, session.merge(run), utc_now())
-        assert exclude(session, session.merge(run), utc_now()) == Exclusion(3, 3, 0)
+        assert store_verdicts(session, session.merge(run), utc_now()) == ExclusionCounts(3, 3, 0)
     with sessions() as session:
         first = [(one.kept, one.evidence) for one in session.scalars(select(Verdict))]
     with sessions.begin() as session:
@@ -213,7 +215,7 @@ def test_a_comparison_of_all_waits_until_the_run_is_closed_and_changes_no_verdic
     send(run=run, participants=2, responder="always_first")
     with sessions.begin() as session:
         close_run(session, session.merge(run), utc_now())
-        assert exclude(session, session.merge(run), utc_now()).decided == 2
+        assert store_verdicts(session, session.merge(run), utc_now()).decided == 2
     with sessions() as session:
         verdicts = [
             (one.kept, one.evidence)

@@ -25,8 +25,8 @@ from webapp.core.clock import utc_now
 from webapp.database.engine import reading
 from webapp.database.models import Answer, Event, Participant, Payment, Run
 from webapp.errors import RunError
-from webapp.runs.exclude import exclude
-from webapp.runs.export import export
+from webapp.runs.exclude import store_verdicts
+from webapp.runs.export import export_run
 
 pytestmark = pytest.mark.one_database
 
@@ -42,7 +42,7 @@ def write(sessions, simulated_run, folder):
 
     def to_folder(run: Run = simulated_run):
         with reading(sessions) as session:
-            return export(session, run, folder)
+            return export_run(session, run, folder)
 
     return to_folder
 
@@ -51,7 +51,7 @@ def write(sessions, simulated_run, folder):
 def exported_here(send, sessions, simulated_run, write, folder) -> Path:
     send(participants=2)
     with sessions.begin() as session:
-        exclude(session, simulated_run, utc_now())
+        store_verdicts(session, simulated_run, utc_now())
         for person in session.scalars(select(Participant)):
             session.add_all(payments(person))
             session.add(Event(participant_id=person.id, kind="left", detail={}, at=utc_now()))
@@ -289,7 +289,7 @@ def test_an_earlier_export_is_replaced_as_a_whole(send, write, folder):
 
 
 def break_off_at(table, monkeypatch):
-    whole = export_flow.export_rows
+    whole = export_flow.stream_rows
 
     def broken(session, run, schema):
         rows = whole(session, run, schema)
@@ -298,7 +298,7 @@ def break_off_at(table, monkeypatch):
             raise KeyboardInterrupt
         yield from rows
 
-    monkeypatch.setattr(export_flow, "export_rows", broken)
+    monkeypatch.setattr(export_flow, "stream_rows", broken)
 
 
 @pytest.mark.parametrize("table", [EXPORT_TABLES[0], RESPONSES], ids=lambda table: table.name)

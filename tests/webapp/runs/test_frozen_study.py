@@ -14,7 +14,7 @@ from experiment.studies.load import load_study
 from experiment.studies.study import Study
 from webapp.database.models import Run, StudyFile
 from webapp.errors import RunError
-from webapp.runs.runs import study_as_launched
+from webapp.runs.runs import load_launched_study
 
 pytestmark = pytest.mark.one_database
 
@@ -36,7 +36,7 @@ def test_the_study_outlives_its_folder(own_study, launched, sessions):
     texts = [own_study.text(page) for page in ("consent", "instructions", "debrief")]
     shutil.rmtree(own_study.folder)
     with sessions() as session:
-        study = study_as_launched(session, run)
+        study = load_launched_study(session, run)
     assert [study.text(page) for page in ("consent", "instructions", "debrief")] == texts
     assert read_practice(study) == practice
     assert study.exclusion == own_study.exclusion
@@ -46,7 +46,7 @@ def test_the_study_stays_what_it_was_when_its_folder_changes(own_study, launched
     run, before = launched(own_study), own_study.text("consent")
     (own_study.folder / "texts" / "en" / "consent.md").write_text("Another text.")
     with sessions() as session:
-        assert study_as_launched(session, run).text("consent") == before
+        assert load_launched_study(session, run).text("consent") == before
 
 
 def test_the_pages_are_shown_without_the_folder(own_study, launched, client):
@@ -83,4 +83,4 @@ def test_a_run_whose_study_was_lost_says_what_to_do(run, sessions):
     with sessions() as session:
         session.execute(delete(StudyFile))
         with pytest.raises(RunError, match=r"not in the database.*Put the folder back"):
-            study_as_launched(session, run)
+            load_launched_study(session, run)

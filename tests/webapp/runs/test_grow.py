@@ -8,7 +8,7 @@ from sqlalchemy import select
 from experiment.design.session import session_number
 from webapp.database.models import Participant, Place, Run, Trial
 from webapp.errors import RunError
-from webapp.runs.launch import MOST_ADDED, grow
+from webapp.runs.launch import MOST_ADDED, add_places_to_run
 from webapp.sessions.assign import has_free_place
 from webapp.users.roles import Role
 
@@ -24,7 +24,7 @@ def test_a_full_run_takes_people_again_as_many_in_each_list(run, start, sessions
         start(run)
     with sessions.begin() as session:
         assert not has_free_place(session, session.get_one(Run, run.id))
-        n_places = grow(session, session.get_one(Run, run.id), 2)
+        n_places = add_places_to_run(session, session.get_one(Run, run.id), 2)
     after = _places(sessions)
     assert after == Counter({number: places + 2 for number, places in before.items()})
     assert n_places == after.total()
@@ -60,7 +60,7 @@ def test_no_two_sessions_have_one_number(study):
 def test_a_number_that_makes_no_sense_adds_nothing(n_per_list, run, sessions):
     before = _places(sessions)
     with pytest.raises(RunError, match="a whole number from 1"), sessions.begin() as session:
-        grow(session, session.get_one(Run, run.id), n_per_list)
+        add_places_to_run(session, session.get_one(Run, run.id), n_per_list)
     assert _places(sessions) == before
 
 

@@ -14,10 +14,10 @@ from webapp.commands.integrity import integrity
 from webapp.database.engine import reading
 from webapp.database.models import Participant, Run
 from webapp.privacy.own_data import own_data
-from webapp.runs.blinding import unblind
-from webapp.runs.export_queries import export_rows, export_tables
-from webapp.runs.launch import launch
-from webapp.runs.runs import named_run
+from webapp.runs.blinding import unblind_run
+from webapp.runs.export_queries import list_export_tables, stream_rows
+from webapp.runs.launch import launch_run
+from webapp.runs.runs import find_named_run
 
 STUDY = load_study(str(Path(__file__).parents[3] / "docs" / "humanness"))
 pytestmark = pytest.mark.one_database
@@ -27,7 +27,7 @@ PICTURES = {"mueller_lyer", "ebbinghaus", "cafe_wall", "robot", "planets", "oran
 @pytest.fixture
 def block_run(sessions, clock) -> Run:
     with sessions() as session:
-        run = launch(session, STUDY, 1, "direct", now=clock(), code_version="0")
+        run = launch_run(session, STUDY, 1, "direct", now=clock(), code_version="0")
         session.commit()
         return run
 
@@ -50,9 +50,9 @@ def answered(client, block_run) -> str:
 
 def test_answers_are_held_against_published_rates(answered, block_run, sessions):
     with reading(sessions) as session:
-        run = named_run(session, block_run.ref)
-        assert HUMANNESS in export_tables(session, run, STUDY)
-        rows = list(export_rows(session, run, HUMANNESS))
+        run = find_named_run(session, block_run.ref)
+        assert HUMANNESS in list_export_tables(session, run, STUDY)
+        rows = list(stream_rows(session, run, HUMANNESS))
         person = session.query(Participant).one()
         told = own_data(session, run, STUDY, person)["people_or_program_by_published_rates"]
     assert {row["item_id"] for row in rows} == PICTURES
@@ -71,10 +71,10 @@ def test_the_command_tells_of_it_once_the_run_is_unblinded(
         arguments = [block_run.ref, "--all", "--instance", str(instance)]
         return CliRunner().invoke(integrity, arguments, catch_exceptions=False).output
 
-    assert "told once the run is unblinded" in said() and "Published by" not in said()
+    assert "shown once the run is unblinded" in said() and "Published by" not in said()
     with sessions.begin() as session:
-        run = named_run(session, block_run.ref)
-        unblind(session, run, by="a test", reason="the test looks", now=clock())
+        run = find_named_run(session, block_run.ref)
+        unblind_run(session, run, by="a test", reason="the test looks", now=clock())
     assert "Published by: Affonso" in said() and "it excludes nobody" in said()
 
 

@@ -13,10 +13,10 @@ from tests.webapp.conftest import Visitor, start_run
 from tests.webapp.runs.test_exclude import study_with
 from webapp.database.engine import reading
 from webapp.database.models import Event, Participant, Run, Verdict
-from webapp.runs.exclude import exclude
-from webapp.runs.export import export
-from webapp.runs.integrity import certificates, flags_of
-from webapp.runs.runs import study_as_launched
+from webapp.runs.exclude import store_verdicts
+from webapp.runs.export import export_run
+from webapp.runs.integrity import get_flags, make_certificates
+from webapp.runs.runs import load_launched_study
 from webapp.users.roles import Role
 
 FACTS = {
@@ -73,12 +73,12 @@ def measured(rt_ms: float, hold_ms: float) -> dict[str, object]:
 
 def test_a_script_is_flagged_and_excluded_and_a_person_is_neither(program, sessions, run, clock):
     with sessions.begin() as session:
-        found = list(certificates(session, run, study_as_launched(session, run)))
-        flags = [set(flags_of(run, one)) for _, one in found]
+        found = list(make_certificates(session, run, load_launched_study(session, run)))
+        flags = [set(get_flags(run, one)) for _, one in found]
         assert flags == [set(), {"impossible_time", "agent_likelihood"}]
         assert found[0][1].excess_ms == pytest.approx(-20_150, abs=1)
         assert found[1][1].excess_ms == pytest.approx(8 * 3460)
-        exclude(session, run, clock())
+        store_verdicts(session, run, clock())
     with reading(sessions) as session:
         verdicts = session.scalars(select(Verdict).order_by(Verdict.id)).all()
     assert [(one.kept, one.rule) for one in verdicts] == [(True, ""), (False, "impossible_time")]
@@ -96,16 +96,16 @@ def test_every_sign_of_automation_together_excludes_nobody_by_itself(
         assert visitor.answer(n, rt_ms=3500.0, trusted=False).status_code == 200
     visitor.questionnaire(native_language="English")
     with sessions.begin() as session:
-        found = list(certificates(session, plain, study_as_launched(session, plain)))
-        assert {"impossible_time", "agent_likelihood"} <= set(flags_of(plain, found[0][1]))
-        exclude(session, plain, clock())
+        found = list(make_certificates(session, plain, load_launched_study(session, plain)))
+        assert {"impossible_time", "agent_likelihood"} <= set(get_flags(plain, found[0][1]))
+        store_verdicts(session, plain, clock())
         rules = {verdict.rule for verdict in session.scalars(select(Verdict))}
-    assert not rules & set(flags_of(plain, found[0][1]))
+    assert not rules & set(get_flags(plain, found[0][1]))
 
 
 def test_an_export_tells_of_both_and_of_the_events(program, sessions, run, tmp_path):
     with reading(sessions) as session:
-        export(session, run, tmp_path / "export")
+        export_run(session, run, tmp_path / "export")
     rows = list(read_table(INTEGRITY, tmp_path / "export" / "integrity.csv"))
     assert [row["flags"] for row in rows] == ["", "impossible_time agent_likelihood"]
     assert "measured=3." in rows[1]["signals"]
@@ -126,7 +126,9 @@ def test_times_of_somebody_else_are_known_again(person, start, run, clock, sessi
     for n in range(1, 9):
         copy.answer(n, **measured(900.5 + 131.3 * n, 60 + 7 * (n % 3)))
     with reading(sessions) as session:
-        found = [one for _, one in certificates(session, run, study_as_launched(session, run))]
+        found = [
+            one for _, one in make_certificates(session, run, load_launched_study(session, run))
+        ]
     assert [one.n_copied for one in found] == [0, 8], "who gave them first did not copy them"
 
 
@@ -164,8 +166,10 @@ def test_what_is_pasted_is_counted_and_never_kept(person, start, run, sessions, 
         pasting.questionnaire(native_language="", _pasted=told)
     pasting.questionnaire(native_language="English, pasted", _pasted='{"native_language": 15}')
     with reading(sessions) as session:
-        found = [one for _, one in certificates(session, run, study_as_launched(session, run))]
-        export(session, run, tmp_path / "export")
+        found = [
+            one for _, one in make_certificates(session, run, load_launched_study(session, run))
+        ]
+        export_run(session, run, tmp_path / "export")
     assert [one.n_pasted for one in found] == [0, 1]
     events = read_table(EVENTS, tmp_path / "export" / "events.csv")
     pasted = [json.loads(row["detail"]) for row in events if row["kind"] == "pasted"]

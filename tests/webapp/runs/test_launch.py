@@ -9,13 +9,13 @@ from experiment.errors import DesignError, UnknownNameError
 from experiment.studies.load import load_study
 from webapp.database.models import Place, Run, RunItem
 from webapp.errors import RunError
-from webapp.runs.launch import launch
+from webapp.runs.launch import launch_run
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 
 
 def start(session, study, seed=1, recruiter="direct"):
-    return launch(session, study, seed, recruiter, now=NOW, code_version="0.1.0+gabc")
+    return launch_run(session, study, seed, recruiter, now=NOW, code_version="0.1.0+gabc")
 
 
 def count(session, model) -> int:

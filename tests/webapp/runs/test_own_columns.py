@@ -15,8 +15,8 @@ from experiment.materials.read import item_table, load_items
 from experiment.studies.load import BUILT_IN, load_study
 from experiment.tables.files import write_table
 from webapp.database.engine import reading
-from webapp.runs.exclude import exclude
-from webapp.runs.export import export
+from webapp.runs.exclude import store_verdicts
+from webapp.runs.export import export_run
 
 pytestmark = pytest.mark.one_database
 
@@ -54,10 +54,10 @@ def test_the_export_and_the_analysis_keep_them(
     send(participants=4)
     with sessions.begin() as session:
         run = session.merge(simulated_run)
-        exclude(session, run, datetime(2026, 3, 1, tzinfo=UTC))
+        store_verdicts(session, run, datetime(2026, 3, 1, tzinfo=UTC))
     folder = tmp_path / "export"
     with reading(sessions) as session:
-        export(session, simulated_run, folder)
+        export_run(session, simulated_run, folder)
     other = ".csv" if suffix == ".parquet" else ".parquet"
     (folder / f"items{other}").unlink()
     loaded = load_run(folder)
@@ -73,7 +73,7 @@ def test_the_export_and_the_analysis_keep_them(
 def test_the_codebook_names_them(study, send, sessions, simulated_run, tmp_path):
     send(participants=1)
     with reading(sessions) as session:
-        export(session, simulated_run, tmp_path / "export")
+        export_run(session, simulated_run, tmp_path / "export")
     package = json.loads((tmp_path / "export" / "datapackage.json").read_text("utf-8"))
     items = next(table for table in package["resources"] if table["name"] == "items")
     assert items["schema"]["fields"][-1]["name"] == "source"

@@ -8,9 +8,9 @@ from sqlalchemy import event, insert, select, update
 from tests.webapp.conftest import LAUNCHED
 from webapp.database.models import Event, Participant, Response, SessionSummary, Trial
 from webapp.database.models import RunItem as Item
-from webapp.jobs.housekeeping import summarise
-from webapp.runs.people_table import BY_SUMMARY, ON_A_PAGE, Wanted, people_table
-from webapp.runs.runs import study_as_launched
+from webapp.jobs.housekeeping import summarise_run
+from webapp.runs.people_table import BY_SUMMARY, ON_A_PAGE, PeopleFilter, make_people_table
+from webapp.runs.runs import load_launched_study
 from webapp.sessions.withdraw import erase_given
 
 N = 120
@@ -53,7 +53,7 @@ def crowd(sessions, run):
 def pages(session, run, **wanted):
     number, refs = 1, []
     while True:
-        table = people_table(session, run, Wanted(page=number, **wanted))
+        table = make_people_table(session, run, PeopleFilter(page=number, **wanted))
         refs += [each.participant.ref for each in table.people]
         if not table.more:
             return refs, table
@@ -76,7 +76,7 @@ def twins(sessions):
 def test_every_page_together_shows_everybody_once_and_who_has_no_summary_last(
     crowd, sessions, clock, sort
 ):
-    assert summarise(sessions, crowd.ref, study_as_launched, clock()) == N - 10
+    assert summarise_run(sessions, crowd.ref, load_launched_study, clock()) == N - 10
     with sessions() as session:
         refs, last = pages(session, crowd, sort=sort)
     assert (len(refs), len(set(refs)), last.total) == (N, N, N)
@@ -85,13 +85,13 @@ def test_every_page_together_shows_everybody_once_and_who_has_no_summary_last(
 
 
 def test_a_summary_s_order_is_that_of_the_answers(crowd, sessions, clock):
-    summarise(sessions, crowd.ref, study_as_launched, clock())
+    summarise_run(sessions, crowd.ref, load_launched_study, clock())
     with sessions() as session:
-        found = people_table(session, crowd, Wanted(sort="rt")).people
+        found = make_people_table(session, crowd, PeopleFilter(sort="rt")).people
         times = [each.signals.median_rt_ms for each in found]
         hidden = [
             each.signals.hidden
-            for each in people_table(session, crowd, Wanted(sort="hidden")).people
+            for each in make_people_table(session, crowd, PeopleFilter(sort="hidden")).people
         ]
     assert times == sorted(times) and len(set(times)) > 1
     assert hidden == sorted(hidden, reverse=True) and set(hidden) == {0, 1}
@@ -99,7 +99,7 @@ def test_a_summary_s_order_is_that_of_the_answers(crowd, sessions, clock):
 
 @pytest.mark.parametrize("sort", ["arrival", "flags"])
 def test_filters_hold_on_every_page(crowd, sessions, clock, sort):
-    summarise(sessions, crowd.ref, study_as_launched, clock())
+    summarise_run(sessions, crowd.ref, load_launched_study, clock())
     with sessions() as session:
         refs, table = pages(session, crowd, sort=sort, state="finished")
         one, _ = pages(session, crowd, sort=sort, search="p017")
@@ -109,18 +109,18 @@ def test_filters_hold_on_every_page(crowd, sessions, clock, sort):
 
 
 def test_a_page_costs_the_same_statements_and_rows_however_many_there_are(crowd, sessions, clock):
-    summarise(sessions, crowd.ref, study_as_launched, clock())
+    summarise_run(sessions, crowd.ref, load_launched_study, clock())
     spent = []
     with sessions() as session:
         engine = session.get_bind()
         event.listen(engine, "before_cursor_execute", lambda *_: spent.append(1))
-        table = people_table(session, crowd, Wanted(sort="flags"))
+        table = make_people_table(session, crowd, PeopleFilter(sort="flags"))
     assert len(table.people) == ON_A_PAGE
     assert len(spent) <= 8
 
 
 def test_whoever_has_everything_erased_has_no_summary_either(crowd, sessions, clock):
-    summarise(sessions, crowd.ref, study_as_launched, clock())
+    summarise_run(sessions, crowd.ref, load_launched_study, clock())
     with sessions.begin() as session:
         person = session.scalars(select(Participant).where(Participant.ref == "p001")).one()
         erase_given(session, person)
@@ -136,7 +136,7 @@ def test_nobody_is_told_to_have_the_times_of_somebody_who_was_erased(crowd, sess
         )
         of_theirs = update(Response).where(Response.trial_id.in_(same))
         session.execute(of_theirs.values(rt_ms=512.5, release_ms=80.25))
-    summarise(sessions, crowd.ref, study_as_launched, clock())
+    summarise_run(sessions, crowd.ref, load_launched_study, clock())
     assert {ref: names for ref, names in twins(sessions).items() if names} == {
         "p001": ["p002", "p003"], "p002": ["p001", "p003"], "p003": ["p001", "p002"],
     }  # fmt: skip
@@ -155,15 +155,15 @@ def test_who_is_erased_while_sessions_are_summarised_is_named_by_none(crowd, ses
             with sessions.begin() as other:
                 erase_given(other, other.scalars(select(Participant).filter_by(ref="p001")).one())
                 other.add(Event(participant_id=1, kind="erased", detail={}, at=clock()))
-        return study_as_launched(session, run)
+        return load_launched_study(session, run)
 
     asked = []
-    summarise(sessions, crowd.ref, study_of, clock())
+    summarise_run(sessions, crowd.ref, study_of, clock())
     assert twins(sessions) == {}
 
 
 def test_summaries_made_anew_replace_the_old_ones(crowd, sessions, clock):
     for _ in range(2):
-        assert summarise(sessions, crowd.ref, study_as_launched, clock()) == N - 10
+        assert summarise_run(sessions, crowd.ref, load_launched_study, clock()) == N - 10
     with sessions() as session:
         assert len(session.scalars(select(SessionSummary)).all()) == N - 10

@@ -20,8 +20,8 @@ from experiment.studies.load import load_study
 from tests.analysis.small_run import compared, write_scores
 from tests.experiment.responses.studies import PRESENTATIONS
 from webapp.database.engine import reading
-from webapp.runs.exclude import exclude
-from webapp.runs.export import export
+from webapp.runs.exclude import store_verdicts
+from webapp.runs.export import export_run
 
 pytestmark = pytest.mark.one_database
 
@@ -39,9 +39,9 @@ def folder(study, send, sessions, simulated_run, tmp_path) -> Path:
     outcomes = send(participants=study.design.n_places, responder="accurate", accuracy=1.0)
     assert not [outcome.problem for outcome in outcomes if outcome.problem]
     with sessions.begin() as session:
-        exclude(session, session.merge(simulated_run), datetime(2026, 3, 1, tzinfo=UTC))
+        store_verdicts(session, session.merge(simulated_run), datetime(2026, 3, 1, tzinfo=UTC))
     with reading(sessions) as session:
-        export(session, simulated_run, tmp_path / "export")
+        export_run(session, simulated_run, tmp_path / "export")
     return tmp_path / "export"
 
 

@@ -12,8 +12,8 @@ from experiment.responses.registry import response_of
 from experiment.studies.load import load_study
 from tests.webapp.conftest import Visitor, start_run
 from webapp.database.engine import reading
-from webapp.runs.integrity import certificates, flags_of
-from webapp.runs.runs import study_as_launched
+from webapp.runs.integrity import get_flags, make_certificates
+from webapp.runs.runs import load_launched_study
 
 pytestmark = pytest.mark.one_database
 
@@ -82,7 +82,7 @@ def answered(visitor: Visitor, study, clock, *, faster: float = 1.0, **page: boo
 
 def found(sessions, run):
     with reading(sessions) as session:
-        [(_, seen)] = certificates(session, run, study_as_launched(session, run))
+        [(_, seen)] = make_certificates(session, run, load_launched_study(session, run))
     return seen
 
 
@@ -92,14 +92,14 @@ def test_an_honest_reader_is_neither_flagged_nor_excluded(study, run, sessions, 
     seen = found(sessions, run)
     assert seen.n_intervals >= 9
     assert seen.mismatch_share == 0 and seen.unexplained_ms == pytest.approx(60)
-    assert flags_of(run, seen) == {}
+    assert get_flags(run, seen) == {}
     assert TimingMismatch().judge(Answered((), certificate=seen))[0] is True
 
 
 @pytest.mark.parametrize("study", READ, indirect=True)
 def test_a_reader_who_claims_times_that_did_not_pass_is_flagged(study, run, sessions, start, clock):
     answered(start(run), study, clock, faster=40)
-    assert "timing_mismatch" in flags_of(run, found(sessions, run))
+    assert "timing_mismatch" in get_flags(run, found(sessions, run))
 
 
 @pytest.mark.parametrize("study", ["self_paced", "read_then_rate"], indirect=True)
@@ -108,7 +108,7 @@ def test_times_from_a_page_that_did_not_measure_the_wait_are_not_compared(
 ):
     answered(start(run), study, clock, measures_wait=False)
     seen = found(sessions, run)
-    assert seen.n_intervals == 0 and flags_of(run, seen) == {}
+    assert seen.n_intervals == 0 and get_flags(run, seen) == {}
     assert TimingMismatch().judge(Answered((), certificate=seen))[0] is None
 
 

@@ -15,8 +15,8 @@ from experiment.studies.load import load_study
 from tests.analysis.small_run import compared
 from tests.documentation.examples import ROOT, named_blocks
 from webapp.database.engine import reading
-from webapp.runs.exclude import exclude
-from webapp.runs.export import export
+from webapp.runs.exclude import store_verdicts
+from webapp.runs.export import export_run
 
 pytestmark = pytest.mark.one_database
 BLOCKS = named_blocks((ROOT / "docs" / "plugins.md").read_text(encoding="utf-8"))
@@ -75,9 +75,9 @@ def test_it_is_shown_stored_exported_and_compared(
     outcomes = send(responder="accurate", accuracy=1.0)
     assert not [outcome.problem for outcome in outcomes if outcome.problem]
     with sessions.begin() as session:
-        exclude(session, session.merge(simulated_run), clock())
+        store_verdicts(session, session.merge(simulated_run), clock())
     with reading(sessions) as session:
-        export(session, simulated_run, tmp_path / "export")
+        export_run(session, simulated_run, tmp_path / "export")
     run = load_run(tmp_path / "export")
     whole = run.responses[run.responses["participant"].isin(run.verdicts["participant"])]
     assert (whole["thumb"] == whole["version"].map({"good": "yes", "bad": "no"})).all()

@@ -10,7 +10,7 @@ from experiment.studies.load import load_study
 from tests.webapp.participant.test_wording import worded
 from webapp.database.engine import reading
 from webapp.database.models import Answer, Participant
-from webapp.runs.exclude import exclude
+from webapp.runs.exclude import store_verdicts
 
 pytestmark = pytest.mark.one_database
 
@@ -28,7 +28,7 @@ def study(tmp_path):
 def test_each_level_answers_its_own_questions(study, send, sessions, simulated_run):
     send(participants=4)
     with sessions.begin() as session:
-        exclude(session, session.merge(simulated_run), datetime(2026, 3, 1, tzinfo=UTC))
+        store_verdicts(session, session.merge(simulated_run), datetime(2026, 3, 1, tzinfo=UTC))
     asked: dict[str, set[str]] = defaultdict(set)
     with reading(sessions) as session:
         rows = select(Participant.list, Answer.field).join(

@@ -16,7 +16,7 @@ from tests.patience import PATIENCE_S
 from webapp.core.clock import utc_now
 from webapp.database.engine import make_sessions, open_database, reading
 from webapp.database.models import Participant, Response
-from webapp.runs.launch import launch
+from webapp.runs.launch import launch_run
 from webapp.server import server_control as server
 
 
@@ -52,7 +52,7 @@ def link(url) -> str:
     engine = open_database(url)
     with make_sessions(engine).begin() as session:
         study = load_study("minimal")
-        run = launch(session, study, 1, "direct", now=utc_now(), code_version="0")
+        run = launch_run(session, study, 1, "direct", now=utc_now(), code_version="0")
     engine.dispose()
     return f"/run/{run.ref}"
 

@@ -11,7 +11,7 @@ from benchmarks.static_study import Browser, Person, larger_minimal, opened, run
 from parallax import cli
 from webapp.database.engine import make_engine
 from webapp.database.models import Answer, Participant, Response, Run
-from webapp.serverless.session_files import checksum
+from webapp.serverless.session_files import compute_checksum
 
 
 @pytest.fixture
@@ -53,7 +53,7 @@ def browser(site: Path, number: int, session: int | None = None) -> Browser:
 
 def signed(entry: dict[str, object]) -> dict[str, object]:
     told = [str(entry[name]) for name in ("folder", "session", "n", "kind", "at", "body")]
-    entry["check"] = checksum("\n".join(told))
+    entry["check"] = compute_checksum("\n".join(told))
     return entry
 
 

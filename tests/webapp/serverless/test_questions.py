@@ -8,7 +8,7 @@ import webapp
 from experiment.studies.question import ComprehensionQuestion, Mistake, ScreeningQuestion
 from tests.experiment.studies.test_answers import ANSWERS, question
 from tests.prerequisites import NODE
-from webapp.serverless.pages import question_data
+from webapp.serverless.pages import describe_question
 
 PROGRESS = Path(webapp.__file__).parent / "static" / "serverless" / "progress.js"
 PROGRAM = """
@@ -40,11 +40,11 @@ def test_the_browser_lets_in_whom_the_server_lets_in():
     asked, expected = [], []
     for keys, answers in SCREENING:
         question = ScreeningQuestion(**WHO, **keys)
-        asked += [(question_data(question, question.accept), answer) for answer in answers]
+        asked += [(describe_question(question, question.accept), answer) for answer in answers]
         expected += [question.accepts(answer) for answer in answers]
     for keys, answers in COMPREHENSION:
         right = ComprehensionQuestion(**WHO, **keys)
-        asked += [(question_data(right, right.correct), answer) for answer in answers]
+        asked += [(describe_question(right, right.correct), answer) for answer in answers]
         expected += [right.is_right(answer) for answer in answers]
     assert {True, False} == set(expected)
     assert ran(ADMITTING % (json.dumps(PROGRESS.as_uri()), json.dumps(asked))) == expected
@@ -61,6 +61,6 @@ def ran(program: str) -> object:
 def test_the_browser_finds_the_mistakes_that_the_server_finds(monkeypatch):
     names = {mistake.value: mistake.value for mistake in Mistake}
     monkeypatch.setattr("webapp.serverless.pages.every_word", lambda _: names)
-    asked = [(question_data(question(name)), answer) for name, answer, _ in ANSWERS]
+    asked = [(describe_question(question(name)), answer) for name, answer, _ in ANSWERS]
     program = PROGRAM % (json.dumps(PROGRESS.as_uri()), json.dumps(asked))
     assert ran(program) == [wrong and wrong.value for _, _, wrong in ANSWERS]

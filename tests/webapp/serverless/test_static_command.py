@@ -10,7 +10,7 @@ from experiment.errors import ParallaxError
 from parallax import cli
 from webapp.errors import WebappError
 from webapp.participant.assets import bundle
-from webapp.serverless.stores import store_of
+from webapp.serverless.stores import make_store
 
 _LINK = '[panel]\ncodes.completed = "C"\naddress = "https://p.example/back?{}"\n'
 _RID = "[panel.parameters.rid]\n"
@@ -78,7 +78,7 @@ def test_a_folder_in_use_is_never_written_over(tmp_path):
 @pytest.mark.parametrize("url", ["", "ftp://a", "http://example.org/keep", "https://a:b@c.org/"])
 def test_an_address_that_would_carry_answers_in_the_open_is_refused(url):
     with pytest.raises(WebappError, match=r"for anybody to read|address"):
-        store_of("post", url=url)
+        make_store("post", url=url)
 
 
 def test_jatos_needs_an_archive_and_nothing_else_does(tmp_path):

@@ -101,7 +101,7 @@ def test_a_project_that_is_full_lets_nobody_in_beside_the_places_either(
     person = people.person(list=places[0].list, place=places[0].place)
     people.came(person, "here", NOW)
     people.holds(person, places[0])
-    monkeypatch.setattr(consent, "refuse_another_participant", shut)
+    monkeypatch.setattr(consent, "check_participant_limit", shut)
     for sender in (None, Sender("here", 1)):
         with pytest.raises(Shut):
             enroll(session, run, study, Decision.ACCEPT, NOW, sender=sender)

@@ -5,9 +5,9 @@ import pytest
 from tests.webapp.conftest import LAUNCHED
 from tests.webapp.researcher.conftest import *  # noqa: F403 - the fixtures of signed-in people
 from webapp.users.members import set_member
-from webapp.users.projects import add_project, named_project
+from webapp.users.projects import add_project, find_project
 from webapp.users.roles import ProjectRole, Role
-from webapp.users.users import add_user, named_user
+from webapp.users.users import add_user, find_user
 
 
 @pytest.fixture
@@ -27,8 +27,8 @@ def change(sessions):
 
     def to(name: str, role: ProjectRole | None, seen: str | None = None) -> None:
         with sessions.begin() as session:
-            project = named_project(session, "lab", change=True)
-            user = named_user(session, name)
+            project = find_project(session, "lab", change=True)
+            user = find_user(session, name)
             set_member(session, project, user, role, by="a test", now=LAUNCHED, seen=seen)
 
     return to

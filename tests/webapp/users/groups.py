@@ -12,11 +12,11 @@ from tests.webapp.conftest import LAUNCHED
 from webapp import create_app
 from webapp.core.urls import RESEARCHER_PATH
 from webapp.researcher.access import COOKIE
-from webapp.runs.launch import launch
+from webapp.runs.launch import launch_run
 from webapp.users.members import set_member
 from webapp.users.projects import ProjectError, add_project, set_limits
 from webapp.users.roles import ProjectRole, Role, Scope
-from webapp.users.sign_in import form_token, open_session
+from webapp.users.sign_in import make_form_token, open_session
 from webapp.users.tokens import make_token
 from webapp.users.users import add_user
 
@@ -25,9 +25,13 @@ TOKENS = tuple(f"token {scope}" for scope in Scope)
 _LIMITS = {"most_runs": 1, "most_participants": 2, "most_upload_mb": 1, "most_jobs": 1}
 # What starts processes, stays open, or ends sessions.
 _LEFT_OUT = (
-    "launch.check", "launch.launch", "reports.make", "live.watch", "sign_in.leave",
-    "sign_in.leave_everywhere",
-)  # fmt: skip
+    "launch.check_study",
+    "launch.launch_study",
+    "reports.start_report",
+    "live.stream_live_part",
+    "sign_in.end_this_session",
+    "sign_in.end_all_sessions",
+)
 
 
 class Groups:
@@ -58,7 +62,7 @@ class Groups:
                 cookie = open_session(session, user, "", LAUNCHED)
                 client = self.app.test_client()
                 client.set_cookie(COOKIE, cookie, path=RESEARCHER_PATH)
-                self._clients[number, str(role)] = client, form_token(cookie)
+                self._clients[number, str(role)] = client, make_form_token(cookie)
                 if role == ProjectRole.MANAGER:
                     for scope, told in zip(Scope, TOKENS, strict=True):
                         token = make_token(session, user, told, [scope], 9, LAUNCHED)
@@ -67,7 +71,7 @@ class Groups:
 
     def _launch(self, number: int) -> str:
         with self._sessions.begin() as session:
-            return launch(
+            return launch_run(
                 session, load_study("minimal"), 1, "direct",
                 now=LAUNCHED, code_version="0", project=self.names[number],
             ).ref  # fmt: skip

@@ -4,7 +4,7 @@ import pytest
 from sqlalchemy import delete, update
 
 from webapp.database.models import AuditEntry
-from webapp.users.audit_log import audit_entries, first_broken, record_act
+from webapp.users.audit_log import find_first_broken_entry, list_audit_entries, record_act
 
 
 @pytest.fixture
@@ -15,10 +15,10 @@ def three_entries(sessions, clock):
 
 
 def test_entries_are_numbered_and_bound_to_each_other(three_entries, session):
-    entries = list(audit_entries(session))
+    entries = list(list_audit_entries(session))
     assert [entry.number for entry in entries] == [1, 2, 3]
     assert [entry.previous_hash for entry in entries] == ["", entries[0].hash, entries[1].hash]
-    assert first_broken(session) is None
+    assert find_first_broken_entry(session) is None
 
 
 @pytest.mark.parametrize(
@@ -34,11 +34,11 @@ def test_entries_are_numbered_and_bound_to_each_other(three_entries, session):
 def test_whatever_is_changed_or_removed_shows(three_entries, sessions, change, broken):
     with sessions.begin() as session:
         session.execute(change)
-        assert first_broken(session) == broken
+        assert find_first_broken_entry(session) == broken
 
 
 def test_a_deed_that_is_taken_back_leaves_no_entry(sessions, clock):
     with sessions() as session:
         record_act(session, "anna", "regretted", clock())
         session.rollback()
-        assert list(audit_entries(session)) == []
+        assert list(list_audit_entries(session)) == []

@@ -12,10 +12,10 @@ import parallax
 from experiment.studies.load import load_study
 from tests.webapp.conftest import LAUNCHED
 from tests.webapp.users.groups import ROLES, Groups
-from webapp.runs.launch import launch
-from webapp.users.limits import at_work, job_of
+from webapp.runs.launch import launch_run
+from webapp.users.limits import count_active_participants, count_job
 from webapp.users.members import set_member
-from webapp.users.projects import ProjectError, add_project, named_project, set_limits
+from webapp.users.projects import ProjectError, add_project, find_project, set_limits
 from webapp.users.roles import ProjectRole, Role
 from webapp.users.users import add_user
 
@@ -26,7 +26,9 @@ SMALL = {"most_runs": 1, "most_participants": 2, "most_upload_mb": 1, "most_jobs
 def start(sessions, name: str) -> str:
     with sessions.begin() as session:
         study = load_study("minimal")
-        return launch(session, study, 1, "direct", now=LAUNCHED, code_version="0", project=name).ref
+        return launch_run(
+            session, study, 1, "direct", now=LAUNCHED, code_version="0", project=name
+        ).ref
 
 
 @pytest.fixture
@@ -65,7 +67,9 @@ def test_what_one_group_uses_up_is_refused_to_it_and_to_nobody_else(app, session
         start(sessions, greedy)
     assert [arrive(app, groups[name]) for name in others] == [303] * 19
     with sessions() as session:
-        assert [at_work(session, named_project(session, name)) for name in GROUPS] == [2] + [1] * 19
+        assert [
+            count_active_participants(session, find_project(session, name)) for name in GROUPS
+        ] == [2] + [1] * 19
 
 
 @pytest.mark.one_database
@@ -114,21 +118,21 @@ def test_nobody_sees_another_groups_things(app, browser, groups):
 @pytest.mark.one_database
 def test_as_many_jobs_as_may_be_are_done_and_a_dead_one_is_forgotten(sessions, groups, clock):
     with sessions() as session:
-        first, second = (named_project(session, name).id for name in GROUPS[:2])
-    with job_of(sessions, first, clock()):
+        first, second = (find_project(session, name).id for name in GROUPS[:2])
+    with count_job(sessions, first, clock()):
         with (
             pytest.raises(
                 ProjectError, match=r"1 checks, launches or reports at work.*Wait until one of them"
             ),
-            job_of(sessions, first, clock()),
+            count_job(sessions, first, clock()),
         ):
             raise AssertionError("it was let in")
-        with job_of(sessions, second, clock()), job_of(sessions, None, clock()):
+        with count_job(sessions, second, clock()), count_job(sessions, None, clock()):
             pass
         clock.go_on(minutes=15)
-        with job_of(sessions, first, clock()):
+        with count_job(sessions, first, clock()):
             pass
-    with job_of(sessions, first, clock()):
+    with count_job(sessions, first, clock()):
         pass
 
 

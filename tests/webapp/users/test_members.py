@@ -11,7 +11,7 @@ from experiment.studies.load import load_study
 from tests.webapp.conftest import LAUNCHED
 from webapp.database.engine import reading
 from webapp.database.models import AuditEntry, Membership
-from webapp.runs.launch import launch
+from webapp.runs.launch import launch_run
 from webapp.users.projects import ProjectError
 from webapp.users.roles import ProjectRole
 
@@ -20,7 +20,9 @@ from webapp.users.roles import ProjectRole
 def run_here(sessions, project) -> str:
     with sessions.begin() as session:
         study = load_study("minimal")
-        made = launch(session, study, 1, "direct", now=LAUNCHED, code_version="0", project=project)
+        made = launch_run(
+            session, study, 1, "direct", now=LAUNCHED, code_version="0", project=project
+        )
         return made.ref
 
 

@@ -11,9 +11,9 @@ from experiment.studies.load import load_study
 from tests.webapp.conftest import LAUNCHED
 from webapp.database.engine import reading
 from webapp.database.models import ApiToken, AuditEntry
-from webapp.runs.launch import launch
+from webapp.runs.launch import launch_run
 from webapp.users.roles import ProjectRole
-from webapp.users.users import disable_user, named_user
+from webapp.users.users import disable_user, find_user
 
 pytestmark = pytest.mark.one_database
 
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.one_database
 def ref(sessions, project) -> str:
     with sessions.begin() as session:
         study = load_study("minimal")
-        return launch(
+        return launch_run(
             session, study, 1, "direct", now=LAUNCHED, code_version="0", project=project
         ).ref
 
@@ -76,7 +76,7 @@ def test_a_token_ends(how, app, mia, ref, clock, change, sessions, instance):
         change("mia", None)
     elif how == "user":
         with sessions.begin() as session:
-            disable_user(session, named_user(session, "mia"), by="a test", now=clock())
+            disable_user(session, find_user(session, "mia"), by="a test", now=clock())
     else:
         runner = CliRunner(env={"PARALLAX_INSTANCE": str(instance)})
         words = ["users", "revoke-token", "mia", "1"]

@@ -83,7 +83,7 @@ def metrics_text(findings: Iterable[Finding]) -> str:
     for finding in findings:
         worst[finding.check] = max(worst.get(finding.check, Level.GOOD), finding.level)
     lines = [
-        "# HELP parallax_doctor How a check stands: 0 good, 1 warning, 2 fault",
+        "# HELP parallax_doctor The result of a check: 0 good, 1 warning, 2 fault",
         "# TYPE parallax_doctor gauge",
         *(f'parallax_doctor{{check="{name}"}} {level:d}' for name, level in worst.items()),
     ]

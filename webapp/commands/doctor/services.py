@@ -13,9 +13,9 @@ from webapp.database.engine import make_sessions, reading
 from webapp.database.models import Base, Run
 from webapp.database.schema import revisions, schema_problem, stored_revision
 from webapp.errors import RunError
-from webapp.jobs.periodic_queue import PERIODIC, last_done
+from webapp.jobs.periodic_queue import PERIODIC, get_last_success
 from webapp.privacy.retention import erase_at, is_due
-from webapp.runs.runs import study_as_launched
+from webapp.runs.runs import load_launched_study
 
 _CLOCKS_APART = timedelta(seconds=2)
 _BACKUP_IS_OLD_S = 26 * 3600.0
@@ -107,7 +107,7 @@ def jobs(at: Installation) -> Iterator[Finding]:
     """Check when each periodic job last succeeded on this machine."""
     late = []
     for name, job in PERIODIC.items():
-        done = last_done(at.folder, name)
+        done = get_last_success(at.folder, name)
         if done is None or (at.now() - done).total_seconds() > _TICKS_MISSED * job.every_s:
             last_success = f"last at {done.isoformat(timespec='seconds')}" if done else "never yet"
             late.append(f"{name} ({last_success})")
@@ -161,7 +161,7 @@ def retention(at: Installation) -> Iterator[Finding]:
     with reading(make_sessions(at.engine)) as session:
         for run in session.scalars(select(Run).where(Run.closed_at.is_not(None))).all():
             try:
-                study = study_as_launched(session, run)
+                study = load_launched_study(session, run)
             except RunError:
                 continue
             day = erase_at(run, study)

@@ -28,7 +28,7 @@ from webapp.privacy.forget import forgotten_participants
 from webapp.recruiters.capabilities import TokenBonuses, TwoStepBonuses
 from webapp.recruiters.platform import Bonus, Platform
 from webapp.recruiters.statuses import ACTIVE_STATUSES, SUBMITTED_STATUSES
-from webapp.runs.runs import study_as_launched
+from webapp.runs.runs import load_launched_study
 from webapp.sessions.lease import expired
 
 _MARK = re.compile(r"\[[0-9a-f]{12}\]$")
@@ -241,7 +241,7 @@ def take_snapshot(
         people = [each for each in accounts(session, run) if each.participant.id not in gone]
         silent = expired(session, run, now)
         wrong = miscounted(session.connection(), run.id)
-        study = study_as_launched(session, run)
+        study = load_launched_study(session, run)
         every = session.scalars(select(Assignment).where(Assignment.run_id == run.id)).all()
         taken = [a for a in every if not is_forgotten(a.worker_id)]
         stand_ins = {a.platform_id for a in every} | {line.assignment for line in ledger}

@@ -31,7 +31,7 @@ from webapp.core.settings import Settings
 from webapp.database.backup.backup import Drill
 from webapp.database.backup.routine import note
 from webapp.database.engine import make_engine
-from webapp.jobs.periodic_queue import PERIODIC, do
+from webapp.jobs.periodic_queue import PERIODIC, run_job
 from webapp.server.private_port import PrivatePort
 
 
@@ -157,7 +157,7 @@ def test_a_backup_that_is_missing_old_or_not_tried_out_is_found(at, instance):
 def test_jobs_without_success_are_found(at, app, instance):
     assert level("jobs", at()) == Level.WARNING
     for name, job in PERIODIC.items():
-        assert do(name, job, app.extensions["parallax"], instance, None)
+        assert run_job(name, job, app.extensions["parallax"], instance, None)
     assert level("jobs", at()) == Level.GOOD
     long_ago = (utc_now() - timedelta(hours=1)).timestamp()
     os.utime(instance / "job_release_leases.done", (long_ago, long_ago))

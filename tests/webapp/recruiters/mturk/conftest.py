@@ -27,7 +27,7 @@ from webapp.database.models import Assignment, Participant, Run
 from webapp.recruiters.mturk import client as mturk_client
 from webapp.recruiters.mturk.client import MturkClient, open_client
 from webapp.recruitment.publish import draft, publish
-from webapp.runs.launch import launch
+from webapp.runs.launch import launch_run
 
 LINK = "http://127.0.0.1:8000"
 
@@ -102,7 +102,7 @@ def platform(endpoint: str) -> MturkClient:
 @pytest.fixture
 def run(sessions: Sessions) -> Run:
     with sessions() as session:
-        run = launch(
+        run = launch_run(
             session, load_study("minimal"), 1, "mturk", now=utc_now(), code_version="0",
         )  # fmt: skip
         session.commit()

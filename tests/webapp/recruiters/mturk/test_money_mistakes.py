@@ -11,7 +11,7 @@ from tests.webapp.recruiters.mturk.conftest import accept_compensation, compensa
 from webapp.core.clock import utc_now
 from webapp.database.models import Run
 from webapp.errors import RunError, WebappError
-from webapp.runs.launch import launch
+from webapp.runs.launch import launch_run
 
 pytestmark = pytest.mark.one_database
 
@@ -27,7 +27,7 @@ def run(sessions, tmp_path) -> Run:
         file.write('\n[payment]\nbonus = "everyone"\nbonus_amount = "0.30"\n')
     with sessions.begin() as session:
         study = load_study(str(folder))
-        return launch(session, study, 1, "mturk", now=utc_now(), code_version="0")
+        return launch_run(session, study, 1, "mturk", now=utc_now(), code_version="0")
 
 
 @pytest.fixture

@@ -15,8 +15,8 @@ from webapp.recruiters.simulated_crowd import simulate
 from webapp.recruiters.simulated_plan import plan
 from webapp.recruitment.poll import poll
 from webapp.recruitment.publish import draft, publish
-from webapp.runs.launch import launch
-from webapp.runs.runs import study_as_launched
+from webapp.runs.launch import launch_run
+from webapp.runs.runs import load_launched_study
 
 pytestmark = pytest.mark.one_database
 
@@ -24,7 +24,7 @@ pytestmark = pytest.mark.one_database
 @pytest.fixture
 def run(sessions) -> Run:
     with sessions.begin() as session:
-        return launch(
+        return launch_run(
             session, load_study("minimal"), 1, "mturk", now=utc_now(), code_version="0",
             simulated=True,
         )  # fmt: skip
@@ -41,7 +41,7 @@ def send(app, sessions, platform, run, instance: Path):
                 offered = draft(sessions, platform, run.ref, link, utc_now())
                 assert list(publish(sessions, platform, offered, utc_now))
             with reading(sessions) as session:
-                ready = plan(session, run, study_as_launched(session, run))
+                ready = plan(session, run, load_launched_study(session, run))
             comes_as = load_recruiter("mturk", load_settings(instance)).visitor()
             outcomes = list(simulate(ready, url, participants, 2, comes_as))
         return [outcome.problem for outcome in outcomes]

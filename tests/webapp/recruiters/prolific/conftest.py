@@ -30,7 +30,7 @@ from webapp.recruiters.prolific.client import ProlificClient
 from webapp.recruiters.prolific.settings import ProlificSettings
 from webapp.recruitment.poll import poll
 from webapp.recruitment.publish import draft, publish
-from webapp.runs.launch import launch
+from webapp.runs.launch import launch_run
 
 LINK = "http://127.0.0.1:8000"
 _DESIGN = """
@@ -139,7 +139,7 @@ def run(sessions: Sessions, study_folder: Path, clock, once: DoneOnce) -> Run:
 
     def launched() -> int:
         with sessions() as session:
-            run = launch(session, study, 1, "prolific", now=clock(), code_version="0")
+            run = launch_run(session, study, 1, "prolific", now=clock(), code_version="0")
             session.commit()
             return run.id
 

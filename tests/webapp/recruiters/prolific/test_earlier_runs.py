@@ -4,7 +4,7 @@ import pytest
 
 from experiment.studies.load import load_study
 from webapp.recruitment.publish import draft, publish
-from webapp.runs.launch import launch
+from webapp.runs.launch import launch_run
 
 pytestmark = pytest.mark.one_database
 
@@ -22,7 +22,7 @@ def second(lab, study_folder, clock):
     """The same study, launched again."""
     with lab.sessions() as session:
         study = load_study(str(study_folder))
-        run = launch(session, study, 2, "prolific", now=clock(), code_version="0")
+        run = launch_run(session, study, 2, "prolific", now=clock(), code_version="0")
         session.commit()
     return run
 

@@ -18,8 +18,8 @@ from marketplace.prolific.people import Message
 from tests.webapp.recruiters.prolific.conftest import Lab
 from webapp.database.engine import reading
 from webapp.database.models import Participant
-from webapp.runs.export import export
-from webapp.runs.launch import launch
+from webapp.runs.export import export_run
+from webapp.runs.launch import launch_run
 
 pytestmark = pytest.mark.one_database
 
@@ -36,7 +36,7 @@ def part(lab, study_folder, clock, tmp_path):
         toml = toml.replace("[recruitment]\n", f'[recruitment]\nafter = ["{after}"]\n')
         (folder / "study.toml").write_text(toml, encoding="utf-8")
         with lab.sessions() as session:
-            run = launch(
+            run = launch_run(
                 session, load_study(str(folder)), 3, "prolific", now=clock(), code_version="0"
             )
             session.commit()
@@ -139,7 +139,7 @@ def test_whose_first_part_was_erased_is_in_no_later_part(lab, part, stand_in, sh
 def exported_sessions(part: Lab, folder: Path) -> set[str] | None:
     """The numbers of sessions in an exported table of participants; None without the column."""
     with reading(part.sessions) as session:
-        export(session, part.run, folder)
+        export_run(session, part.run, folder)
     package = json.loads((folder / "datapackage.json").read_text("utf-8"))
     [fields] = [one["schema"]["fields"] for one in package["resources"]
                 if one["name"] == "participants"]  # fmt: skip
