@@ -289,7 +289,7 @@ class Race:
             assert self._second.give(*gone) == 0
             return
         self._second.give("paying-copy", "show")
-        request = paying_copy.request_of(self._second.folder)
+        request = paying_copy.find_request_code(self._second.folder)
         hand_over = ("paying-copy", "hand-over", "--to", request)
         until = time.monotonic() + _PATIENCE_S
         while self._first.give(*hand_over) != 0:

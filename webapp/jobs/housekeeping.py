@@ -27,7 +27,7 @@ from webapp.jobs.notices import (
     watchers,
     write_notices,
 )
-from webapp.privacy.retention import erase_identities, is_due
+from webapp.privacy.retention import erase_identities, is_erasure_due
 from webapp.recruiters.registry import open_platform
 from webapp.recruitment.publish import published, recruitment_of
 from webapp.recruitment.terms import refuse_other_purse
@@ -94,7 +94,7 @@ def erase_due_identities(services: Services) -> int:
         due = []
         for run in session.scalars(_CLOSED).all():
             try:
-                if is_due(run, services.study_of(session, run), now):
+                if is_erasure_due(run, services.study_of(session, run), now):
                     due.append(run.id)
             except RunError:  # its study's files are lost, as the run's pages report
                 continue
@@ -102,7 +102,7 @@ def erase_due_identities(services: Services) -> int:
         with services.sessions.begin() as session:
             run = session.scalars(select(Run).where(Run.id == run_id).with_for_update()).one()
             study = services.study_of(session, run)
-            if not is_due(run, study, now):
+            if not is_erasure_due(run, study, now):
                 continue  # reopened meanwhile
             done = erase_identities(session, run, study, now)
             if done.people or not done.waiting:

@@ -13,7 +13,7 @@ from experiment.payment.payment import PaymentState
 from webapp.database.engine import reading
 from webapp.database.models import OutgoingReport, Participant, Payment, Recruitment, Run
 from webapp.errors import WebappError
-from webapp.gate.gate import may_be_told, told_held
+from webapp.gate.gate import has_doubtful_panel_calls, settle_panel_calls
 from webapp.payments.ledger import CLAIM_TIMEOUT
 from webapp.payments.pay import pay
 from webapp.recruiters.base import PayingRecruiter, ReportingRecruiter
@@ -133,10 +133,10 @@ def send_reports(services: Services) -> None:
 def hold_what_may_be_told(services: Services) -> None:
     """After a restore, hold every call that must not be repeated for a researcher's decision."""
     with reading(services.sessions) as session:
-        if not may_be_told(session.connection()):
+        if not has_doubtful_panel_calls(session.connection()):
             return
     with services.sessions.begin() as session:
-        if not may_be_told(session.connection()):
+        if not has_doubtful_panel_calls(session.connection()):
             return  # Another process did it first.
         for run in session.scalars(select(Run).order_by(Run.id)).all():
             only_once = _only_once(services, session, run)
@@ -144,7 +144,7 @@ def hold_what_may_be_told(services: Services) -> None:
                 _LOG.warning(
                     "run %s: %d reports held: parallax reconcile %s", run.ref, n_held, run.ref
                 )
-        told_held(session.connection())
+        settle_panel_calls(session.connection())
 
 
 def _only_once(services: Services, session: Session, run: Run) -> Callable[[Ending], bool]:

@@ -18,7 +18,7 @@ from experiment.studies.study import Study
 from webapp.core.clock import Clock
 from webapp.database.engine import Sessions, reading
 from webapp.database.models import Assignment, Hit, Payment, Run
-from webapp.gate.gate import ledger_begun, ledger_written, refuse
+from webapp.gate.gate import begin_ledger_entry, refuse_if_blocked, store_ledger_state
 from webapp.gate.installation import Operation
 from webapp.payments.accounts import PayeeAccount
 from webapp.payments.ledger import Entry, record_payments
@@ -122,15 +122,15 @@ def offer_compensation(
         GateError: A fault blocks payments until it is repaired.
     """
     with sessions.begin() as session:
-        refuse(Operation.PAY, session.connection())
-        ledger_begun(session.connection())
+        refuse_if_blocked(Operation.PAY, session.connection())
+        begin_ledger_entry(session.connection())
         (payment,) = record_payments(session, run, [entry], caps, now())
         if session.scalar(select(Hit.id).where(Hit.token == payment.token)) is None:
             session.add(Hit(run_id=run.id, token=payment.token, purpose=COMPENSATION, places=1))
         if also is not None:
             also(session)
     with reading(sessions) as session:
-        ledger_written(session.connection())
+        store_ledger_state(session.connection())
     return _post(sessions, platform, study, payment, link, now)
 
 

@@ -24,7 +24,7 @@ from experiment.payment.payment import (
 )
 from webapp.database.engine import Sessions
 from webapp.database.models import Payment, Run
-from webapp.gate.gate import refuse
+from webapp.gate.gate import refuse_if_blocked
 from webapp.gate.installation import Operation
 
 # Longer than any call takes with its retries: the process of an older claim is gone.
@@ -218,7 +218,7 @@ def claim(sessions: Sessions, payment_id: int, now: datetime) -> ClaimedPayment 
     """
     with sessions.begin() as session:
         # Checked for each payment: another copy may have taken over the right to pay.
-        refuse(Operation.PAY, session.connection())
+        refuse_if_blocked(Operation.PAY, session.connection())
         payment = session.scalars(
             select(Payment).where(Payment.id == payment_id).with_for_update()
         ).one_or_none()

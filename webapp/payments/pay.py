@@ -17,7 +17,7 @@ from experiment.payment.payment import LONGEST_REASON, Caps, PaymentKind, Paymen
 from webapp.core.clock import Clock
 from webapp.database.engine import Sessions, reading
 from webapp.database.models import Payment, Run
-from webapp.gate.gate import ledger_begun, ledger_written, refuse
+from webapp.gate.gate import begin_ledger_entry, refuse_if_blocked, store_ledger_state
 from webapp.gate.installation import Operation
 from webapp.payments.ledger import ClaimedPayment, Entry, claim, is_settled, record_payments, settle
 from webapp.payments.non_idempotent_bonuses import pay_in_two_steps
@@ -76,13 +76,13 @@ def pay_entries(
         GateError: A fault blocks payments until it is repaired.
     """
     with sessions.begin() as session:
-        refuse(Operation.PAY, session.connection())
-        ledger_begun(session.connection())
+        refuse_if_blocked(Operation.PAY, session.connection())
+        begin_ledger_entry(session.connection())
         written = record_payments(session, run, entries, caps, now())
         if also is not None:
             also(session)
     with reading(sessions) as session:
-        ledger_written(session.connection())
+        store_ledger_state(session.connection())
     ids = [payment.id for payment in written if not is_settled(payment)]
     return pay(sessions, platform, ids, now, undo_rejections=undo_rejections, additional=additional)
 
@@ -112,7 +112,7 @@ def pay(
         GateError: A fault blocks payments until it is repaired.
     """
     with reading(sessions) as session:
-        refuse(Operation.PAY, session.connection())
+        refuse_if_blocked(Operation.PAY, session.connection())
     decisions = Decisions(undo_rejections, additional)
     attempted = []
     for payment_id in payments:

@@ -20,7 +20,7 @@ from webapp.core.clock import Clock
 from webapp.database.engine import Sessions, reading
 from webapp.database.models import Hit, Recruitment, Run
 from webapp.errors import RunError
-from webapp.gate.gate import ledger_begun, ledger_written, refuse
+from webapp.gate.gate import begin_ledger_entry, refuse_if_blocked, store_ledger_state
 from webapp.gate.installation import Operation
 from webapp.recruiters.capabilities import (
     Drafts,
@@ -210,10 +210,10 @@ def publish(
         GateError: A fault blocks publishing until it is repaired.
     """
     with reading(sessions) as session:
-        refuse(Operation.PUBLISH, session.connection())
+        refuse_if_blocked(Operation.PUBLISH, session.connection())
     _record_hits(sessions, platform, account_of(platform), plan, now())
     with reading(sessions) as session:
-        ledger_written(session.connection())
+        store_ledger_state(session.connection())
     own_qualification = _own_qualification(sessions, platform, plan.run_ref)
     opened = dict.fromkeys((*plan.reopen, *dict(plan.grow)))
     if isinstance(platform, Drafts):
@@ -276,7 +276,7 @@ def _record_hits(
     sessions: Sessions, platform: Platform, account: str | None, plan: PublishPlan, now: datetime
 ) -> None:
     with sessions.begin() as session:
-        ledger_begun(session.connection())
+        begin_ledger_entry(session.connection())
         run = named_run(session, plan.run_ref)
         # Lock against a simultaneous publication: the second finds the first's rows and adds none.
         session.execute(select(Run.id).where(Run.id == run.id).with_for_update())

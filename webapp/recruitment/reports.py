@@ -18,8 +18,8 @@ from webapp.core.clock import Clock
 from webapp.database.engine import Sessions, reading
 from webapp.database.models import OutgoingReport, Participant, Run
 from webapp.errors import RunError
-from webapp.gate.gate import calling
-from webapp.gate.panel_call_counter import hold, is_held, let_go
+from webapp.gate.gate import count_panel_call
+from webapp.gate.panel_call_counter import hold_calls, is_held, release_later_calls
 from webapp.recruiters.base import ReportingRecruiter
 from webapp.recruiters.endings import Departure
 from webapp.recruiters.platform import PlatformError, PlatformUnreachable
@@ -173,7 +173,7 @@ def _claim(sessions: Sessions, report_id: int, now: datetime, *, repeatable: boo
         if session.scalar(claimed) is None:
             return 0
         if not repeatable:
-            calling(session.connection())
+            count_panel_call(session.connection())
         return tries + 1
 
 
@@ -200,7 +200,7 @@ def hold_reports(
     for report in found:
         hold_report(report, now)
     if found or any(only_once(ending) for ending in Ending):
-        hold(session.connection(), run.id)
+        hold_calls(session.connection(), run.id)
     session.flush()
     return len(found)
 
@@ -238,7 +238,7 @@ def send_again(
         report.settled_at = None
     if also_unsafe:
         people = select(func.max(Participant.id)).where(Participant.run_id == run.id)
-        let_go(session.connection(), run.id, session.scalar(people) or 0)
+        release_later_calls(session.connection(), run.id, session.scalar(people) or 0)
     session.flush()
     return len(found)
 

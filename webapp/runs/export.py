@@ -26,7 +26,7 @@ from experiment.tables.schemas import ANSWERS, EXPORT_TABLES, ITEMS, LISTS, PART
 from experiment.version import code_version
 from webapp.database.models import Answer, Participant, Place, Response, Run, Trial, Verdict
 from webapp.errors import RunError
-from webapp.gate.gate import refuse
+from webapp.gate.gate import refuse_if_blocked
 from webapp.gate.installation import Operation
 from webapp.runs.export_queries import export_rows, export_tables
 from webapp.runs.parts import part_number
@@ -197,7 +197,7 @@ def export(session: Session, run: Run, folder: Path) -> dict[str, object]:
         WritingError: The folder is not an earlier export, or cannot be written.
         GateError: A fault blocks exports until it is repaired.
     """
-    refuse(Operation.EXPORT, session.connection())
+    refuse_if_blocked(Operation.EXPORT, session.connection())
     study = study_as_launched(session, run)
     number = part_number(session, run, study)
     provenance = _provenance(session, run, study) | ({"session": number} if number else {})

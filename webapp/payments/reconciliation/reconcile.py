@@ -15,7 +15,7 @@ from webapp.core.forgotten import is_forgotten
 from webapp.database.engine import Sessions
 from webapp.database.models import Assignment, Payment, Run
 from webapp.database.row_counts import recount
-from webapp.gate.gate import ledger_reconciled
+from webapp.gate.gate import record_reconciliation
 from webapp.payments.accounts import PayeeAccount
 from webapp.payments.compensate import offer_what_was_decided
 from webapp.payments.ledger import Entry, is_settled, payments_of, record_payments
@@ -230,7 +230,7 @@ def note_compared(sessions: Sessions, snapshot: Snapshot) -> None:
     if any(unrecorded_decisions(snapshot)) or any(unrecorded_bonuses(snapshot)):
         return
     with sessions.begin() as session:
-        ledger_reconciled(session.connection(), snapshot.run_ref)
+        record_reconciliation(session.connection(), snapshot.run_ref)
 
 
 def fix_discrepancies(
@@ -268,7 +268,7 @@ def fix_discrepancies(
         books = matched(platform, snapshot.books.listed, payments)
         seen = replace(snapshot, payments=payments, books=books)
         _record(session, run, [*_decisions(seen, study), *_bonuses(seen)], now())
-        ledger_reconciled(session.connection(), run.ref)
+        record_reconciliation(session.connection(), run.ref)
         # Uses the present lines, because the database may be older than the snapshot. Refused
         # rejections are left for a user to decide again.
         again = [

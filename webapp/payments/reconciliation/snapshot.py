@@ -24,7 +24,7 @@ from webapp.payments.accounts import PayeeAccount, accounts
 from webapp.payments.ledger import BY_HAND, is_claimed, payments_of
 from webapp.payments.platform_payments import is_bonus_of, mark
 from webapp.payments.reconciliation.statement import Statement, stated_minor, statements
-from webapp.privacy.forget import forgotten_participants
+from webapp.privacy.forget import find_forgotten_participants
 from webapp.recruiters.capabilities import TokenBonuses, TwoStepBonuses
 from webapp.recruiters.platform import Bonus, Platform
 from webapp.recruiters.statuses import ACTIVE_STATUSES, SUBMITTED_STATUSES
@@ -233,7 +233,7 @@ def take_snapshot(
     """
     with reading(sessions) as session:
         # Erased participants are not compared: their ids have been deleted.
-        gone = forgotten_participants(session, run)
+        gone = find_forgotten_participants(session, run)
         assignments = [a for a in _handed_in(session, run) if not is_forgotten(a.worker_id)]
         ledger = payments_of(session, run)
         payments = [line for line in ledger if not is_forgotten(line.worker_id)]

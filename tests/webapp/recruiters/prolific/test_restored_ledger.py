@@ -9,7 +9,7 @@ from click.testing import CliRunner
 import parallax
 from tests.webapp.restoring import copied, copied_with_ledger
 from webapp.database.engine import reading
-from webapp.gate.gate import blockers
+from webapp.gate.gate import find_blockers
 
 pytestmark = pytest.mark.one_database
 
@@ -103,4 +103,4 @@ def test_without_the_file_beside_it_nothing_is_paid_before_the_platform_was_read
     # A second loss is a doubt of its own, which the first comparison does not end.
     spoil(instance / "ledger")
     with reading(sessions) as session:
-        assert [name for name, _ in blockers(session.connection())] == ["ledger"]
+        assert [name for name, _ in find_blockers(session.connection())] == ["ledger"]
