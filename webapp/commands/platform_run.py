@@ -90,7 +90,7 @@ def agreed(run_payments: RunPayments, entries: Sequence[Entry], *, yes: bool) ->
         RunError: The balance is too small.
         Abort: The answer was no.
     """
-    proposal = run_payments.proposal(entries)
+    proposal = run_payments.propose_payments(entries)
     if proposal.done:
         click.echo(f"{proposal.done} of {len(entries)} were already done, with the same amounts.")
     if not proposal.entries:

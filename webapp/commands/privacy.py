@@ -27,7 +27,7 @@ from webapp.database.scrub import empty_log
 from webapp.erasures.record import ErasureRecord
 from webapp.errors import RunError, WebappError
 from webapp.participant.data_notice import device_notice, rights_notice, stored_data
-from webapp.payments.debts import Debt, debts_in_words, debts_of
+from webapp.payments.debts import Debt, describe_debts, find_debts
 from webapp.privacy.amendments import correct_answers as correct_answers
 from webapp.privacy.amendments import list_correctable_questions, release_use, restrict_use
 from webapp.privacy.forget import Person, explain_unsettled_payments, find_person, forget_person
@@ -95,8 +95,8 @@ def _unpaid(session: Session, person: Person) -> str:
     """Return what a person is still owed, or why their payment is not settled; empty if settled."""
     debts = list[Debt]()
     for participant in person.participants:
-        debts += debts_of(session, session.get_one(Run, participant.run_id), [participant.id])
-    return debts_in_words(debts) or explain_unsettled_payments(person)
+        debts += find_debts(session, session.get_one(Run, participant.run_id), [participant.id])
+    return describe_debts(debts) or explain_unsettled_payments(person)
 
 
 @click.command()

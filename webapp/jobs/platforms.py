@@ -15,7 +15,7 @@ from webapp.database.models import OutgoingReport, Participant, Payment, Recruit
 from webapp.errors import WebappError
 from webapp.gate.gate import has_doubtful_panel_calls, settle_panel_calls
 from webapp.payments.ledger import CLAIM_TIMEOUT
-from webapp.payments.pay import pay
+from webapp.payments.pay import make_payments
 from webapp.recruiters.base import PayingRecruiter, ReportingRecruiter
 from webapp.recruiters.platform import Platform
 from webapp.recruiters.registry import open_platform, recruiter_class
@@ -80,7 +80,7 @@ def finish_payments(services: Services) -> None:
     _for_each(
         services,
         ids,
-        lambda run, platform: pay(services.sessions, platform, ids[run], services.now),
+        lambda run, platform: make_payments(services.sessions, platform, ids[run], services.now),
     )
 
 

@@ -14,7 +14,7 @@ from webapp.database.engine import reading
 from webapp.database.models import Project, User
 from webapp.database.retry import in_transaction
 from webapp.errors import RequestError
-from webapp.payments.debts import owed_in_project
+from webapp.payments.debts import describe_project_debts
 from webapp.researcher.access import allowed, current_user
 from webapp.researcher.study_folders import uploaded_bytes, uploads_of
 from webapp.researcher.template_globals import whole_number
@@ -141,7 +141,7 @@ def end(project: str) -> Response:
     """End a project: its members lose access."""
     if not request.form.get("although_owed"):
         with reading(current_services().sessions) as session:
-            owed = owed_in_project(session, named_project(session, project))
+            owed = describe_project_debts(session, named_project(session, project))
         if owed:
             raise ProjectError(
                 f'the project "{project}" was not ended: {owed}',

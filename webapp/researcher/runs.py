@@ -14,7 +14,7 @@ from webapp.database.models import Run
 from webapp.database.retry import in_transaction
 from webapp.errors import RequestError, RunError, WebappError
 from webapp.jobs.long_jobs import Step
-from webapp.payments.debts import debts_in_words, debts_of
+from webapp.payments.debts import describe_debts, find_debts
 from webapp.researcher.access import allowed, current_user
 from webapp.researcher.reports import jobs_here, note_of_report, queue_of_jobs, refuse_too_many
 from webapp.researcher.run_page import run_page
@@ -180,7 +180,7 @@ def _owed(ref: str) -> str:
     if request.form.get("although_owed"):
         return ""
     with reading(current_services().sessions) as session:
-        owed = debts_in_words(debts_of(session, find_run(session, ref)))
+        owed = describe_debts(find_debts(session, find_run(session, ref)))
     return f"{owed}. Nothing was changed. Pay them under Money first, or go on." if owed else ""
 
 

@@ -38,9 +38,9 @@ from webapp import create_app
 from webapp.core.clock import utc_now
 from webapp.database.models import Assignment, Hit, Participant
 from webapp.gate.gate import begin_ledger_entry, store_ledger_state
-from webapp.payments.accounts import accounts
+from webapp.payments.accounts import load_accounts
 from webapp.payments.ledger import record_payments
-from webapp.payments.rewards import rewards
+from webapp.payments.rewards import build_reward_entries
 from webapp.runs.launch import launch
 
 COMMIT = "92008c70"
@@ -114,7 +114,9 @@ def owe_a_reward(app, run_ref: str) -> str:
             )
         )
         session.flush()
-        record_payments(session, run, rewards(accounts(session, run), 20), CAPS, now)
+        record_payments(
+            session, run, build_reward_entries(load_accounts(session, run), 20), CAPS, now
+        )
         store_ledger_state(session.connection())
         return run.ref
 

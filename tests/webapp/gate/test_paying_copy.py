@@ -26,7 +26,7 @@ from webapp.database.models import Payment, Recruitment
 from webapp.gate import paying_copy
 from webapp.gate.gate import GateError, attach_installation, find_blockers
 from webapp.gate.installation import Installation, Operation
-from webapp.payments.pay import pay
+from webapp.payments.pay import make_payments
 from webapp.recruiters import registry
 from webapp.recruiters.platform import PlatformError
 
@@ -355,7 +355,7 @@ def test_a_round_of_payments_ends_where_the_right_is_lost_in_its_middle(
         ids = session.scalars(select(Payment.id)).all()
     assert states == ["done", "intended"]
     with pytest.raises(GateError):
-        pay(sessions, platform, ids, clock)
+        make_payments(sessions, platform, ids, clock)
 
 
 @pytest.mark.one_database

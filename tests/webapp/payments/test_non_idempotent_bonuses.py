@@ -23,7 +23,7 @@ from tests.webapp.test_transactions import OpenTransactions
 from webapp.database.engine import reading
 from webapp.database.models import Payment
 from webapp.payments import non_idempotent_bonuses
-from webapp.payments.ledger import Entry, payments_of
+from webapp.payments.ledger import Entry, load_payments
 from webapp.payments.pay import pay_entries
 from webapp.recruiters.platform import Bonus
 
@@ -75,7 +75,7 @@ def pay(worked, sessions, run, platform, clock):
             pay_entries(sessions, platform, run, [entry], CAPS, clock)
         clock.go_on(minutes=6)
         with reading(sessions) as session:
-            [line] = [each for each in payments_of(session, run) if each.reason == "Fine."]
+            [line] = [each for each in load_payments(session, run) if each.reason == "Fine."]
         return line.state, line.answer, line.ordered_at, line.shown_before
 
     return once

@@ -339,8 +339,8 @@ def test_own_data_hold_every_table_that_is_about_a_person(people, run, client):
 def test_nobody_is_rejected_or_given_a_bonus_by_answers_that_may_not_be_used(run, people):
     from types import SimpleNamespace
 
-    from webapp.payments.bonuses import Bonuses
-    from webapp.payments.rewards import rejection_of
+    from webapp.payments.bonuses import RequestedBonuses
+    from webapp.payments.rewards import prepare_rejection
 
     person = SimpleNamespace(ref="abc", code="xyz", restricted_at=1)
     account = SimpleNamespace(participant=person, assignment=None, is_restricted=True)
@@ -352,8 +352,8 @@ def test_nobody_is_rejected_or_given_a_bonus_by_answers_that_may_not_be_used(run
         ),
     )
     with pytest.raises(PaymentError, match="asked that their data not be used"):
-        rejection_of(payments, "abc", "did not read", "")
-    assert "1 asked that their data not be used" in Bonuses([], 0, (), 1).notes("run")[0]
+        prepare_rejection(payments, "abc", "did not read", "")
+    assert "1 asked that their data not be used" in RequestedBonuses([], 0, (), 1).notes("run")[0]
 
 
 def test_data_that_are_restricted_are_not_erased_when_the_study_s_day_comes(

@@ -27,7 +27,7 @@ from webapp.database.models import (
 )
 from webapp.database.models.identity import unlock
 from webapp.errors import RunError, WebappError
-from webapp.payments.reconciliation.reconcile import discrepancies
+from webapp.payments.reconciliation.reconcile import find_discrepancies
 from webapp.payments.reconciliation.snapshot import take_snapshot
 from webapp.privacy.forget import find_person
 from webapp.recruitment.poll import poll
@@ -102,7 +102,7 @@ def test_a_person_is_forgotten_everywhere_and_the_books_still_agree(
     poll(sessions, platform, known.ref, clock())
     assert "AWORKER1" not in stored()
     snapshot = take_snapshot(sessions, platform, known, Tokens("k" * 32), clock())
-    assert discrepancies(snapshot) == []
+    assert find_discrepancies(snapshot) == []
     with reading(sessions) as session:
         paid = session.scalars(select(Payment).order_by(Payment.id)).all()
         assert [(line.amount_minor, line.state) for line in paid] == [(20, "done"), (20, "done")]

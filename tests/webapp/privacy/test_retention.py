@@ -28,7 +28,7 @@ from webapp.database.models import (
     StudyFile,
 )
 from webapp.jobs.housekeeping import erase_due_identities
-from webapp.payments.reconciliation.reconcile import discrepancies
+from webapp.payments.reconciliation.reconcile import find_discrepancies
 from webapp.payments.reconciliation.snapshot import take_snapshot
 from webapp.recruitment.poll import poll
 from webapp.runs.runs import close_run, open_run
@@ -119,7 +119,7 @@ def test_nothing_is_erased_before_the_day_and_everything_that_identifies_on_it(
     poll(sessions, platform, promised.ref, clock())
     assert "AWORKER" not in stored()
     snapshot = take_snapshot(sessions, platform, promised, Tokens("k" * 32), clock())
-    assert not {each.who for each in discrepancies(snapshot)} & {"ref1", "ref2"}
+    assert not {each.who for each in find_discrepancies(snapshot)} & {"ref1", "ref2"}
 
 
 @pytest.mark.one_database
