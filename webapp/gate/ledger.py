@@ -22,8 +22,10 @@ from webapp.gate.installation import Blocker, Installation, Operation, write_num
 FILE = "ledger"
 _EPOCH, _RECONCILED = "ledger epoch", "reconciled "
 _FIRST_EPOCH = 1
-_FILE_LOST = f"the file {FILE}, which records the last entry of the payment ledger, is missing "
-"from the instance folder or cannot be read"
+_FILE_LOST = (
+    f"the file {FILE}, which records the last entry of the payment ledger, is missing "
+    "from the instance folder or cannot be read"
+)
 FORBIDS = frozenset({Operation.PAY, Operation.PUBLISH})
 
 

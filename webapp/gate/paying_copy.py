@@ -281,8 +281,10 @@ def _explain_missing_right(connection: Connection, instance: Path) -> str:
     if holder is None and card is None and not _has_offers(connection):
         return ""
     if card is not None and card.state == State.RESTORED:
-        return "the database was restored from a backup, and a restored database starts without "
-        "the right to pay"
+        return (
+            "the database was restored from a backup, and a restored database starts without "
+            "the right to pay"
+        )
     holder_phrase = "another copy of this installation may have the right to pay"
     if holder is not None and holder.copy:
         machine = "" if holder.machine == machine_id() else " on another machine"

@@ -226,8 +226,8 @@ def _is_spending(payment: Payment) -> bool:
 COLUMNS = (*(each.name for each in fields(SpendingLine)), "total_minor")
 ROUNDING = (
     "Amounts are in whole minor units, as paid. Each payment's fee is the platform's fee "
-    "for that payment alone, rounded up to a whole minor unit as the platform rounds it. Totals are "
-    "plain sums, without further rounding or currency conversion."
+    "for that payment alone, rounded up to a whole minor unit as the platform rounds it. Totals "
+    "are plain sums, without further rounding or currency conversion."
 )
 
 

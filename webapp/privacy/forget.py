@@ -143,8 +143,10 @@ def explain_unsettled_payments(person: Person) -> str:
     for assignment in person.assignments:
         awaits_payment = assignment.status == AssignmentStatus.SUBMITTED
         if awaits_payment and assignment.platform_id not in paid_assignments:
-            return "This person submitted work that has not been paid; pay for it with: parallax "
-            "approve RUN --only WHO"
+            return (
+                "This person submitted work that has not been paid; pay for it with: parallax "
+                "approve RUN --only WHO"
+            )
     return ""
 
 

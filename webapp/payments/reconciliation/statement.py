@@ -65,8 +65,10 @@ def describe_agreement(run_ref: str, statements: Iterable[Statement]) -> str:
             f"Run {run_ref} is clean: {agreement}, and everyone has received what the study's "
             "rule promises."
         )
-    text = f"Nothing differs: {agreement}. But not everyone has received what the study's rule "
-    "promises:"
+    text = (
+        f"Nothing differs: {agreement}. But not everyone has received what the study's rule "
+        "promises:"
+    )
     if underpaid:
         left_minor = sum((each.owed_minor or 0) - each.ledger_minor for each in underpaid)
         text += (
@@ -75,8 +77,10 @@ def describe_agreement(run_ref: str, statements: Iterable[Statement]) -> str:
             f" (parallax review {run_ref})"
         )
     if undecided:
-        text += f"{' and' if underpaid else ''} {undecided} wait for parallax exclude or unblind "
-        f"{run_ref}"
+        text += (
+            f"{' and' if underpaid else ''} {undecided} wait for parallax exclude or unblind "
+            f"{run_ref}"
+        )
     return f"{text}."
 
 
