@@ -209,7 +209,7 @@ class Restored(Operator):
         with reading(self._sessions) as session:
             lines = session.scalars(select(Payment).where(Payment.run_id == self.run.id)).all()
         refused = [line for line in lines if line.state == PaymentState.REFUSED]
-        if any("which the ledger does not have" in line.answer for line in refused):
+        if any("missing from the ledger" in line.answer for line in refused):
             self._reconcile()
             return
         clock = self.environment.clock

@@ -48,5 +48,5 @@ def test_a_correction_says_what_is_right_in_which_field(tmp_path, said):
 
 
 def test_a_time_without_its_place_cannot_be_compared_with_others():
-    with pytest.raises(WebappError, match="no entry of a record"):
+    with pytest.raises(WebappError, match="not an entry of a record"):
         read_entry("erased 2.9f86 2026-03-01T09:00:00", "erasures")

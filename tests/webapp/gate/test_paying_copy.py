@@ -134,7 +134,7 @@ def test_a_database_that_was_copied_does_not_have_it_in_the_same_folder(
     assert made.exit_code == 0
     monkeypatch.setenv("PARALLAX_DATABASE_URL", "sqlite:///copy.sqlite3")
     copy = create_app(instance).extensions["parallax"]
-    assert "the right to pay is with the copy" in why_not(copy.sessions, instance)[0]
+    assert "the copy of this installation in" in why_not(copy.sessions, instance)[0]
     copy.engine.dispose()
 
 
@@ -159,7 +159,7 @@ def test_another_machine_of_a_shared_database_has_it_and_a_copied_database_does_
         monkeypatch.setenv("PARALLAX_DATABASE_URL", copied)
         for folder in (instance, other):
             copy = create_app(folder).extensions["parallax"]
-            assert "the right to pay is with the copy" in why_not(copy.sessions, folder)[0]
+            assert "the copy of this installation in" in why_not(copy.sessions, folder)[0]
             copy.engine.dispose()
         connection.execute(text(f'DROP DATABASE "{name}"'))
     server.dispose()
@@ -172,7 +172,7 @@ def test_a_restored_copy_gets_it_by_being_handed_it_and_the_first_one_loses_it(
     copy = create_app(second).extensions["parallax"]
     assert (
         "another copy" in why_not(copy.sessions, second)[0]
-        or "right to pay is with" in why_not(copy.sessions, second)[0]
+        or "has the right to pay" in why_not(copy.sessions, second)[0]
     )
     refused = parallax_("paying-copy", "take-over", "--instance", second)
     assert "the copy that has the right to pay is alive" in str(refused.exception)

@@ -31,7 +31,7 @@ def bonus(minor, reason="", on="WORK1", worker="AWORKER1"):
     [
         ((), (), (), False, ""),
         ((5,), (5,), (), False, ""),
-        ((5, 5), (5,), (), False, "which the ledger does not have"),
+        ((5, 5), (5,), (), False, "missing from the ledger"),
         ((5,), (), (5,), False, "was paid by hand for the same work"),
         ((5,), (), (5,), True, ""),
         ((5, 6), (), (5,), True, "a bonus of $0.06 on the same work"),

@@ -109,12 +109,12 @@ def test_a_bonus_of_the_same_amount_at_the_same_moment_takes_the_order_back(pay,
     state, answer, *ordered = pay()
     assert state == "refused" and "paid for the same work at this moment" in answer
     assert ordered == [None, None] and "pay_bonus" not in platform.calls
-    assert "which the ledger does not have" in pay()[1] and "pay_bonus" not in platform.calls
+    assert "missing from the ledger" in pay()[1] and "pay_bonus" not in platform.calls
 
 
 def test_a_bonus_that_nobody_knows_of_stops_it_before_anything_is_set_up(pay, platform):
     platform.show("ASSIGNMENT1", 70)
-    assert "which the ledger does not have" in pay()[1]
+    assert "missing from the ledger" in pay()[1]
     assert "set_up_bonus" not in platform.calls
 
 

@@ -81,7 +81,7 @@ def test_beside_a_bonus_stand_only_lines_of_the_run_with_their_marks(
     platform.paid = [bonus(f"Sorry. {get_bonus_mark(other)}", "ASSIGNMENT1")]
     state, answer = pay()
     assert state == ("done" if ours else "refused")
-    assert ("which the ledger does not have" in answer) != ours
+    assert ("missing from the ledger" in answer) != ours
     assert len(platform.paid) == 1 + ours
 
 
@@ -143,7 +143,7 @@ def test_the_gate_learns_of_a_comparison_that_left_nothing_unwritten(
     sessions, monkeypatch, works, elsewhere, noted
 ):
     told = []
-    monkeypatch.setattr(reconcile, "ledger_reconciled", lambda *_: told.append(True))
-    monkeypatch.setattr(reconcile, "unrecorded_bonuses", lambda _: iter(elsewhere))
+    monkeypatch.setattr(reconcile, "record_reconciliation", lambda *_: told.append(True))
+    monkeypatch.setattr(reconcile, "find_unrecorded_bonuses", lambda _: iter(elsewhere))
     report_comparison(sessions, snapshot(works=works))
     assert bool(told) is noted

@@ -40,7 +40,7 @@ def test_each_line_of_the_statement_says_who_paid_whether_and_at_what_fee(monkey
         elsewhere=[(Bonus("AWORKER1", "WORK1", 3), hand)],
     )  # fmt: skip
     monkeypatch.setattr(spending, "reading", nullcontext)
-    monkeypatch.setattr(spending, "payments_of", lambda *_: ledger_)
+    monkeypatch.setattr(spending, "load_payments", lambda *_: ledger_)
     platform = Some(fees_minor=lambda charges, _: sum(100 * c.places + c.payments for c in charges))
     run = Some(ref="r", study="s", recruiter="mturk", currency="USD")
     rule = study().recruitment.model_copy(update={"screen_out_reward": "0.07"})

@@ -26,7 +26,7 @@ def test_a_correction_is_made_again_where_the_question_was_answered_with_somethi
     amended = {
         compute_mark(each.ref): ({"native_language": "Sindarin"}, None) for each in people.values()
     }
-    record = Some(amendments_of=lambda mark, _: amended[mark])
+    record = Some(collect_amendments=lambda mark, _: amended[mark])
     restored._repeat_amendments(book.session, record, {}, {}, book.now)
     kept = book.session.execute(select(Answer.participant_id, Answer.value)).all()
     assert sorted(map(tuple, kept)) == [(people[name].id, "Sindarin") for name in ("other", "same")]
@@ -51,7 +51,7 @@ def test_a_restriction_is_made_or_ended_again_at_the_time_of_the_wish(
     person = book.person(restricted_at=book.now if was else None)
     person.state = state
     use = None if deed is None else Some(deed=deed, at=at)
-    record = Some(amendments_of=lambda *_: ({}, use) if use else ({}, None))
+    record = Some(collect_amendments=lambda *_: ({}, use) if use else ({}, None))
     restored._repeat_amendments(book.session, record, {}, {}, book.now)
     events = book.session.scalars(select(Event)).all()
     assert [each.at for each in events] == ([at] if changes else [])
@@ -83,7 +83,7 @@ def test_a_wish_is_carried_out_as_it_was_made_unless_it_is_known(
             book.add(Event(participant_id=who.id, kind=kind, detail={}, at=book.now))
     did = []
     at = book.now - timedelta(days=2)
-    monkeypatch.setattr(restored, "forget", lambda *given: did.append(("forget", given[2])))
+    monkeypatch.setattr(restored, "forget_person", lambda *given: did.append(("forget", given[2])))
     monkeypatch.setattr(restored, "leave", lambda *given: did.append(("leave", given[3])))
     monkeypatch.setattr(restored, "erase_given", lambda *_: None)
     monkeypatch.setattr(restored, "withdraw", lambda *given: did.append((given[2], given[3])))
@@ -95,9 +95,9 @@ def test_a_wish_is_carried_out_as_it_was_made_unless_it_is_known(
 def test_work_that_is_named_still_is_forgotten_once_and_counted(book, monkeypatch):
     named, gone = book.work("AWORKER1"), book.work("forgotten:1")
     wished = {forgotten_id(each.platform_id, each.worker_id) for each in (named, gone)}
-    record = Some(deed_of=lambda mark, _: mark in wished)
+    record = Some(find_final_wish=lambda mark, _: mark in wished)
     did = []
-    monkeypatch.setattr(restored, "forget", lambda *given: did.append(given[1].assignments))
+    monkeypatch.setattr(restored, "forget_person", lambda *given: did.append(given[1].assignments))
     book.work("AWORKER2")
     paid = [book.pay("AWORKER1", named), book.pay("AWORKER1")]
     assert list(restored._repeat_final_wishes(book.session, record, {}, book.now)) == [1]

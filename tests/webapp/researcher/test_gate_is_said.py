@@ -23,7 +23,7 @@ def test_every_page_names_the_runs_whose_panel_may_know_more_after_a_restore(
     researcher, run, sessions
 ):
     viewer = researcher(Role.VIEWER)
-    assert "must not be told twice" not in viewer.get("/").text
+    assert "must not be repeated" not in viewer.get("/").text
     with sessions.begin() as session:
         panel_call_counter.hold_calls(session.connection(), run.id)
     for page in ("/", "/sessions"):
@@ -32,4 +32,4 @@ def test_every_page_names_the_runs_whose_panel_may_know_more_after_a_restore(
         assert f"List the reports on hold with: parallax reconcile {run.ref}." in shown
     with sessions.begin() as session:
         panel_call_counter.release_later_calls(session.connection(), run.id, 0)
-    assert "must not be told twice" not in viewer.get("/").text
+    assert "must not be repeated" not in viewer.get("/").text
