@@ -31,8 +31,8 @@ from webapp.payments.reconciliation.reconcile import find_discrepancies, fix_dis
 from webapp.payments.reconciliation.snapshot import Discrepancy, take_snapshot
 from webapp.payments.rewards import build_review_entry, build_reward_entries
 from webapp.recruiters.platform import Platform, PlatformUnreachable
-from webapp.recruitment.poll import poll
-from webapp.recruitment.publish import draft, publish
+from webapp.recruitment.poll import poll_run
+from webapp.recruitment.publish import carry_out_plan, draft_plan
 from webapp.runs.runs import study_as_launched
 
 CAPS = Caps(per_participant_minor=100, per_run_minor=10_000, currency="USD")
@@ -123,11 +123,11 @@ class Operator:
         with reading(self._sessions) as session:
             self._study = study_as_launched(session, run)
 
-    def publish(self) -> None:
+    def carry_out_plan(self) -> None:
         """Offer every open place."""
         self._until_done(self._publish)
 
-    def poll(self) -> None:
+    def poll_run(self) -> None:
         """Bring in what the platform knows."""
         self._until_done(self._poll)
 
@@ -212,12 +212,14 @@ class Operator:
 
     def _publish(self) -> None:
         link = f"{LINK}/run/{self.run.ref}"
-        plan = draft(self._sessions, self._platform, self.run.ref, link, self.environment.clock())
+        plan = draft_plan(
+            self._sessions, self._platform, self.run.ref, link, self.environment.clock()
+        )
         if not plan.is_empty:
-            list(publish(self._sessions, self._platform, plan, self.environment.clock))
+            list(carry_out_plan(self._sessions, self._platform, plan, self.environment.clock))
 
     def _poll(self) -> None:
-        poll(self._sessions, self._platform, self.run.ref, self.environment.clock())
+        poll_run(self._sessions, self._platform, self.run.ref, self.environment.clock())
         with self._sessions.begin() as session:
             record_accepted_compensation(session, self.run)
 

@@ -42,7 +42,7 @@ from webapp.payments.spending import (
     render_page,
     sum_by_funder,
 )
-from webapp.recruitment.publish import recruitment_of
+from webapp.recruitment.publish import find_recruitment
 from webapp.runs.runs import named_run, study_as_launched
 
 _HEADER = ("participant", "finished", "analysis", "platform", "reward", "bonus", "compensation")
@@ -59,7 +59,7 @@ def review(run: str, instance: Path) -> None:
     """
     with reading(open_sessions(instance)) as session:
         stored_run = named_run(session, run)
-        owed, published = load_accounts(session, stored_run), recruitment_of(session, stored_run)
+        owed, published = load_accounts(session, stored_run), find_recruitment(session, stored_run)
         study, ledger = study_as_launched(session, stored_run), load_payments(session, stored_run)
     if not owed:
         click.echo("No one has taken part yet.")

@@ -51,9 +51,9 @@ from webapp.recruitment.reports import (
     HELD,
     ReportState,
     confirm_by_hand,
-    owe_report,
-    reports_of,
-    send_again,
+    load_reports,
+    requeue_reports,
+    store_report,
 )
 from webapp.runs.runs import named_run
 from webapp.services import Services
@@ -301,8 +301,8 @@ def _fix(services: Services, run: Run, recruiter: ReportingRecruiter, *, again: 
         study, now = services.study_of(session, run), services.now()
         for person in session.scalars(select(Participant).where(Participant.run_id == run.id)):
             if (ending := ending_of(person)) is not None:
-                owe_report(session, recruiter, study, person, ending, now)
-        send_again(session, run, recruiter, study, now, also_unsafe=again)
+                store_report(session, recruiter, study, person, ending, now)
+        requeue_reports(session, run, recruiter, study, now, also_unsafe=again)
     send_reports(services)
 
 
@@ -311,7 +311,7 @@ def _lines(services: Services, run: Run, recruiter: ReportingRecruiter) -> list[
         study = services.study_of(session, run)
         problems = [
             _Line(person.ref, report.ending, report.state, report.tries, report.answer)
-            for report, person in reports_of(session, run)
+            for report, person in load_reports(session, run)
         ]
         reported = {line.participant for line in problems}
         people = select(Participant).where(Participant.run_id == run.id).order_by(Participant.id)

@@ -29,8 +29,8 @@ from webapp.jobs.notices import (
 )
 from webapp.privacy.retention import erase_identities, is_erasure_due
 from webapp.recruiters.registry import open_platform
-from webapp.recruitment.publish import published, recruitment_of
-from webapp.recruitment.terms import refuse_other_purse
+from webapp.recruitment.publish import find_recruitment, require_recruitment
+from webapp.recruitment.terms import refuse_other_account_or_currency
 from webapp.runs.charts import charts_of
 from webapp.runs.overview import overview
 from webapp.runs.summaries import batches, n_responses, store, summary_rows
@@ -137,7 +137,7 @@ def look_at_balances(services: Services) -> None:
     with reading(services.sessions) as session:
         for notification, user in watchers(session, Cause.BALANCE):
             for run in watched_runs(session, user):
-                if run.closed_at is None and recruitment_of(session, run) is not None:
+                if run.closed_at is None and find_recruitment(session, run) is not None:
                     users_by_run.setdefault(run.id, (run, []))[1].append(notification.id)
     events: list[tuple[int, Run, News]] = []
     for run, notification_ids in users_by_run.values():
@@ -151,10 +151,10 @@ def _is_low(services: Services, run: Run) -> bool:
         # Also for the live platform: the balance is only read, and nothing is spent.
         platform = open_platform(run.recruiter, services.settings, live=True)
         with reading(services.sessions) as session:
-            where_it_is = published(session, run, platform.endpoint)
+            where_it_is = require_recruitment(session, run, platform.endpoint)
             study = services.study_of(session, run)
             due_minor = overview(session, run, services.now(), study.reward_minor).committed_minor
-        refuse_other_purse(run, study, where_it_is, platform)
+        refuse_other_account_or_currency(run, study, where_it_is, platform)
         return platform.balance_minor() < due_minor
     except ParallaxError as error:
         # *Recruitment* shows the same error on request; it is no reason for a notice.

@@ -19,14 +19,14 @@ from webapp.payments.pay import make_payments
 from webapp.recruiters.base import PayingRecruiter, ReportingRecruiter
 from webapp.recruiters.platform import Platform
 from webapp.recruiters.registry import open_platform, recruiter_class
-from webapp.recruitment.departures import departure_of
-from webapp.recruitment.poll import poll
-from webapp.recruitment.publish import published
+from webapp.recruitment.departures import build_departure
+from webapp.recruitment.poll import poll_run
+from webapp.recruitment.publish import require_recruitment
 from webapp.recruitment.reports import (
     ReportState,
-    due_reports,
+    find_due_reports,
+    get_ending,
     hold_reports,
-    reported_ending,
     send_report,
 )
 from webapp.recruitment.terms import refuse_other_owner
@@ -55,7 +55,7 @@ def poll_platforms(services: Services) -> None:
     _for_each(
         services,
         runs,
-        lambda run, platform: poll(services.sessions, platform, run.ref, services.now()),
+        lambda run, platform: poll_run(services.sessions, platform, run.ref, services.now()),
     )
 
 
@@ -93,7 +93,7 @@ def _for_each(
             # Never live: spending real money must be allowed on the command line, each time.
             platform = open_platform(run.recruiter, services.settings)
             with reading(services.sessions) as session:
-                where_it_is = published(session, run, platform.endpoint)
+                where_it_is = require_recruitment(session, run, platform.endpoint)
             refuse_other_owner(run, where_it_is, platform)
             do(run, platform)
         except WebappError as error:
@@ -115,7 +115,7 @@ def send_reports(services: Services) -> None:
     """
     hold_what_may_be_told(services)
     problems = dict[str, int]()
-    for report_id in due_reports(services.sessions, services.now()):
+    for report_id in find_due_reports(services.sessions, services.now()):
         try:
             _send(services, report_id)
         except WebappError as error:
@@ -174,7 +174,7 @@ def _send(services: Services, report_id: int) -> None:
         run = session.get_one(Run, report.run_id)
         person = session.get_one(Participant, report.participant_id)
         study, receipt = services.study_of(session, run), services.tokens.receipt(person.ref)
-        departure = departure_of(session, study, person, reported_ending(report), receipt)
+        departure = build_departure(session, study, person, get_ending(report), receipt)
     recruiter = services.recruiter(run.recruiter)
     assert isinstance(recruiter, ReportingRecruiter)
     state = send_report(services.sessions, recruiter, departure, report_id, services.now)

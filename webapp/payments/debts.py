@@ -13,7 +13,7 @@ from webapp.database.models import Project, Run
 from webapp.payments.accounts import PayeeAccount, load_accounts
 from webapp.payments.ledger import load_payments
 from webapp.payments.reconciliation.statement import compute_owed_minor, sum_paid_minor
-from webapp.recruitment.publish import recruitment_of
+from webapp.recruitment.publish import find_recruitment
 from webapp.runs.runs import study_as_launched
 
 _MAX_LISTED_DEBTS = 20
@@ -52,7 +52,7 @@ def find_debts(session: Session, run: Run, only: Sequence[int] | None = None) ->
         run: The run; one that was never published on a paying platform has no debts.
         only: The ids of some participants; None for all.
     """
-    if recruitment_of(session, run) is None:
+    if find_recruitment(session, run) is None:
         return []
     study, debts = study_as_launched(session, run), list[Debt]()
     for account in load_accounts(session, run, only):

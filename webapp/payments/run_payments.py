@@ -38,10 +38,14 @@ from webapp.payments.ledger import (
 from webapp.payments.pay import make_payments, pay_entries
 from webapp.recruiters.platform import Platform
 from webapp.recruiters.registry import open_platform
-from webapp.recruitment.plan_cost import limits_of
-from webapp.recruitment.poll import poll
-from webapp.recruitment.publish import published, recruitment_hits
-from webapp.recruitment.terms import refuse_another_reward, refuse_other_purse, task_of
+from webapp.recruitment.plan_cost import read_limits
+from webapp.recruitment.poll import poll_run
+from webapp.recruitment.publish import load_recruitment_hits, require_recruitment
+from webapp.recruitment.terms import (
+    build_task,
+    refuse_changed_reward,
+    refuse_other_account_or_currency,
+)
 from webapp.runs.runs import named_run, study_as_launched
 from webapp.runs.second_person import Wanted, done_by_two, first_of_two
 from webapp.users.audit_log import record_act
@@ -128,7 +132,7 @@ class RunPayments:
     @property
     def caps(self) -> Caps:
         """The installation's limits of pay."""
-        return limits_of(self.settings, self.run.currency).caps
+        return read_limits(self.settings, self.run.currency).caps
 
     def load_accounts(self) -> list[PayeeAccount]:
         """Return the account of each participant."""
@@ -244,7 +248,7 @@ class RunPayments:
             record_act(session, self.by, act, self.now(), run_ref=self.run.ref, after=after)
 
     def _add_fees_minor(self, entries: Sequence[Entry]) -> int:
-        audience = task_of(self.study, not_again=()).audience
+        audience = build_task(self.study, not_again=()).audience
         amounts = Counter(entry.item.amount_minor for entry in entries if entry.item.amount_minor)
         # Offers are never made with more places than this.
         places = self.platform.most_places or 1
@@ -258,9 +262,9 @@ class RunPayments:
     def _refuse_changed_reward(self) -> None:
         # An approval pays the platform's reward, but the ledger would record the study's.
         with reading(self.sessions) as session:
-            offers = [hit.platform_id for hit in recruitment_hits(session, self.run)]
+            offers = [hit.platform_id for hit in load_recruitment_hits(session, self.run)]
         for offer in filter(None, offers):
-            refuse_another_reward(
+            refuse_changed_reward(
                 self.study,
                 f"run {self.run.ref}, offer {offer}",
                 self.platform.state(offer).reward_minor,
@@ -345,9 +349,9 @@ def open_run_payments(
         run = named_run(session, run_ref)
         platform = open_platform(run.recruiter, settings, live=live)
         study = study_as_launched(session, run)
-        offers = published(session, run, platform.endpoint)
-    refuse_other_purse(run, study, offers, platform)
-    poll(sessions, platform, run_ref, now())
+        offers = require_recruitment(session, run, platform.endpoint)
+    refuse_other_account_or_currency(run, study, offers, platform)
+    poll_run(sessions, platform, run_ref, now())
     with sessions.begin() as session:
         record_accepted_compensation(session, run)
     return RunPayments(settings, sessions, run, study, platform, by, now)

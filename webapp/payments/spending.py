@@ -26,7 +26,7 @@ from webapp.payments.reconciliation.payment_checks import (
 from webapp.payments.reconciliation.snapshot import Snapshot
 from webapp.payments.reconciliation.statement import compute_platform_pay_minor
 from webapp.recruiters.platform import Audience, Platform
-from webapp.recruitment.terms import task_of
+from webapp.recruitment.terms import build_task
 
 NOBODY, FORGOTTEN = "(no participant)", "(forgotten)"
 OWED = "owed"
@@ -183,7 +183,7 @@ class RunSpending:
     ) -> SpendingLine:
         is_bonus = kind == PaymentKind.BONUS
         # A bonus has the same fee whatever the offer was.
-        audience = Audience() if is_bonus else task_of(self.study, not_again=()).audience
+        audience = Audience() if is_bonus else build_task(self.study, not_again=()).audience
         charge = Charge(amount_minor, 1, 1 if is_bonus else places)
         return SpendingLine(
             run=self.run.ref,

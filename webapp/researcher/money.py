@@ -37,7 +37,7 @@ from webapp.payments.rewards import (
     prepare_rejection,
 )
 from webapp.payments.run_payments import Proposal, RunPayments, open_run_payments
-from webapp.recruitment.publish import recruitment_of
+from webapp.recruitment.publish import find_recruitment
 from webapp.researcher.access import allowed, current_user
 from webapp.researcher.template_globals import page_asked_for, whole_number
 from webapp.runs.people_table import ON_A_PAGE
@@ -250,7 +250,7 @@ def _facts(ref: str) -> dict[str, object]:
         facts: dict[str, object] = {
             "run": run,
             "refs": _refs(session, unsettled),
-            "published": recruitment_of(session, run),
+            "published": find_recruitment(session, run),
             "acts": _acts(session, ref),
         }
     lines = [line for account in owed for line in account.payments]

@@ -44,8 +44,8 @@ from webapp.payments.reconciliation.statement import Statement
 from webapp.payments.rewards import build_review_entry, build_reward_entries, refuse_rejection
 from webapp.recruiters.mturk.client import open_client
 from webapp.recruiters.statuses import AssignmentStatus
-from webapp.recruitment.poll import poll
-from webapp.recruitment.publish import draft, publish, recruitment_hits
+from webapp.recruitment.poll import poll_run
+from webapp.recruitment.publish import carry_out_plan, draft_plan, load_recruitment_hits
 from webapp.runs.launch import launch
 
 pytestmark = pytest.mark.one_database
@@ -135,8 +135,8 @@ class Stage:
                 )
             )
 
-    def poll(self) -> None:
-        poll(self.sessions, self.platform, self.run.ref, self.clock())
+    def poll_run(self) -> None:
+        poll_run(self.sessions, self.platform, self.run.ref, self.clock())
 
     def pay(self) -> None:
         """Pay whatever is owed and can be paid, as the commands do."""
@@ -258,8 +258,8 @@ def open_stage(sessions, clock, tmp_path, app):
             run = launch(session, study, 1, recruiter, now=clock(), code_version="0")
         tokens = app.extensions["parallax"].tokens
         mortal: Any = Mortal(platform, death)
-        plan = draft(sessions, mortal, run.ref, LINK, clock())
-        assert sum(places for _, places in publish(sessions, mortal, plan, clock)) == 8
+        plan = draft_plan(sessions, mortal, run.ref, LINK, clock())
+        assert sum(places for _, places in carry_out_plan(sessions, mortal, plan, clock)) == 8
         event.listen(sessions, "after_commit", death.may_come)
         return Stage(kind, sessions, run, study, mortal, clock, tokens, hand_in, paid, lose, death)
 
@@ -340,18 +340,22 @@ def test_an_older_backup_that_is_put_back_pays_nobody_twice(stage, instance):
 def test_offers_that_an_older_backup_forgot_are_found_and_not_made_again(stage):
     stage.hand_in("AANN")
     with reading(stage.sessions) as session:
-        before = [(hit.token, hit.platform_id) for hit in recruitment_hits(session, stage.run)]
+        before = [(hit.token, hit.platform_id) for hit in load_recruitment_hits(session, stage.run)]
     stage.clock.go_on(hours=30)
     with stage.sessions.begin() as session:
         for model in (Assignment, Hit, Recruitment):
             session.execute(delete(model))
-    plan = draft(stage.sessions, stage.platform, stage.run.ref, LINK, stage.clock())
+    plan = draft_plan(stage.sessions, stage.platform, stage.run.ref, LINK, stage.clock())
     assert [(each.token, each.offer_id) for each in plan.lost] == before
     # The place of whoever handed in, and is not in the database, is still to be filled.
     assert plan.unfilled - plan.open == 1
-    list(publish(stage.sessions, stage.platform, replace(plan, offers=(), grow=()), stage.clock))
+    list(
+        carry_out_plan(
+            stage.sessions, stage.platform, replace(plan, offers=(), grow=()), stage.clock
+        )
+    )
     with reading(stage.sessions) as session:
-        after = [(hit.token, hit.platform_id) for hit in recruitment_hits(session, stage.run)]
+        after = [(hit.token, hit.platform_id) for hit in load_recruitment_hits(session, stage.run)]
     assert after == before
     stage.poll()
     with reading(stage.sessions) as session:
@@ -383,8 +387,8 @@ def paid_with_death_at(stage: Stage, instance: Path, point: int) -> int:
 
 
 def publish_more(stage: Stage) -> None:
-    plan = draft(stage.sessions, stage.platform, stage.run.ref, LINK, stage.clock())
-    list(publish(stage.sessions, stage.platform, plan, stage.clock))
+    plan = draft_plan(stage.sessions, stage.platform, stage.run.ref, LINK, stage.clock())
+    list(carry_out_plan(stage.sessions, stage.platform, plan, stage.clock))
 
 
 def doubtful_or_settled(stage: Stage) -> None:

@@ -34,7 +34,7 @@ from webapp.recruiters.prolific.participant import ParticipantSession
 from webapp.recruiters.prolific.settings import ProlificSettings
 from webapp.recruiters.prolific.workspace import Workspace, subscribe
 from webapp.recruiters.simulated_session import SimulatedSession, StandInSession
-from webapp.recruitment.publish import published
+from webapp.recruitment.publish import require_recruitment
 from webapp.runs.launch import refuse_unanswerable
 from webapp.server.researcher_worker import read_piece
 from webapp.serverless.replay import Replay
@@ -184,7 +184,7 @@ class Needs(BaseModel):
         (lambda: validated("prolific", Needs, {}),
          "[prolific] in parallax.toml: the settings of prolific cannot be used: prolific_token is"
          " missing. docs/settings.md explains how to give a recruiter's settings."),
-        (lambda: published(NOBODY_THERE, Some(id=1, ref="r"), "e"),
+        (lambda: require_recruitment(NOBODY_THERE, Some(id=1, ref="r"), "e"),
          'the run "r" is not published. parallax publish r.'),
         (lambda: find_participant(NOBODY_THERE, "x", LONG_AGO, 1),
          "There is no session at this address. Please check the link you were given."),
