@@ -108,7 +108,7 @@ def test_a_copied_folder_does_not_have_it(app, sessions, instance, tmp_path):
     assert paying_copy.read_card(tmp_path / "copy") is None
     copy = create_app(tmp_path / "copy").extensions["parallax"]
     [why] = why_not(copy.sessions, tmp_path / "copy")
-    assert f"in {instance}: this folder or its file paying_copy was copied or moved" in why
+    assert f"in {instance} has the right to pay: this folder or its file paying_copy" in why
     copy.engine.dispose()
 
 

@@ -34,8 +34,8 @@ def bonus(minor, reason="", on="WORK1", worker="AWORKER1"):
         ((5, 5), (5,), (), False, "missing from the ledger"),
         ((5,), (), (5,), False, "was paid by hand for the same work"),
         ((5,), (), (5,), True, ""),
-        ((5, 6), (), (5,), True, "a bonus of $0.06 on the same work"),
-        ((6, 5), (), (), True, "bonuses of $0.05 and $0.06 on the same work"),
+        ((5, 6), (), (5,), True, "a bonus of $0.06 for the same work"),
+        ((6, 5), (), (), True, "bonuses of $0.05 and $0.06 for the same work"),
     ],
 )
 def test_a_bonus_passes_only_beside_what_is_accounted_for(

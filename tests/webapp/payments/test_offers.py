@@ -31,8 +31,8 @@ def test_a_run_is_not_opened_in_another_purse(monkeypatch):
     for name, found in (
         ("reading", nullcontext), ("named_run", lambda *_: run), ("open_platform",
          lambda *_, **__: elsewhere), ("study_as_launched", lambda *_: study),
-        ("published", lambda *_: Some(account=None)), ("poll", lambda *_: None),
-        ("taken_up", lambda *_: None),
+        ("require_recruitment", lambda *_: Some(account=None)), ("poll_run", lambda *_: None),
+        ("record_accepted_compensation", lambda *_: None),
     ):  # fmt: skip
         monkeypatch.setattr(run_payments, name, found)
     sessions = Some(begin=nullcontext)

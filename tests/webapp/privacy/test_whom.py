@@ -151,7 +151,9 @@ def test_forgetting_takes_what_is_theirs_and_leaves_what_is_others(book):
     people[0].state = "declined"
     book.session.flush()
     noted = []
-    record = Some(record_final_wishes=lambda _session, deed, marks, _now: noted.append((deed, len(marks))))
+    record = Some(
+        record_final_wishes=lambda _session, deed, marks, _now: noted.append((deed, len(marks)))
+    )
     for each in (people[0], people[2]):
         forget_person(book.session, find_person(book.session, each.ref), book.now, record)
     assert [count for deed, count in noted if deed == "forgotten"] == [1, 1]

@@ -174,7 +174,9 @@ def test_a_link_of_ones_own_is_a_person_and_a_common_one_is_nobody():
 
 def test_what_somebody_wishes_is_written_down_first(people):
     noted = []
-    record = Some(record_final_wishes=lambda _, deed, marks, at: noted.append((deed, at, len(marks))))
+    record = Some(
+        record_final_wishes=lambda _, deed, marks, at: noted.append((deed, at, len(marks)))
+    )
     waiting = people.person("arrived")
     for wish in (Wish.KEEP, Wish.ERASE):
         withdraw(people.session, waiting, wish, NOW, record)
