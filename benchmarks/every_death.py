@@ -25,7 +25,7 @@ from faults_prolific import BONUS, REWARD, ProlificOperator
 
 from experiment.payment.payment import PaymentItem, PaymentKind
 from experiment.studies.load import load_study
-from webapp.payments.bonuses import bonuses
+from webapp.payments.bonuses import build_bonus_entries
 from webapp.recruiters.prolific.client import ProlificClient
 from webapp.recruiters.prolific.opening import open_prolific
 from webapp.recruiters.prolific.settings import ProlificSettings
@@ -92,7 +92,7 @@ def paid(operator: ProlificOperator, person: Participant) -> None:
     operator.approve_only(who, undo_rejection=True)
     [account] = [a for a in operator.accounts() if a.participant.ref == who]
     item = PaymentItem(who, PaymentKind.BONUS, BONUS, "Thank you.", "file")
-    operator.pay_entries(bonuses([account], [item])[0])
+    operator.pay_entries(build_bonus_entries([account], [item])[0])
 
 
 def campaign(step: int) -> Counter[str]:

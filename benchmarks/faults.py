@@ -38,7 +38,7 @@ from experiment.studies.load import load_study
 from webapp.database.engine import reading
 from webapp.database.models import Hit, Place, Run
 from webapp.recruiters.mturk.client import MturkClient, open_client
-from webapp.recruitment.terms import unfilled_places
+from webapp.recruitment.terms import count_unfilled_places
 from webapp.runs.launch import launch_run
 
 RUNS_PER_ENVIRONMENT = 10
@@ -173,7 +173,7 @@ def behave(worker: Worker, operator: Operator, rng: random.Random) -> None:
 
 def unfilled(environment: Environment, run: Run) -> int:
     with reading(environment.services.sessions) as session:
-        return unfilled_places(session, run)
+        return count_unfilled_places(session, run)
 
 
 def take_compensation(worker: Worker) -> None:

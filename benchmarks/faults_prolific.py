@@ -46,7 +46,7 @@ from experiment.studies.load import load_study
 from webapp.database.engine import reading
 from webapp.database.models import Hit, OutgoingReport, Payment, Run
 from webapp.jobs.platforms import send_reports
-from webapp.payments.compensate import compensation, unsubmitted
+from webapp.payments.compensate import build_compensation_entry, find_unsubmitted_assignment
 from webapp.payments.ledger import Entry, is_claimed
 from webapp.payments.non_idempotent_bonuses import settle_by_hand
 from webapp.recruiters.prolific.client import ProlificClient
@@ -118,9 +118,11 @@ class ProlificOperator(Operator):
         account = next(a for a in self.accounts() if a.participant.ref == ref)
         who = account.participant.platform_id or ""
         with reading(self._sessions) as session:
-            assignment = unsubmitted(session, self.run, who)
+            assignment = find_unsubmitted_assignment(session, self.run, who)
         reason = "Your time was over."
-        self._pay([compensation(account, who, amount_minor, reason, assignment=assignment)])
+        self._pay(
+            [build_compensation_entry(account, who, amount_minor, reason, assignment=assignment)]
+        )
 
     def _decide_doubtful(self) -> None:
         """Look at the platform's own pages, as a person would, once it is sure not to pay later."""

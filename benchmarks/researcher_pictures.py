@@ -25,7 +25,7 @@ from sqlalchemy import select
 from webapp import create_app
 from webapp.core.clock import utc_now
 from webapp.database.models import Assignment, Hit, Recruitment, Run
-from webapp.gate.gate import ledger_begun, ledger_reconciled, ledger_written
+from webapp.gate.gate import begin_ledger_entry, record_reconciliation, store_ledger_state
 from webapp.jobs.housekeeping import summarise_run
 from webapp.jobs.long_job_queue import do_job
 from webapp.jobs.long_jobs import MADE, Jobs, JobState
@@ -109,9 +109,9 @@ def installed(folder: Path) -> tuple[Flask, str, dict[str, str]]:
     platform = WritingDouble(now=now, endpoint="http://127.0.0.1:9")
     with sessions.begin() as session:
         # As publishing does; else every page says that the ledger's file is missing.
-        ledger_begun(session.connection())
-        ledger_written(session.connection())
-        ledger_reconciled(session.connection(), run)
+        begin_ledger_entry(session.connection())
+        store_ledger_state(session.connection())
+        record_reconciliation(session.connection(), run)
         of_run = session.query(Run).filter_by(ref=run).one()
         of_run.recruiter = "mturk"  # as which the double answers
         session.query(Recruitment).filter_by(run_id=of_run.id).one().endpoint = platform.endpoint

@@ -27,7 +27,7 @@ from experiment.studies.load import load_study
 from webapp import create_app
 from webapp.core.clock import utc_now
 from webapp.database.models import Run
-from webapp.gate.gate import ledger_begun, ledger_reconciled, ledger_written
+from webapp.gate.gate import begin_ledger_entry, record_reconciliation, store_ledger_state
 from webapp.jobs.housekeeping import summarise_run
 from webapp.runs.blinding import unblind_run
 from webapp.runs.launch import launch_run
@@ -188,9 +188,9 @@ def take_researcher_pages(browser: Browser, images: Path) -> None:
         summarise_run(sessions, run, load_launched_study, utc_now())
         with sessions.begin() as session:
             # As publishing does; else every page says that the ledger's file is missing.
-            ledger_begun(session.connection())
-            ledger_written(session.connection())
-            ledger_reconciled(session.connection(), run)
+            begin_ledger_entry(session.connection())
+            store_ledger_state(session.connection())
+            record_reconciliation(session.connection(), run)
         with served(app) as address:
             page = browser.new_page(**TALL)
             page.goto(f"{address}/researcher/")

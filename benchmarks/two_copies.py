@@ -47,7 +47,7 @@ from webapp.core.clock import utc_now
 from webapp.gate import paying_copy
 from webapp.jobs.platforms import send_reports
 from webapp.recruiters.registry import open_platform
-from webapp.recruitment.publish import draft, publish
+from webapp.recruitment.publish import carry_out_plan, draft_plan
 from webapp.runs.launch import launch_run
 from webapp.services import EXTENSION
 
@@ -111,8 +111,8 @@ def _worked(environment: Environment, recruiter: str) -> tuple[str, int]:
         ref = launch_run(session, study, 1, recruiter, now=utc_now(), code_version="0").ref
     platform = open_platform(recruiter, services.settings)
     link = services.recruiter(recruiter).invitation("http://127.0.0.1:1", ref)
-    plan = draft(services.sessions, platform, ref, link, utc_now())
-    offers = [offer for offer, _ in publish(services.sessions, platform, plan, utc_now)]
+    plan = draft_plan(services.sessions, platform, ref, link, utc_now())
+    offers = [offer for offer, _ in carry_out_plan(services.sessions, platform, plan, utc_now)]
     people = 2 * PLACES_PER_LIST
     for number in range(people):
         if isinstance(environment, ProlificEnvironment):
@@ -289,7 +289,7 @@ class Race:
             assert self._second.give(*gone) == 0
             return
         self._second.give("paying-copy", "show")
-        request = paying_copy.request_of(self._second.folder)
+        request = paying_copy.find_request_code(self._second.folder)
         hand_over = ("paying-copy", "hand-over", "--to", request)
         until = time.monotonic() + _PATIENCE_S
         while self._first.give(*hand_over) != 0:

@@ -14,12 +14,12 @@ from webapp.core.settings import Settings
 from webapp.database.engine import open_database, usable_database
 from webapp.database.key_identity import knows_people
 from webapp.database.scrub import scrub
-from webapp.erasures.file import record_file
-from webapp.erasures.record import knows_erasures
+from webapp.erasures.file import get_record_path
+from webapp.erasures.record import has_stored_entries
 from webapp.gate import paying_copy
-from webapp.gate.gate import attach, blockers
+from webapp.gate.gate import attach_installation, find_blockers
 from webapp.gate.installation import Installation
-from webapp.privacy.restored import carry_out_again
+from webapp.privacy.restored import repeat_wishes
 
 _LOG = logging.getLogger(__name__)
 
@@ -51,10 +51,10 @@ def open_installation(instance: Path, settings: Settings, keys: Keys, now: datet
         WebappError: It cannot be used.
     """
     engine = open_database(settings.database_url, keys)
-    attach(engine, installation := Installation(instance, settings))
+    attach_installation(engine, installation := Installation(instance, settings))
     _begin_to_pay(engine, installation)
-    if record_file(instance).exists() or not _knows_erasures(engine):
-        gone = carry_out_again(instance, engine, now)
+    if get_record_path(instance).exists() or not _knows_erasures(engine):
+        gone = repeat_wishes(instance, engine, now)
         if gone:
             _LOG.warning("%d people asked for erasure after this database was backed up", gone)
             scrub(engine)
@@ -64,14 +64,14 @@ def open_installation(instance: Path, settings: Settings, keys: Keys, now: datet
 def _begin_to_pay(engine: Engine, installation: Installation) -> None:
     """Make a new database's installation the paying copy, if its ledger is in no doubt."""
     with engine.connect().execution_options(reading=True) as connection:
-        if not paying_copy.is_to_begin(connection, installation.instance):
+        if not paying_copy.must_begin(connection, installation.instance):
             return
-        if any(name == "ledger" for name, _ in blockers(connection)):
+        if any(name == "ledger" for name, _ in find_blockers(connection)):
             return
     with suppress(IntegrityError), engine.begin() as connection:  # another process was faster
-        paying_copy.begin(connection, installation)
+        paying_copy.begin_paying(connection, installation)
 
 
 def _knows_erasures(engine: Engine) -> bool:
     with engine.connect().execution_options(reading=True) as connection:
-        return knows_erasures(connection)
+        return has_stored_entries(connection)

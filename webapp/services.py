@@ -20,7 +20,7 @@ from webapp.database.engine import Sessions, make_sessions, reading
 from webapp.database.models import Participant, Run
 from webapp.database.models.identity import sealer_of
 from webapp.database.write_trial import WriteTrial
-from webapp.erasures.record import Record
+from webapp.erasures.record import ErasureRecord
 from webapp.errors import RequestError
 from webapp.recruiters.base import Recruiter
 from webapp.recruiters.registry import load_recruiter
@@ -53,7 +53,7 @@ class Services:
         self.tokens = tokens
         self.now = now
         self.instance = instance
-        self.record = Record(instance, sealer_of(engine.dialect))
+        self.record = ErasureRecord(instance, sealer_of(engine.dialect))
         self.addresses = Addresses(settings.trusted_proxies.split())
         self.refusals = Refusals()
         # Texts and pages that are the same for everybody in a run, with the study that they are of.

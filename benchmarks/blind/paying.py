@@ -19,8 +19,8 @@ from webapp.recruiters.prolific.opening import open_prolific
 from webapp.recruiters.prolific.participant import ParticipantSession
 from webapp.recruiters.prolific.settings import ProlificSettings
 from webapp.recruiters.simulated_crowd import Visitor
-from webapp.recruitment.poll import poll
-from webapp.recruitment.publish import draft, publish
+from webapp.recruitment.poll import poll_run
+from webapp.recruitment.publish import carry_out_plan, draft_plan
 
 _BALANCE_MINOR = 10**7
 
@@ -48,17 +48,17 @@ class PaidBy:
         asked = ProlificSettings(endpoint=self._url)
         self._platform = open_prolific(asked, live=False, now=lambda: now)
 
-    def publish(self, app: Flask, run_ref: str, url: str) -> Visitor:
+    def carry_out_plan(self, app: Flask, run_ref: str, url: str) -> Visitor:
         """Offer the run there, and return what makes a participant who comes from there."""
         sessions, link = app.extensions["parallax"].sessions, f"{url}/run/{run_ref}"
-        asked = draft(sessions, self._platform, run_ref, link, self._now)
-        list(publish(sessions, self._platform, asked, lambda: self._now))
+        asked = draft_plan(sessions, self._platform, run_ref, link, self._now)
+        list(carry_out_plan(sessions, self._platform, asked, lambda: self._now))
         return partial(ParticipantSession, site=self._url)
 
     def hand_in(self, app: Flask, run_ref: str) -> None:
         """Tell the stand-in who finished, and learn what was handed in."""
         send_reports(app.extensions["parallax"])
-        poll(app.extensions["parallax"].sessions, self._platform, run_ref, self._now)
+        poll_run(app.extensions["parallax"].sessions, self._platform, run_ref, self._now)
 
     def go_on_with_a_copy(self, folder: Path) -> None:
         """Answer from now on by a copy of what was there when all had finished."""

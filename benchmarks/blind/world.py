@@ -145,7 +145,7 @@ class World:
             # The original does nothing meanwhile, so the copy may have its right to pay.
             with app.extensions["parallax"].engine.begin() as connection:
                 here = Installation(self.instance, load_settings(self.instance))
-                paying_copy.take(connection, here)
+                paying_copy.take_right(connection, here)
             yield app
             app.extensions["parallax"].engine.dispose()
         self.instance = whole

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from fault_injection.environment import Environment
 from webapp.database.engine import reading
-from webapp.gate.ledger import FILE, restored, restoring
+from webapp.gate.ledger import FILE, prepare_restore, raise_epoch
 
 
 @dataclass
@@ -29,11 +29,11 @@ def put_back(environment: Environment, state: State, way: str) -> None:
     """Put an earlier state in place of the present one."""
     instance = environment.folder / "instance"
     if way == "restored":
-        restoring(instance)
+        prepare_restore(instance)
     _copy(environment, state.database.backup)
     if way == "restored":
         with reading(environment.services.sessions) as session:
-            restored(session.connection(), instance)
+            raise_epoch(session.connection(), instance)
     elif way != "copied":
         (instance / FILE).unlink(missing_ok=True)
         if state.beside is not None:

@@ -13,9 +13,9 @@ from experiment.payment.bonuses import read_bonus_file
 from experiment.payment.payment import PaymentItem, PaymentKind
 from fault_injection.operator import Operator
 from webapp.payments.accounts import PayeeAccount
-from webapp.payments.bonuses import bonuses
+from webapp.payments.bonuses import build_bonus_entries
 from webapp.payments.ledger import Entry
-from webapp.payments.rewards import rewards
+from webapp.payments.rewards import build_reward_entries
 from webapp.recruiters.statuses import AssignmentStatus
 
 _WRONG_FILES = (
@@ -105,7 +105,7 @@ class Mistakes(Erring):
             self._refused(lambda: self._operator.reject(account.participant.ref))
         wrong = [  # nothing for somebody whose rejection was undone
             replace(entry, item=replace(entry.item, amount_minor=21))
-            for entry in rewards([account], 20)
+            for entry in build_reward_entries([account], 20)
         ]
         if wrong and self._errs():
             self._refused(lambda: self._operator.pay_entries(wrong))
@@ -124,7 +124,7 @@ class Mistakes(Erring):
         who = account.participant.ref
         path = Path(self._operator.environment.folder) / "bonuses.csv"
         path.write_text(self._rng.choice(_WRONG_FILES).format(who=who), encoding="utf-8")
-        entries, _ = bonuses([account], read_bonus_file(path, [who], "USD"))
+        entries, _ = build_bonus_entries([account], read_bonus_file(path, [who], "USD"))
         self._operator.pay_entries(entries)
 
 
@@ -138,4 +138,4 @@ def _other_bonus(account: PayeeAccount) -> list[Entry]:
     line = account.payment(PaymentKind.BONUS)
     assert line is not None
     item = PaymentItem(account.participant.ref, PaymentKind.BONUS, 9, line.reason, "file")
-    return bonuses([account], [item])[0]
+    return build_bonus_entries([account], [item])[0]

@@ -17,18 +17,22 @@ from experiment.payment.payment import Caps, PaymentKind, PaymentState
 from fault_injection.environment import LINK, Environment
 from webapp.database.engine import make_sessions, reading
 from webapp.database.models import Run
-from webapp.payments.accounts import PayeeAccount, accounts
-from webapp.payments.bonuses import bonuses
-from webapp.payments.compensate import compensation, offer_compensation, taken_up
-from webapp.payments.compensation_request import offers_to, withdraw
-from webapp.payments.ledger import CLAIM_TIMEOUT, Entry, payments_of
+from webapp.payments.accounts import PayeeAccount, load_accounts
+from webapp.payments.bonuses import build_bonus_entries
+from webapp.payments.compensate import (
+    build_compensation_entry,
+    offer_compensation,
+    record_accepted_compensation,
+)
+from webapp.payments.compensation_request import find_offers, withdraw_compensation
+from webapp.payments.ledger import CLAIM_TIMEOUT, Entry, load_payments
 from webapp.payments.pay import pay_entries
-from webapp.payments.reconciliation.reconcile import discrepancies, fix_discrepancies
+from webapp.payments.reconciliation.reconcile import find_discrepancies, fix_discrepancies
 from webapp.payments.reconciliation.snapshot import Discrepancy, take_snapshot
-from webapp.payments.rewards import review_decision, rewards
+from webapp.payments.rewards import build_review_entry, build_reward_entries
 from webapp.recruiters.platform import Platform, PlatformUnreachable
-from webapp.recruitment.poll import poll
-from webapp.recruitment.publish import draft, publish
+from webapp.recruitment.poll import poll_run
+from webapp.recruitment.publish import carry_out_plan, draft_plan
 from webapp.runs.runs import load_launched_study
 
 CAPS = Caps(per_participant_minor=100, per_run_minor=10_000, currency="USD")
@@ -119,11 +123,11 @@ class Operator:
         with reading(self._sessions) as session:
             self._study = load_launched_study(session, run)
 
-    def publish(self) -> None:
+    def carry_out_plan(self) -> None:
         """Offer every open place."""
         self._until_done(self._publish)
 
-    def poll(self) -> None:
+    def poll_run(self) -> None:
         """Bring in what the platform knows."""
         self._until_done(self._poll)
 
@@ -177,10 +181,10 @@ class Operator:
             self._until_done(self._mend)
         return self._found
 
-    def accounts(self) -> list[PayeeAccount]:
+    def load_accounts(self) -> list[PayeeAccount]:
         """Return what everybody did and got."""
         with reading(self._sessions) as session:
-            return accounts(session, self.run)
+            return load_accounts(session, self.run)
 
     @property
     def _compensation_link(self) -> str:
@@ -201,38 +205,42 @@ class Operator:
         with reading(self._sessions) as session:
             open_lines = [
                 f"{line.kind} of {line.participant_id}: {line.state} {line.answer}"
-                for line in payments_of(session, self.run)
+                for line in load_payments(session, self.run)
                 if line.state != PaymentState.DONE
             ]
         raise NeverDone(f"{step} was tried {_MOST_TRIES} times; not done: {open_lines}")
 
     def _publish(self) -> None:
         link = f"{LINK}/run/{self.run.ref}"
-        plan = draft(self._sessions, self._platform, self.run.ref, link, self.environment.clock())
+        plan = draft_plan(
+            self._sessions, self._platform, self.run.ref, link, self.environment.clock()
+        )
         if not plan.is_empty:
-            list(publish(self._sessions, self._platform, plan, self.environment.clock))
+            list(carry_out_plan(self._sessions, self._platform, plan, self.environment.clock))
 
     def _poll(self) -> None:
-        poll(self._sessions, self._platform, self.run.ref, self.environment.clock())
+        poll_run(self._sessions, self._platform, self.run.ref, self.environment.clock())
         with self._sessions.begin() as session:
-            taken_up(session, self.run)
+            record_accepted_compensation(session, self.run)
 
     def _approve(self) -> None:
         self._poll()
-        self._pay(rewards(self.accounts(), self._study.reward_minor))
+        self._pay(build_reward_entries(self.accounts(), self._study.reward_minor))
 
     def _bonus(self) -> None:
         owed = self.accounts()
-        finishers = [a.finisher for a in owed if a.finished]
+        finishers = [a.bonus_candidate for a in owed if a.finished]
         # Who waits could not submit, and gets the bonus on the compensation.
-        entries, _waiting = bonuses(owed, bonuses_by_rule(self._study.payment, finishers))
+        entries, _waiting = build_bonus_entries(
+            owed, bonuses_by_rule(self._study.payment, finishers)
+        )
         self._pay(entries)
 
     def _approve_only(self, who: str, undo_rejection: bool) -> None:
         self._poll()
         item = (PaymentKind.REWARD, self._study.reward_minor, "Thank you for taking part.")
         with reading(self._sessions) as session:
-            entry = review_decision(
+            entry = build_review_entry(
                 session, self.run, self.accounts(), who, item, undo_rejection=undo_rejection
             )
         self._pay([entry], undo_rejections=undo_rejection)
@@ -249,7 +257,7 @@ class Operator:
         )
         wanted = {entry.item.token(self.run.ref) for entry in entries}
         with reading(self._sessions) as session:
-            ledger = payments_of(session, self.run)
+            ledger = load_payments(session, self.run)
         ended = (PaymentState.DONE, PaymentState.WITHDRAWN)
         if any(p.token in wanted and p.state not in ended for p in ledger):
             raise NotYetDone
@@ -268,13 +276,13 @@ class Operator:
     def _look(self) -> None:
         services, now = self.environment.services, self.environment.clock()
         self._seen = take_snapshot(self._sessions, self._platform, self.run, services.tokens, now)
-        self._found = discrepancies(self._seen)
+        self._found = find_discrepancies(self._seen)
 
     def _reject(self, assignment: str) -> None:
         reason, category = self.rejects_with
         item = (PaymentKind.REJECTION, 0, reason)
         with reading(self._sessions) as session:
-            entry = review_decision(
+            entry = build_review_entry(
                 session, self.run, self.accounts(), assignment, item, category=category
             )
         self._pay([entry])
@@ -285,16 +293,16 @@ class Operator:
         worker_id = account.participant.platform_id
         assert worker_id is not None
         with reading(self._sessions) as session:
-            standing, withdrawn = offers_to(session, self.run, worker_id)
+            standing, withdrawn = find_offers(session, self.run, worker_id)
         if standing is not None and standing.amount_minor != amount_minor:
-            withdraw(self._sessions, self._platform, standing, self.environment.clock)
+            withdraw_compensation(self._sessions, self._platform, standing, self.environment.clock)
             withdrawn += 1
         offer_compensation(
             self._sessions,
             self._platform,
             self.run,
             self._study,
-            compensation(
+            build_compensation_entry(
                 account,
                 worker_id,
                 amount_minor,

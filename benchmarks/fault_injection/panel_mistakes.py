@@ -18,7 +18,7 @@ from fault_injection.panels import CODE, PanelRun, Person
 from webapp.database.engine import reading
 from webapp.database.models import OutgoingReport, Participant, Place
 from webapp.recruiters.registry import open_platform
-from webapp.recruitment.reports import ReportState, confirm_by_hand, send_again
+from webapp.recruitment.reports import ReportState, confirm_by_hand, requeue_reports
 from webapp.runs.exclude import store_verdicts
 from webapp.runs.launch import launch_run
 from webapp.runs.runs import close_run, open_run
@@ -210,7 +210,7 @@ class PanelMistakes(Erring):
     def _send_again(self, *, also_unsafe: bool = False) -> None:
         services = self._services
         with services.sessions.begin() as session:
-            send_again(
+            requeue_reports(
                 session, self._run.run, services.recruiter("panel"), self._run.study,
                 services.now(), also_unsafe=also_unsafe,
             )  # fmt: skip

@@ -19,11 +19,11 @@ from fault_injection.operator import CAPS, Death, NotYetDone, Operator
 from webapp.database.engine import reading
 from webapp.database.models import Payment
 from webapp.gate.gate import GateError
-from webapp.payments.ledger import payments_of
+from webapp.payments.ledger import load_payments
 from webapp.payments.non_idempotent_bonuses import settle_by_hand
-from webapp.payments.pay import pay
-from webapp.payments.platform_payments import is_by_hand
-from webapp.payments.reconciliation.reconcile import note_compared
+from webapp.payments.pay import make_payments
+from webapp.payments.platform_payments import is_paid_by_hand
+from webapp.payments.reconciliation.reconcile import report_comparison
 from webapp.payments.reconciliation.snapshot import Discrepancy
 from webapp.payments.spending import RunSpending
 from webapp.recruiters.platform import PlatformError
@@ -178,7 +178,7 @@ class Restored(Operator):
         self.counts["stopped at the gate"] += 1
         self._poll()
         self._look()
-        note_compared(self._sessions, self._seen)
+        report_comparison(self._sessions, self._seen)
         self._mend()
 
     def _pay(self, entries: Sequence[object], *, undo_rejections: bool = False) -> None:
@@ -196,8 +196,8 @@ class Restored(Operator):
         """Raise the limit for a person by what colleagues paid them, if that is new, and say so."""
         by_hand = Counter[str]()
         with reading(self._sessions) as session:
-            for line in payments_of(session, self.run):
-                by_hand[line.worker_id] += line.amount_minor * is_by_hand(line)
+            for line in load_payments(session, self.run):
+                by_hand[line.worker_id] += line.amount_minor * is_paid_by_hand(line)
         raised = CAPS.per_participant_minor + max(by_hand.values(), default=0)
         is_new = raised > self.caps.per_participant_minor
         if is_new:
@@ -209,17 +209,19 @@ class Restored(Operator):
         with reading(self._sessions) as session:
             lines = session.scalars(select(Payment).where(Payment.run_id == self.run.id)).all()
         refused = [line for line in lines if line.state == PaymentState.REFUSED]
-        if any("which the ledger does not have" in line.answer for line in refused):
+        if any("missing from the ledger" in line.answer for line in refused):
             self._reconcile()
             return
         clock = self.environment.clock
         for line in refused:
             beside = [one for one in lines if one.assignment == line.assignment]
-            if "by hand for the same work" not in line.answer or not any(map(is_by_hand, beside)):
+            if "by hand for the same work" not in line.answer or not any(
+                map(is_paid_by_hand, beside)
+            ):
                 continue
             self.counts["decided by a person"] += 1
             try:
                 settle_by_hand(self._sessions, self.run, line.id, clock, is_paid=True)
             except PaymentError:
                 self.beside.add(line.assignment or "")
-                pay(self._sessions, self._platform, [line.id], clock, additional=True)
+                make_payments(self._sessions, self._platform, [line.id], clock, additional=True)

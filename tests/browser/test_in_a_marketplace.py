@@ -24,8 +24,8 @@ from tests.browser.browser_steps import (
 from webapp import create_app
 from webapp.core.clock import utc_now
 from webapp.recruiters.mturk.client import MturkClient, open_client
-from webapp.recruitment.poll import poll
-from webapp.recruitment.publish import draft, publish
+from webapp.recruitment.poll import poll_run
+from webapp.recruitment.publish import carry_out_plan, draft_plan
 from webapp.runs.launch import launch_run
 
 
@@ -37,7 +37,7 @@ class Market:
     site: Site
     platform: MturkClient
 
-    def publish(self, study: Path) -> str:
+    def carry_out_plan(self, study: Path) -> str:
         """Launch and publish a study, and return its run's link."""
         with self.site.sessions() as session:
             run = launch_run(
@@ -45,8 +45,8 @@ class Market:
             )
             session.commit()
         link = f"{self.site.origin}/run/{run.ref}"
-        plan = draft(self.site.sessions, self.platform, run.ref, link, utc_now())
-        assert list(publish(self.site.sessions, self.platform, plan, utc_now))
+        plan = draft_plan(self.site.sessions, self.platform, run.ref, link, utc_now())
+        assert list(carry_out_plan(self.site.sessions, self.platform, plan, utc_now))
         return link
 
 
@@ -98,7 +98,9 @@ def finish(page: Page, frame: Frame) -> Frame:
 
 
 def submitted(market: Market, link: str) -> int:
-    return poll(market.site.sessions, market.platform, link.rpartition("/")[2], utc_now()).submitted
+    return poll_run(
+        market.site.sessions, market.platform, link.rpartition("/")[2], utc_now()
+    ).submitted
 
 
 def test_a_worker_looks_accepts_returns_begins_anew_and_hands_in(market, forgetful_page, tmp_path):

@@ -18,7 +18,7 @@ from tests.browser.researcher_seen import REPORTS, Seen
 from tests.webapp.payments.platform_double import WritingDouble
 from webapp.core.clock import utc_now
 from webapp.database.models import Assignment, Hit, Participant, Recruitment, Run
-from webapp.gate.gate import ledger_begun, ledger_written
+from webapp.gate.gate import begin_ledger_entry, store_ledger_state
 from webapp.payments import run_payments
 from webapp.researcher import recruitment
 from webapp.users.passwords import hash_password
@@ -51,7 +51,7 @@ def run(site, tmp_path, monkeypatch) -> str:
     platform, now = WritingDouble(now=utc_now(), endpoint=HERE), utc_now()
     with site.sessions.begin() as session:
         # As publishing does: the file beside the database knows of the offer.
-        ledger_begun(session.connection())
+        begin_ledger_entry(session.connection())
         found = session.query(Run).filter_by(ref=ref).one()
         session.add(Recruitment(run_id=found.id, endpoint=HERE, published_at=now))
         hit = Hit(
@@ -60,7 +60,7 @@ def run(site, tmp_path, monkeypatch) -> str:
         )  # fmt: skip
         session.add(hit)
         session.flush()
-        ledger_written(session.connection())
+        store_ledger_state(session.connection())
         who = session.query(Participant).filter_by(run_id=found.id).order_by(Participant.id).first()
         who.platform_id = f"A{ref}"
         found.recruiter = "mturk"  # people came by the plain link; the double answers for it

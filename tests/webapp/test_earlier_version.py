@@ -23,9 +23,9 @@ from tests.webapp.conftest import Visitor
 from webapp import create_app
 from webapp.database.models import Participant, Payment, Response, Run, Trial
 from webapp.database.schema import revisions
-from webapp.payments.accounts import accounts
+from webapp.payments.accounts import load_accounts
 from webapp.payments.ledger import record_payments
-from webapp.payments.rewards import rewards
+from webapp.payments.rewards import build_reward_entries
 
 pytestmark = pytest.mark.empty_database
 
@@ -161,7 +161,7 @@ def test_the_reward_that_was_owed_is_owed_once(app, known):
     with app.extensions["parallax"].sessions.begin() as session:
         run = session.scalars(select(Run).where(Run.ref == known["paid_run"])).one()
         caps = Caps(per_participant_minor=500, per_run_minor=5_000, currency="USD")
-        entries = rewards(accounts(session, run), 20)
+        entries = build_reward_entries(load_accounts(session, run), 20)
         record_payments(session, run, entries, caps, datetime.now(UTC))
         [payment] = session.scalars(select(Payment)).all()
         assert payment.worker_id == known["worker"]

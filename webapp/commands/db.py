@@ -40,9 +40,9 @@ from webapp.database.key_identity import recognise, replace_keys
 from webapp.database.schema import schema_problem, stored_revision, upgrade
 from webapp.errors import WebappError
 from webapp.gate import panel_call_counter, paying_copy
-from webapp.gate.backup import refuse_lost
-from webapp.gate.ledger import restored, restoring
-from webapp.privacy.restored import carry_out_again
+from webapp.gate.backup import refuse_backup_of_lost_keys
+from webapp.gate.ledger import prepare_restore, raise_epoch
+from webapp.privacy.restored import repeat_wishes
 from webapp.recruiters.settings import load_settings
 from webapp.users.users import end_all_access
 
@@ -73,7 +73,7 @@ def upgrade_(instance: Path) -> None:
     refuse_while_serving(instance)
     with opened(instance) as engine, exclusive_access(engine):
         before, after = upgrade(engine)
-        gone = carry_out_again(open_instance(instance), engine, utc_now())
+        gone = repeat_wishes(open_instance(instance), engine, utc_now())
     tell_erased(open_instance(instance), gone)
     if before == after:
         click.echo(f"The database already has the schema {after}.")
@@ -274,22 +274,22 @@ def restore_(
         exclusive_access(engine),
     ):
         backup = examine(engine, decrypted, replace=replace)
-        refuse_lost(backup, keys, file, adopted=keys_lost)
+        refuse_backup_of_lost_keys(backup, keys, file, adopted=keys_lost)
         # Checked first, because without a record, restored participants could not be erased again.
         record_note = newest_record(
             folder, engine, file, record,
             although_missing=without_record, although_keys_lost=keys_lost,
         )  # fmt: skip
-        restoring(folder)
-        paying_copy.restoring(folder)
-        panel_call_counter.restoring(folder)
+        prepare_restore(folder)
+        paying_copy.mark_card_restored(folder)
+        panel_call_counter.prepare_restore(folder)
         content = backup.restore()
         (replace_keys if keys_lost else recognise)(engine, keys)
         with engine.connect().execution_options(reading=True) as connection:
-            restored(connection, folder)
+            raise_epoch(connection, folder)
         with engine.begin() as connection:
-            panel_call_counter.restored(connection)
-        gone = carry_out_again(folder, engine, utc_now())
+            panel_call_counter.mark_restored(connection)
+        gone = repeat_wishes(folder, engine, utc_now())
         end_all_access(engine, utc_now())
     click.echo(f"The database holds {content} again.")
     click.echo(record_note)
@@ -322,7 +322,9 @@ def drill_(file: Path, identity: Path | None, instance: Path) -> None:
         tried = try_out(engine, decrypted)
         backup = Restorable(engine, decrypted, tried.content)
         try:
-            refuse_lost(backup, read_keys(folder, settings.secret_key_file), file, adopted=False)
+            refuse_backup_of_lost_keys(
+                backup, read_keys(folder, settings.secret_key_file), file, adopted=False
+            )
         except WebappError as error:
             refused = str(error)
     rows = tried.content.rows

@@ -19,22 +19,22 @@ from webapp.database.models.identity import sealer_of
 from webapp.database.schema import schema_problem, stored_revision
 from webapp.erasures.file import (
     Entry,
-    append,
-    blank,
+    append_entries,
+    get_record_path,
+    overwrite_erased_corrections,
     read_record,
-    record_file,
     take_over_older_file,
     write_record,
 )
 from webapp.erasures.record import (
-    disown,
-    known_entries,
-    owner_lines,
-    refuse_foreign,
-    refuse_unreadable,
+    load_entries,
+    read_owner_lines,
+    refuse_foreign_record,
+    refuse_unreadable_entries,
+    remove_owner,
 )
 from webapp.errors import WebappError
-from webapp.privacy.restored import carry_out_again
+from webapp.privacy.restored import repeat_wishes
 
 _PATH = click.Path(path_type=Path)
 
@@ -59,22 +59,22 @@ def record_(add: Path | None, from_database: bool, instance: Path) -> None:
         if add is not None:
             if not add.exists():
                 raise _missing_record_error(add)
-            refuse_foreign(add, sealer)
+            refuse_foreign_record(add, sealer)
             _merge(folder, sealer, [add])
         if from_database:
-            append(folder, ())
-        if not record_file(folder).exists():
+            append_entries(folder, ())
+        if not get_record_path(folder).exists():
             raise WebappError(
                 "there is no record of erasures",
-                where=str(record_file(folder)),
+                where=str(get_record_path(folder)),
                 remedy="Add the newest copy with --add FILE, or, if this database was not "
                 "restored, make it with --from-database",
             )
         revision = stored_revision(engine)
         problem = schema_problem(revision) if revision else None
-        gone = carry_out_again(folder, engine, utc_now()) if revision and not problem else 0
+        gone = repeat_wishes(folder, engine, utc_now()) if revision and not problem else 0
     tell_erased(folder, gone)
-    click.echo(_describe_entries(read_record(record_file(folder))))
+    click.echo(_describe_entries(read_record(get_record_path(folder))))
 
 
 def copy_record(instance: Path, file: Path) -> None:
@@ -84,8 +84,8 @@ def copy_record(instance: Path, file: Path) -> None:
         WebappError: The record cannot be read, or the copy cannot be written.
     """
     try:
-        path = record_file(instance)
-        write_record(file, read_record(path), owner_lines(path))
+        path = get_record_path(instance)
+        write_record(file, read_record(path), read_owner_lines(path))
     except OSError as error:
         raise WebappError(f"it cannot be written ({why_unread(error)})", where=str(file)) from error
 
@@ -116,7 +116,7 @@ def newest_record(
     """
     sealer = sealer_of(engine.dialect)
     take_over_older_file(instance, sealer)
-    own_record = record_file(instance)
+    own_record = get_record_path(instance)
     if given is not None and not given.exists():
         raise _missing_record_error(given)
     copies = [path for path in (own_record, record_beside(backup), given) if path and path.exists()]
@@ -130,10 +130,10 @@ def newest_record(
             "--without-record",
         )
     if although_keys_lost:
-        disown(instance)
+        remove_owner(instance)
     else:
         for path in copies:
-            refuse_foreign(path, sealer)
+            refuse_foreign_record(path, sealer)
     added = _merge(instance, sealer, copies, [] if although_keys_lost else _present(engine))
     added_note = f" {added} of them were only in a copy or in the database."
     return _describe_entries(read_record(own_record)) + (
@@ -149,7 +149,7 @@ def _present(engine: Engine) -> list[Entry]:
     """Return the database's entries; none if it is empty, damaged or of another schema."""
     try:
         with reading(make_sessions(engine)) as session:
-            stored = list(known_entries(session).values())
+            stored = list(load_entries(session).values())
     except SQLAlchemyError:
         return []
     return [entry for entry in stored if _is_understood(entry, sealer_of(engine.dialect))]
@@ -157,7 +157,7 @@ def _present(engine: Engine) -> list[Entry]:
 
 def _is_understood(entry: Entry, sealer: Sealer) -> bool:
     with suppress(WebappError):
-        refuse_unreadable([entry], sealer, Path())
+        refuse_unreadable_entries([entry], sealer, Path())
         return True
     return False
 
@@ -167,13 +167,13 @@ def _merge(
 ) -> int:
     """Add the entries of copies and of the database to the record; return how many were added."""
     for path in copies:
-        refuse_unreadable(read_record(path), sealer, path)
-    held = {each.key for each in read_record(record_file(instance))}
+        refuse_unreadable_entries(read_record(path), sealer, path)
+    held = {each.key for each in read_record(get_record_path(instance))}
     new = {each.key: each for each in also if each.key not in held}
     for path in copies:
         new |= {each.key: each for each in read_record(path) if each.key not in held}
-    append(instance, new.values())
-    blank(instance)
+    append_entries(instance, new.values())
+    overwrite_erased_corrections(instance)
     return len(new)
 
 

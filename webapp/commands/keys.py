@@ -13,8 +13,8 @@ from webapp.database.exclusive_access import exclusive_access
 from webapp.database.key_identity import forget_key, keys_in_use, replace_keys, seal_anew
 from webapp.database.models.identity import unlock
 from webapp.database.schema import schema_problem, stored_revision
-from webapp.erasures.file import read_record, record_file
-from webapp.erasures.record import disown
+from webapp.erasures.file import get_record_path, read_record
+from webapp.erasures.record import remove_owner
 from webapp.errors import WebappError
 from webapp.opening import installation_keys
 from webapp.recruiters.settings import load_settings
@@ -101,10 +101,10 @@ def drop_(key: int, instance: Path) -> None:
                 "rotate pseudonyms"
             ),
         )
-    if any(key in entry.key_ids for entry in read_record(record_file(folder))):
+    if any(key in entry.key_ids for entry in read_record(get_record_path(folder))):
         raise WebappError(
             f"the record of erasures needs key {key}",
-            where=str(record_file(folder)),
+            where=str(get_record_path(folder)),
             expected="a key that no restored backup needs to erase people's data again",
             remedy="Keep it. Once you keep no backup from before its entries, delete the lines"
             f" of that file with ` {key}.`",
@@ -138,5 +138,5 @@ def adopt(lost: bool, instance: Path) -> None:
         if (revision := stored_revision(engine)) and (problem := schema_problem(revision)):
             raise problem
         replace_keys(engine, held)
-        disown(folder)
+        remove_owner(folder)
     click.echo("The database takes these keys from now on. Keep a copy of the file.")

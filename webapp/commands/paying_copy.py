@@ -41,7 +41,7 @@ def show(instance: Path) -> None:
     folder = open_instance(instance)
     with reading(open_sessions(instance)) as session:
         connection = session.connection()
-        holder = paying_copy.holder_of(connection)
+        holder = paying_copy.find_holder(connection)
         if paying_copy.is_paying(connection, folder):
             click.echo("This copy has the right to pay and publish.")
             return
@@ -61,11 +61,13 @@ def hand_over(request: str, instance: Path) -> None:
     """
     folder = open_instance(instance)
     sessions, keys = open_sessions(instance), _keys(folder)
-    with paying_copy.no_call(folder), sessions.begin() as session:
+    with paying_copy.block_platform_calls(folder), sessions.begin() as session:
         _refuse_in_doubt(session)
-        paying_copy.give_up(session.connection(), folder)
+        paying_copy.give_up_right(session.connection(), folder)
     click.echo("This copy does not pay or publish any more. On the other copy, run:")
-    click.echo(f"parallax paying-copy take-over --code {paying_copy.code_for(keys, request)}")
+    click.echo(
+        f"parallax paying-copy take-over --code {paying_copy.compute_transfer_code(keys, request)}"
+    )
 
 
 @group.command("take-over")
@@ -91,8 +93,8 @@ def take_over(code: str, gone: bool, yes: bool, instance: Path) -> None:
         if paying_copy.is_paying(connection, folder):
             click.echo("This copy has the right to pay and publish already.")
             return
-        holder = paying_copy.holder_of(connection)
-        proved = paying_copy.may_take(connection, folder, keys, code)
+        holder = paying_copy.find_holder(connection)
+        proved = paying_copy.may_take_right(connection, folder, keys, code)
     if not proved:
         if code:
             raise PayingCopyError(
@@ -111,12 +113,12 @@ def take_over(code: str, gone: bool, yes: bool, instance: Path) -> None:
         if not yes:
             click.confirm("Take over?", abort=True)
     # The other copy may have paid since this database was copied.
-    ledger.restoring(folder)
+    ledger.prepare_restore(folder)
     with sessions.begin() as session:
-        paying_copy.take(session.connection(), Installation(folder, load_settings(folder)))
-        ledger.restored(session.connection(), folder)
+        paying_copy.take_right(session.connection(), Installation(folder, load_settings(folder)))
+        ledger.raise_epoch(session.connection(), folder)
     with reading(sessions) as session:
-        runs = ledger.to_reconcile(session.connection(), folder)
+        runs = ledger.find_runs_to_reconcile(session.connection(), folder)
     click.echo("This copy has the right to pay and publish.")
     if runs:
         commands = "; ".join(f"parallax reconcile {ref} --fix" for ref in runs)
@@ -148,13 +150,13 @@ def _refuse_living(holder: Holder | None, folder: Path) -> None:
     Raises:
         PayingCopyError: It is running.
     """
-    place = holder and (paying_copy.lives_in(holder) or _url_of_living_copy(holder))
+    place = holder and (paying_copy.find_valid_folder(holder) or _url_of_living_copy(holder))
     if place:
         raise PayingCopyError(
             f"the copy that has the right to pay is alive: {place}",
             where=str(folder),
             remedy="Let it hand the right over, there: parallax paying-copy hand-over --to "
-            + paying_copy.request_of(folder),
+            + paying_copy.find_request_code(folder),
         )
 
 
@@ -167,7 +169,7 @@ def _url_of_living_copy(holder: Holder) -> str:
     except (httpx.HTTPError, httpx.InvalidURL):
         return ""
     header = answer.headers.get(PAYING_COPY)
-    return holder.address if header == paying_copy.mark_of(holder.copy) else ""
+    return holder.address if header == paying_copy.compute_mark(holder.copy) else ""
 
 
 def _last_known(holder: Holder | None) -> str:
@@ -183,7 +185,7 @@ def _last_known(holder: Holder | None) -> str:
 
 
 def _how_to_take_over(folder: Path) -> str:
-    request = paying_copy.request_of(folder)
+    request = paying_copy.find_request_code(folder)
     return (
         "Where the copy that paid until now still runs, let it hand over, there: "
         f"parallax paying-copy hand-over --to {request}. Where it is gone for good: "

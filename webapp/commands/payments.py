@@ -26,23 +26,23 @@ from webapp.core.keys import read_keys
 from webapp.core.tokens import Tokens
 from webapp.database.engine import reading
 from webapp.database.models import Recruitment, Run
-from webapp.payments.accounts import PayeeAccount, accounts
-from webapp.payments.bonuses import bonuses_of_rule, listed_bonuses
-from webapp.payments.ledger import payments_of
+from webapp.payments.accounts import PayeeAccount, load_accounts
+from webapp.payments.bonuses import find_rule_bonuses, prepare_listed_bonuses
+from webapp.payments.ledger import load_payments
 from webapp.payments.non_idempotent_bonuses import settle_by_hand
 from webapp.payments.reconciliation.snapshot import take_snapshot
-from webapp.payments.reconciliation.statement import statements
-from webapp.payments.rewards import all_rewards, rejection_of, rewards_of
+from webapp.payments.reconciliation.statement import build_statements
+from webapp.payments.rewards import find_all_rewards, find_named_rewards, prepare_rejection
 from webapp.payments.spending import (
     ROUNDING,
     RunSpending,
     SpendingLine,
-    as_csv,
-    as_page,
-    by_funder,
-    totals,
+    compute_totals,
+    lines_to_csv,
+    render_page,
+    sum_by_funder,
 )
-from webapp.recruitment.publish import recruitment_of
+from webapp.recruitment.publish import find_recruitment
 from webapp.runs.runs import find_named_run, load_launched_study
 
 _HEADER = ("participant", "finished", "analysis", "platform", "reward", "bonus", "compensation")
@@ -59,8 +59,8 @@ def review(run: str, instance: Path) -> None:
     """
     with reading(open_sessions(instance)) as session:
         stored_run = find_named_run(session, run)
-        owed, published = accounts(session, stored_run), recruitment_of(session, stored_run)
-        study, ledger = load_launched_study(session, stored_run), payments_of(session, stored_run)
+        owed, published = load_accounts(session, stored_run), find_recruitment(session, stored_run)
+        study, ledger = load_launched_study(session, stored_run), load_payments(session, stored_run)
     if not owed:
         click.echo("No one has taken part yet.")
         return
@@ -68,7 +68,7 @@ def review(run: str, instance: Path) -> None:
     if published is None:
         click.echo("The run is not published on a paying platform, so Parallax pays no one.")
         return
-    statement_rows = statements(owed, ledger, study)
+    statement_rows = build_statements(owed, ledger, study)
     click.echo(statement_table(statement_rows))
     unpaid = sum(account.awaits_pay for account in owed)
     waiting = sum(account.finished and account.assignment is None for account in owed)
@@ -136,9 +136,9 @@ def approve(
         )
     run_payments = open_run_payments(instance, run, live=live)
     if only:
-        entries = rewards_of(run_payments, only, undo_rejection=undo_rejection)
+        entries = find_named_rewards(run_payments, only, undo_rejection=undo_rejection)
     else:
-        entries = all_rewards(run_payments)
+        entries = find_all_rewards(run_payments)
         done, tried = run_payments.pay_compensation()
         if tried:
             click.echo(f"{done} of {tried} compensations are paid.")
@@ -166,7 +166,7 @@ def reject(
     if not 0 < len(reason) <= LONGEST_REASON:
         raise click.BadParameter(f"1 to {LONGEST_REASON} characters", param_hint="--reason")
     run_payments = open_run_payments(instance, run, live=live)
-    pay_asking(run_payments, rejection_of(run_payments, who, reason, category), yes=yes)
+    pay_asking(run_payments, prepare_rejection(run_payments, who, reason, category), yes=yes)
 
 
 @click.command()
@@ -228,9 +228,9 @@ def bonus(
     if path is not None:
         refs = [account.participant.ref for account in run_payments.accounts()]
         items = read_bonus_file(path, refs, run_payments.run.currency)
-        bonuses = listed_bonuses(run_payments, items, additional=additional)
+        bonuses = prepare_listed_bonuses(run_payments, items, additional=additional)
     else:
-        bonuses = bonuses_of_rule(run_payments, additional=additional)
+        bonuses = find_rule_bonuses(run_payments, additional=additional)
     for note in bonuses.notes(run):
         click.echo(note)
     pay_asking(run_payments, bonuses.entries, yes=yes, additional=additional)
@@ -268,14 +268,14 @@ def statement(runs: tuple[str, ...], out: Path | None, live: bool, instance: Pat
     ]
     if out is not None:
         out.mkdir(parents=True, exist_ok=True)
-        (out / "statement.csv").write_text(as_csv(lines), encoding="utf-8", newline="\n")
+        (out / "statement.csv").write_text(lines_to_csv(lines), encoding="utf-8", newline="\n")
         (out / "statement.html").write_text(
-            as_page(lines, utc_now()), encoding="utf-8", newline="\n"
+            render_page(lines, utc_now()), encoding="utf-8", newline="\n"
         )
     if not lines:
         click.echo("Nothing was paid, and nothing is owed.")
         return
-    sums = totals(lines)
+    sums = compute_totals(lines)
     click.echo(
         text_table(
             _STATEMENT_HEADER,
@@ -300,7 +300,7 @@ def statement(runs: tuple[str, ...], out: Path | None, live: bool, instance: Pat
             ],
         )
     )
-    for (funder, currency), spent_minor in by_funder(sums).items():
+    for (funder, currency), spent_minor in sum_by_funder(sums).items():
         click.echo(f"{funder or '(no funder stated)'}: {in_words(spent_minor, currency)} spent.")
     click.echo(ROUNDING)
 

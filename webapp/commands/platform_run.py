@@ -23,7 +23,7 @@ from webapp.payments.run_payments import open_run_payments as open_payments
 from webapp.recruiters.platform import Platform
 from webapp.recruiters.registry import load_recruiter, open_platform
 from webapp.recruiters.settings import load_settings
-from webapp.recruitment.publish import recruitment_hits, recruitment_of
+from webapp.recruitment.publish import find_recruitment, load_recruitment_hits
 from webapp.recruitment.terms import refuse_other_owner
 from webapp.runs.runs import find_named_run, load_launched_study
 
@@ -90,7 +90,7 @@ def agreed(run_payments: RunPayments, entries: Sequence[Entry], *, yes: bool) ->
         RunError: The balance is too small.
         Abort: The answer was no.
     """
-    proposal = run_payments.proposal(entries)
+    proposal = run_payments.propose_payments(entries)
     if proposal.done:
         click.echo(f"{proposal.done} of {len(entries)} were already done, with the same amounts.")
     if not proposal.entries:
@@ -160,8 +160,8 @@ def open_published(instance: Path, run_ref: str, *, live: bool) -> PublishedRun:
     with reading(sessions) as session:
         run = find_named_run(session, run_ref)
         study = load_launched_study(session, run)
-        offers = [hit.platform_id for hit in recruitment_hits(session, run)]
-        where_it_is = recruitment_of(session, run)
+        offers = [hit.platform_id for hit in load_recruitment_hits(session, run)]
+        where_it_is = find_recruitment(session, run)
     settings = load_settings(instance)
     platform = open_platform(run.recruiter, settings, live=live)
     refuse_other_owner(run, where_it_is, platform)

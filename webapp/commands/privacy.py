@@ -24,13 +24,13 @@ from webapp.database.models import Participant, Run
 from webapp.database.models.identity import sealer_of
 from webapp.database.retry import in_transaction
 from webapp.database.scrub import empty_log
-from webapp.erasures.record import Record
+from webapp.erasures.record import ErasureRecord
 from webapp.errors import RunError, WebappError
 from webapp.participant.data_notice import device_notice, rights_notice, stored_data
-from webapp.payments.debts import Debt, debts_in_words, debts_of
-from webapp.privacy.amendments import correct as correct_answers
-from webapp.privacy.amendments import correctable, release, restrict
-from webapp.privacy.forget import Person, find_person, forget, why_unpaid
+from webapp.payments.debts import Debt, describe_debts, find_debts
+from webapp.privacy.amendments import correct_answers as correct_answers
+from webapp.privacy.amendments import list_correctable_questions, release_use, restrict_use
+from webapp.privacy.forget import Person, explain_unsettled_payments, find_person, forget_person
 from webapp.runs.runs import find_named_run, load_launched_study
 from webapp.sessions.withdraw import Wish, withdraw
 from webapp.users.audit_log import record_act
@@ -78,8 +78,8 @@ def forget_(who: str, yes: bool, although_unpaid: bool, instance: Path) -> None:
             (participant.ref, session.get_one(Run, participant.run_id).ref)
             for participant in person.participants
         ]
-        record = Record(open_instance(instance), sealer_of(session.get_bind().dialect))
-        forget(session, person, now, record)
+        record = ErasureRecord(open_instance(instance), sealer_of(session.get_bind().dialect))
+        forget_person(session, person, now, record)
         details = {"participations": str(len(refs)), "payments kept": str(len(person.payments))}
         record_act(session, getpass.getuser(), "person forgotten", now, after=details)
     scrub_and_tell(open_instance(instance))
@@ -95,8 +95,8 @@ def _unpaid(session: Session, person: Person) -> str:
     """Return what a person is still owed, or why their payment is not settled; empty if settled."""
     debts = list[Debt]()
     for participant in person.participants:
-        debts += debts_of(session, session.get_one(Run, participant.run_id), [participant.id])
-    return debts_in_words(debts) or why_unpaid(person)
+        debts += find_debts(session, session.get_one(Run, participant.run_id), [participant.id])
+    return describe_debts(debts) or explain_unsettled_payments(person)
 
 
 @click.command()
@@ -124,7 +124,7 @@ def erase(run: str, code: str, yes: bool, instance: Path) -> None:
                 f'no participant of the run "{run}" has that code',
                 expected="the code that a participant's last page showed them",
             )
-        record = Record(open_instance(instance), sealer_of(session.get_bind().dialect))
+        record = ErasureRecord(open_instance(instance), sealer_of(session.get_bind().dialect))
         withdraw(session, participant, Wish.ERASE, utc_now(), record)
         reference = participant.ref
     scrub_and_tell(open_instance(instance))
@@ -147,8 +147,8 @@ def correct_(who: str, field: str, value: str, reason: str, instance: Path) -> N
     backup is restored, it is corrected again.
     """
 
-    def change(session: Session, run: Run, person: Participant, record: Record) -> None:
-        questions = correctable(session, load_launched_study(session, run), person)
+    def change(session: Session, run: Run, person: Participant, record: ErasureRecord) -> None:
+        questions = list_correctable_questions(session, load_launched_study(session, run), person)
         names = [question.name for question in questions]
         if field not in names:
             raise RunError(
@@ -176,8 +176,8 @@ def restrict_(who: str, lift: bool, reason: str, instance: Path) -> None:
     answers meanwhile; what they are owed can be paid. A restored backup keeps it so.
     """
 
-    def change(session: Session, run: Run, person: Participant, record: Record) -> None:
-        act, done = ("data used again", release) if lift else ("data restricted", restrict)
+    def change(session: Session, run: Run, person: Participant, record: ErasureRecord) -> None:
+        act, done = ("data used again", release_use) if lift else ("data restricted", restrict_use)
         if done(session, person, utc_now(), record):
             _note(session, run, person, act, reason)
 
@@ -187,7 +187,7 @@ def restrict_(who: str, lift: bool, reason: str, instance: Path) -> None:
 
 
 def _change(
-    who: str, instance: Path, change: Callable[[Session, Run, Participant, Record], None]
+    who: str, instance: Path, change: Callable[[Session, Run, Participant, ErasureRecord], None]
 ) -> None:
     def work(session: Session) -> None:
         named = or_(Participant.ref == who.strip(), Participant.code == who.strip().lower())
@@ -197,7 +197,7 @@ def _change(
                 "no participant has that reference or code",
                 expected="a participant's reference, or the code that only they were shown",
             )
-        record = Record(open_instance(instance), sealer_of(session.get_bind().dialect))
+        record = ErasureRecord(open_instance(instance), sealer_of(session.get_bind().dialect))
         change(session, session.get_one(Run, person.run_id), person, record)
 
     sessions = open_sessions(instance)

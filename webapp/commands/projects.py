@@ -11,7 +11,7 @@ from webapp.commands.options import open_sessions, with_instance
 from webapp.core.clock import utc_now
 from webapp.database.engine import reading
 from webapp.database.models import Project
-from webapp.payments.debts import owed_in_project
+from webapp.payments.debts import describe_project_debts
 from webapp.users import limits as use
 from webapp.users import projects as flow
 from webapp.users.members import list_members as members_of
@@ -108,7 +108,7 @@ def end(name: str, yes: bool, instance: Path) -> None:
     """
     sessions = open_sessions(instance)
     with reading(sessions) as session:
-        owed = owed_in_project(session, flow.find_project(session, name))
+        owed = describe_project_debts(session, flow.find_project(session, name))
     if owed:
         click.echo(f"{owed}.")
         if not yes:

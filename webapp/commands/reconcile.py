@@ -31,18 +31,18 @@ from webapp.gate.panel_call_counter import is_held
 from webapp.jobs.platforms import hold_unrepeatable_reports, send_reports
 from webapp.opening import open_installation
 from webapp.payments.compensation_request import (
-    by_bonus,
-    compensation_entry,
-    payee,
+    find_payee,
+    pays_compensation_as_bonus,
+    prepare_compensation_entry,
     withdraw_offer,
 )
 from webapp.payments.reconciliation.reconcile import (
-    discrepancies,
+    find_discrepancies,
     fix_discrepancies,
-    note_compared,
+    report_comparison,
 )
 from webapp.payments.reconciliation.snapshot import Snapshot, take_snapshot
-from webapp.payments.reconciliation.statement import in_agreement
+from webapp.payments.reconciliation.statement import describe_agreement
 from webapp.payments.run_payments import RunPayments
 from webapp.recruiters.base import PayingRecruiter, ReportingRecruiter
 from webapp.recruiters.registry import load_recruiter
@@ -51,9 +51,9 @@ from webapp.recruitment.reports import (
     HELD,
     ReportState,
     confirm_by_hand,
-    owe_report,
-    reports_of,
-    send_again,
+    load_reports,
+    requeue_reports,
+    store_report,
 )
 from webapp.runs.runs import find_named_run
 from webapp.services import Services
@@ -114,13 +114,15 @@ def reconcile(
         )
         run_payments = open_run_payments(instance, run, live=live)
         snapshot = _look(run_payments, instance)
-    differences = discrepancies(snapshot)
+    differences = find_discrepancies(snapshot)
     if as_json:
         click.echo(json.dumps([asdict(discrepancy) for discrepancy in differences], indent=2))
     else:
         click.echo(statement_table(snapshot.statements))
         rows = [(f.problem, f.who, f.detail, f.remedy) for f in differences]
-        click.echo(text_table(_HEADER, rows) if rows else in_agreement(run, snapshot.statements))
+        click.echo(
+            text_table(_HEADER, rows) if rows else describe_agreement(run, snapshot.statements)
+        )
     if differences:
         sys.exit(1)
 
@@ -130,7 +132,7 @@ def _look(run_payments: RunPayments, instance: Path) -> Snapshot:
     snapshot = take_snapshot(
         run_payments.sessions, run_payments.platform, run_payments.run, tokens, utc_now()
     )
-    note_compared(run_payments.sessions, snapshot)
+    report_comparison(run_payments.sessions, snapshot)
     return snapshot
 
 
@@ -177,7 +179,7 @@ def compensate(
                 "--reason or --amend."
             )
         run_payments = open_run_payments(instance, run, live=live)
-        _, worker_id = payee(run_payments, participant, worker)
+        _, worker_id = find_payee(run_payments, participant, worker)
         _withdraw(run_payments, worker_id, None)
         return
     reason = plain_reason(reason or "")
@@ -187,11 +189,11 @@ def compensate(
     amount_minor = minor_units(amount, run_payments.run.currency)
     if amount_minor == 0:
         raise click.UsageError("--amount must be more than 0.")
-    account, worker_id = payee(run_payments, participant, worker)
+    account, worker_id = find_payee(run_payments, participant, worker)
     if amend:
         _withdraw(run_payments, worker_id, amount_minor)
-    entry = compensation_entry(run_payments, account, worker_id, amount_minor, reason)
-    if by_bonus(run_payments):
+    entry = prepare_compensation_entry(run_payments, account, worker_id, amount_minor, reason)
+    if pays_compensation_as_bonus(run_payments):
         pay_asking(run_payments, [entry], yes=yes, additional=additional)
         return
     if (proposal := agreed(run_payments, [entry], yes=yes)) is None:
@@ -299,8 +301,8 @@ def _fix(services: Services, run: Run, recruiter: ReportingRecruiter, *, again: 
         study, now = services.study_of(session, run), services.now()
         for person in session.scalars(select(Participant).where(Participant.run_id == run.id)):
             if (ending := ending_of(person)) is not None:
-                owe_report(session, recruiter, study, person, ending, now)
-        send_again(session, run, recruiter, study, now, also_unsafe=again)
+                store_report(session, recruiter, study, person, ending, now)
+        requeue_reports(session, run, recruiter, study, now, also_unsafe=again)
     send_reports(services)
 
 
@@ -309,7 +311,7 @@ def _lines(services: Services, run: Run, recruiter: ReportingRecruiter) -> list[
         study = services.study_of(session, run)
         problems = [
             _Line(person.ref, report.ending, report.state, report.tries, report.answer)
-            for report, person in reports_of(session, run)
+            for report, person in load_reports(session, run)
         ]
         reported = {line.participant for line in problems}
         people = select(Participant).where(Participant.run_id == run.id).order_by(Participant.id)

@@ -23,20 +23,26 @@ from webapp.errors import RunError
 from webapp.recruiters.capabilities import EditedOffers, Messages, TestOffers
 from webapp.recruiters.platform import OfferState, Platform, PlatformUnreachable
 from webapp.recruiters.settings import load_settings
-from webapp.recruitment.messages import Whom, checked_text, recipients, send
+from webapp.recruitment.messages import Recipients, check_text, find_recipients, send_message
 from webapp.recruitment.plan_cost import (
-    audience_rows,
-    cost_rows,
-    limits_of,
-    refuse_one_person,
-    refuse_too_dear,
+    list_audience_rows,
+    list_cost_rows,
+    read_limits,
+    refuse_insufficient_balance,
+    require_second_person,
 )
-from webapp.recruitment.poll import poll
-from webapp.recruitment.progress import extend, hit_states, pause, progress_of
-from webapp.recruitment.publish import draft, recruitment_hits
-from webapp.recruitment.publish import publish as carry_out
-from webapp.recruitment.reports import reports_of
-from webapp.recruitment.terms import earlier_offers, offer_of, parts_before, task_of, terms_of
+from webapp.recruitment.poll import poll_run
+from webapp.recruitment.progress import compute_progress, extend_run, load_hit_states, pause_run
+from webapp.recruitment.publish import carry_out_plan as carry_out
+from webapp.recruitment.publish import draft_plan, load_recruitment_hits
+from webapp.recruitment.reports import load_reports
+from webapp.recruitment.terms import (
+    build_offer,
+    build_task,
+    find_earlier_offers,
+    find_required_parts,
+    get_terms,
+)
 from webapp.runs.launch import check_responsible_people
 from webapp.runs.parts import join_parts
 from webapp.runs.runs import find_named_run
@@ -59,12 +65,12 @@ def publish(run: str, dry_run: bool, yes: bool, live: bool, instance: Path) -> N
     """
     published = open_published(instance, run, live=live)
     sessions, platform = published.sessions, published.platform
-    plan = draft(sessions, platform, run, published.link, utc_now())
+    plan = draft_plan(sessions, platform, run, published.link, utc_now())
     if live:
         check_responsible_people(plan.study)
-    rows = (*cost_rows(plan, platform), *audience_rows(plan, platform))
+    rows = (*list_cost_rows(plan, platform), *list_audience_rows(plan, platform))
     click.echo(text_table((f"at {platform.endpoint}", ""), rows))
-    limits = limits_of(load_settings(instance), plan.study.currency)
+    limits = read_limits(load_settings(instance), plan.study.currency)
     screen_outs = plan.cost.screen_outs
     refuse_out_of_bounds(plan.study, plan.unfilled, limits, screen_outs=screen_outs)
     if dry_run:
@@ -75,10 +81,10 @@ def publish(run: str, dry_run: bool, yes: bool, live: bool, instance: Path) -> N
     if plan.is_empty:
         click.echo("Nothing to publish: every place is filled, offered or being worked on.")
         return
-    refuse_too_dear(plan, platform)
+    refuse_insufficient_balance(plan, platform)
     if not yes:
         click.confirm("Publish this?", abort=True)
-    refuse_one_person(sessions, plan, platform, by=getpass.getuser(), now=utc_now())
+    require_second_person(sessions, plan, platform, by=getpass.getuser(), now=utc_now())
     for hit_id, places in carry_out(sessions, platform, plan, utc_now):
         click.echo(f"Offer {hit_id}: {places} places")
     click.echo(f"Run {run} is published. See how it fills with: parallax recruitment status {run}")
@@ -109,7 +115,7 @@ def status(run: str, live: bool, instance: Path) -> None:
             state.completed,
             _until(state),
         )
-        for hit_id, state in hit_states(sessions, platform, run)
+        for hit_id, state in load_hit_states(sessions, platform, run)
     ]
     click.echo(text_table(header, rows))
     _print_progress(published)
@@ -126,7 +132,7 @@ def pause_(run: str, live: bool, instance: Path) -> None:
     """
     published = open_published(instance, run, live=live)
     sessions, platform = published.sessions, published.platform
-    ended = pause(sessions, platform, run, utc_now())
+    ended = pause_run(sessions, platform, run, utc_now())
     click.echo(f"{ended} offers have ended. To open them again: parallax publish {run}")
 
 
@@ -145,7 +151,7 @@ def extend_(run: str, hours: int, live: bool, instance: Path) -> None:
     published = open_published(instance, run, live=live)
     sessions, platform = published.sessions, published.platform
     until = utc_now() + timedelta(hours=hours)
-    extended = extend(sessions, platform, run, until, utc_now())
+    extended = extend_run(sessions, platform, run, until, utc_now())
     click.echo(f"{extended} offers can be found until {until:%Y-%m-%d %H:%M} UTC.")
 
 
@@ -175,7 +181,7 @@ def _until(state: OfferState) -> str:
 
 
 def _print_poll(sessions: Sessions, platform: Platform, run: str) -> None:
-    polled = poll(sessions, platform, run, utc_now())
+    polled = poll_run(sessions, platform, run, utc_now())
     click.echo(
         f"{polled.submitted} newly submitted, {polled.returned} returned, {polled.granted} "
         "marked on the platform as having taken part."
@@ -187,7 +193,7 @@ def _print_poll(sessions: Sessions, platform: Platform, run: str) -> None:
 def _print_progress(published: PublishedRun) -> None:
     """Print durations, pay, returned work, the remaining balance, and changes on the platform."""
     platform, study = published.platform, published.study
-    progress = progress_of(chain.from_iterable(map(platform.submissions, published.offers)))
+    progress = compute_progress(chain.from_iterable(map(platform.submissions, published.offers)))
     if progress.median_minutes is not None:
         hourly = progress.hourly_minor(study.reward_minor) or 0
         pay = in_words(hourly, study.currency)
@@ -203,7 +209,7 @@ def _print_reports(published: PublishedRun) -> None:
     """Print the progress of reporting endings to the platform."""
     with reading(published.sessions) as session:
         run = find_named_run(session, published.ref)
-        states = Counter(report.state for report, _ in reports_of(session, run))
+        states = Counter(report.state for report, _ in load_reports(session, run))
     if states:
         counts = ", ".join(f"{number} {state}" for state, number in sorted(states.items()))
         click.echo(f"Endings reported to the platform by our server: {counts}")
@@ -214,9 +220,9 @@ def _print_edits(published: PublishedRun) -> None:
     platform = published.platform
     with reading(published.sessions) as session:
         run = find_named_run(session, published.ref)
-        hits = recruitment_hits(session, run)
-        not_of = earlier_offers(session, run, published.study, platform.endpoint)
-        one_of = parts_before(session, published.study, platform.endpoint)
+        hits = load_recruitment_hits(session, run)
+        not_of = find_earlier_offers(session, run, published.study, platform.endpoint)
+        one_of = find_required_parts(session, published.study, platform.endpoint)
     for hit in hits:
         if hit.platform_id and (places := platform.state(hit.platform_id).places) > hit.places:
             click.echo(
@@ -224,7 +230,7 @@ def _print_edits(published: PublishedRun) -> None:
                 f"{hit.places} were published: participants beyond that are turned away"
             )
     if isinstance(platform, EditedOffers):
-        task = task_of(published.study, not_again=(), not_of=not_of, one_of=one_of)
+        task = build_task(published.study, not_again=(), not_of=not_of, one_of=one_of)
         for offer in published.offers:
             for edit in platform.edits(offer, task, published.link):
                 click.echo(f"WARNING: offer {offer} was changed on the platform: {edit}")
@@ -247,8 +253,8 @@ def test_offer(run: str, live: bool, instance: Path) -> None:
             where=f"run {run}",
             remedy="Open the run's link with &preview=1 at its end",
         )
-    plan = draft(published.sessions, platform, run, published.link, utc_now())
-    offer = offer_of(terms_of(plan.study), published.link, 1, f"test of {run}")
+    plan = draft_plan(published.sessions, platform, run, published.link, utc_now())
+    offer = build_offer(get_terms(plan.study), published.link, 1, f"test of {run}")
     click.echo(f"Test participants find it at {platform.offer_test(plan.task, offer)}")
 
 
@@ -257,7 +263,7 @@ def test_offer(run: str, live: bool, instance: Path) -> None:
 @click.option(
     "--to",
     "whom",
-    type=click.Choice([whom.value for whom in Whom]),
+    type=click.Choice([whom.value for whom in Recipients]),
     required=True,
     help="Which of the run's participants.",
 )
@@ -278,16 +284,14 @@ def write(run: str, whom: str, text: str, yes: bool, live: bool, instance: Path)
             where=f"run {run}",
             remedy="Write to them on the platform's own pages",
         )
-    body = checked_text(
-        Path(text[1:]).read_text(encoding="utf-8") if text.startswith("@") else text
-    )
+    body = check_text(Path(text[1:]).read_text(encoding="utf-8") if text.startswith("@") else text)
     with reading(published.sessions) as session:
-        by_offer = recipients(session, run, Whom(whom))
+        by_offer = find_recipients(session, run, Recipients(whom))
     number = sum(map(len, by_offer.values()))
     click.echo(f"{number} participants would read:\n\n{body}\n")
     if number and not yes:
         click.confirm("Send it? It cannot be taken back", abort=True)
-    click.echo(f"It was sent to {send(platform, by_offer, body)} participants.")
+    click.echo(f"It was sent to {send_message(platform, by_offer, body)} participants.")
 
 
 @click.command("parts")

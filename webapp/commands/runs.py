@@ -17,7 +17,7 @@ from webapp.database.engine import reading
 from webapp.database.models import Run
 from webapp.database.retry import in_transaction
 from webapp.errors import RunError
-from webapp.payments.debts import debts_in_words, debts_of
+from webapp.payments.debts import describe_debts, find_debts
 from webapp.recruiters import simulated_crowd as crowd
 from webapp.recruiters.registry import RECRUITERS, load_recruiter
 from webapp.recruiters.settings import load_settings
@@ -151,7 +151,7 @@ def close(run: str, yes: bool, instance: Path) -> None:
     """
     sessions = open_sessions(instance)
     with reading(sessions) as session:
-        owed = debts_in_words(debts_of(session, find_named_run(session, run)))
+        owed = describe_debts(find_debts(session, find_named_run(session, run)))
     if owed:
         click.echo(f"{owed}. To pay them: parallax approve {run}; parallax bonus {run}")
         if not yes:

@@ -22,7 +22,7 @@ from webapp.core.instance import open_instance
 from webapp.database.engine import reading
 from webapp.database.models import Participant, Run
 from webapp.database.models.identity import sealer_of
-from webapp.erasures.record import Record
+from webapp.erasures.record import ErasureRecord
 from webapp.errors import RunError
 from webapp.recruiters.registry import load_recruiter
 from webapp.recruiters.settings import load_settings
@@ -238,7 +238,7 @@ def sessions(paths: tuple[Path, ...], instance: Path) -> None:
                 remedy="Write the same folder again, from the same study with the same seed and"
                 " options: parallax study static",
             )
-        note = Record(open_instance(instance), sealer_of(session.get_bind().dialect))
+        note = ErasureRecord(open_instance(instance), sealer_of(session.get_bind().dialect))
         lines = _account(gathered, unknown)
         for folder in sorted(by_folder.keys() & runs.keys()):
             run, mark = runs[folder]

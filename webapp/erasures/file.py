@@ -18,7 +18,7 @@ from webapp.errors import WebappError
 _ERASED_SIGN = "x"
 
 
-class Deed(StrEnum):
+class WishKind(StrEnum):
     """The kind of a wish."""
 
     WITHDRAWN = "withdrawn"
@@ -31,8 +31,8 @@ class Deed(StrEnum):
 
 # Final wishes, in ascending order; each includes those before it. The other kinds may be repeated,
 # and the newest entry counts.
-FINAL = (Deed.WITHDRAWN, Deed.ERASED, Deed.FORGOTTEN)
-ERASING = (Deed.ERASED, Deed.FORGOTTEN)
+FINAL = (WishKind.WITHDRAWN, WishKind.ERASED, WishKind.FORGOTTEN)
+ERASING = (WishKind.ERASED, WishKind.FORGOTTEN)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ class Entry:
             person whose data have been erased since.
     """
 
-    deed: Deed
+    deed: WishKind
     digest: str
     at: datetime | None
     mark: str = ""
@@ -56,10 +56,10 @@ class Entry:
 
     def __str__(self) -> str:
         """Return the entry as a line of the record."""
-        finely = "seconds" if self.deed in FINAL else "microseconds"
-        at = "-" if self.at is None else self.at.isoformat(timespec=finely)
-        words = [self.deed, self.digest, at]
-        return " ".join(words if self.deed in FINAL else [*words, self.mark, self.content or "-"])
+        timespec = "seconds" if self.deed in FINAL else "microseconds"
+        time = "-" if self.at is None else self.at.isoformat(timespec=timespec)
+        fields = [self.deed, self.digest, time]
+        return " ".join(fields if self.deed in FINAL else [*fields, self.mark, self.content or "-"])
 
     @property
     def key(self) -> tuple[str, str, str]:
@@ -69,52 +69,52 @@ class Entry:
     @property
     def key_ids(self) -> frozenset[int]:
         """The ids of the keys that made the digest and sealed the content."""
-        return frozenset(map(key_id_of, filter(None, (self.digest, self.content))))
+        return frozenset(map(parse_key_id, filter(None, (self.digest, self.content))))
 
 
-def read_entry(line: str, where: str) -> Entry:
+def read_entry(line: str, source: str) -> Entry:
     """Return the entry in a line.
 
     Raises:
         WebappError: The line is not an entry of a record.
     """
     try:
-        deed, digest, at, *more = line.split(" ")
-        mark, content = more if Deed(deed) not in FINAL else (*more, "", "")
+        deed, digest, at, *amendment = line.split(" ")
+        mark, content = amendment if WishKind(deed) not in FINAL else (*amendment, "", "")
         if content.strip(_ERASED_SIGN + "-") == "":
             content = ""
         time = None if at == "-" else datetime.fromisoformat(at)
         if time is not None and time.tzinfo is None:
             raise ValueError  # a time without a zone cannot be compared with the others
-        entry = Entry(Deed(deed), digest, time, mark, content)
+        entry = Entry(WishKind(deed), digest, time, mark, content)
         entry.key_ids  # noqa: B018 - it raises an error where there is none
     except ValueError as error:
         raise WebappError(
-            f'a line is no entry of a record of erasures: "{line[:60]}"',
-            where=where,
+            f'a line is not an entry of a record of erasures: "{line[:60]}"',
+            where=source,
             expected="lines such as: erased 2.9f86d081 2026-11-23T09:00:00+00:00",
-            remedy="Take the newest sound copy of the file",
+            remedy="Restore the newest intact copy of the file",
         ) from error
     return entry
 
 
-def line_without_content(line: str) -> str:
+def overwrite_content(line: str) -> str:
     """Return a line of the same length with its content overwritten."""
-    before, _, content = line.rpartition(" ")
-    return f"{before} {_ERASED_SIGN * len(content)}"
+    start, _, content = line.rpartition(" ")
+    return f"{start} {_ERASED_SIGN * len(content)}"
 
 
-def key_id_of(text: str) -> int:
+def parse_key_id(text: str) -> int:
     """Return the id of the key with which a digest or a sealed text was made."""
     return int(text.partition(".")[0])
 
 
-def erased_digests(entries: Iterable[Entry]) -> frozenset[str]:
+def list_erased_digests(entries: Iterable[Entry]) -> frozenset[str]:
     """Return the digests of the people whose data the entries erase."""
     return frozenset(entry.digest for entry in entries if entry.deed in ERASING)
 
 
-def mark_of(ref: str) -> str:
+def compute_mark(ref: str) -> str:
     """Return the mark of the participant with this reference; only a digest of it is stored."""
     return hashlib.sha256(f"participant\x1f{ref}".encode()).hexdigest()
 
@@ -126,7 +126,7 @@ OWNER = "installation "
 _OLDER_FILE = "forgotten"
 
 
-def record_file(instance: Path) -> Path:
+def get_record_path(instance: Path) -> Path:
     """Return the path of an installation's record."""
     return instance / RECORD_FILE
 
@@ -146,48 +146,49 @@ def read_record(path: Path) -> list[Entry]:
             f"the record of erasures cannot be read ({why_unread(error)})",
             where=str(path),
             expected="a text file that the server's account may read",
-            remedy="Give it back to that account, or take the newest sound copy of the file",
+            remedy="Make that account the file's owner, or restore the newest intact copy of the "
+            "file",
         ) from error
     complete, _, _ = text.rpartition("\n")  # a crash may have truncated the last line
     lines = complete.splitlines()
     return [read_entry(line, str(path)) for line in lines if not line.startswith(OWNER)]
 
 
-def append(instance: Path, entries: Iterable[Entry]) -> None:
+def append_entries(instance: Path, entries: Iterable[Entry]) -> None:
     """Append entries to the record, and flush them to disk.
 
     Raises:
         WebappError: The file cannot be written.
     """
-    add_lines(instance, map(str, entries))
+    append_lines(instance, map(str, entries))
 
 
-def cannot_write(path: Path, error: OSError) -> WebappError:
+def record_write_error(path: Path, error: OSError) -> WebappError:
     """Return the error for a record that cannot be written."""
     return WebappError(
         f"the record of erasures cannot be written ({why_unread(error)})",
         where=str(path),
-        expected="a file of the server's account on a disk with space: nothing is erased or"
-        " changed before it is written down",
-        remedy="Free some space, or give the file back to that account, and ask again",
+        expected="a file that the server's account can write, on a disk with free space; nothing "
+        "is erased or changed before it is recorded",
+        remedy="Free disk space or make that account the file's owner, then try again",
     )
 
 
-def add_lines(instance: Path, lines: Iterable[str]) -> None:
+def append_lines(instance: Path, lines: Iterable[str]) -> None:
     """Append lines to the record, and flush them to disk.
 
     Raises:
         WebappError: The file cannot be written.
     """
-    path = record_file(instance)
+    path = get_record_path(instance)
     lock = FileLock(path)
     try:
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
         try:
             lock.acquire(None)
             # A crash or a full disk may have truncated the last line.
-            whole = len(path.read_bytes().rpartition(b"\n")[0])
-            os.ftruncate(descriptor, whole + 1 if whole else 0)
+            complete_length = len(path.read_bytes().rpartition(b"\n")[0])
+            os.ftruncate(descriptor, complete_length + 1 if complete_length else 0)
             text = "".join(f"{line}\n" for line in lines).encode("ascii")
             if os.write(descriptor, text) != len(text):
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
@@ -196,10 +197,10 @@ def add_lines(instance: Path, lines: Iterable[str]) -> None:
             os.close(descriptor)
             lock.release()
     except OSError as error:
-        raise cannot_write(path, error) from error
+        raise record_write_error(path, error) from error
 
 
-def blank(instance: Path, digests: Collection[str] = ()) -> None:
+def overwrite_erased_corrections(instance: Path, digests: Collection[str] = ()) -> None:
     """Overwrite the corrections of people whose data were erased; the lines keep their length.
 
     Args:
@@ -209,34 +210,34 @@ def blank(instance: Path, digests: Collection[str] = ()) -> None:
     Raises:
         WebappError: The file cannot be read or written.
     """
-    path = record_file(instance)
-    if not _to_be_blanked(read_record(path), digests):
+    path = get_record_path(instance)
+    if not _select_erased_corrections(read_record(path), digests):
         return
     lock = FileLock(path)
     try:
         lock.acquire(None)
         try:
-            gone = _to_be_blanked(read_record(path), digests)
-            complete, end, _ = path.read_text(encoding="ascii").rpartition("\n")
+            erased_entries = _select_erased_corrections(read_record(path), digests)
+            complete, line_end, _ = path.read_text(encoding="ascii").rpartition("\n")
             lines = (
-                line_without_content(line)
-                if not line.startswith(OWNER) and read_entry(line, str(path)) in gone
+                overwrite_content(line)
+                if not line.startswith(OWNER) and read_entry(line, str(path)) in erased_entries
                 else line
                 for line in complete.splitlines()
             )
             with path.open("r+", encoding="ascii") as file:
-                file.write("\n".join(lines) + end)
+                file.write("\n".join(lines) + line_end)
                 file.flush()
                 os.fsync(file.fileno())
         finally:
             lock.release()
     except OSError as error:
-        raise cannot_write(path, error) from error
+        raise record_write_error(path, error) from error
 
 
-def _to_be_blanked(entries: list[Entry], digests: Collection[str]) -> list[Entry]:
-    gone = erased_digests(entries).union(digests)
-    return [entry for entry in entries if entry.content and entry.digest in gone]
+def _select_erased_corrections(entries: list[Entry], digests: Collection[str]) -> list[Entry]:
+    erased = list_erased_digests(entries).union(digests)
+    return [entry for entry in entries if entry.content and entry.digest in erased]
 
 
 def take_over_older_file(instance: Path, sealer: Sealer) -> None:
@@ -256,8 +257,8 @@ def take_over_older_file(instance: Path, sealer: Sealer) -> None:
             where=str(older),
         ) from error
     # A line without a key id comes from a still earlier version.
-    digests = [line if "." in line else sealer.digest(content(line)) for line in lines]
-    append(instance, (Entry(Deed.FORGOTTEN, digest, None) for digest in digests))
+    digests = [line if "." in line else sealer.digest(compute_digest_text(line)) for line in lines]
+    append_entries(instance, (Entry(WishKind.FORGOTTEN, digest, None) for digest in digests))
     older.unlink()
 
 
@@ -276,6 +277,6 @@ def write_record(path: Path, entries: Iterable[Entry], owner: Iterable[str] = ()
     replace_text(path, "".join(f"{line}\n" for line in (*owner, *entries)))
 
 
-def content(mark: str) -> str:
+def compute_digest_text(mark: str) -> str:
     """Return the text whose digest represents a mark; it never equals a name in the database."""
     return f"tombstone\x1f{mark}"

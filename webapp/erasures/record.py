@@ -24,23 +24,23 @@ from webapp.erasures.file import (
     ERASING,
     FINAL,
     OWNER,
-    Deed,
     Entry,
-    add_lines,
-    append,
-    blank,
-    cannot_write,
-    content,
-    key_id_of,
+    WishKind,
+    append_entries,
+    append_lines,
+    compute_digest_text,
+    get_record_path,
+    overwrite_erased_corrections,
+    parse_key_id,
     read_record,
-    record_file,
+    record_write_error,
 )
 from webapp.errors import WebappError
 
 _TEXT = "the record of erasures of this installation"
 
 
-def owner_lines(path: Path) -> list[str]:
+def read_owner_lines(path: Path) -> list[str]:
     """Return the owner lines of a record; none if an earlier version wrote it."""
     try:
         text = path.read_text(encoding="ascii")
@@ -49,7 +49,7 @@ def owner_lines(path: Path) -> list[str]:
     return [line for line in text.rpartition("\n")[0].splitlines() if line.startswith(OWNER)]
 
 
-def refuse_foreign(path: Path, sealer: Sealer) -> None:
+def refuse_foreign_record(path: Path, sealer: Sealer) -> None:
     """Raise an error if the record names another installation as its owner.
 
     An owner line made with a dropped key proves nothing: entries that need the key are refused
@@ -58,101 +58,108 @@ def refuse_foreign(path: Path, sealer: Sealer) -> None:
     Raises:
         WebappError: The record belongs to another installation.
     """
-    if _is_foreign(owner_lines(path), sealer):
+    if _is_foreign(read_owner_lines(path), sealer):
         raise WebappError(
             "the record of erasures belongs to another installation, or the keys are not those "
             "with which it was made",
             where=str(path),
-            expected="this installation's own record: of the people in another one nobody is known",
-            remedy="Take the newest copy of this installation's. Where its keys are lost for ever, "
-            "its entries say nothing any more: parallax keys adopt --lost",
+            expected="this installation's own record; nobody in another installation's record is "
+            "known here",
+            remedy="Restore the newest copy of this installation's record. If its keys are lost "
+            "for good, its entries are useless: parallax keys adopt --lost",
         )
 
 
-def begins_foreign(path: Path, sealer: Sealer) -> bool:
+def has_foreign_owner(path: Path, sealer: Sealer) -> bool:
     """Return whether a record's first line names another installation as its owner.
 
     Only that line is read, because this runs for every new participant.
     """
     try:
         with path.open("rb") as file:
-            first = file.readline().decode("ascii").rstrip("\n")
+            first_line = file.readline().decode("ascii").rstrip("\n")
     except (OSError, UnicodeDecodeError):
         return False  # reading its entries reports the error
-    return first.startswith(OWNER) and _is_foreign([first], sealer)
+    return first_line.startswith(OWNER) and _is_foreign([first_line], sealer)
 
 
 def _is_foreign(lines: Sequence[str], sealer: Sealer) -> bool:
-    own_digests = _own(sealer)
-    held = {digest.partition(".")[0] for digest in own_digests}
-    made = {digest.removeprefix(OWNER) for digest in lines}
-    recognisable = {digest for digest in made if digest.partition(".")[0] in held}
-    return bool(recognisable) and recognisable.isdisjoint(own_digests)
+    own_digests = _compute_own_digests(sealer)
+    known_key_ids = {digest.partition(".")[0] for digest in own_digests}
+    line_digests = {digest.removeprefix(OWNER) for digest in lines}
+    checkable_digests = {
+        digest for digest in line_digests if digest.partition(".")[0] in known_key_ids
+    }
+    return bool(checkable_digests) and checkable_digests.isdisjoint(own_digests)
 
 
 # Called for every new participant; keys do not change during a process's lifetime.
 @lru_cache(8)
-def _own(sealer: Sealer) -> frozenset[str]:
+def _compute_own_digests(sealer: Sealer) -> frozenset[str]:
     return frozenset(sealer.digests(_TEXT))
 
 
-def sign(instance: Path, sealer: Sealer) -> None:
+def sign_record(instance: Path, sealer: Sealer) -> None:
     """Add the owner line to an installation's record, unless it is there already.
 
     Raises:
         WebappError: The file cannot be written.
     """
     line = f"{OWNER}{sealer.digest(_TEXT)}"
-    if line not in owner_lines(record_file(instance)):
-        add_lines(instance, [line])
+    if line not in read_owner_lines(get_record_path(instance)):
+        append_lines(instance, [line])
 
 
-def disown(instance: Path) -> None:
+def remove_owner(instance: Path) -> None:
     """Remove the owner lines from a record whose keys are lost and are being replaced.
 
     Raises:
         WebappError: The file cannot be written.
     """
-    path = record_file(instance)
-    if not owner_lines(path):
+    path = get_record_path(instance)
+    if not read_owner_lines(path):
         return
     try:
         lines = path.read_text(encoding="ascii").splitlines(keepends=True)
         replace_text(path, "".join(line for line in lines if not line.startswith(OWNER)))
     except OSError as error:
-        raise cannot_write(path, error) from error
+        raise record_write_error(path, error) from error
 
 
-def refuse_unreadable(entries: Collection[Entry], sealer: Sealer, where: Path) -> None:
+def refuse_unreadable_entries(entries: Collection[Entry], sealer: Sealer, path: Path) -> None:
     """Raise an error if any entry of the record cannot be read.
 
     Raises:
         WebappError: An entry needs a missing key, or its content is damaged.
     """
-    sealing = {key.id for key in sealer.keys.sealing}
-    made = {key_id_of(entry.digest) for entry in entries} - sealer.digest_ids
-    sealed = {key_id_of(entry.content) for entry in entries if entry.content} - sealing
-    if lost := sorted(made | sealed):
+    sealing_ids = {key.id for key in sealer.keys.sealing}
+    digest_key_ids = {parse_key_id(entry.digest) for entry in entries} - sealer.digest_ids
+    content_key_ids = {
+        parse_key_id(entry.content) for entry in entries if entry.content
+    } - sealing_ids
+    if missing_ids := sorted(digest_key_ids | content_key_ids):
         raise WebappError(
-            f"the record of erasures needs key {lost[0]}, which is not in the keys",
-            where=str(where),
-            expected="the keys with which people's wishes were recorded, to carry them out again",
-            remedy="Take back the copy that you kept of the file of the keys. Where the key is"
-            f" lost, delete the lines with ` {lost[0]}.`: a backup from before them then brings"
-            " those people back. If the record belongs to another installation, put this"
-            " installation's own there",
+            f"the record of erasures needs key {missing_ids[0]}, which is not in the keys",
+            where=str(path),
+            expected="the keys with which participants' wishes were recorded, to carry them out "
+            "again",
+            remedy="Restore your copy of the keys file. If the key is lost, delete the lines "
+            f"with ` {missing_ids[0]}.`: an older backup then brings those people's data back. If "
+            "the record belongs to another installation, replace it with this installation's own "
+            "record",
         )
-    if damaged := next((entry for entry in entries if not _is_whole(entry, sealer)), None):
+    if damaged_entry := next((entry for entry in entries if not _is_readable(entry, sealer)), None):
         raise WebappError(
-            f'the record of erasures holds a correction that cannot be read: "{damaged!s:.60}"',
-            where=str(where),
-            expected="lines as they were written: nobody can write one by hand",
-            remedy="Take the newest sound copy of the file. If there is none, delete the line: the"
-            " answer is then what it was before that correction",
+            "the record of erasures contains a correction that cannot be read: "
+            f'"{damaged_entry!s:.60}"',
+            where=str(path),
+            expected="lines exactly as Parallax wrote them; they cannot be written by hand",
+            remedy="Restore the newest intact copy of the file. If there is none, delete the "
+            "line: the answer then keeps its value from before the correction",
         )
 
 
-def _is_whole(entry: Entry, sealer: Sealer) -> bool:
+def _is_readable(entry: Entry, sealer: Sealer) -> bool:
     if not entry.content:
         return True
     try:
@@ -165,7 +172,7 @@ def _is_whole(entry: Entry, sealer: Sealer) -> bool:
 _LEAST_STEP = timedelta(microseconds=1)
 
 
-class Record:
+class ErasureRecord:
     """An installation's record of erasures.
 
     Args:
@@ -176,7 +183,9 @@ class Record:
     def __init__(self, instance: Path, sealer: Sealer) -> None:
         self.instance, self._sealer = instance, sealer
 
-    def note(self, session: Session, deed: Deed, marks: Iterable[str], now: datetime) -> None:
+    def record_final_wishes(
+        self, session: Session, kind: WishKind, marks: Iterable[str], now: datetime
+    ) -> None:
         """Write final wishes to the file at once, and to the database in the caller's transaction.
 
         If the transaction fails, the wish is not lost: it is carried out at the next start. For an
@@ -184,54 +193,58 @@ class Record:
 
         Args:
             session: The session whose transaction carries out the wish.
-            deed: The kind of the wish.
-            marks: The person's marks (``mark_of``).
+            kind: The kind of the wish.
+            marks: The person's marks (``compute_mark``).
             now: The time.
 
         Raises:
             WebappError: The file cannot be written; then the caller must not change anything.
         """
         marks = list(marks)
-        entries = [Entry(deed, self._sealer.digest(content(each)), now) for each in marks]
-        stored = known_entries(session, {each.digest for each in entries})
-        new = [each for each in entries if each.key not in stored]
-        if new:
-            append(self.instance, new)
-            store(session, new)
-        if deed in ERASING:
-            digests = {each for mark in marks for each in self._digests(mark)}
-            blank(self.instance, digests)
-            of_theirs = Erasure.digest.in_(digests), Erasure.content != ""
-            session.execute(update(Erasure).where(*of_theirs).values(content=""))
+        entries = [
+            Entry(kind, self._sealer.digest(compute_digest_text(each)), now) for each in marks
+        ]
+        stored = load_entries(session, {each.digest for each in entries})
+        new_entries = [each for each in entries if each.key not in stored]
+        if new_entries:
+            append_entries(self.instance, new_entries)
+            store_entries(session, new_entries)
+        if kind in ERASING:
+            digests = {each for mark in marks for each in self._compute_digests(mark)}
+            overwrite_erased_corrections(self.instance, digests)
+            their_corrections = Erasure.digest.in_(digests), Erasure.content != ""
+            session.execute(update(Erasure).where(*their_corrections).values(content=""))
 
-    def note_again(
+    def record_repeatable_wish(
         self,
         session: Session,
-        deed: Deed,
+        kind: WishKind,
         mark: str,
         now: datetime,
-        said: Mapping[str, str] | None = None,
+        answers: Mapping[str, str] | None = None,
     ) -> None:
         """Write a repeatable wish to the record: a correction, a restriction or its end.
 
         Args:
             session: The session whose transaction carries out the wish.
-            deed: The kind of the wish.
+            kind: The kind of the wish.
             mark: The person's mark.
             now: The time; a wish is always stored as later than the person's previous one.
-            said: The new answers of a correction by field name; they are stored sealed.
+            answers: The new answers of a correction by field name; they are stored sealed.
 
         Raises:
             WebappError: The file cannot be written; then the caller must not change anything.
         """
-        before = known_entries(session, self._digests(mark)).values()
-        last = max((each.at for each in before if each.at is not None), default=now)
-        at = max(now, last + _LEAST_STEP) if before else now
-        sealed = "" if said is None else self._sealer.seal(json.dumps(dict(said), sort_keys=True))
-        digest = self._sealer.digest(content(mark))
-        entry = Entry(deed, digest, at, new_reference(), sealed)
-        append(self.instance, [entry])
-        store(session, [entry])
+        earlier_wishes = load_entries(session, self._compute_digests(mark)).values()
+        last_time = max((each.at for each in earlier_wishes if each.at is not None), default=now)
+        time = max(now, last_time + _LEAST_STEP) if earlier_wishes else now
+        sealed = (
+            "" if answers is None else self._sealer.seal(json.dumps(dict(answers), sort_keys=True))
+        )
+        digest = self._sealer.digest(compute_digest_text(mark))
+        entry = Entry(kind, digest, time, new_reference(), sealed)
+        append_entries(self.instance, [entry])
+        store_entries(session, [entry])
 
     def entries(self) -> list[Entry]:
         """Return every entry of the file.
@@ -240,48 +253,50 @@ class Record:
             WebappError: The file cannot be read, belongs to another installation, or needs a key
                 that is missing.
         """
-        entries = read_record(path := record_file(self.instance))
-        refuse_foreign(path, self._sealer)
-        refuse_unreadable(entries, self._sealer, path)
+        entries = read_record(path := get_record_path(self.instance))
+        refuse_foreign_record(path, self._sealer)
+        refuse_unreadable_entries(entries, self._sealer, path)
         return entries
 
-    def deed_of(self, mark: str, wishes: Mapping[str, Entry]) -> Entry | None:
+    def find_final_wish(self, mark: str, wishes: Mapping[str, Entry]) -> Entry | None:
         """Return the final wish of the person with this mark; None if there is none.
 
         Args:
             mark: The person's mark.
-            wishes: Entries by digest (``furthest``).
+            wishes: Entries by digest (``select_final_wishes``).
         """
-        entries = [wishes[digest] for digest in self._digests(mark) if digest in wishes]
+        entries = [wishes[digest] for digest in self._compute_digests(mark) if digest in wishes]
         return max(entries, key=lambda entry: FINAL.index(entry.deed), default=None)
 
-    def amendments_of(
+    def collect_amendments(
         self, mark: str, entries: Mapping[str, Sequence[Entry]]
     ) -> tuple[dict[str, str], Entry | None]:
         """Return a person's newest corrections, and the entry on the use of their data.
 
         Args:
             mark: The person's mark.
-            entries: Entries by digest (``by_digest``).
+            entries: Entries by digest (``group_amendments``).
 
         Returns:
             The newest text of each corrected field, and the last entry that restricts or releases
             the use of the data; None if there is no such entry.
         """
-        amendments = [each for digest in self._digests(mark) for each in entries.get(digest, ())]
-        corrections, use = dict[str, str](), None
+        amendments = [
+            each for digest in self._compute_digests(mark) for each in entries.get(digest, ())
+        ]
+        corrections, last_use_entry = dict[str, str](), None
         for each in sorted(amendments, key=lambda each: (each.at is not None, each.at)):
-            if each.deed is Deed.CORRECTED and each.content:
+            if each.deed is WishKind.CORRECTED and each.content:
                 corrections |= json.loads(self._sealer.open(each.content))
-            elif each.deed in (Deed.RESTRICTED, Deed.RELEASED):
-                use = each
-        return corrections, use
+            elif each.deed in (WishKind.RESTRICTED, WishKind.RELEASED):
+                last_use_entry = each
+        return corrections, last_use_entry
 
-    def _digests(self, mark: str) -> list[str]:
-        return self._sealer.digests(content(mark))
+    def _compute_digests(self, mark: str) -> list[str]:
+        return self._sealer.digests(compute_digest_text(mark))
 
 
-def by_digest(entries: Iterable[Entry]) -> dict[str, list[Entry]]:
+def group_amendments(entries: Iterable[Entry]) -> dict[str, list[Entry]]:
     """Return the repeatable wishes by their people's digests."""
     entries_of: dict[str, list[Entry]] = {}
     for entry in entries:
@@ -290,45 +305,45 @@ def by_digest(entries: Iterable[Entry]) -> dict[str, list[Entry]]:
     return entries_of
 
 
-def furthest(entries: Iterable[Entry]) -> dict[str, Entry]:
+def select_final_wishes(entries: Iterable[Entry]) -> dict[str, Entry]:
     """Return the most extensive final wish of each person, by digest."""
     wishes = dict[str, Entry]()
     for entry in entries:
         if entry.deed not in FINAL:
             continue
-        before = wishes.get(entry.digest)
-        if before is None or FINAL.index(before.deed) < FINAL.index(entry.deed):
+        earlier = wishes.get(entry.digest)
+        if earlier is None or FINAL.index(earlier.deed) < FINAL.index(entry.deed):
             wishes[entry.digest] = entry
     return wishes
 
 
-def knows_erasures(connection: Connection) -> bool:
+def has_stored_entries(connection: Connection) -> bool:
     """Return whether the database contains an entry of the record."""
-    return bool(_any(connection.dialect).find(connection))
+    return bool(_prepare_any_entry_query(connection.dialect).find(connection))
 
 
 @cache
-def _any(dialect: Dialect) -> Prepared:
-    """Return the prepared statement for ``knows_erasures``, one per database dialect."""
+def _prepare_any_entry_query(dialect: Dialect) -> Prepared:
+    """Return the prepared statement for ``has_stored_entries``, one per database dialect."""
     return Prepared(select(Erasure.id).limit(1), dialect)
 
 
-def known_entries(
+def load_entries(
     session: Session, digests: Collection[str] | None = None
 ) -> dict[tuple[str, str, str], Entry]:
     """Return the entries in the database, for some digests or for all."""
     columns = Erasure.deed, Erasure.digest, Erasure.at, Erasure.mark, Erasure.content
-    rows = select(*columns).order_by(Erasure.id)
+    query = select(*columns).order_by(Erasure.id)
     if digests is not None:
-        rows = rows.where(Erasure.digest.in_(digests))
+        query = query.where(Erasure.digest.in_(digests))
     entries = (
-        Entry(Deed(deed), digest, at, mark, content)
-        for deed, digest, at, mark, content in session.execute(rows)
+        Entry(WishKind(deed), digest, at, mark, content)
+        for deed, digest, at, mark, content in session.execute(query)
     )
     return {entry.key: entry for entry in entries}
 
 
-def store(session: Session, entries: Iterable[Entry]) -> None:
+def store_entries(session: Session, entries: Iterable[Entry]) -> None:
     """Add entries to the database, in the caller's transaction."""
     rows = [
         {"deed": e.deed.value, "digest": e.digest, "at": e.at, "mark": e.mark, "content": e.content}

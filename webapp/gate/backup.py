@@ -16,8 +16,8 @@ from webapp.database.key_identity import (
     sealed_columns,
 )
 from webapp.database.models import Erasure, Identity, Stamp
-from webapp.erasures.file import Deed, Entry
-from webapp.erasures.record import refuse_unreadable
+from webapp.erasures.file import Entry, WishKind
+from webapp.erasures.record import refuse_unreadable_entries
 
 _STAMP, _IDENTITY, _ERASURE = (each.__tablename__ for each in (Stamp, Identity, Erasure))
 # How SQLite and PostgreSQL write a false value (a name that is not a stand-in).
@@ -25,7 +25,7 @@ _NO = ("0", "f")
 
 
 @dataclass(slots=True)
-class _Found:
+class _BackupContents:
     """What a backup contains about the keys with which it was written."""
 
     stamps: list[tuple[str, str]] = field(default_factory=list)
@@ -34,36 +34,40 @@ class _Found:
     erasures: list[Entry] = field(default_factory=list)
 
 
-def refuse_lost(backup: Restorable, keys: Keys, where: Path, *, adopted: bool) -> None:
+def refuse_backup_of_lost_keys(
+    backup: Restorable, keys: Keys, path: Path, *, adopted: bool
+) -> None:
     """Raise an error if the available keys cannot open the backup; nothing is changed.
 
     Args:
         backup: A sound backup, after decryption.
         keys: The installation's keys.
-        where: The backup as it was named by the caller.
+        path: The backup as it was named by the caller.
         adopted: Whether these keys are to replace the backup's keys, which are lost.
 
     Raises:
         WebappError: The backup was written with other keys, or contains data that none of the
             available keys opens.
     """
-    contents = _read(backup)
-    known = {} if adopted else read_stamps(contents.stamps)
-    refuse_other_keys(known, contents.newest[1] if contents.newest else None, keys)
-    if lost := sorted(contents.sealed_with - {key.id for key in keys.sealing}):
-        raise other_keys(f"the keys file lacks key {lost[0]}, which encrypted names in the backup")
-    refuse_unreadable(contents.erasures, Sealer(keys), where)
+    contents = _read_backup(backup)
+    fingerprints = {} if adopted else read_stamps(contents.stamps)
+    refuse_other_keys(fingerprints, contents.newest[1] if contents.newest else None, keys)
+    if missing_ids := sorted(contents.sealed_with - {key.id for key in keys.sealing}):
+        raise other_keys(
+            f"the keys file lacks key {missing_ids[0]}, which encrypted names in the backup"
+        )
+    refuse_unreadable_entries(contents.erasures, Sealer(keys), path)
 
 
-def _read(backup: Restorable) -> _Found:
-    contents = _Found()
-    for table, row in backup.rows_of(sorted({_STAMP, _ERASURE, *_sealed()})):
+def _read_backup(backup: Restorable) -> _BackupContents:
+    contents = _BackupContents()
+    for table, row in backup.rows_of(sorted({_STAMP, _ERASURE, *_list_sealed_columns()})):
         if table == _STAMP:
             contents.stamps.append((row["name"] or "", row["value"] or ""))
         elif table == _ERASURE:
-            contents.erasures.append(_entry(row))
+            contents.erasures.append(_read_erasure(row))
         else:
-            texts = (row[column] for column in _sealed()[table])
+            texts = (row[column] for column in _list_sealed_columns()[table])
             contents.sealed_with |= {int(text.partition(".")[0]) for text in texts if text}
         if table == _IDENTITY and row["forgotten"] in _NO:
             name = StoredName(row["sealed"] or "", row["hash"] or "")
@@ -71,13 +75,13 @@ def _read(backup: Restorable) -> _Found:
     return contents
 
 
-def _entry(row: Mapping[str, str | None]) -> Entry:
+def _read_erasure(row: Mapping[str, str | None]) -> Entry:
     mark, content = row.get("mark") or "", row.get("content") or ""
-    return Entry(Deed(row["deed"] or ""), row["digest"] or "", None, mark, content)
+    return Entry(WishKind(row["deed"] or ""), row["digest"] or "", None, mark, content)
 
 
 @cache
-def _sealed() -> Mapping[str, Sequence[str]]:
+def _list_sealed_columns() -> Mapping[str, Sequence[str]]:
     """Return the names of the sealed columns of each table."""
     sealed = {_IDENTITY: ["sealed"]}
     for table, column in sealed_columns():

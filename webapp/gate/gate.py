@@ -16,8 +16,8 @@ from webapp.database.key_identity import (
     known_keys,
 )
 from webapp.database.models.identity import keys_of, sealer_of
-from webapp.erasures.file import record_file
-from webapp.erasures.record import begins_foreign, knows_erasures
+from webapp.erasures.file import get_record_path
+from webapp.erasures.record import has_foreign_owner, has_stored_entries
 from webapp.errors import WebappError
 from webapp.gate import ledger, panel_call_counter, paying_copy
 from webapp.gate.installation import EVERY_OPERATION, Blocker, Check, Installation, Operation
@@ -29,25 +29,25 @@ def check_erasures(connection: Connection, installation: Installation) -> Iterat
     The record may be newer than the database: without it, a restored database may contain data that
     participants have had erased. The server carries out the record's entries at start-up.
     """
-    file = record_file(installation.instance)
+    path = get_record_path(installation.instance)
     dialect = connection.dialect
     # Without keys, the record's owner cannot be checked; another check reports missing keys.
-    if keys_of(dialect) is not None and begins_foreign(file, sealer_of(dialect)):
+    if keys_of(dialect) is not None and has_foreign_owner(path, sealer_of(dialect)):
         yield Blocker(
-            f"the record of erasures at {file} belongs to another installation, or the keys are "
-            "not those with which it was made. Of the people whom it names, none would be found",
-            "Put the newest copy of this installation's own record in its place (beside the newest "
-            "backup, or on another machine)",
+            f"the record of erasures at {path} belongs to another installation, or the keys are "
+            "not those with which it was made. None of the people in it would be found",
+            "Replace it with the newest copy of this installation's own record (next to the "
+            "newest backup, or on another machine)",
         )
         return
-    if file.exists() or not knows_erasures(connection):
+    if path.exists() or not has_stored_entries(connection):
         return
     yield Blocker(
-        f"people's data were erased, and the record of erasures is not at {file}. If the database "
-        "was restored, people whose data had been erased may be in it again",
-        "Take the newest copy of the record (beside the newest backup, or on another machine): "
-        "parallax db record --add FILE. If this database was not restored, and the file is only "
-        "new here: parallax db record --from-database",
+        f"data were erased, but the record of erasures is missing at {path}. If the database was "
+        "restored, it may contain the erased data again",
+        "Take the newest copy of the record (next to the newest backup, or on another machine): "
+        "parallax db record --add FILE. If this database was not restored and only the file is "
+        "missing: parallax db record --from-database",
     )
 
 
@@ -57,28 +57,28 @@ _ONLY_PUBLISHING = frozenset({Operation.PUBLISH})
 
 def check_keys(connection: Connection, installation: Installation) -> Iterator[Blocker]:
     """Yield a blocker if the keys in use or the keys in the file are not those of the database."""
-    known = known_keys(connection)
-    if not known:
+    stored = known_keys(connection)
+    if not stored:
         return
-    used = keys_of(connection.dialect)
+    in_use = keys_of(connection.dialect)
     reported = set[str]()
-    for purpose, problem in key_problems(known, _of(used)) if used else ():
+    for purpose, problem in key_problems(stored, _compute_fingerprints(in_use)) if in_use else ():
         reported.add(problem)
         # Only newer links issued by another machine cannot be read here.
-        lacks = purpose is Purpose.SIGNING and "lacks" in problem
-        yield Blocker(problem, REMEDY, _ONLY_PUBLISHING if lacks else EVERY_OPERATION)
+        lacks_signing_key = purpose is Purpose.SIGNING and "lacks" in problem
+        yield Blocker(problem, REMEDY, _ONLY_PUBLISHING if lacks_signing_key else EVERY_OPERATION)
     # The keys in the file take effect at the next start.
-    for problem in _problems_of_file(known, installation):
+    for problem in _find_key_file_problems(stored, installation):
         if problem not in reported:
-            yield Blocker(problem, REMEDY, _ONLY_PUBLISHING if used else EVERY_OPERATION)
+            yield Blocker(problem, REMEDY, _ONLY_PUBLISHING if in_use else EVERY_OPERATION)
 
 
-def _problems_of_file(known: Fingerprints, installation: Installation) -> Iterator[str]:
+def _find_key_file_problems(stored: Fingerprints, installation: Installation) -> Iterator[str]:
     key_setting = installation.settings.secret_key_file
     path = key_file(installation.instance, key_setting)
     try:
         state = path.stat()
-        held = _in_file(
+        in_file = _read_fingerprints(
             installation.instance, key_setting, (state.st_mtime_ns, state.st_size, state.st_ino)
         )
     except OSError as error:
@@ -86,28 +86,30 @@ def _problems_of_file(known: Fingerprints, installation: Installation) -> Iterat
     except WebappError as error:
         yield str(error)
     else:
-        yield from (problem for _, problem in key_problems(known, held))
+        yield from (problem for _, problem in key_problems(stored, in_file))
 
 
 @lru_cache(8)
-def _in_file(instance: Path, key_setting: str, _state: tuple[int, int, int]) -> Fingerprints:
+def _read_fingerprints(
+    instance: Path, key_setting: str, _state: tuple[int, int, int]
+) -> Fingerprints:
     return fingerprints(read_keys(instance, key_setting))
 
 
-_of = lru_cache(8)(fingerprints)
+_compute_fingerprints = lru_cache(8)(fingerprints)
 
 
 # A new check needs a module in this folder and a line here.
 CHECKS: Mapping[str, Check] = {
     "keys": check_keys,
     "erasures": check_erasures,
-    "ledger": ledger.check,
-    "paying_copy": paying_copy.check,
+    "ledger": ledger.check_ledger,
+    "paying_copy": paying_copy.check_paying_copy,
 }
 # Checks that block only operations of jobs do not run for every new participant.
-_OF_JOBS: Mapping[str, Check] = {"told": panel_call_counter.check}
+_JOB_CHECKS: Mapping[str, Check] = {"told": panel_call_counter.check_panel_calls}
 # The operations that a check may block, for checks that never block all of them.
-_FORBIDS = {"ledger": ledger.FORBIDS, "paying_copy": paying_copy.FORBIDS}
+_BLOCKED_OPERATIONS = {"ledger": ledger.FORBIDS, "paying_copy": paying_copy.FORBIDS}
 _INSTALLATION = "parallax_installation"
 
 
@@ -115,21 +117,21 @@ class GateError(WebappError):
     """An operation is blocked until a problem is repaired."""
 
 
-def attach(engine: Engine, installation: Installation) -> None:
+def attach_installation(engine: Engine, installation: Installation) -> None:
     """Attach the installation to a database engine, for the gate to compare."""
     setattr(engine.dialect, _INSTALLATION, installation)
 
 
-def blockers(connection: Connection) -> Iterator[tuple[str, Blocker]]:
+def find_blockers(connection: Connection) -> Iterator[tuple[str, Blocker]]:
     """Yield every blocker found, with the name of its check.
 
     Raises:
-        GateError: The database was opened without its installation (``attach``).
+        GateError: The database was opened without its installation (``attach_installation``).
     """
-    yield from _blockers(connection, {**CHECKS, **_OF_JOBS})
+    yield from _run_checks(connection, {**CHECKS, **_JOB_CHECKS})
 
 
-def refuse(operation: Operation, connection: Connection) -> None:
+def refuse_if_blocked(operation: Operation, connection: Connection) -> None:
     """Raise an error if a check blocks the operation.
 
     Raises:
@@ -139,9 +141,9 @@ def refuse(operation: Operation, connection: Connection) -> None:
     checks = {
         name: check
         for name, check in CHECKS.items()
-        if operation in _FORBIDS.get(name, EVERY_OPERATION)
+        if operation in _BLOCKED_OPERATIONS.get(name, EVERY_OPERATION)
     }
-    for _, blocker in _blockers(connection, checks):
+    for _, blocker in _run_checks(connection, checks):
         if operation in blocker.forbids:
             raise GateError(
                 f"the server does not {operation} now: {blocker.says}",
@@ -150,50 +152,52 @@ def refuse(operation: Operation, connection: Connection) -> None:
             )
 
 
-def ledger_begun(connection: Connection) -> None:
+def begin_ledger_entry(connection: Connection) -> None:
     """Prepare the ledger's files in the instance folder for a payment or an offer.
 
     Writes to the database.
     """
-    installation = _installation(connection.dialect)
-    paying_copy.begin(connection, installation)
-    ledger.begun(connection, installation)
+    installation = _get_installation(connection.dialect)
+    paying_copy.begin_paying(connection, installation)
+    ledger.ensure_file(connection, installation)
 
 
-def ledger_written(connection: Connection) -> None:
+def store_ledger_state(connection: Connection) -> None:
     """Store the ledger's state in the instance folder, before the platform is called."""
-    ledger.written(connection, _installation(connection.dialect))
+    ledger.store_state(connection, _get_installation(connection.dialect))
 
 
-def ledger_reconciled(connection: Connection, run_ref: str) -> None:
+def record_reconciliation(connection: Connection, run_ref: str) -> None:
     """Record that the ledger matches the platform's data on a run; writes to the database."""
-    ledger.reconciled(connection, _installation(connection.dialect), run_ref)
+    ledger.record_reconciled(connection, _get_installation(connection.dialect), run_ref)
 
 
-def calling(connection: Connection) -> None:
+def count_panel_call(connection: Connection) -> None:
     """Count a panel call that must not be repeated, before it is made; writes to the database."""
-    refuse(Operation.TELL_PANELS, connection)
-    panel_call_counter.calling(connection, _installation(connection.dialect))
+    refuse_if_blocked(Operation.TELL_PANELS, connection)
+    panel_call_counter.count_call(connection, _get_installation(connection.dialect))
 
 
-def may_be_told(connection: Connection) -> bool:
+def has_doubtful_panel_calls(connection: Connection) -> bool:
     """Return whether panels may have received calls that the database does not know of."""
-    return panel_call_counter.doubtful(connection, _installation(connection.dialect))
+    return panel_call_counter.is_doubtful(connection, _get_installation(connection.dialect))
 
 
-def told_held(connection: Connection) -> None:
+def settle_panel_calls(connection: Connection) -> None:
     """Record that all doubtful panel calls are on hold; writes to the database."""
-    panel_call_counter.settle(connection, _installation(connection.dialect))
+    panel_call_counter.settle_calls(connection, _get_installation(connection.dialect))
 
 
-def _blockers(connection: Connection, checks: Mapping[str, Check]) -> Iterator[tuple[str, Blocker]]:
-    installation = _installation(connection.dialect)
+def _run_checks(
+    connection: Connection, checks: Mapping[str, Check]
+) -> Iterator[tuple[str, Blocker]]:
+    installation = _get_installation(connection.dialect)
     for name, check in checks.items():
         for blocker in check(connection, installation):
             yield name, blocker
 
 
-def _installation(dialect: Dialect) -> Installation:
+def _get_installation(dialect: Dialect) -> Installation:
     installation: Installation | None = getattr(dialect, _INSTALLATION, None)
     if installation is None:
         raise GateError("the database was opened without the installation that it belongs to")

@@ -20,7 +20,7 @@ class Operation(StrEnum):
     PAY = "pay"
     PUBLISH = "publish"
     EXPORT = "export"
-    TELL_PANELS = "tell panels what must not be told twice"
+    TELL_PANELS = "make panel calls that must not be repeated"
 
 
 EVERY_OPERATION = frozenset(Operation)
@@ -60,7 +60,7 @@ class Blocker:
 Check = Callable[[Connection, Installation], Iterable[Blocker]]
 
 
-def write_beside(path: Path, content: Mapping[str, int]) -> None:
+def write_numbers(path: Path, content: Mapping[str, int]) -> None:
     """Replace a file in the instance folder by these numbers as JSON, flushed to disk."""
     handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
     with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:

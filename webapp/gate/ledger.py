@@ -17,20 +17,20 @@ from sqlalchemy import Connection, Dialect, func, select
 from webapp.database.installation_meta import forget_stamps, set_stamp, stamp_of
 from webapp.database.models import Hit, Payment, Recruitment, Run, Stamp
 from webapp.database.prepared import Prepared
-from webapp.gate.installation import Blocker, Installation, Operation, write_beside
+from webapp.gate.installation import Blocker, Installation, Operation, write_numbers
 
 FILE = "ledger"
 _EPOCH, _RECONCILED = "ledger epoch", "reconciled "
-_FIRST = 1
-_LOST = (
-    f"the file {FILE}, which tells how far the ledger of payments had come, is not in the instance "
-    "folder or cannot be read"
+_FIRST_EPOCH = 1
+_FILE_LOST = (
+    f"the file {FILE}, which records the last entry of the payment ledger, is missing "
+    "from the instance folder or cannot be read"
 )
 FORBIDS = frozenset({Operation.PAY, Operation.PUBLISH})
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
+class LedgerState:
     """The state of a ledger.
 
     Attributes:
@@ -43,114 +43,124 @@ class Mark:
     payments: int
     offers: int
 
-    def is_behind(self, other: "Mark") -> bool:
+    def is_behind(self, other: "LedgerState") -> bool:
         """Return whether the other state has payments or offers that this one lacks."""
         return self.payments < other.payments or self.offers < other.offers
 
 
-_NOTHING = Mark(_FIRST, 0, 0)
+_EMPTY_LEDGER = LedgerState(_FIRST_EPOCH, 0, 0)
 
 
-def check(connection: Connection, installation: Installation) -> Iterator[Blocker]:
+def check_ledger(connection: Connection, installation: Installation) -> Iterator[Blocker]:
     """Yield a blocker if the ledger may be incomplete, until every open run has been reconciled."""
-    why = _why_doubtful(connection, installation.instance)
-    if why and (left := to_reconcile(connection, installation.instance)):
+    doubt = _explain_doubt(connection, installation.instance)
+    if doubt and (run_refs := find_runs_to_reconcile(connection, installation.instance)):
         yield Blocker(
-            f"{why}, so people may have been paid, or places offered, that it does not know of",
-            "Compare each open run with its platform, and write down what it shows: "
-            + "; ".join(f"parallax reconcile {ref} --fix" for ref in left),
+            f"{doubt}, so payments or offered places may be missing from the ledger",
+            "Compare each open run with its platform and record the differences: "
+            + "; ".join(f"parallax reconcile {ref} --fix" for ref in run_refs),
             FORBIDS,
         )
 
 
-def restoring(instance: Path) -> None:
+def prepare_restore(instance: Path) -> None:
     """Raise the epoch in the file before a backup replaces the database."""
-    beside = _beside(instance) or _NOTHING
-    _write(instance, replace(beside, epoch=beside.epoch + 1))
+    file_state = _read_file_state(instance) or _EMPTY_LEDGER
+    _write_file_state(instance, replace(file_state, epoch=file_state.epoch + 1))
 
 
-def restored(connection: Connection, instance: Path) -> None:
+def raise_epoch(connection: Connection, instance: Path) -> None:
     """Raise the epoch in the file above a restored database's epoch, if it is not above it yet."""
-    beside, here = _beside(instance) or _NOTHING, _epoch(connection)
-    if beside.epoch <= here:
-        _write(instance, replace(beside, epoch=here + 1))
+    file_state, database_epoch = (
+        _read_file_state(instance) or _EMPTY_LEDGER,
+        _read_epoch(connection),
+    )
+    if file_state.epoch <= database_epoch:
+        _write_file_state(instance, replace(file_state, epoch=database_epoch + 1))
 
 
-def begun(connection: Connection, installation: Installation) -> None:
+def ensure_file(connection: Connection, installation: Installation) -> None:
     """Make sure that the file exists before the first entry that it counts; writes to the database.
 
     Called after the gate has allowed a payment or an offer. A doubt that affects no open run ends
     here.
     """
     instance = installation.instance
-    if _why_doubtful(connection, instance):
+    if _explain_doubt(connection, instance):
         _end_doubt(connection, instance)
-    elif _beside(instance) is None:
-        _write(instance, _mark(connection))
+    elif _read_file_state(instance) is None:
+        _write_file_state(instance, _read_database_state(connection))
 
 
-def written(connection: Connection, installation: Installation) -> None:
+def store_state(connection: Connection, installation: Installation) -> None:
     """Store the ledger's state in the file, unless the ledger is in doubt."""
-    beside, here = _beside(installation.instance), _mark(connection)
-    if _why_doubtful(connection, installation.instance) or beside == here:
+    file_state, database_state = (
+        _read_file_state(installation.instance),
+        _read_database_state(connection),
+    )
+    if _explain_doubt(connection, installation.instance) or file_state == database_state:
         return
-    _write(installation.instance, here)
+    _write_file_state(installation.instance, database_state)
 
 
-def reconciled(connection: Connection, installation: Installation, run_ref: str) -> None:
+def record_reconciled(connection: Connection, installation: Installation, run_ref: str) -> None:
     """Record that the ledger matches the platform's data on a run; the last run ends the doubt."""
     instance = installation.instance
-    if not _why_doubtful(connection, instance):
+    if not _explain_doubt(connection, instance):
         return
-    set_stamp(connection, f"{_RECONCILED}{run_ref}", _doubt(connection, instance))
+    set_stamp(connection, f"{_RECONCILED}{run_ref}", _identify_doubt(connection, instance))
     _end_doubt(connection, instance)
 
 
 def _end_doubt(connection: Connection, instance: Path) -> None:
-    if to_reconcile(connection, instance):
+    if find_runs_to_reconcile(connection, instance):
         return
-    beside = _beside(instance) or _NOTHING
+    file_state = _read_file_state(instance) or _EMPTY_LEDGER
     forget_stamps(connection, _RECONCILED)  # A later doubt needs its own reconciliations.
-    if beside.epoch > _epoch(connection):
-        set_stamp(connection, _EPOCH, str(beside.epoch))
-    _write(instance, _mark(connection))
+    if file_state.epoch > _read_epoch(connection):
+        set_stamp(connection, _EPOCH, str(file_state.epoch))
+    _write_file_state(instance, _read_database_state(connection))
 
 
-def _why_doubtful(connection: Connection, instance: Path) -> str:
-    beside, here = _beside(instance), _mark(connection)
-    if beside is None:
+def _explain_doubt(connection: Connection, instance: Path) -> str:
+    file_state, database_state = _read_file_state(instance), _read_database_state(connection)
+    if file_state is None:
         # Before the first payment, a missing file loses no information.
-        return _LOST if here.payments or here.offers else ""
-    if beside.epoch != here.epoch:
+        return _FILE_LOST if database_state.payments or database_state.offers else ""
+    if file_state.epoch != database_state.epoch:
         return "the database was restored from a backup"
-    return "the database is older than its last payment or offer" if here.is_behind(beside) else ""
+    return (
+        "the database is older than its last payment or offer"
+        if database_state.is_behind(file_state)
+        else ""
+    )
 
 
-def to_reconcile(connection: Connection, instance: Path) -> list[str]:
+def find_runs_to_reconcile(connection: Connection, instance: Path) -> list[str]:
     """Return the open, published runs that have not been reconciled since the doubt arose."""
-    doubt = _doubt(connection, instance)
+    doubt = _identify_doubt(connection, instance)
     published = select(Run.ref).join(Recruitment, Recruitment.run_id == Run.id)
     refs = connection.scalars(published.where(Run.closed_at.is_(None)).order_by(Run.id))
     return [ref for ref in refs if stamp_of(connection, f"{_RECONCILED}{ref}") != doubt]
 
 
-def _doubt(connection: Connection, instance: Path) -> str:
+def _identify_doubt(connection: Connection, instance: Path) -> str:
     """Return an identifier of the current doubt; earlier reconciliations do not end it."""
-    beside = _beside(instance) or _NOTHING
-    return f"{_epoch(connection)} {beside.epoch} {beside.payments} {beside.offers}"
+    file_state = _read_file_state(instance) or _EMPTY_LEDGER
+    return f"{_read_epoch(connection)} {file_state.epoch} {file_state.payments} {file_state.offers}"
 
 
-def _epoch(connection: Connection) -> int:
-    return int(stamp_of(connection, _EPOCH) or _FIRST)
+def _read_epoch(connection: Connection) -> int:
+    return int(stamp_of(connection, _EPOCH) or _FIRST_EPOCH)
 
 
-def _mark(connection: Connection) -> Mark:
-    [(epoch, payments, offers)] = _marks(connection.dialect).find(connection)
-    return Mark(int(epoch or _FIRST), payments or 0, offers or 0)
+def _read_database_state(connection: Connection) -> LedgerState:
+    [(epoch, payments, offers)] = _prepare_state_query(connection.dialect).find(connection)
+    return LedgerState(int(epoch or _FIRST_EPOCH), payments or 0, offers or 0)
 
 
 @cache
-def _marks(dialect: Dialect) -> Prepared:
+def _prepare_state_query(dialect: Dialect) -> Prepared:
     """Return the prepared statement that reads a ledger's state, one per database dialect."""
     epoch = select(Stamp.value).where(Stamp.name == _EPOCH)
     payments = select(func.max(Payment.id))
@@ -160,14 +170,14 @@ def _marks(dialect: Dialect) -> Prepared:
     )
 
 
-def _beside(instance: Path) -> Mark | None:
+def _read_file_state(instance: Path) -> LedgerState | None:
     """Return the state in the file; None if the file is missing or unreadable."""
     try:
-        mark = json.loads((instance / FILE).read_bytes())
-        return Mark(int(mark["epoch"]), int(mark["payments"]), int(mark["offers"]))
+        fields = json.loads((instance / FILE).read_bytes())
+        return LedgerState(int(fields["epoch"]), int(fields["payments"]), int(fields["offers"]))
     except (OSError, ValueError, KeyError, TypeError):
         return None
 
 
-def _write(instance: Path, mark: Mark) -> None:
-    write_beside(instance / FILE, asdict(mark))
+def _write_file_state(instance: Path, state: LedgerState) -> None:
+    write_numbers(instance / FILE, asdict(state))

@@ -16,101 +16,108 @@ from sqlalchemy.dialects import postgresql, sqlite
 from webapp.database.installation_meta import forget_stamps, set_stamp, stamp_of
 from webapp.database.models import OutgoingReport, Run, Stamp
 from webapp.database.prepared import Prepared
-from webapp.gate.installation import Blocker, Installation, Operation, write_beside
+from webapp.gate.installation import Blocker, Installation, Operation, write_numbers
 
 FILE = "told"
 _CALLS, _DOUBT, _HELD = "told calls", "told doubt", "told held "
-_EVERYBODY = "all"
+_EVERY_PARTICIPANT = "all"
 
 
-def check(connection: Connection, _installation: Installation) -> Iterator[Blocker]:
+def check_panel_calls(connection: Connection, _installation: Installation) -> Iterator[Blocker]:
     """Yield a blocker if panels may know more than the database, until each run is decided."""
-    stamps = _stamps(connection.dialect).find(connection)
+    stamps = _prepare_held_runs_query(connection.dialect).find(connection)
     held = {int(name.removeprefix(_HELD)): value for name, value in stamps}
     if not held:
         return
-    whole = [run_id for run_id, value in held.items() if value == _EVERYBODY]
-    open_ = (OutgoingReport.run_id == Run.id, OutgoingReport.state == "unknown")
-    some = Run.id.in_(held) & exists().where(*open_)
-    refs = connection.scalars(select(Run.ref).where(Run.id.in_(whole) | some).order_by(Run.id))
-    if named := "; ".join(f"parallax reconcile {ref}" for ref in refs):
+    fully_held_runs = [run_id for run_id, value in held.items() if value == _EVERY_PARTICIPANT]
+    is_undecided = (OutgoingReport.run_id == Run.id, OutgoingReport.state == "unknown")
+    partly_held = Run.id.in_(held) & exists().where(*is_undecided)
+    refs = connection.scalars(
+        select(Run.ref).where(Run.id.in_(fully_held_runs) | partly_held).order_by(Run.id)
+    )
+    if commands := "; ".join(f"parallax reconcile {ref}" for ref in refs):
         yield Blocker(
-            "the database was restored, so panels may know of endings that it takes for untold",
-            f"Compare each run with its panel's own pages. What is held is listed by: {named}",
+            "the database was restored, so panels may already have received reports that it "
+            "lists as unsent",
+            "Compare each run with its panel's own pages. List the reports on hold with: "
+            f"{commands}",
             frozenset({Operation.TELL_PANELS}),
         )
 
 
 @cache
-def _stamps(dialect: Dialect) -> Prepared:
+def _prepare_held_runs_query(dialect: Dialect) -> Prepared:
     """Return the prepared statement for held runs, which every researcher page executes."""
-    held = Stamp.name.startswith(_HELD, autoescape=True)
-    return Prepared(select(Stamp.name, Stamp.value).where(held), dialect)
+    is_held_run = Stamp.name.startswith(_HELD, autoescape=True)
+    return Prepared(select(Stamp.name, Stamp.value).where(is_held_run), dialect)
 
 
-def calling(connection: Connection, installation: Installation) -> None:
+def count_call(connection: Connection, installation: Installation) -> None:
     """Count a call that must not be repeated, before it is made; writes to the database."""
-    make = sqlite.insert if connection.dialect.name == "sqlite" else postgresql.insert
-    more = cast(cast(Stamp.value, Integer) + 1, String)
-    row = make(Stamp).values(name=_CALLS, value="1")
-    counted = row.on_conflict_do_update(index_elements=["name"], set_={"value": more})
-    calls = connection.scalar(counted.returning(Stamp.value))
-    write_beside(installation.instance / FILE, {"calls": int(calls or 1)})
+    insert = sqlite.insert if connection.dialect.name == "sqlite" else postgresql.insert
+    incremented = cast(cast(Stamp.value, Integer) + 1, String)
+    row = insert(Stamp).values(name=_CALLS, value="1")
+    upsert = row.on_conflict_do_update(index_elements=["name"], set_={"value": incremented})
+    calls = connection.scalar(upsert.returning(Stamp.value))
+    write_numbers(installation.instance / FILE, {"calls": int(calls or 1)})
 
 
-def restoring(instance: Path) -> None:
+def prepare_restore(instance: Path) -> None:
     """Set the file's number ahead of any database that is about to be restored."""
-    write_beside(instance / FILE, {"calls": (_beside(instance) or 0) + 1})
+    write_numbers(instance / FILE, {"calls": (_read_file_count(instance) or 0) + 1})
 
 
-def restored(connection: Connection) -> None:
+def mark_restored(connection: Connection) -> None:
     """Mark a restored database as such, for the other machines; writes to the database."""
     set_stamp(connection, _DOUBT, "restored")
 
 
-def doubtful(connection: Connection, installation: Installation) -> bool:
+def is_doubtful(connection: Connection, installation: Installation) -> bool:
     """Return whether panels may have received calls that the database does not know of."""
-    beside, here = _beside(installation.instance), _calls(connection)
-    behind = here > 0 if beside is None else here < beside
-    return behind or stamp_of(connection, _DOUBT) is not None
+    file_count, database_count = (
+        _read_file_count(installation.instance),
+        _read_database_count(connection),
+    )
+    is_behind = database_count > 0 if file_count is None else database_count < file_count
+    return is_behind or stamp_of(connection, _DOUBT) is not None
 
 
-def settle(connection: Connection, installation: Installation) -> None:
+def settle_calls(connection: Connection, installation: Installation) -> None:
     """End the doubt once every run's calls are on hold; writes to the database."""
-    calls = max(_beside(installation.instance) or 0, _calls(connection))
+    calls = max(_read_file_count(installation.instance) or 0, _read_database_count(connection))
     forget_stamps(connection, _DOUBT)
     set_stamp(connection, _CALLS, str(calls))
-    write_beside(installation.instance / FILE, {"calls": calls})
+    write_numbers(installation.instance / FILE, {"calls": calls})
 
 
-def hold(connection: Connection, run_id: int) -> None:
+def hold_calls(connection: Connection, run_id: int) -> None:
     """Put a run's non-repeatable calls on hold; writes to the database."""
-    set_stamp(connection, f"{_HELD}{run_id}", _EVERYBODY)
+    set_stamp(connection, f"{_HELD}{run_id}", _EVERY_PARTICIPANT)
 
 
-def let_go(connection: Connection, run_id: int, last_participant: int) -> None:
+def release_later_calls(connection: Connection, run_id: int, last_participant: int) -> None:
     """Allow calls about participants after ``last_participant`` again; writes to the database.
 
     Calls about earlier participants stay on hold, each for itself: a panel may know of an ending
     that the restored database lacks.
     """
-    if stamp_of(connection, f"{_HELD}{run_id}") == _EVERYBODY:
+    if stamp_of(connection, f"{_HELD}{run_id}") == _EVERY_PARTICIPANT:
         set_stamp(connection, f"{_HELD}{run_id}", str(last_participant))
 
 
 def is_held(connection: Connection, run_id: int, participant_id: int | None = None) -> bool:
     """Return whether calls about a participant (or, without one, future ones) are on hold."""
     held = stamp_of(connection, f"{_HELD}{run_id}")
-    if held is None or held == _EVERYBODY:
+    if held is None or held == _EVERY_PARTICIPANT:
         return held is not None
     return participant_id is not None and participant_id <= int(held)
 
 
-def _calls(connection: Connection) -> int:
+def _read_database_count(connection: Connection) -> int:
     return int(stamp_of(connection, _CALLS) or 0)
 
 
-def _beside(instance: Path) -> int | None:
+def _read_file_count(instance: Path) -> int | None:
     """Return the number in the file; None if the file is missing or unreadable."""
     try:
         return int(json.loads((instance / FILE).read_bytes())["calls"])

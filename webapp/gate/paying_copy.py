@@ -6,7 +6,7 @@ platform before each order does not help if both order at the same moment. There
 names the paying copy, and a card (a file) in the instance folder proves that it is this one. The
 card is valid only in the folder, on the machine and for the database for which it was written, so a
 copied folder or database has no valid card. Every call that moves money or places holds the card's
-lock (``acting``), so that the right to pay is never handed over during a call.
+lock (``allow_platform_call``), so that the right to pay is never handed over during a call.
 
 Machines that share a PostgreSQL database are one copy: each has a card with the same name.
 """
@@ -98,27 +98,27 @@ class PayingCopyError(WebappError):
     """The right to pay cannot be handed over or taken over."""
 
 
-def check(connection: Connection, installation: Installation) -> Iterator[Blocker]:
+def check_paying_copy(connection: Connection, installation: Installation) -> Iterator[Blocker]:
     """Yield a blocker if another copy has the right to pay, or if it is unknown which one."""
-    if why := _why_not(connection, installation.instance):
-        yield Blocker(why, REMEDY, FORBIDS)
+    if problem := _explain_missing_right(connection, installation.instance):
+        yield Blocker(problem, REMEDY, FORBIDS)
 
 
-def holder_of(connection: Connection) -> Holder | None:
+def find_holder(connection: Connection) -> Holder | None:
     """Return the database's entry on the paying copy; None if there is none."""
-    [(value,)] = _stamps(connection.dialect).find(connection)
+    [(value,)] = _prepare_holder_query(connection.dialect).find(connection)
     return None if value is None else Holder(**json.loads(value))
 
 
 def is_paying(connection: Connection, instance: Path) -> bool:
     """Return whether this copy has the right to pay."""
-    card, holder = read_card(instance), holder_of(connection)
+    card, holder = read_card(instance), find_holder(connection)
     return (
         holder is not None
         and card is not None
         and card.state == State.PAYING
         and card.copy == holder.copy != ""
-        and card.database == _database(connection)
+        and card.database == _identify_database(connection)
     )
 
 
@@ -126,17 +126,17 @@ def read_card(instance: Path) -> Card | None:
     """Return a folder's card; None if there is none, or if it was written for another place."""
     file = instance / FILE
     try:
-        found = json.loads(file.read_bytes())
-        card = Card(**{**found, "state": State(found["state"])})
+        fields = json.loads(file.read_bytes())
+        card = Card(**{**fields, "state": State(fields["state"])})
         inode = file.stat().st_ino
     except (OSError, ValueError, KeyError, TypeError):
         return None
-    here = (machine_id(), str(instance.resolve()), inode)
-    return card if (card.machine, card.folder, card.inode) == here else None
+    location = (machine_id(), str(instance.resolve()), inode)
+    return card if (card.machine, card.folder, card.inode) == location else None
 
 
 @contextmanager
-def acting(instance: Path) -> Iterator[bool]:
+def allow_platform_call(instance: Path) -> Iterator[bool]:
     """Yield whether this copy may move money or places, and keep that unchanged during the block.
 
     Only the card is read, not the database, because this runs right before each platform call.
@@ -154,100 +154,108 @@ def acting(instance: Path) -> Iterator[bool]:
         lock.release()
 
 
-def is_to_begin(connection: Connection, instance: Path) -> bool:
+def must_begin(connection: Connection, instance: Path) -> bool:
     """Return whether this copy has the right to pay but database or folder do not say so yet.
 
     This applies to a new database, to a database of an earlier version, and to a further machine of
     a shared database.
     """
-    card, holder = read_card(instance), holder_of(connection)
+    card, holder = read_card(instance), find_holder(connection)
     if holder is None:
         if not (instance / FILE).exists():
             return True
-        at_hand = card is not None and card.database == _database(connection)
-        paying = card is not None and card.state == State.PAYING
-        return paying and (at_hand or not _has_offers(connection))
-    return not (instance / FILE).exists() and _shares(connection, holder)
+        matches_database = card is not None and card.database == _identify_database(connection)
+        is_paying_card = card is not None and card.state == State.PAYING
+        return is_paying_card and (matches_database or not _has_offers(connection))
+    return not (instance / FILE).exists() and _shares_database(connection, holder)
 
 
-def begin(connection: Connection, installation: Installation) -> None:
+def begin_paying(connection: Connection, installation: Installation) -> None:
     """Write the entry and the card if this copy has the right to pay; writes to the database."""
-    if not is_to_begin(connection, installation.instance):
+    if not must_begin(connection, installation.instance):
         return
-    with no_call(installation.instance):
-        if is_to_begin(connection, installation.instance):  # unless another process was faster
-            take(connection, installation)
+    with block_platform_calls(installation.instance):
+        if must_begin(connection, installation.instance):  # unless another process was faster
+            take_right(connection, installation)
 
 
-def restoring(instance: Path) -> None:
+def mark_card_restored(instance: Path) -> None:
     """Mark the card as restored before a backup replaces the folder's database."""
     card = read_card(instance)
-    with no_call(instance):
+    with block_platform_calls(instance):
         if card is not None and card.state in (State.PAYING, State.RESTORED):
-            _write(instance, State.RESTORED, card.copy, card.database)
+            _write_card(instance, State.RESTORED, card.copy, card.database)
         else:
-            _write(instance, State.WAITING)
+            _write_card(instance, State.WAITING)
 
 
-def request_of(instance: Path) -> str:
+def find_request_code(instance: Path) -> str:
     """Return the code to which another copy hands over the right to pay; make it if missing."""
     card = read_card(instance)
     if card is None or not card.request:
         state = card.state if card is not None else State.WAITING
-        card = _write(instance, state, card.copy if card else "", card.database if card else "")
+        card = _write_card(
+            instance, state, card.copy if card else "", card.database if card else ""
+        )
     return card.request
 
 
-def give_up(connection: Connection, instance: Path) -> None:
-    """Give up the right to pay; writes to the database. The caller holds ``no_call``.
+def give_up_right(connection: Connection, instance: Path) -> None:
+    """Give up the right to pay; writes to the database. The caller holds ``block_platform_calls``.
 
     Raises:
         PayingCopyError: This copy does not have the right.
     """
-    holder = holder_of(connection)
+    holder = find_holder(connection)
     if holder is None or not is_paying(connection, instance):
         raise PayingCopyError(
             "this copy of the installation does not have the right to pay",
             where=str(instance),
-            remedy="See which one does with: parallax paying-copy show",
+            remedy="Find the paying copy: parallax paying-copy show",
         )
     set_stamp(connection, _STAMP, json.dumps(asdict(replace(holder, copy=""))))
-    _write(instance, State.WAITING)
+    _write_card(instance, State.WAITING)
 
 
-def code_for(keys: Keys, request: str) -> str:
+def compute_transfer_code(keys: Keys, request: str) -> str:
     """Return the code that proves that the right to pay was handed over to the requesting copy."""
     # All copies have the same keys, and rotation never changes the oldest one.
     secret = keys.pseudonyms[0].secret.encode()
     return hmac.new(secret, f"paying copy {request}".encode(), sha256).hexdigest()[:24]
 
 
-def may_take(connection: Connection, instance: Path, keys: Keys, code: str) -> bool:
+def may_take_right(connection: Connection, instance: Path, keys: Keys, code: str) -> bool:
     """Return whether this copy may take the right to pay, as far as this folder can prove it."""
-    card, holder = read_card(instance), holder_of(connection)
-    if card is not None and card.state == State.RESTORED and card.database == _database(connection):
+    card, holder = read_card(instance), find_holder(connection)
+    if (
+        card is not None
+        and card.state == State.RESTORED
+        and card.database == _identify_database(connection)
+    ):
         return True
-    if holder is not None and _shares(connection, holder):
+    if holder is not None and _shares_database(connection, holder):
         return True
-    asked = card.request if card is not None else ""
-    return bool(asked) and hmac.compare_digest(code_for(keys, asked), code.strip().lower())
+    request = card.request if card is not None else ""
+    return bool(request) and hmac.compare_digest(
+        compute_transfer_code(keys, request), code.strip().lower()
+    )
 
 
-def take(connection: Connection, installation: Installation) -> None:
+def take_right(connection: Connection, installation: Installation) -> None:
     """Make this copy the paying one; writes to the database."""
-    holder, database = holder_of(connection), _database(connection)
-    if holder is not None and _shares(connection, holder):
-        _write(installation.instance, State.PAYING, holder.copy, database)
+    holder, database = find_holder(connection), _identify_database(connection)
+    if holder is not None and _shares_database(connection, holder):
+        _write_card(installation.instance, State.PAYING, holder.copy, database)
         return
     copy = secrets.token_hex(16)
     folder, address = str(installation.instance.resolve()), installation.settings.link_base
-    stamp = Holder(copy, machine_id(), folder, database, address)
+    new_holder = Holder(copy, machine_id(), folder, database, address)
     # If another machine was faster, this fails before the card is written.
-    set_stamp(connection, _STAMP, json.dumps(asdict(stamp)))
-    _write(installation.instance, State.PAYING, copy, database)
+    set_stamp(connection, _STAMP, json.dumps(asdict(new_holder)))
+    _write_card(installation.instance, State.PAYING, copy, database)
 
 
-def lives_in(holder: Holder) -> Path | None:
+def find_valid_folder(holder: Holder) -> Path | None:
     """Return the paying copy's folder if it is on this machine and its card is valid; else None."""
     if not holder.folder or holder.machine != machine_id():
         return None
@@ -255,84 +263,84 @@ def lives_in(holder: Holder) -> Path | None:
     return Path(holder.folder) if card is not None and card.state == State.PAYING else None
 
 
-def public_mark(instance: Path) -> str:
+def get_public_mark(instance: Path) -> str:
     """Return the public mark of a paying copy's server; empty if this copy does not pay."""
     card = read_card(instance)
-    return mark_of(card.copy) if card is not None and card.state == State.PAYING else ""
+    return compute_mark(card.copy) if card is not None and card.state == State.PAYING else ""
 
 
-def mark_of(copy: str) -> str:
+def compute_mark(copy: str) -> str:
     """Return a mark that distinguishes paying copies and reveals nothing."""
     return sha256(f"paying copy {copy}".encode()).hexdigest()[:16]
 
 
-def _why_not(connection: Connection, instance: Path) -> str:
+def _explain_missing_right(connection: Connection, instance: Path) -> str:
     if is_paying(connection, instance):
         return ""
-    card, holder = read_card(instance), holder_of(connection)
+    card, holder = read_card(instance), find_holder(connection)
     if holder is None and card is None and not _has_offers(connection):
         return ""
     if card is not None and card.state == State.RESTORED:
         return (
-            "its database was restored from a backup, and a restored database starts without"
-            " the right to pay"
+            "the database was restored from a backup, and a restored database starts without "
+            "the right to pay"
         )
-    whose = "another copy of this installation may have the right to pay"
+    holder_phrase = "another copy of this installation may have the right to pay"
     if holder is not None and holder.copy:
         machine = "" if holder.machine == machine_id() else " on another machine"
-        whose = (
-            f"the right to pay is with the copy of this installation in {holder.folder}{machine}"
+        holder_phrase = (
+            f"the copy of this installation in {holder.folder}{machine} has the right to pay"
         )
     elif holder is not None:
-        whose = "the right to pay was handed over to another copy of this installation"
+        holder_phrase = "the right to pay was handed over to another copy of this installation"
     if card is None and (instance / FILE).exists():
-        return f"{whose}: this folder or its file {FILE} was copied or moved"
-    return whose
+        return f"{holder_phrase}: this folder or its file {FILE} was copied or moved"
+    return holder_phrase
 
 
 def _has_offers(connection: Connection) -> bool:
-    found = select(Payment.id).union_all(select(Hit.id), select(Recruitment.id)).limit(1)
-    return connection.scalar(found) is not None
+    entries = select(Payment.id).union_all(select(Hit.id), select(Recruitment.id)).limit(1)
+    return connection.scalar(entries) is not None
 
 
-def _shares(connection: Connection, holder: Holder) -> bool:
+def _shares_database(connection: Connection, holder: Holder) -> bool:
     """Return whether this is the paying copy's own database, shared between machines."""
     if connection.dialect.name == "sqlite" or not holder.copy:
         return False
-    return holder.database == _database(connection)
+    return holder.database == _identify_database(connection)
 
 
 @cache
-def _stamps(dialect: Dialect) -> Prepared:
+def _prepare_holder_query(dialect: Dialect) -> Prepared:
     """Return the prepared statement for the paying copy, which every researcher page executes."""
     value = select(Stamp.value).where(Stamp.name == _STAMP)
     return Prepared(select(value.scalar_subquery()), dialect)
 
 
-def _database(connection: Connection) -> str:
+def _identify_database(connection: Connection) -> str:
     """Return an identity that distinguishes the database from a copy of it, as far as possible."""
     if connection.dialect.name == "sqlite":
         return f"{machine_id()} {Path(str(connection.engine.url.database)).resolve()}"
     pool = connection.engine.pool
     if pool not in _IDENTITIES:
-        _IDENTITIES[pool] = _postgres_identity(connection)
+        _IDENTITIES[pool] = _identify_postgres(connection)
     return _IDENTITIES[pool]
 
 
 _IDENTITIES = WeakKeyDictionary[Pool, str]()
 
 
-def _postgres_identity(connection: Connection) -> str:
-    allowed = "SELECT has_function_privilege('pg_control_system()', 'execute')"
-    system = ""
-    if connection.scalar(text(allowed)):
-        system = connection.scalar(text("SELECT system_identifier FROM pg_control_system()"))
+def _identify_postgres(connection: Connection) -> str:
+    permission_query = "SELECT has_function_privilege('pg_control_system()', 'execute')"
+    system_id = ""
+    if connection.scalar(text(permission_query)):
+        system_id = connection.scalar(text("SELECT system_identifier FROM pg_control_system()"))
     oid = connection.scalar(text("SELECT oid FROM pg_database WHERE datname = current_database()"))
-    return f"postgresql {system} {oid}"
+    return f"postgresql {system_id} {oid}"
 
 
 @contextmanager
-def no_call(instance: Path) -> Iterator[None]:
+def block_platform_calls(instance: Path) -> Iterator[None]:
     """Hold the card's lock exclusively: no call that moves money or places runs meanwhile.
 
     Raises:
@@ -353,7 +361,7 @@ def no_call(instance: Path) -> Iterator[None]:
         lock.release()
 
 
-def _write(instance: Path, state: State, copy: str = "", database: str = "") -> Card:
+def _write_card(instance: Path, state: State, copy: str = "", database: str = "") -> Card:
     """Replace the card by a new one for this place, flushed to disk."""
     request = "" if state == State.PAYING else secrets.token_hex(8)
     handle, name = tempfile.mkstemp(prefix=f".{FILE}.", dir=instance)

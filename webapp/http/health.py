@@ -8,7 +8,7 @@ from flask.typing import ResponseReturnValue
 from sqlalchemy import text
 
 from webapp.database.engine import FAILURES, reading
-from webapp.gate.paying_copy import public_mark
+from webapp.gate.paying_copy import get_public_mark
 from webapp.services import current_services
 
 # The app extension with the function that returns whether the process is about to end.
@@ -40,7 +40,7 @@ def healthz() -> ResponseReturnValue:
         _LOG.error("not ready: %s", problem)
         return no()
     answer = jsonify(status="ok")
-    if mark := public_mark(current_services().instance):
+    if mark := get_public_mark(current_services().instance):
         answer.headers[PAYING_COPY] = mark
     if _is_not_trusted():
         answer.headers[IGNORED] = "1"

@@ -12,7 +12,7 @@ from webapp.database.models import Run
 from webapp.errors import RequestError
 from webapp.recruiters.base import HookedRecruiter
 from webapp.recruiters.platform import PlatformError
-from webapp.recruitment.departures import take_hint
+from webapp.recruitment.departures import store_submission
 from webapp.services import current_services
 
 platform_hooks = Blueprint("platform_hooks", __name__)
@@ -46,7 +46,7 @@ def hear(name: str) -> Response:
         _LOG.warning("the state that a webhook announced could not be fetched: %s", error)
         return Response(status=204)
     if submission is not None:
-        take_hint(services.sessions, submission, services.now())
+        store_submission(services.sessions, submission, services.now())
     return Response(status=204)
 
 

@@ -27,10 +27,10 @@ from webapp.jobs.notices import (
     send_notices,
     write_notices,
 )
-from webapp.privacy.retention import erase_identities, is_due
+from webapp.privacy.retention import erase_identities, is_erasure_due
 from webapp.recruiters.registry import open_platform
-from webapp.recruitment.publish import published, recruitment_of
-from webapp.recruitment.terms import refuse_other_purse
+from webapp.recruitment.publish import find_recruitment, require_recruitment
+from webapp.recruitment.terms import refuse_other_account_or_currency
 from webapp.runs.charts import compute_charts
 from webapp.runs.overview import make_overview
 from webapp.runs.summaries import (
@@ -99,7 +99,7 @@ def erase_due_identities(services: Services) -> int:
         due = []
         for run in session.scalars(_CLOSED).all():
             try:
-                if is_due(run, services.study_of(session, run), now):
+                if is_erasure_due(run, services.study_of(session, run), now):
                     due.append(run.id)
             except RunError:  # its study's files are lost, as the run's pages report
                 continue
@@ -107,7 +107,7 @@ def erase_due_identities(services: Services) -> int:
         with services.sessions.begin() as session:
             run = session.scalars(select(Run).where(Run.id == run_id).with_for_update()).one()
             study = services.study_of(session, run)
-            if not is_due(run, study, now):
+            if not is_erasure_due(run, study, now):
                 continue  # reopened meanwhile
             done = erase_identities(session, run, study, now)
             if done.people or not done.waiting:
@@ -142,7 +142,7 @@ def check_platform_balances(services: Services) -> None:
     with reading(services.sessions) as session:
         for notification, user in list_notified_users(session, Cause.BALANCE):
             for run in list_watched_runs(session, user):
-                if run.closed_at is None and recruitment_of(session, run) is not None:
+                if run.closed_at is None and find_recruitment(session, run) is not None:
                     users_by_run.setdefault(run.id, (run, []))[1].append(notification.id)
     events: list[tuple[int, Run, News]] = []
     for run, notification_ids in users_by_run.values():
@@ -158,12 +158,12 @@ def _is_low(services: Services, run: Run) -> bool:
         # Also for the live platform: the balance is only read, and nothing is spent.
         platform = open_platform(run.recruiter, services.settings, live=True)
         with reading(services.sessions) as session:
-            where_it_is = published(session, run, platform.endpoint)
+            where_it_is = require_recruitment(session, run, platform.endpoint)
             study = services.study_of(session, run)
             due_minor = make_overview(
                 session, run, services.now(), study.reward_minor
             ).committed_minor
-        refuse_other_purse(run, study, where_it_is, platform)
+        refuse_other_account_or_currency(run, study, where_it_is, platform)
         return platform.balance_minor() < due_minor
     except ParallaxError as error:
         # *Recruitment* shows the same error on request; it is no reason for a notice.

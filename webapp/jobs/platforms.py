@@ -13,20 +13,20 @@ from experiment.payment.payment import PaymentState
 from webapp.database.engine import reading
 from webapp.database.models import OutgoingReport, Participant, Payment, Recruitment, Run
 from webapp.errors import WebappError
-from webapp.gate.gate import may_be_told, told_held
+from webapp.gate.gate import has_doubtful_panel_calls, settle_panel_calls
 from webapp.payments.ledger import CLAIM_TIMEOUT
-from webapp.payments.pay import pay
+from webapp.payments.pay import make_payments
 from webapp.recruiters.base import PayingRecruiter, ReportingRecruiter
 from webapp.recruiters.platform import Platform
 from webapp.recruiters.registry import open_platform, recruiter_class
-from webapp.recruitment.departures import departure_of
-from webapp.recruitment.poll import poll
-from webapp.recruitment.publish import published
+from webapp.recruitment.departures import build_departure
+from webapp.recruitment.poll import poll_run
+from webapp.recruitment.publish import require_recruitment
 from webapp.recruitment.reports import (
     ReportState,
-    due_reports,
+    find_due_reports,
+    get_ending,
     hold_reports,
-    reported_ending,
     send_report,
 )
 from webapp.recruitment.terms import refuse_other_owner
@@ -55,7 +55,7 @@ def poll_platforms(services: Services) -> None:
     _call_each_platform(
         services,
         runs,
-        lambda run, platform: poll(services.sessions, platform, run.ref, services.now()),
+        lambda run, platform: poll_run(services.sessions, platform, run.ref, services.now()),
     )
 
 
@@ -80,7 +80,7 @@ def finish_payments(services: Services) -> None:
     _call_each_platform(
         services,
         ids,
-        lambda run, platform: pay(services.sessions, platform, ids[run], services.now),
+        lambda run, platform: make_payments(services.sessions, platform, ids[run], services.now),
     )
 
 
@@ -93,7 +93,7 @@ def _call_each_platform(
             # Never live: spending real money must be allowed on the command line, each time.
             platform = open_platform(run.recruiter, services.settings)
             with reading(services.sessions) as session:
-                where_it_is = published(session, run, platform.endpoint)
+                where_it_is = require_recruitment(session, run, platform.endpoint)
             refuse_other_owner(run, where_it_is, platform)
             do(run, platform)
         except WebappError as error:
@@ -115,7 +115,7 @@ def send_reports(services: Services) -> None:
     """
     hold_unrepeatable_reports(services)
     problems = dict[str, int]()
-    for report_id in due_reports(services.sessions, services.now()):
+    for report_id in find_due_reports(services.sessions, services.now()):
         try:
             _send_report(services, report_id)
         except WebappError as error:
@@ -133,10 +133,10 @@ def send_reports(services: Services) -> None:
 def hold_unrepeatable_reports(services: Services) -> None:
     """After a restore, hold every call that must not be repeated for a researcher's decision."""
     with reading(services.sessions) as session:
-        if not may_be_told(session.connection()):
+        if not has_doubtful_panel_calls(session.connection()):
             return
     with services.sessions.begin() as session:
-        if not may_be_told(session.connection()):
+        if not has_doubtful_panel_calls(session.connection()):
             return  # Another process did it first.
         for run in session.scalars(select(Run).order_by(Run.id)).all():
             only_once = _make_repeat_check(services, session, run)
@@ -144,7 +144,7 @@ def hold_unrepeatable_reports(services: Services) -> None:
                 _LOG.warning(
                     "run %s: %d reports held: parallax reconcile %s", run.ref, n_held, run.ref
                 )
-        told_held(session.connection())
+        settle_panel_calls(session.connection())
 
 
 def _make_repeat_check(services: Services, session: Session, run: Run) -> Callable[[Ending], bool]:
@@ -174,7 +174,7 @@ def _send_report(services: Services, report_id: int) -> None:
         run = session.get_one(Run, report.run_id)
         person = session.get_one(Participant, report.participant_id)
         study, receipt = services.study_of(session, run), services.tokens.receipt(person.ref)
-        departure = departure_of(session, study, person, reported_ending(report), receipt)
+        departure = build_departure(session, study, person, get_ending(report), receipt)
     recruiter = services.recruiter(run.recruiter)
     assert isinstance(recruiter, ReportingRecruiter)
     state = send_report(services.sessions, recruiter, departure, report_id, services.now)

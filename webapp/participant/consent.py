@@ -39,13 +39,13 @@ from webapp.recruiters.arrivals import Arrival, ArrivalError, Landing
 from webapp.recruiters.base import AskingRecruiter, PayingRecruiter
 from webapp.recruitment.assignments import (
     UNCONFIRMED,
-    accept,
-    is_returning,
-    name_to_work_under,
+    accept_assignment,
+    is_known_participant,
     refuse_other_offers,
     refuse_unconfirmed,
+    resolve_participant,
 )
-from webapp.recruitment.links import LinkWantedError, followed_link
+from webapp.recruitment.links import LinkRequiredError, find_arrival_link
 from webapp.services import current_services
 from webapp.sessions.arrival_limits import TooManyArrivalsError, count_arrival
 from webapp.sessions.consent import Decision, NoRoomError, enroll, refuse_earlier, refuse_newcomers
@@ -77,7 +77,7 @@ def show(ref: str) -> ResponseReturnValue:
             if arrival.acceptance is None:
                 # For paid platform work, the platform is asked first, when the button is pressed.
                 refuse_earlier(session, run, study, arrival.platform_id)
-            if not arrival.preview and not is_returning(session, run, arrival.platform_id):
+            if not arrival.preview and not is_known_participant(session, run, arrival.platform_id):
                 refuse_newcomers(session, run, services.now())
         except NoRoomError as error:
             return turned_away(run, study, arrival, error)
@@ -104,7 +104,7 @@ def decide(ref: str) -> ResponseReturnValue:
         text = _text(study, arrival)
         if decision is Decision.ACCEPT and (again := _asks_again(study, arrival, text)):
             return again, 409
-        known, platform_id = name_to_work_under(session, run, arrival, _session_shown())
+        known, platform_id = resolve_participant(session, run, arrival, _session_shown())
         is_second = known is None and platform_id != arrival.platform_id
         refuse_unconfirmed(arrival, confirmed, is_second=is_second)
         counted = _counted(run, arrival, link, confirmed)
@@ -133,7 +133,7 @@ def decide(ref: str) -> ResponseReturnValue:
         keep_visit(session, participant, _kept(arrival, confirmed), now)
         if arrival.acceptance is not None and participant.consented_at is not None:
             worker_id = arrival.platform_id
-            accept(
+            accept_assignment(
                 session, run, participant, arrival.acceptance, services.now(), worker_id=worker_id
             )
         report_ending(session, run, study, participant)
@@ -147,8 +147,8 @@ def decide(ref: str) -> ResponseReturnValue:
     return redirect(url_for("session.show", token=services.tokens.issue(participant.ref)), 303)
 
 
-@consent_pages.errorhandler(LinkWantedError)
-def ask_for_code(error: LinkWantedError) -> ResponseReturnValue:
+@consent_pages.errorhandler(LinkRequiredError)
+def ask_for_code(error: LinkRequiredError) -> ResponseReturnValue:
     """Ask a visitor who opened the run's URL without an access code to enter the code."""
     return render_template("access_code.html", text=error.problem), 403
 
@@ -273,7 +273,7 @@ def _come(session: Session, run: Run, study: Study) -> tuple[Arrival, Link | Non
     if arrival.preview or arrival.link is None:
         return arrival, None
     asked = study.panel is not None and study.panel.access_codes
-    link = followed_link(session, run, arrival.link, required=asked)
+    link = find_arrival_link(session, run, arrival.link, required=asked)
     person = arrival.platform_id or person_of(link)
     return replace(arrival, platform_id=person), link
 

@@ -15,8 +15,8 @@ from webapp.database.models import Participant, Run
 from webapp.http.error_handlers import heading, refused
 from webapp.recruiters.arrivals import Arrival, ArrivalError
 from webapp.recruiters.endings import Departure, Exit
-from webapp.recruitment.departures import departure_of
-from webapp.recruitment.reports import owe_report
+from webapp.recruitment.departures import build_departure
+from webapp.recruitment.reports import store_report
 from webapp.services import current_services
 from webapp.sessions.consent import NoRoomError
 from webapp.sessions.leave import ending_of
@@ -30,7 +30,7 @@ def exit_of(
     """Return a participant's way back to the platform."""
     services = current_services()
     receipt = services.tokens.receipt(participant.ref)
-    departure = departure_of(session, study, participant, ending, receipt)
+    departure = build_departure(session, study, participant, ending, receipt)
     return services.recruiter(run.recruiter).exit(departure)
 
 
@@ -41,7 +41,7 @@ def report_ending(session: Session, run: Run, study: Study, participant: Partici
         return
     services = current_services()
     recruiter = services.recruiter(run.recruiter)
-    owe_report(session, recruiter, study, participant, ending, services.now())
+    store_report(session, recruiter, study, participant, ending, services.now())
 
 
 def turned_away(run: Run, study: Study, arrival: Arrival, error: NoRoomError) -> tuple[str, int]:

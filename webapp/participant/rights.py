@@ -24,8 +24,14 @@ from webapp.participant.data_notice import consent_text as text_of_consent
 from webapp.participant.leaving import OVER, finished_before, is_shut, report_ending
 from webapp.participant.lookup import requested_participant, requested_run
 from webapp.participant.session import page_of
-from webapp.privacy.amendments import answers_of, correct, correctable, release, restrict
-from webapp.privacy.own_data import own_data, participant_of_code
+from webapp.privacy.amendments import (
+    correct_answers,
+    list_correctable_questions,
+    load_answers,
+    release_use,
+    restrict_use,
+)
+from webapp.privacy.own_data import collect_own_data, find_participant_by_code
 from webapp.recruiters.arrivals import Landing
 from webapp.recruiters.endings import Departure
 from webapp.services import current_services
@@ -105,7 +111,7 @@ def send_data(ref: str) -> ResponseReturnValue:
         run = requested_run(session, ref)
         study = services.study_of(session, run)
         code = request.form.get(CODE if amending else "code", "")
-        participant = participant_of_code(session, run, code, writing=changing)
+        participant = find_participant_by_code(session, run, code, for_update=changing)
         if participant is None:
             problem = gettext("Nobody in this study was shown this code.")
             return render_template("own_data.html", study=study, problem=problem), 404
@@ -114,7 +120,7 @@ def send_data(ref: str) -> ResponseReturnValue:
         if wish == "look":
             return own_page(session, study, participant)
         if wish in ("", "download"):
-            return _as_file(own_data(session, run, study, participant))
+            return _as_file(collect_own_data(session, run, study, participant))
         g.by_code = participant.code
         if wish == "stop":
             finished = participant.state == State.FINISHED
@@ -198,8 +204,8 @@ def own_page(
         "own_page.html",
         study=study,
         code=participant.code,
-        questions=correctable(session, study, participant),
-        given=answers_of(session, participant) if given is None else given,
+        questions=list_correctable_questions(session, study, participant),
+        given=load_answers(session, participant) if given is None else given,
         problems=problems or {},
         restricted=participant.restricted_at is not None,
         told=told,
@@ -221,12 +227,12 @@ def changed(
     services, wish, done = current_services(), form[WISH], ""
     now, record = services.now(), services.record
     if wish == _RESTRICT:
-        restrict(session, participant, now, record)
+        restrict_use(session, participant, now, record)
     elif wish == _RELEASE:
-        release(session, participant, now, record)
+        release_use(session, participant, now, record)
     else:
-        questions = correctable(session, study, participant)
-        if problems := correct(session, participant, questions, form, now, record):
+        questions = list_correctable_questions(session, study, participant)
+        if problems := correct_answers(session, participant, questions, form, now, record):
             session.rollback()
             return own_page(session, study, participant, given=form, problems=problems), 422
         done = gettext("Your corrections are stored.")

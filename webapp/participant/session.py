@@ -17,7 +17,7 @@ from webapp.participant.admission import admission_page
 from webapp.participant.leaving import exit_of, finished_before, is_shut, report_ending
 from webapp.participant.lookup import count_who_is_back, requested_participant
 from webapp.participant.trial_page import as_html, working_page
-from webapp.recruitment.assignments import current_assignment
+from webapp.recruitment.assignments import find_current_assignment
 from webapp.services import current_services
 from webapp.sessions import lease
 from webapp.sessions.finish import (
@@ -146,7 +146,10 @@ def _too_late(session: Session, participant: Participant, run: Run, study: Study
     ending = Ending.TOO_LATE
     # Participants with a paid assignment cannot submit it without a place, and are paid in another
     # way. All others who have answered everything return as completed.
-    if participant.ending == Ending.COMPLETED and current_assignment(session, participant) is None:
+    if (
+        participant.ending == Ending.COMPLETED
+        and find_current_assignment(session, participant) is None
+    ):
         ending = Ending.COMPLETED
     left = exit_of(session, run, study, participant, ending)
     return render_template("late.html", study=study, exit=left, code=participant.code)

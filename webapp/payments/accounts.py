@@ -25,7 +25,7 @@ from webapp.database.models import (
     Trial,
     Verdict,
 )
-from webapp.payments.ledger import payments_of
+from webapp.payments.ledger import load_payments
 from webapp.recruiters.statuses import PAID_STATUSES, SUBMITTED_STATUSES, AssignmentStatus
 from webapp.runs.blinding import is_blind
 
@@ -52,15 +52,15 @@ class PayeeAccount:
     payments: tuple[Payment, ...]
 
     @property
-    def finisher(self) -> BonusCandidate:
+    def bonus_candidate(self) -> BonusCandidate:
         """The participant in the form that bonus rules read."""
         kept = None if self.is_restricted else self.kept
         return BonusCandidate(self.participant.ref, kept, self.correct_catch_trials)
 
     def payment(self, kind: PaymentKind) -> Payment | None:
         """Return the participant's first payment of that kind that was not withdrawn."""
-        standing = (p for p in self.payments if p.state != PaymentState.WITHDRAWN)
-        return next((payment for payment in standing if payment.kind == kind), None)
+        valid_payments = (p for p in self.payments if p.state != PaymentState.WITHDRAWN)
+        return next((payment for payment in valid_payments if payment.kind == kind), None)
 
     @property
     def is_restricted(self) -> bool:
@@ -106,13 +106,17 @@ class PayeeAccount:
         return compensation.assignment
 
 
-def names_of_account(account: PayeeAccount) -> frozenset[str]:
+def list_account_names(account: PayeeAccount) -> frozenset[str]:
     """Return the names of an account: reference, code, and the platform's id of the assignment."""
-    person, work = account.participant, account.assignment
-    return frozenset((person.ref, person.code, *((work.platform_id,) if work else ())))
+    participant, assignment = account.participant, account.assignment
+    return frozenset(
+        (participant.ref, participant.code, *((assignment.platform_id,) if assignment else ()))
+    )
 
 
-def accounts(session: Session, run: Run, only: Sequence[int] | None = None) -> list[PayeeAccount]:
+def load_accounts(
+    session: Session, run: Run, only: Sequence[int] | None = None
+) -> list[PayeeAccount]:
     """Return the account of every consenting participant, in order of arrival.
 
     Args:
@@ -120,20 +124,20 @@ def accounts(session: Session, run: Run, only: Sequence[int] | None = None) -> l
         run: The run.
         only: The ids of the only participants to read; None for all.
     """
-    asked = (
-        select(Participant, _answered_everything(), Verdict.kept)
+    query = (
+        select(Participant, _has_answered_everything(), Verdict.kept)
         .outerjoin(Verdict, Verdict.participant_id == Participant.id)
         .where(Participant.run_id == run.id, Participant.consented_at.is_not(None))
         .order_by(Participant.id)
     )
     if only is not None:
-        asked = asked.where(Participant.id.in_(only))
-    people = session.execute(asked).all()
-    submitted = _submitted(session, run, only)
+        query = query.where(Participant.id.in_(only))
+    rows = session.execute(query).all()
+    assignments = _load_submitted_assignments(session, run, only)
     blind = is_blind(session, run)
-    catch = {} if blind else _correct_catch_trials(session, run, only)
+    correct_catch_trials = {} if blind else _count_correct_catch_trials(session, run, only)
     payments = defaultdict[int | None, list[Payment]](list)
-    for payment in payments_of(session, run, only):
+    for payment in load_payments(session, run, only):
         payments[payment.participant_id].append(payment)
     return [
         PayeeAccount(
@@ -142,15 +146,15 @@ def accounts(session: Session, run: Run, only: Sequence[int] | None = None) -> l
             kept=kept,
             correct_catch_trials=None
             if blind or person.restricted_at is not None
-            else catch.get(person.id, 0),
-            assignment=submitted.get(person.id),
+            else correct_catch_trials.get(person.id, 0),
+            assignment=assignments.get(person.id),
             payments=tuple(payments[person.id]),
         )
-        for person, finished, kept in people
+        for person, finished, kept in rows
     ]
 
 
-def _answered_everything() -> ColumnElement[bool]:
+def _has_answered_everything() -> ColumnElement[bool]:
     trials = select(Trial.id).where(Trial.participant_id == Participant.id)
     unanswered = trials.outerjoin(Response, Response.trial_id == Trial.id).where(
         Response.id.is_(None)
@@ -168,11 +172,13 @@ def _answered_everything() -> ColumnElement[bool]:
     return or_(Participant.state == State.FINISHED, late, withdrawn)
 
 
-def _submitted(session: Session, run: Run, only: Sequence[int] | None) -> dict[int, Assignment]:
-    of_whom = [] if only is None else [Assignment.participant_id.in_(only)]
+def _load_submitted_assignments(
+    session: Session, run: Run, only: Sequence[int] | None
+) -> dict[int, Assignment]:
+    participant_filter = [] if only is None else [Assignment.participant_id.in_(only)]
     rows: Sequence[Assignment] = session.scalars(
         select(Assignment)
-        .where(*of_whom)
+        .where(*participant_filter)
         .join(Hit, Hit.id == Assignment.hit_id)
         .where(Assignment.run_id == run.id, Assignment.participant_id.is_not(None))
         .where(Hit.purpose == "recruitment", Assignment.status.in_(SUBMITTED_STATUSES))
@@ -183,13 +189,15 @@ def _submitted(session: Session, run: Run, only: Sequence[int] | None) -> dict[i
     return {row.participant_id: row for row in rows if row.participant_id is not None}
 
 
-def _correct_catch_trials(session: Session, run: Run, only: Sequence[int] | None) -> dict[int, int]:
-    of_whom = [] if only is None else [Trial.participant_id.in_(only)]
+def _count_correct_catch_trials(
+    session: Session, run: Run, only: Sequence[int] | None
+) -> dict[int, int]:
+    participant_filter = [] if only is None else [Trial.participant_id.in_(only)]
     rows = session.execute(
         select(Trial.participant_id, func.count(Response.id))
         .join(RunItem, RunItem.id == Trial.run_item_id)
         .join(Response, Response.trial_id == Trial.id)
-        .where(RunItem.run_id == run.id, RunItem.kind == Kind.CATCH, *of_whom)
+        .where(RunItem.run_id == run.id, RunItem.kind == Kind.CATCH, *participant_filter)
         .where(Response.chosen_side == Trial.good_side)
         .group_by(Trial.participant_id)
     )

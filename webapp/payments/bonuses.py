@@ -7,13 +7,13 @@ from experiment.money import in_words
 from experiment.payment.bonuses import bonuses_by_rule
 from experiment.payment.payment import PaymentError, PaymentItem, PaymentKind, PaymentState
 from webapp.payments.accounts import PayeeAccount
-from webapp.payments.ledger import Entry, line_of
-from webapp.payments.platform_payments import people_paid_by_hand
+from webapp.payments.ledger import Entry, find_line
+from webapp.payments.platform_payments import find_workers_paid_by_hand
 from webapp.payments.run_payments import RunPayments, is_decided
 
 
 @dataclass(frozen=True, slots=True)
-class Bonuses:
+class RequestedBonuses:
     """Requested bonuses.
 
     Attributes:
@@ -32,32 +32,32 @@ class Bonuses:
 
     def notes(self, run_ref: str) -> list[str]:
         """Return sentences on what is left out, each with a remedy."""
-        told = []
+        sentences = []
         if self.no_rule:
-            told.append(
-                "The study's rule gives no bonus (study.toml, payment, bonus). A file lists others:"
+            sentences.append(
+                "The study's rule pays no bonus (study.toml, payment, bonus). To pay other bonuses:"
                 f" parallax bonus {run_ref} --file FILE"
             )
         if self.waiting:
-            told.append(
+            sentences.append(
                 f"{self.waiting} more can get their bonus once their reward or compensation is "
                 f"paid: parallax approve {run_ref}"
             )
         if self.held:
-            told.append(
-                f"{len(self.held)} already had a bonus that was paid by hand, so they are left "
-                f"out: {', '.join(self.held)}. To pay them this one too: parallax bonus "
+            sentences.append(
+                f"{len(self.held)} already received a bonus paid by hand and are left out: "
+                f"{', '.join(self.held)}. To pay them this bonus as well: parallax bonus "
                 f"{run_ref}, with --additional"
             )
         if self.restricted:
-            told.append(
-                f"{self.restricted} asked that their data not be used, so the rule does not look at"
-                " their answers; a bonus by hand can be paid"
+            sentences.append(
+                f"{self.restricted} asked that their data not be used, so the rule ignores their "
+                "answers; you can still pay them a bonus by hand"
             )
-        return told
+        return sentences
 
 
-def bonuses_of_rule(run_payments: RunPayments, *, additional: bool = False) -> Bonuses:
+def find_rule_bonuses(run_payments: RunPayments, *, additional: bool = False) -> RequestedBonuses:
     """Return the bonuses that the study's rule gives.
 
     Args:
@@ -67,34 +67,38 @@ def bonuses_of_rule(run_payments: RunPayments, *, additional: bool = False) -> B
     Raises:
         PaymentError: The rule depends on the exclusion, and a participant has no verdict yet.
     """
-    owed = run_payments.accounts()
-    finished = [account for account in owed if account.finished]
+    accounts = run_payments.accounts()
+    finished = [account for account in accounts if account.finished]
     # A bonus for everyone does not depend on answers.
     by_answers = run_payments.study.payment.bonus != "everyone"
-    left = [each for each in finished if not (by_answers and each.is_restricted)]
-    candidates = [account.finisher for account in left]
-    found = bonuses(owed, bonuses_by_rule(run_payments.study.payment, candidates))
-    told = _without_held(run_payments, *found, additional=additional)
+    usable = [each for each in finished if not (by_answers and each.is_restricted)]
+    candidates = [account.bonus_candidate for account in usable]
+    requested = build_bonus_entries(
+        accounts, bonuses_by_rule(run_payments.study.payment, candidates)
+    )
+    bonuses = _leave_out_held(run_payments, *requested, additional=additional)
     no_rule = run_payments.study.payment.bonus == "none"
-    restricted = 0 if no_rule else len(finished) - len(left)
-    return replace(told, restricted=restricted, no_rule=no_rule)
+    restricted = 0 if no_rule else len(finished) - len(usable)
+    return replace(bonuses, restricted=restricted, no_rule=no_rule)
 
 
-def _without_held(
+def _leave_out_held(
     run_payments: RunPayments,
     entries: list[Entry],
     waiting: list[PaymentItem],
     *,
     additional: bool,
-) -> Bonuses:
-    held = [] if additional else _held(run_payments, entries)
-    left = [entry for entry in entries if entry not in held]
-    return Bonuses(left, len(waiting), tuple(entry.item.payee for entry in held))
+) -> RequestedBonuses:
+    held_entries = [] if additional else _find_held_bonuses(run_payments, entries)
+    payable = [entry for entry in entries if entry not in held_entries]
+    return RequestedBonuses(
+        payable, len(waiting), tuple(entry.item.payee for entry in held_entries)
+    )
 
 
-def listed_bonuses(
+def prepare_listed_bonuses(
     run_payments: RunPayments, items: Sequence[PaymentItem], *, additional: bool
-) -> Bonuses:
+) -> RequestedBonuses:
     """Return the bonuses of a user's list.
 
     Args:
@@ -105,23 +109,23 @@ def listed_bonuses(
     Raises:
         PaymentError: A bonus resembles one that was paid for another reason, and may be the same.
     """
-    entries, waiting = bonuses(run_payments.accounts(), items)
+    entries, waiting = build_bonus_entries(run_payments.accounts(), items)
     if not additional:
-        _refuse_look_alikes(run_payments, entries)
-    return _without_held(run_payments, entries, waiting, additional=additional)
+        _refuse_possible_repeats(run_payments, entries)
+    return _leave_out_held(run_payments, entries, waiting, additional=additional)
 
 
-def bonuses(
-    owed: Iterable[PayeeAccount], items: Iterable[PaymentItem]
+def build_bonus_entries(
+    accounts: Iterable[PayeeAccount], items: Iterable[PaymentItem]
 ) -> tuple[list[Entry], list[PaymentItem]]:
     """Return the payable bonuses, and those of participants who have not been paid at all yet.
 
     A bonus is paid on the assignment of the reward, or on that of the compensation.
     """
-    by_ref = {account.participant.ref: account for account in owed}
+    account_by_ref = {account.participant.ref: account for account in accounts}
     entries, waiting = list[Entry](), list[PaymentItem]()
     for item in items:
-        account = by_ref[item.payee]
+        account = account_by_ref[item.payee]
         worker_id = account.participant.platform_id
         if account.paid_assignment is None or worker_id is None:
             waiting.append(item)
@@ -130,39 +134,44 @@ def bonuses(
     return entries, waiting
 
 
-def _held(run_payments: RunPayments, entries: Sequence[Entry]) -> list[Entry]:
+def _find_held_bonuses(run_payments: RunPayments, entries: Sequence[Entry]) -> list[Entry]:
     """Return the bonuses of participants with one paid by hand, which may be the same one."""
     lines = run_payments.ledger()
-    by_hand = people_paid_by_hand(lines)
+    workers_paid_by_hand = find_workers_paid_by_hand(lines)
     return [
         entry
         for entry in entries
-        if entry.worker_id in by_hand
-        and ((line := line_of(entry, run_payments.run.ref, lines)) is None or not is_decided(line))
+        if entry.worker_id in workers_paid_by_hand
+        and (
+            (line := find_line(entry, run_payments.run.ref, lines)) is None or not is_decided(line)
+        )
     ]
 
 
-def _refuse_look_alikes(run_payments: RunPayments, entries: Sequence[Entry]) -> None:
+def _refuse_possible_repeats(run_payments: RunPayments, entries: Sequence[Entry]) -> None:
     """Check that no bonus looks like a second payment of an earlier one.
 
     Raises:
         PaymentError: A participant had a bonus of the same amount for another reason.
     """
     lines = run_payments.ledger()
-    new = [entry for entry in entries if line_of(entry, run_payments.run.ref, lines) is None]
-    _refuse_two_alike(run_payments, new)
-    had = {
+    new_entries = [
+        entry for entry in entries if find_line(entry, run_payments.run.ref, lines) is None
+    ]
+    _refuse_duplicates(run_payments, new_entries)
+    earlier_reasons = {
         (line.worker_id, line.amount_minor): line.reason
         for line in lines
         if line.kind == PaymentKind.BONUS and line.state != PaymentState.WITHDRAWN
     }
-    alike = [e for e in new if (e.worker_id, e.item.amount_minor) in had]
-    if alike:
-        first = alike[0]
-        reason = had[first.worker_id, first.item.amount_minor]
+    repeats = [e for e in new_entries if (e.worker_id, e.item.amount_minor) in earlier_reasons]
+    if repeats:
+        example = repeats[0]
+        reason = earlier_reasons[example.worker_id, example.item.amount_minor]
         raise PaymentError(
-            f"{len(alike)} of these bonuses may have been paid before: {first.item.payee}, for"
-            f" one, has a bonus of {in_words(first.item.amount_minor, run_payments.run.currency)} "
+            f"{len(repeats)} of these bonuses may have been paid before: for example, "
+            f"{example.item.payee} has a bonus of "
+            f"{in_words(example.item.amount_minor, run_payments.run.currency)} "
             + (f'for the reason "{reason}"' if reason else "that was paid by hand"),
             where=f"run {run_payments.run.ref}",
             remedy=(
@@ -172,23 +181,23 @@ def _refuse_look_alikes(run_payments: RunPayments, entries: Sequence[Entry]) -> 
         )
 
 
-def _refuse_two_alike(run_payments: RunPayments, new: Sequence[Entry]) -> None:
+def _refuse_duplicates(run_payments: RunPayments, entries: Sequence[Entry]) -> None:
     """Check that no two bonuses have the same amount and participant.
 
     Raises:
         PaymentError: Two bonuses do.
     """
-    first = dict[tuple[str, int], Entry]()
-    for entry in new:
-        other = first.setdefault((entry.worker_id, entry.item.amount_minor), entry)
-        if other is not entry:
+    first_entries = dict[tuple[str, int], Entry]()
+    for entry in entries:
+        earlier = first_entries.setdefault((entry.worker_id, entry.item.amount_minor), entry)
+        if earlier is not entry:
             amount = in_words(entry.item.amount_minor, run_payments.run.currency)
             raise PaymentError(
                 f"{entry.item.payee} would get {amount} twice, for the reasons"
-                f' "{other.item.reason}" and "{entry.item.reason}"',
+                f' "{earlier.item.reason}" and "{entry.item.reason}"',
                 where=f"run {run_payments.run.ref}",
                 remedy=(
-                    "If it is the same bonus, delete one of the rows; if they are two, run the "
-                    "command again with --additional"
+                    "If they are the same bonus, delete one row; if they are two bonuses, run "
+                    "the command again with --additional"
                 ),
             )

@@ -18,7 +18,7 @@ from experiment.studies.study import Study
 from webapp.core.clock import Clock
 from webapp.database.engine import Sessions, reading
 from webapp.database.models import Assignment, Hit, Payment, Run
-from webapp.gate.gate import ledger_begun, ledger_written, refuse
+from webapp.gate.gate import begin_ledger_entry, refuse_if_blocked, store_ledger_state
 from webapp.gate.installation import Operation
 from webapp.payments.accounts import PayeeAccount
 from webapp.payments.ledger import Entry, record_payments
@@ -28,13 +28,13 @@ from webapp.recruiters.statuses import SUBMITTED_STATUSES
 from webapp.recruitment.publish import move_expiry, post_hit
 
 COMPENSATION = "compensation"
-_TO_TAKE = timedelta(days=30)
-_TO_SUBMIT = timedelta(hours=1)
-_UNTIL_PAID = timedelta(days=1)  # if nothing here approves it, the platform does
-_NAMED_BY, _LONGEST_TITLE = 12, 128
+_TIME_TO_ACCEPT = timedelta(days=30)
+_TIME_TO_SUBMIT = timedelta(hours=1)
+_AUTO_APPROVAL_DELAY = timedelta(days=1)  # if nothing here approves it, the platform does
+_TOKEN_CHARACTERS, _LONGEST_TITLE = 12, 128
 
 
-def compensation(
+def build_compensation_entry(
     account: PayeeAccount | None,
     worker_id: str,
     amount_minor: int,
@@ -72,23 +72,23 @@ def compensation(
     return Entry(item, worker_id, assignment, key)
 
 
-def unsubmitted(session: Session, run: Run, worker_id: str) -> str:
+def find_unsubmitted_assignment(session: Session, run: Run, worker_id: str) -> str:
     """Return the platform's id of the worker's last assignment that was not submitted.
 
     Raises:
         PaymentError: The platform reported none.
     """
-    found: str | None = session.scalar(
+    assignment_id: str | None = session.scalar(
         select(Assignment.platform_id)
         .where(Assignment.run_id == run.id, Assignment.worker_id == worker_id)
         .order_by(Assignment.id.desc())
         .limit(1)
     )
-    if found is None:
+    if assignment_id is None:
         raise PaymentError(
-            "the platform knows of no work that this person accepted", where=f"run {run.ref}"
+            "the platform lists no assignment that this person accepted", where=f"run {run.ref}"
         )
-    return found
+    return assignment_id
 
 
 def offer_compensation(
@@ -101,7 +101,7 @@ def offer_compensation(
     link: str,
     now: Clock,
     *,
-    also: Callable[[Session], None] | None = None,
+    extra_work: Callable[[Session], None] | None = None,
 ) -> bool:
     """Offer compensation unless it is offered already; return whether the platform told the worker.
 
@@ -114,7 +114,7 @@ def offer_compensation(
         caps: The installation's limits of pay.
         link: The address of the page by which they submit.
         now: The clock.
-        also: Additional work for the transaction that records the payment.
+        extra_work: Additional work for the transaction that records the payment.
 
     Raises:
         PaymentError: It exceeds a limit, or was offered with another amount before.
@@ -122,19 +122,19 @@ def offer_compensation(
         GateError: A fault blocks payments until it is repaired.
     """
     with sessions.begin() as session:
-        refuse(Operation.PAY, session.connection())
-        ledger_begun(session.connection())
+        refuse_if_blocked(Operation.PAY, session.connection())
+        begin_ledger_entry(session.connection())
         (payment,) = record_payments(session, run, [entry], caps, now())
         if session.scalar(select(Hit.id).where(Hit.token == payment.token)) is None:
             session.add(Hit(run_id=run.id, token=payment.token, purpose=COMPENSATION, places=1))
-        if also is not None:
-            also(session)
+        if extra_work is not None:
+            extra_work(session)
     with reading(sessions) as session:
-        ledger_written(session.connection())
-    return _post(sessions, platform, study, payment, link, now)
+        store_ledger_state(session.connection())
+    return _post_offer(sessions, platform, study, payment, link, now)
 
 
-def offer_what_was_decided(
+def post_recorded_offers(
     sessions: Sessions, platform: Platform, run: Run, study: Study, link: str, now: Clock
 ) -> None:
     """Post the recorded offers that the platform never confirmed.
@@ -143,18 +143,18 @@ def offer_what_was_decided(
         PlatformError: A call was refused or not answered; calling again continues from there.
     """
     with reading(sessions) as session:
-        waiting = session.scalars(
+        unposted = session.scalars(
             select(Payment)
             .join(Hit, Hit.token == Payment.token)
             .where(Payment.run_id == run.id, Hit.platform_id.is_(None))
             .where(Payment.state != PaymentState.WITHDRAWN)
             .order_by(Payment.id)
         ).all()
-    for payment in waiting:
-        _post(sessions, platform, study, payment, link, now)
+    for payment in unposted:
+        _post_offer(sessions, platform, study, payment, link, now)
 
 
-def taken_up(session: Session, run: Run) -> list[Payment]:
+def record_accepted_compensation(session: Session, run: Run) -> list[Payment]:
     """Return newly accepted compensation, now with the id of its assignment."""
     rows = session.execute(
         select(Payment, Assignment.platform_id)
@@ -173,14 +173,14 @@ def taken_up(session: Session, run: Run) -> list[Payment]:
     return payments
 
 
-def _post(
+def _post_offer(
     sessions: Sessions, platform: Platform, study: Study, payment: Payment, link: str, now: Clock
 ) -> bool:
     if not isinstance(platform, Qualifications):
         raise PlatformError(
             "the platform cannot make an offer to a single person", where=platform.endpoint
         )
-    name = f"parallax compensation {payment.token[:_NAMED_BY]}"
+    name = f"parallax compensation {payment.token[:_TOKEN_CHARACTERS]}"
     qualification_id = platform.make_qualification(name, "Compensation for work in a study")
     platform.grant(qualification_id, payment.worker_id)
     title = f"Compensation: {study.study.title}"
@@ -190,28 +190,28 @@ def _post(
         keywords=(),
         reward_minor=payment.amount_minor,
         currency=payment.currency,
-        duration=_TO_SUBMIT,
-        approve_after=_UNTIL_PAID,
+        duration=_TIME_TO_SUBMIT,
+        approve_after=_AUTO_APPROVAL_DELAY,
         audience=Audience(having=(qualification_id,)),
     )
-    offer = Offer(link, 1, _TO_TAKE, payment.token)
+    offer = Offer(link, 1, _TIME_TO_ACCEPT, payment.token)
     hit_id = post_hit(sessions, platform, task, qualification_id, offer, now)
-    _open_again(sessions, platform, hit_id, now())
-    return _tell(platform, payment, title)
+    _reopen_offer(sessions, platform, hit_id, now())
+    return _notify_worker(platform, payment, title)
 
 
-def _open_again(sessions: Sessions, platform: Platform, hit_id: str, now: datetime) -> None:
+def _reopen_offer(sessions: Sessions, platform: Platform, hit_id: str, now: datetime) -> None:
     with reading(sessions) as session:
         expires_at = session.scalar(select(Hit.expires_at).where(Hit.platform_id == hit_id))
     if expires_at is not None and expires_at <= now:
-        move_expiry(sessions, platform, hit_id, now + _TO_TAKE)
+        move_expiry(sessions, platform, hit_id, now + _TIME_TO_ACCEPT)
 
 
-def _tell(platform: Platform, payment: Payment, title: str) -> bool:
+def _notify_worker(platform: Platform, payment: Payment, title: str) -> bool:
     if not isinstance(platform, Letters):
         return False
     try:
-        missed = platform.notify(
+        unreached = platform.notify(
             [payment.worker_id],
             title[:_LONGEST_TITLE],
             f"{payment.reason}\n\nThere is a task of the same name for you alone. Please accept"
@@ -221,4 +221,4 @@ def _tell(platform: Platform, payment: Payment, title: str) -> bool:
         # The platform writes only to workers whose work it has seen; the offer is posted all the
         # same.
         return False
-    return payment.worker_id not in missed
+    return payment.worker_id not in unreached

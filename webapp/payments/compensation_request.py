@@ -11,15 +11,15 @@ from webapp.database.engine import Sessions, reading
 from webapp.database.models import Hit, Payment, Run
 from webapp.errors import RunError
 from webapp.payments.accounts import PayeeAccount
-from webapp.payments.compensate import compensation, unsubmitted
-from webapp.payments.ledger import Entry, payments_of, settle
+from webapp.payments.compensate import build_compensation_entry, find_unsubmitted_assignment
+from webapp.payments.ledger import Entry, load_payments, settle_payment
 from webapp.payments.run_payments import RunPayments
 from webapp.recruiters.capabilities import BonusesForAnybody
 from webapp.recruiters.platform import Platform
 from webapp.recruitment.publish import move_expiry
 
 
-def payee(
+def find_payee(
     run_payments: RunPayments, participant: str | None, worker: str | None = None
 ) -> tuple[PayeeAccount | None, str]:
     """Return a person's account (None for a worker without one) and their platform id.
@@ -35,22 +35,22 @@ def payee(
     """
     accounts = run_payments.accounts()
     if participant is None:
-        same = (account for account in accounts if account.participant.platform_id == worker)
-        return next(same, None), str(worker)
-    named = (a for a in accounts if participant in (a.participant.ref, a.participant.code))
-    if (account := next(named, None)) is None:
+        same_worker = (account for account in accounts if account.participant.platform_id == worker)
+        return next(same_worker, None), str(worker)
+    matching = (a for a in accounts if participant in (a.participant.ref, a.participant.code))
+    if (account := next(matching, None)) is None:
         # A participant's own code is a secret, so only references are suggested.
         refs = [account.participant.ref for account in accounts]
         raise unknown_name("participant", participant, refs)
     if account.participant.platform_id is None:
         raise RunError(
-            f"{participant} came from no platform, so there is no one to pay",
+            f"{participant} did not come from a paying platform, so no payment is possible",
             where=f"run {run_payments.run.ref}",
         )
     return account, account.participant.platform_id
 
 
-def compensation_entry(
+def prepare_compensation_entry(
     run_payments: RunPayments,
     account: PayeeAccount | None,
     worker_id: str,
@@ -63,14 +63,18 @@ def compensation_entry(
         PaymentError: The worker has submitted, or the platform knows no assignment of theirs.
     """
     with reading(run_payments.sessions) as session:
-        _, withdrawn = offers_to(session, run_payments.run, worker_id)
-        on = unsubmitted(session, run_payments.run, worker_id) if by_bonus(run_payments) else None
-    return compensation(
-        account, worker_id, amount_minor, reason, withdrawn=withdrawn, assignment=on
+        _, withdrawn = find_offers(session, run_payments.run, worker_id)
+        assignment_id = (
+            find_unsubmitted_assignment(session, run_payments.run, worker_id)
+            if pays_compensation_as_bonus(run_payments)
+            else None
+        )
+    return build_compensation_entry(
+        account, worker_id, amount_minor, reason, withdrawn=withdrawn, assignment=assignment_id
     )
 
 
-def by_bonus(run_payments: RunPayments) -> bool:
+def pays_compensation_as_bonus(run_payments: RunPayments) -> bool:
     """Return whether the run's platform pays compensation as a bonus; otherwise it is an offer."""
     return isinstance(run_payments.platform, BonusesForAnybody)
 
@@ -88,32 +92,35 @@ def withdraw_offer(
         PaymentError: The offer was accepted, or is being accepted.
     """
     with reading(run_payments.sessions) as session:
-        offer, _ = offers_to(session, run_payments.run, worker_id)
+        offer, _ = find_offers(session, run_payments.run, worker_id)
     if offer is None:
         if amount_minor is None:
             raise RunError(
-                "no compensation is on offer to this person", where=f"run {run_payments.run.ref}"
+                "no compensation has been offered to this person",
+                where=f"run {run_payments.run.ref}",
             )
         return None
     if offer.amount_minor == amount_minor:
         return None
-    withdraw(run_payments.sessions, run_payments.platform, offer, run_payments.now)
+    withdraw_compensation(run_payments.sessions, run_payments.platform, offer, run_payments.now)
     run_payments.note("compensation withdrawn", amount=in_words(offer.amount_minor, offer.currency))
     return offer.amount_minor
 
 
-def offers_to(session: Session, run: Run, worker_id: str) -> tuple[Payment | None, int]:
+def find_offers(session: Session, run: Run, worker_id: str) -> tuple[Payment | None, int]:
     """Return the present offer to a worker, and the number of earlier ones that were withdrawn."""
     lines = [
         line
-        for line in payments_of(session, run)
+        for line in load_payments(session, run)
         if line.kind == PaymentKind.COMPENSATION and line.worker_id == worker_id
     ]
-    standing = (line for line in lines if line.state != PaymentState.WITHDRAWN)
-    return next(standing, None), sum(line.state == PaymentState.WITHDRAWN for line in lines)
+    current_offers = (line for line in lines if line.state != PaymentState.WITHDRAWN)
+    return next(current_offers, None), sum(line.state == PaymentState.WITHDRAWN for line in lines)
 
 
-def withdraw(sessions: Sessions, platform: Platform, payment: Payment, now: Clock) -> None:
+def withdraw_compensation(
+    sessions: Sessions, platform: Platform, payment: Payment, now: Clock
+) -> None:
     """Withdraw an offer of compensation that nobody has accepted.
 
     Args:
@@ -127,23 +134,26 @@ def withdraw(sessions: Sessions, platform: Platform, payment: Payment, now: Cloc
         PlatformError: The platform cannot be asked; withdrawing again continues from there.
     """
     if payment.assignment is not None:
-        raise _taken_up("it was accepted and submitted", "Pay more with: parallax bonus RUN --file")
+        raise _withdrawal_error(
+            "it was accepted and submitted", "Pay more with: parallax bonus RUN --file"
+        )
     with reading(sessions) as session:
         hit = session.scalars(select(Hit).where(Hit.token == payment.token)).one()
     if hit.platform_id is None and hit.called_at is not None:
-        raise _taken_up(
-            "it is not known whether the offer was posted", "First: parallax reconcile RUN --fix"
+        raise _withdrawal_error(
+            "it is not known whether the offer was posted",
+            "Run first: parallax reconcile RUN --fix",
         )
     if hit.platform_id is not None:
         # Ended before counting, so that an acceptance in between is counted.
         move_expiry(sessions, platform, hit.platform_id, now())
         if platform.state(hit.platform_id).available == 0:
-            raise _taken_up(
+            raise _withdrawal_error(
                 "its worker has accepted it",
                 "Wait until the worker submits or returns it; pay any further amount as a bonus",
             )
-    settle(sessions, payment.id, PaymentState.WITHDRAWN, "", now())
+    settle_payment(sessions, payment.id, PaymentState.WITHDRAWN, "", now())
 
 
-def _taken_up(problem: str, remedy: str) -> PaymentError:
+def _withdrawal_error(problem: str, remedy: str) -> PaymentError:
     return PaymentError(f"the compensation cannot be withdrawn: {problem}", remedy=remedy)

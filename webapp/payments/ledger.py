@@ -24,7 +24,7 @@ from experiment.payment.payment import (
 )
 from webapp.database.engine import Sessions
 from webapp.database.models import Payment, Run
-from webapp.gate.gate import refuse
+from webapp.gate.gate import refuse_if_blocked
 from webapp.gate.installation import Operation
 
 # Longer than any call takes with its retries: the process of an older claim is gone.
@@ -61,7 +61,7 @@ class Entry:
     category: str = ""
 
 
-def line_of(entry: Entry, run_ref: str, lines: Iterable[Payment]) -> Payment | None:
+def find_line(entry: Entry, run_ref: str, lines: Iterable[Payment]) -> Payment | None:
     """Return the line of the ledger that already holds an entry; None if there is none.
 
     It is the line with the entry's token, or an equivalent line: the reward or the rejection of the
@@ -71,23 +71,25 @@ def line_of(entry: Entry, run_ref: str, lines: Iterable[Payment]) -> Payment | N
     """
     lines = list(lines)
     token = entry.item.token(run_ref)
-    same = next((line for line in lines if line.token == token), None)
-    same = same or next((line for line in lines if is_marked(line, token)), None)
-    return same or next((line for line in lines if _says_the_same(line, entry)), None)
+    matching_line = next((line for line in lines if line.token == token), None)
+    matching_line = matching_line or next(
+        (line for line in lines if carries_mark(line, token)), None
+    )
+    return matching_line or next((line for line in lines if _is_equivalent(line, entry)), None)
 
 
-def mark_of(token: str) -> str:
+def compute_bonus_mark(token: str) -> str:
     """Return the mark that identifies a bonus in the platform's list, which shows no tokens."""
     return f"[{token[:_MARK_LENGTH]}]"
 
 
-def is_marked(line: Payment, token: str) -> bool:
+def carries_mark(line: Payment, token: str) -> bool:
     """Return whether a bonus that was read from the platform carries the mark of a token."""
-    found = line.kind == PaymentKind.BONUS and line.state == PaymentState.DONE
-    return found and line.token != token and line.reason.endswith(mark_of(token))
+    is_paid_bonus = line.kind == PaymentKind.BONUS and line.state == PaymentState.DONE
+    return is_paid_bonus and line.token != token and line.reason.endswith(compute_bonus_mark(token))
 
 
-def _says_the_same(line: Payment, entry: Entry) -> bool:
+def _is_equivalent(line: Payment, entry: Entry) -> bool:
     if line.kind != entry.item.kind or line.state == PaymentState.WITHDRAWN:
         return False
     if line.kind == PaymentKind.BONUS:
@@ -107,17 +109,17 @@ def refuse_other_amounts(run: Run, entries: Sequence[Entry], lines: Iterable[Pay
     """
     lines = list(lines)
     for entry in entries:
-        line = line_of(entry, run.ref, lines)
+        line = find_line(entry, run.ref, lines)
         if line is None or line.amount_minor == entry.item.amount_minor:
             continue
-        done = line.state == PaymentState.DONE
+        is_paid = line.state == PaymentState.DONE
         raise PaymentError(
             f"the {line.kind} of {entry.item.payee} for the reason"
-            f' "{line.reason}" {"was paid" if done else "was decided"} as'
+            f' "{line.reason}" {"was paid" if is_paid else "was decided"} as'
             f" {in_words(line.amount_minor, line.currency)}, and cannot become"
             f" {in_words(entry.item.amount_minor, run.currency)}",
             where=f"run {run.ref}",
-            remedy=_REMEDIES.get((line.kind, done), _PAY_THE_REST),
+            remedy=_REMEDIES.get((line.kind, is_paid), _PAY_THE_REST),
         )
 
 
@@ -151,21 +153,22 @@ def record_payments(
     """
     # Serialises two processes that record the same payments at the same time.
     session.execute(select(Run.id).where(Run.id == run.id).with_for_update())
-    lines = payments_of(session, run)
+    lines = load_payments(session, run)
     refuse_other_amounts(run, entries, lines)
-    found = [line_of(entry, run.ref, lines) for entry in entries]
+    existing_lines = [find_line(entry, run.ref, lines) for entry in entries]
     if caps is not None:
-        new = [
+        new_amounts = [
             (entry.worker_id, entry.item.amount_minor)
-            for entry, line in zip(entries, found, strict=True)
+            for entry, line in zip(entries, existing_lines, strict=True)
             if line is None
         ]
-        refuse_over_caps(_promised_minor(lines), new, caps)
+        refuse_over_caps(_sum_promised_by_worker(lines), new_amounts, caps)
     payments = [
-        line or _payment(run, entry, now) for entry, line in zip(entries, found, strict=True)
+        line or _build_payment(run, entry, now)
+        for entry, line in zip(entries, existing_lines, strict=True)
     ]
     for entry, line in zip(entries, payments, strict=True):
-        if is_marked(line, token := entry.item.token(run.ref)):
+        if carries_mark(line, token := entry.item.token(run.ref)):
             # The line was ours before an older backup was restored, and becomes so again.
             line.token, line.reason, line.called_at = token, entry.item.reason, line.made_at
     session.add_all(payments)
@@ -173,7 +176,9 @@ def record_payments(
     return payments
 
 
-def payments_of(session: Session, run: Run, only: Sequence[int] | None = None) -> Sequence[Payment]:
+def load_payments(
+    session: Session, run: Run, only: Sequence[int] | None = None
+) -> Sequence[Payment]:
     """Return the run's ledger in order of writing, complete or of some participants only."""
     lines = select(Payment).where(Payment.run_id == run.id).order_by(Payment.id)
     if only is not None:
@@ -181,7 +186,7 @@ def payments_of(session: Session, run: Run, only: Sequence[int] | None = None) -
     return session.scalars(lines).all()
 
 
-def _promised_minor(payments: Iterable[Payment]) -> dict[str, int]:
+def _sum_promised_by_worker(payments: Iterable[Payment]) -> dict[str, int]:
     totals = dict[str, int]()
     for payment in payments:
         if payment.state != PaymentState.WITHDRAWN:
@@ -189,7 +194,7 @@ def _promised_minor(payments: Iterable[Payment]) -> dict[str, int]:
     return totals
 
 
-def _payment(run: Run, entry: Entry, now: datetime) -> Payment:
+def _build_payment(run: Run, entry: Entry, now: datetime) -> Payment:
     return Payment(
         run_id=run.id,
         participant_id=entry.participant_id,
@@ -207,7 +212,7 @@ def _payment(run: Run, entry: Entry, now: datetime) -> Payment:
     )
 
 
-def claim(sessions: Sessions, payment_id: int, now: datetime) -> ClaimedPayment | None:
+def claim_payment(sessions: Sessions, payment_id: int, now: datetime) -> ClaimedPayment | None:
     """Claim a payment for this process and return it; None if it must not be made.
 
     Reasons for None: it is done or withdrawn, another process has claimed it, its assignment is not
@@ -218,7 +223,7 @@ def claim(sessions: Sessions, payment_id: int, now: datetime) -> ClaimedPayment 
     """
     with sessions.begin() as session:
         # Checked for each payment: another copy may have taken over the right to pay.
-        refuse(Operation.PAY, session.connection())
+        refuse_if_blocked(Operation.PAY, session.connection())
         payment = session.scalars(
             select(Payment).where(Payment.id == payment_id).with_for_update()
         ).one_or_none()
@@ -226,11 +231,11 @@ def claim(sessions: Sessions, payment_id: int, now: datetime) -> ClaimedPayment 
             return None
         if is_claimed(payment, now):
             return None
-        tried = payment.called_at is not None
+        was_tried = payment.called_at is not None
         payment.called_at = now
         is_ordered = payment.ordered_at is not None
         payment.state = PaymentState.ORDERED if is_ordered else PaymentState.CALLING
-    return ClaimedPayment(payment, tried)
+    return ClaimedPayment(payment, was_tried)
 
 
 def is_settled(payment: Payment) -> bool:
@@ -247,7 +252,7 @@ def is_claimed(payment: Payment, now: datetime) -> bool:
     )
 
 
-def settle(
+def settle_payment(
     sessions: Sessions, payment_id: int, state: PaymentState, answer: str, now: datetime
 ) -> Payment:
     """Store a call's outcome and return the payment; a done payment stays done."""

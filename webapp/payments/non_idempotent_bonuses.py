@@ -23,10 +23,10 @@ from webapp.database.engine import Sessions, reading
 from webapp.database.models import Payment, Run
 from webapp.payments.ledger import is_claimed
 from webapp.payments.platform_payments import (
-    TAKEN_AS_PAID,
-    OtherLines,
-    is_by_hand,
-    refuse_paid_elsewhere,
+    IDENTIFIED_AS_PAID,
+    OtherBonuses,
+    is_paid_by_hand,
+    refuse_unexplained_bonuses,
 )
 from webapp.recruiters.capabilities import TwoStepBonuses
 from webapp.recruiters.platform import Platform, PlatformError, PlatformUnreachable
@@ -60,32 +60,34 @@ def pay_in_two_steps(
     """
     assert payment.assignment is not None
     if payment.ordered_at is None:
-        before = _baseline(sessions, bonuses, payment, additional=additional)
-        set_up_id = payment.set_up_id or _set_up(sessions, platform, bonuses, payment)
-        if _is_to_order(sessions, payment, before, now):
-            _refuse_a_change(sessions, bonuses, payment, before)
+        baseline = _read_baseline(sessions, bonuses, payment, additional=additional)
+        set_up_id = payment.set_up_id or _set_up_bonus(sessions, platform, bonuses, payment)
+        if _commit_order(sessions, payment, baseline, now):
+            _refuse_changed_count(sessions, bonuses, payment, baseline)
             try:
                 bonuses.pay_bonus(set_up_id)
             except PlatformUnreachable as error:
                 return PaymentState.UNKNOWN, f"{_NOT_SHOWN} ({error.problem})"
             except PlatformError:
-                _update(sessions, payment, set_up_id=None, ordered_at=None, shown_before=None)
+                _update_payment(
+                    sessions, payment, set_up_id=None, ordered_at=None, shown_before=None
+                )
                 raise
     try:
-        shown = bonuses.bonuses_of(payment.assignment)
+        shown_amounts = bonuses.bonuses_of(payment.assignment)
     except PlatformError as error:
         return PaymentState.UNKNOWN, f"{_NOT_SHOWN} ({error.problem})"
-    is_paid = _settle_if_shown(sessions, payment, shown, now)
+    is_paid = _settle_if_shown(sessions, payment, shown_amounts, now)
     return (PaymentState.DONE, "") if is_paid else (PaymentState.UNKNOWN, _NOT_SHOWN)
 
 
-def _set_up(
+def _set_up_bonus(
     sessions: Sessions, platform: Platform, bonuses: TwoStepBonuses, payment: Payment
 ) -> str:
     assert payment.assignment is not None
     offer_id = platform.submission(payment.assignment).offer_id
     set_up_id = bonuses.set_up_bonus(offer_id, payment.assignment, payment.amount_minor)
-    _update(sessions, payment, set_up_id=set_up_id)
+    _update_payment(sessions, payment, set_up_id=set_up_id)
     return set_up_id
 
 
@@ -94,44 +96,45 @@ class _Baseline:
     """The state before the order, on the platform and in the ledger."""
 
     shown: int
-    others: OtherLines
+    others: OtherBonuses
 
 
-def _baseline(
+def _read_baseline(
     sessions: Sessions, bonuses: TwoStepBonuses, payment: Payment, *, additional: bool
 ) -> _Baseline:
     assert payment.assignment is not None
     with reading(sessions) as session:
-        others = OtherLines.of(session, payment)
+        others = OtherBonuses.of(session, payment)
     if others.in_doubt:
         raise PlatformError(
             f"payment {others.in_doubt[0]} for the same work is in doubt",
-            remedy="Nothing was paid. Settle that one first: parallax reconcile RUN says how",
+            remedy="Nothing was paid. Settle that payment first; parallax reconcile RUN explains "
+            "how",
         )
-    shown = bonuses.bonuses_of(payment.assignment)
-    refuse_paid_elsewhere(payment, shown, others, additional=additional)
-    return _Baseline(Counter(shown)[payment.amount_minor], others)
+    shown_amounts = bonuses.bonuses_of(payment.assignment)
+    refuse_unexplained_bonuses(payment, shown_amounts, others, additional=additional)
+    return _Baseline(Counter(shown_amounts)[payment.amount_minor], others)
 
 
-def _is_to_order(sessions: Sessions, payment: Payment, before: _Baseline, now: Clock) -> bool:
+def _commit_order(sessions: Sessions, payment: Payment, baseline: _Baseline, now: Clock) -> bool:
     """Commit the order of a payment, and return whether no other process ordered it before."""
     with sessions.begin() as session:
         session.execute(select(Run.id).where(Run.id == payment.run_id).with_for_update())
-        if OtherLines.of(session, payment) != before.others:
+        if OtherBonuses.of(session, payment) != baseline.others:
             raise PlatformError(
                 "another bonus for the same work was paid at the same moment",
                 remedy="Nothing was paid. Run the command again",
             )
-        first = session.execute(
+        result = session.execute(
             update(Payment)
             .where(Payment.id == payment.id, Payment.ordered_at.is_(None))
-            .values(ordered_at=now(), state=PaymentState.ORDERED, shown_before=before.shown)
+            .values(ordered_at=now(), state=PaymentState.ORDERED, shown_before=baseline.shown)
         )
-        return cast(CursorResult[Any], first).rowcount == 1
+        return cast(CursorResult[Any], result).rowcount == 1
 
 
-def _refuse_a_change(
-    sessions: Sessions, bonuses: TwoStepBonuses, payment: Payment, before: _Baseline
+def _refuse_changed_count(
+    sessions: Sessions, bonuses: TwoStepBonuses, payment: Payment, baseline: _Baseline
 ) -> None:
     """Read the platform immediately before sending the order, and cancel it if the count changed.
 
@@ -140,20 +143,20 @@ def _refuse_a_change(
     """
     assert payment.assignment is not None
     try:
-        shown = bonuses.bonuses_of(payment.assignment)
-        if Counter(shown)[payment.amount_minor] != before.shown:
+        shown_amounts = bonuses.bonuses_of(payment.assignment)
+        if Counter(shown_amounts)[payment.amount_minor] != baseline.shown:
             raise PlatformError(
                 "a bonus of the same amount was paid for the same work at this moment",
                 remedy="Nothing was paid. Run parallax reconcile RUN --fix, then decide",
             )
     except PlatformError:
         # The platform has not been told yet, and only this process would have told it.
-        _update(sessions, payment, ordered_at=None, shown_before=None)
+        _update_payment(sessions, payment, ordered_at=None, shown_before=None)
         raise
 
 
 def _settle_if_shown(
-    sessions: Sessions, payment: Payment, shown: Sequence[int], now: Clock
+    sessions: Sessions, payment: Payment, shown_amounts: Sequence[int], now: Clock
 ) -> bool:
     """Mark the bonus as done if the platform shows one more of its amount than before the order.
 
@@ -162,8 +165,8 @@ def _settle_if_shown(
     with sessions.begin() as session:
         # Of two bonuses of one amount, only one may claim a bonus that is shown once.
         session.execute(select(Run.id).where(Run.id == payment.run_id).with_for_update())
-        before = session.scalar(select(Payment.shown_before).where(Payment.id == payment.id))
-        others = session.scalars(
+        count_before = session.scalar(select(Payment.shown_before).where(Payment.id == payment.id))
+        other_amounts = session.scalars(
             select(Payment.amount_minor).where(
                 Payment.assignment == payment.assignment,
                 Payment.id != payment.id,
@@ -171,8 +174,10 @@ def _settle_if_shown(
                 Payment.state == PaymentState.DONE,
             )
         ).all()
-        explained = Counter(others)[payment.amount_minor] if before is None else before
-        if Counter(shown)[payment.amount_minor] <= explained:
+        explained_count = (
+            Counter(other_amounts)[payment.amount_minor] if count_before is None else count_before
+        )
+        if Counter(shown_amounts)[payment.amount_minor] <= explained_count:
             return False
         session.execute(
             update(Payment)
@@ -182,7 +187,7 @@ def _settle_if_shown(
     return True
 
 
-def _update(sessions: Sessions, payment: Payment, **values: object) -> None:
+def _update_payment(sessions: Sessions, payment: Payment, **values: object) -> None:
     with sessions.begin() as session:
         session.execute(update(Payment).where(Payment.id == payment.id).values(values))
 
@@ -211,8 +216,12 @@ def settle_by_hand(
         PaymentError: No such payment is in doubt, or it was tried again since.
     """
     with sessions.begin() as session:
-        if is_paid and (same := _take_as_paid(session, run, payment_id, now())) is not None:
-            return same
+        if (
+            is_paid
+            and (identified := _identify_with_manual_bonus(session, run, payment_id, now()))
+            is not None
+        ):
+            return identified
         payment = session.scalar(
             select(Payment)
             .where(Payment.id == payment_id, Payment.run_id == run.id)
@@ -236,11 +245,13 @@ def settle_by_hand(
         payment.set_up_id = payment.ordered_at = None
         payment.settled_at = now()
         payment.state = PaymentState.DONE if is_paid else PaymentState.REFUSED
-        payment.answer = "" if is_paid else "not paid, as someone who checked by hand recorded"
+        payment.answer = "" if is_paid else "recorded as not paid after a check by hand"
     return payment
 
 
-def _take_as_paid(session: Session, run: Run, payment_id: int, now: datetime) -> Payment | None:
+def _identify_with_manual_bonus(
+    session: Session, run: Run, payment_id: int, now: datetime
+) -> Payment | None:
     """Identify a refused bonus with a bonus of the same amount that was paid by hand.
 
     The line of the bonus paid by hand is withdrawn, so that the total stays what was paid.
@@ -255,18 +266,20 @@ def _take_as_paid(session: Session, run: Run, payment_id: int, now: datetime) ->
     )
     if payment is None:
         return None
-    beside = session.scalars(
+    same_amount = session.scalars(
         select(Payment)
         .where(Payment.run_id == run.id, Payment.assignment == payment.assignment)
         .where(Payment.id != payment.id, Payment.amount_minor == payment.amount_minor)
         .order_by(Payment.id)
     )
-    free = (line for line in beside if is_by_hand(line) and line.answer != TAKEN_AS_PAID)
-    same = next(free, None)
-    if same is None:
+    manual_bonuses = (
+        line for line in same_amount if is_paid_by_hand(line) and line.answer != IDENTIFIED_AS_PAID
+    )
+    manual_bonus = next(manual_bonuses, None)
+    if manual_bonus is None:
         return None
-    same.state, same.answer = PaymentState.WITHDRAWN, f"is payment {payment.id}"
+    manual_bonus.state, manual_bonus.answer = PaymentState.WITHDRAWN, f"is payment {payment.id}"
     # No call time: a done line without a call counts as read from the platform.
-    payment.state, payment.answer = PaymentState.DONE, TAKEN_AS_PAID
+    payment.state, payment.answer = PaymentState.DONE, IDENTIFIED_AS_PAID
     payment.called_at, payment.settled_at = None, now
     return payment

@@ -17,16 +17,23 @@ from experiment.payment.payment import LONGEST_REASON, Caps, PaymentKind, Paymen
 from webapp.core.clock import Clock
 from webapp.database.engine import Sessions, reading
 from webapp.database.models import Payment, Run
-from webapp.gate.gate import ledger_begun, ledger_written, refuse
+from webapp.gate.gate import begin_ledger_entry, refuse_if_blocked, store_ledger_state
 from webapp.gate.installation import Operation
-from webapp.payments.ledger import ClaimedPayment, Entry, claim, is_settled, record_payments, settle
+from webapp.payments.ledger import (
+    ClaimedPayment,
+    Entry,
+    claim_payment,
+    is_settled,
+    record_payments,
+    settle_payment,
+)
 from webapp.payments.non_idempotent_bonuses import pay_in_two_steps
 from webapp.payments.platform_payments import (
-    is_bonus_of,
-    is_made,
-    mark,
-    refuse_beside_others,
-    with_tokens,
+    get_bonus_mark,
+    is_made_on_platform,
+    is_paid_as_bonus,
+    refuse_if_paid_elsewhere,
+    require_token_bonuses,
 )
 from webapp.recruiters.capabilities import TwoStepBonuses
 from webapp.recruiters.platform import Platform, PlatformError, PlatformUnreachable
@@ -56,7 +63,7 @@ def pay_entries(
     *,
     undo_rejections: bool = False,
     additional: bool = False,
-    also: Callable[[Session], None] | None = None,
+    extra_work: Callable[[Session], None] | None = None,
 ) -> list[Payment]:
     """Record the entries, commit, make the payments, and return each attempted one.
 
@@ -69,25 +76,27 @@ def pay_entries(
         now: The clock.
         undo_rejections: Whether rewards may be paid for submissions that were rejected before.
         additional: Whether bonuses may be paid in addition to those paid by hand.
-        also: Additional work for the transaction that records the payments.
+        extra_work: Additional work for the transaction that records the payments.
 
     Raises:
         PaymentError: They exceed a limit, or one was recorded with another amount before.
         GateError: A fault blocks payments until it is repaired.
     """
     with sessions.begin() as session:
-        refuse(Operation.PAY, session.connection())
-        ledger_begun(session.connection())
-        written = record_payments(session, run, entries, caps, now())
-        if also is not None:
-            also(session)
+        refuse_if_blocked(Operation.PAY, session.connection())
+        begin_ledger_entry(session.connection())
+        payments = record_payments(session, run, entries, caps, now())
+        if extra_work is not None:
+            extra_work(session)
     with reading(sessions) as session:
-        ledger_written(session.connection())
-    ids = [payment.id for payment in written if not is_settled(payment)]
-    return pay(sessions, platform, ids, now, undo_rejections=undo_rejections, additional=additional)
+        store_ledger_state(session.connection())
+    ids = [payment.id for payment in payments if not is_settled(payment)]
+    return make_payments(
+        sessions, platform, ids, now, undo_rejections=undo_rejections, additional=additional
+    )
 
 
-def pay(
+def make_payments(
     sessions: Sessions,
     platform: Platform,
     payments: Iterable[int],
@@ -112,19 +121,19 @@ def pay(
         GateError: A fault blocks payments until it is repaired.
     """
     with reading(sessions) as session:
-        refuse(Operation.PAY, session.connection())
+        refuse_if_blocked(Operation.PAY, session.connection())
     decisions = Decisions(undo_rejections, additional)
     attempted = []
     for payment_id in payments:
-        claimed = claim(sessions, payment_id, now())
+        claimed = claim_payment(sessions, payment_id, now())
         if claimed is None:
             continue
-        state, answer = _attempt(sessions, platform, claimed, now, decisions)
-        attempted.append(settle(sessions, payment_id, state, answer, now()))
+        state, answer = _attempt_payment(sessions, platform, claimed, now, decisions)
+        attempted.append(settle_payment(sessions, payment_id, state, answer, now()))
     return attempted
 
 
-def _attempt(
+def _attempt_payment(
     sessions: Sessions,
     platform: Platform,
     claimed: ClaimedPayment,
@@ -133,29 +142,29 @@ def _attempt(
 ) -> tuple[PaymentState, str]:
     payment, additional = claimed.payment, decisions.additional
     try:
-        if is_bonus_of(platform, payment) and isinstance(platform, TwoStepBonuses):
+        if is_paid_as_bonus(platform, payment) and isinstance(platform, TwoStepBonuses):
             return pay_in_two_steps(
                 sessions, platform, platform, payment, now, additional=additional
             )
-        if not is_made(platform, payment):
+        if not is_made_on_platform(platform, payment):
             if payment.kind == PaymentKind.BONUS:
-                refuse_beside_others(sessions, platform, payment, additional=additional)
-            _call(platform, payment, undo_rejection=decisions.undo_rejections)
-            if platform.settles_later and not is_made(platform, payment):
+                refuse_if_paid_elsewhere(sessions, platform, payment, additional=additional)
+            _call_platform(platform, payment, undo_rejection=decisions.undo_rejections)
+            if platform.settles_later and not is_made_on_platform(platform, payment):
                 return (
                     PaymentState.UNKNOWN,
                     "the platform accepted the payment but has not made it yet",
                 )
     except PlatformUnreachable as error:
-        return PaymentState.UNKNOWN, _unnamed(error, payment)
+        return PaymentState.UNKNOWN, _remove_ids(error, payment)
     except PlatformError as error:
-        if _is_too_late(platform, payment):
+        if _was_approved_before(platform, payment):
             return PaymentState.WITHDRAWN, "the platform had already approved it, so it is paid"
-        return PaymentState.REFUSED, _unnamed(error, payment)
+        return PaymentState.REFUSED, _remove_ids(error, payment)
     return PaymentState.DONE, ""
 
 
-def _is_too_late(platform: Platform, payment: Payment) -> bool:
+def _was_approved_before(platform: Platform, payment: Payment) -> bool:
     """Return whether this rejects a submission that a user or the platform has approved."""
     if payment.kind != PaymentKind.REJECTION or payment.assignment is None:
         return False
@@ -165,22 +174,22 @@ def _is_too_late(platform: Platform, payment: Payment) -> bool:
         return False  # Refused so far: the next attempt asks again.
 
 
-def _unnamed(error: PlatformError, payment: Payment) -> str:
+def _remove_ids(error: PlatformError, payment: Payment) -> str:
     # Answers are printed, and must not contain worker ids.
-    said = str(error).replace(payment.worker_id, "(the worker)")
-    return said.replace(payment.assignment, "(the work)") if payment.assignment else said
+    message = str(error).replace(payment.worker_id, "(the worker)")
+    return message.replace(payment.assignment, "(the work)") if payment.assignment else message
 
 
-def _call(platform: Platform, payment: Payment, *, undo_rejection: bool) -> None:
+def _call_platform(platform: Platform, payment: Payment, *, undo_rejection: bool) -> None:
     assert payment.assignment is not None
     if payment.kind == PaymentKind.REJECTION:
         platform.reject(payment.assignment, payment.reason, payment.category)
     elif payment.kind == PaymentKind.BONUS:
-        with_tokens(platform).send_bonus(
+        require_token_bonuses(platform).send_bonus(
             payment.worker_id,
             payment.assignment,
             payment.amount_minor,
-            f"{payment.reason[:LONGEST_REASON]} {mark(payment)}",
+            f"{payment.reason[:LONGEST_REASON]} {get_bonus_mark(payment)}",
             payment.token,
         )
     else:

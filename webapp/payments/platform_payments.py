@@ -15,7 +15,7 @@ from experiment.money import in_words
 from experiment.payment.payment import PaymentKind, PaymentState
 from webapp.database.engine import Sessions, reading
 from webapp.database.models import Payment
-from webapp.payments.ledger import is_settled, mark_of
+from webapp.payments.ledger import compute_bonus_mark, is_settled
 from webapp.recruiters.capabilities import BonusesForAnybody, TokenBonuses
 from webapp.recruiters.platform import Bonus, Platform, PlatformError
 from webapp.recruiters.statuses import PAID_STATUSES, AssignmentStatus
@@ -23,10 +23,10 @@ from webapp.recruiters.statuses import PAID_STATUSES, AssignmentStatus
 _KINDS = (PaymentKind.BONUS, PaymentKind.COMPENSATION)
 
 # The answer stored in our line if a user declared that a payment by hand is this one.
-TAKEN_AS_PAID = "paid by hand"
+IDENTIFIED_AS_PAID = "paid by hand"
 
 
-def is_by_hand(line: Payment) -> bool:
+def is_paid_by_hand(line: Payment) -> bool:
     """Return whether a line of the ledger is a bonus that was read from the platform's list."""
     return (
         line.kind == PaymentKind.BONUS
@@ -36,7 +36,7 @@ def is_by_hand(line: Payment) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class OtherLines:
+class OtherBonuses:
     """The ledger's other bonuses on the same work.
 
     Attributes:
@@ -50,7 +50,7 @@ class OtherLines:
     in_doubt: tuple[int, ...]
 
     @classmethod
-    def of(cls, session: Session, payment: Payment) -> "OtherLines":
+    def of(cls, session: Session, payment: Payment) -> "OtherBonuses":
         """Return the ledger's other lines on the work of a payment."""
         lines = session.scalars(
             select(Payment)
@@ -58,64 +58,65 @@ class OtherLines:
             .where(Payment.assignment == payment.assignment, Payment.kind.in_(_KINDS))
             .order_by(Payment.id)
         ).all()
-        done = [line for line in lines if line.state == PaymentState.DONE]
+        paid_lines = [line for line in lines if line.state == PaymentState.DONE]
         return cls(
-            tuple(line.amount_minor for line in done if not is_by_hand(line)),
-            tuple(line.amount_minor for line in done if is_by_hand(line)),
+            tuple(line.amount_minor for line in paid_lines if not is_paid_by_hand(line)),
+            tuple(line.amount_minor for line in paid_lines if is_paid_by_hand(line)),
             tuple(line.id for line in lines if line.ordered_at and not is_settled(line)),
         )
 
 
-def refuse_paid_elsewhere(
-    payment: Payment, shown: Iterable[int], others: OtherLines, *, additional: bool
+def refuse_unexplained_bonuses(
+    payment: Payment, platform_amounts: Iterable[int], others: OtherBonuses, *, additional: bool
 ) -> None:
     """Check that the ledger accounts for every other bonus that the platform shows.
 
     Args:
         payment: The bonus that is about to be paid.
-        shown: The amounts of the bonuses that the platform shows on the same work.
+        platform_amounts: The amounts of the bonuses that the platform shows on the same work.
         others: The ledger's other lines on that work.
         additional: Whether a user decided to pay it in addition to bonuses paid by hand.
 
     Raises:
         PlatformError: A bonus is unaccounted for; the message names the decision to make.
     """
-    foreign = Counter(shown) - Counter(others.ours)
-    unknown = foreign - Counter(others.by_hand)
-    if unknown:
+    foreign = Counter(platform_amounts) - Counter(others.ours)
+    unrecorded = foreign - Counter(others.by_hand)
+    if unrecorded:
         raise PlatformError(
-            f"the platform shows {_words(unknown, payment.currency)} on the same work, which the"
-            " ledger does not have: it was paid by hand, or before an older backup was restored",
-            expected="only bonuses that stand in the ledger",
-            remedy="Nothing was paid. Write it down with: parallax reconcile RUN --fix. "
-            + _decide(payment),
+            f"the platform shows {_describe_amounts(unrecorded, payment.currency)} for the same "
+            "work that is missing from the ledger: it was paid by hand, or before an older "
+            "backup was restored",
+            expected="only bonuses that are in the ledger",
+            remedy="Nothing was paid. Record it with: parallax reconcile RUN --fix. "
+            + _explain_choice(payment),
         )
     if foreign and not additional:
         raise PlatformError(
-            f"{_words(foreign, payment.currency)} was paid by hand for the same work",
-            remedy=f"Nothing was paid. {_decide(payment)}",
+            f"{_describe_amounts(foreign, payment.currency)} was paid by hand for the same work",
+            remedy=f"Nothing was paid. {_explain_choice(payment)}",
         )
 
 
-def _words(amounts: Counter[int], currency: str) -> str:
-    found = [in_words(amount, currency) for amount in sorted(amounts.elements())]
-    return f"{'a bonus' if len(found) == 1 else 'bonuses'} of {' and '.join(found)}"
+def _describe_amounts(amounts: Counter[int], currency: str) -> str:
+    phrases = [in_words(amount, currency) for amount in sorted(amounts.elements())]
+    return f"{'a bonus' if len(phrases) == 1 else 'bonuses'} of {' and '.join(phrases)}"
 
 
-def _decide(payment: Payment) -> str:
-    again = "compensate" if payment.kind == PaymentKind.COMPENSATION else "bonus"
+def _explain_choice(payment: Payment) -> str:
+    command = "compensate" if payment.kind == PaymentKind.COMPENSATION else "bonus"
     return (
         f"If it is this one: parallax settle RUN {payment.id} --paid. To pay this one too: "
-        f"parallax {again} RUN, with --additional"
+        f"parallax {command} RUN, with --additional"
     )
 
 
-def people_paid_by_hand(lines: Sequence[Payment]) -> frozenset[str]:
+def find_workers_paid_by_hand(lines: Sequence[Payment]) -> frozenset[str]:
     """Return the platform ids of the workers with a bonus paid by hand."""
-    return frozenset(line.worker_id for line in lines if is_by_hand(line))
+    return frozenset(line.worker_id for line in lines if is_paid_by_hand(line))
 
 
-def is_bonus_of(platform: Platform, payment: Payment) -> bool:
+def is_paid_as_bonus(platform: Platform, payment: Payment) -> bool:
     """Return whether the platform pays this as a bonus.
 
     Some platforms pay compensation this way.
@@ -126,7 +127,7 @@ def is_bonus_of(platform: Platform, payment: Payment) -> bool:
     )
 
 
-def is_made(platform: Platform, payment: Payment) -> bool:
+def is_made_on_platform(platform: Platform, payment: Payment) -> bool:
     """Return whether the platform lists the payment (or the rejection) as made.
 
     Raises:
@@ -138,16 +139,16 @@ def is_made(platform: Platform, payment: Payment) -> bool:
         return submission.status is AssignmentStatus.REJECTED
     if payment.kind != PaymentKind.BONUS:
         return submission.status in PAID_STATUSES
-    listed = _bonuses_on(platform, payment, submission.offer_id)
-    return any(mark(payment) in bonus.reason for bonus in listed)
+    bonuses = _list_bonuses(platform, payment, submission.offer_id)
+    return any(get_bonus_mark(payment) in bonus.reason for bonus in bonuses)
 
 
-def _bonuses_on(platform: Platform, payment: Payment, offer_id: str) -> list[Bonus]:
-    listed = with_tokens(platform).bonuses(offer_id)
-    return [bonus for bonus in listed if bonus.assignment_id == payment.assignment]
+def _list_bonuses(platform: Platform, payment: Payment, offer_id: str) -> list[Bonus]:
+    bonuses = require_token_bonuses(platform).bonuses(offer_id)
+    return [bonus for bonus in bonuses if bonus.assignment_id == payment.assignment]
 
 
-def refuse_beside_others(
+def refuse_if_paid_elsewhere(
     sessions: Sessions, platform: Platform, payment: Payment, *, additional: bool
 ) -> None:
     """Check that the ledger accounts for every other bonus that the platform lists.
@@ -156,17 +157,21 @@ def refuse_beside_others(
         PlatformError: A bonus is unaccounted for, or the platform cannot be asked.
     """
     assert payment.assignment is not None
-    listed = _bonuses_on(platform, payment, platform.submission(payment.assignment).offer_id)
+    bonuses = _list_bonuses(platform, payment, platform.submission(payment.assignment).offer_id)
     with reading(sessions) as session:
-        others = OtherLines.of(session, payment)
+        others = OtherBonuses.of(session, payment)
         lines = session.scalars(select(Payment).where(Payment.run_id == payment.run_id)).all()
-    marks = {mark(line) for line in lines}
+    marks = {get_bonus_mark(line) for line in lines}
     # Bonuses with our mark have lines of their own, settled or not.
-    shown = [b.amount_minor for b in listed if not any(each in b.reason for each in marks)]
-    refuse_paid_elsewhere(payment, shown, replace(others, ours=()), additional=additional)
+    unmarked_amounts = [
+        b.amount_minor for b in bonuses if not any(each in b.reason for each in marks)
+    ]
+    refuse_unexplained_bonuses(
+        payment, unmarked_amounts, replace(others, ours=()), additional=additional
+    )
 
 
-def with_tokens(platform: Platform) -> TokenBonuses:
+def require_token_bonuses(platform: Platform) -> TokenBonuses:
     """Return the platform as one that pays bonuses with tokens.
 
     Raises:
@@ -177,6 +182,6 @@ def with_tokens(platform: Platform) -> TokenBonuses:
     return platform
 
 
-def mark(payment: Payment) -> str:
+def get_bonus_mark(payment: Payment) -> str:
     """Return the mark that identifies a bonus in the platform's list, which shows no tokens."""
-    return mark_of(payment.token)
+    return compute_bonus_mark(payment.token)

@@ -15,7 +15,7 @@ from experiment.payment.payment import (
 )
 from webapp.database.engine import reading
 from webapp.database.models import Assignment, Payment, Run
-from webapp.payments.accounts import PayeeAccount, names_of_account
+from webapp.payments.accounts import PayeeAccount, list_account_names
 from webapp.payments.ledger import Entry
 from webapp.payments.run_payments import RunPayments
 from webapp.recruiters.platform import Platform
@@ -24,13 +24,13 @@ from webapp.recruiters.statuses import SUBMITTED_STATUSES, AssignmentStatus
 THANKS = "Thank you for taking part."
 
 
-def all_rewards(run_payments: RunPayments) -> list[Entry]:
+def find_all_rewards(run_payments: RunPayments) -> list[Entry]:
     """Return the reward of each participant who finished and submitted, excluded or not."""
-    return rewards(run_payments.accounts(), run_payments.study.reward_minor)
+    return build_reward_entries(run_payments.accounts(), run_payments.study.reward_minor)
 
 
-def rewards_of(
-    run_payments: RunPayments, who: Sequence[str], *, undo_rejection: bool = False
+def find_named_rewards(
+    run_payments: RunPayments, payees: Sequence[str], *, undo_rejection: bool = False
 ) -> list[Entry]:
     """Return the reward of each named participant or assignment, finished or not.
 
@@ -38,52 +38,58 @@ def rewards_of(
         PaymentError: One has no submission, or was rejected.
     """
     item = (PaymentKind.REWARD, run_payments.study.reward_minor, THANKS)
-    owed = run_payments.accounts()
+    accounts = run_payments.accounts()
     with reading(run_payments.sessions) as session:
         return [
-            review_decision(
-                session, run_payments.run, owed, each, item, undo_rejection=undo_rejection
+            build_review_entry(
+                session, run_payments.run, accounts, payee, item, undo_rejection=undo_rejection
             )
-            for each in who
+            for payee in payees
         ]
 
 
-def rejection_of(run_payments: RunPayments, who: str, reason: str, category: str) -> list[Entry]:
+def prepare_rejection(
+    run_payments: RunPayments, payee: str, reason: str, category: str
+) -> list[Entry]:
     """Return the rejection of one submission.
 
     Raises:
         PaymentError: There is no submission, it was approved, or the platform would not accept the
             reason.
     """
-    reason = stated_reason(reason)
+    reason = normalize_reason(reason)
     refuse_rejection(run_payments.platform, reason, category)
-    item, owed = (PaymentKind.REJECTION, 0, reason), run_payments.accounts()
-    for account in owed:
-        if account.is_restricted and who in names_of_account(account):
+    item, accounts = (PaymentKind.REJECTION, 0, reason), run_payments.accounts()
+    for account in accounts:
+        if account.is_restricted and payee in list_account_names(account):
             raise PaymentError(
-                f"the participant {account.participant.ref} asked that their data not be used, so "
-                "nobody decides against them by their answers now",
+                f"the participant {account.participant.ref} asked that their data not be used, "
+                "so their answers cannot be a reason for rejection",
                 where=f"run {run_payments.run.ref}",
                 expected="a participant whose data may be used",
                 remedy="Pay the reward, or wait until they allow their data to be used again",
             )
     with reading(run_payments.sessions) as session:
-        return [review_decision(session, run_payments.run, owed, who, item, category=category)]
+        return [
+            build_review_entry(session, run_payments.run, accounts, payee, item, category=category)
+        ]
 
 
-def stated_reason(reason: str) -> str:
+def normalize_reason(reason: str) -> str:
     """Return a reason in the form in which it is stored and sent.
 
     Raises:
         PaymentError: The reason is empty or too long.
     """
-    plain = plain_reason(reason)
-    if not 0 < len(plain) <= LONGEST_REASON:
+    normalized = plain_reason(reason)
+    if not 0 < len(normalized) <= LONGEST_REASON:
         raise PaymentError(
-            "the reason is empty" if not plain else f"the reason has {len(plain)} characters",
+            "the reason is empty"
+            if not normalized
+            else f"the reason has {len(normalized)} characters",
             expected=f"1 to {LONGEST_REASON} characters; the participant reads them",
         )
-    return plain
+    return normalized
 
 
 def refuse_rejection(platform: Platform, reason: str, category: str) -> None:
@@ -111,20 +117,23 @@ def refuse_rejection(platform: Platform, reason: str, category: str) -> None:
         raise PaymentError("no category, because the platform has none", where="--category")
 
 
-def rewards(owed: Iterable[PayeeAccount], reward_minor: int) -> list[Entry]:
+def build_reward_entries(accounts: Iterable[PayeeAccount], reward_minor: int) -> list[Entry]:
     """Return the reward of each participant who finished and submitted.
 
     Rejected participants are left out, as are those to whom compensation was offered instead. An
     amount that the platform paid by itself stays unchanged.
     """
     return [
-        _entry(
+        _build_entry(
             PaymentItem(
-                account.participant.ref, PaymentKind.REWARD, _paid(account, reward_minor), THANKS
+                account.participant.ref,
+                PaymentKind.REWARD,
+                _get_reward_amount(account, reward_minor),
+                THANKS,
             ),
             account,
         )
-        for account in owed
+        for account in accounts
         if account.finished
         and account.assignment is not None
         and account.assignment.status in (AssignmentStatus.SUBMITTED, AssignmentStatus.APPROVED)
@@ -133,16 +142,16 @@ def rewards(owed: Iterable[PayeeAccount], reward_minor: int) -> list[Entry]:
     ]
 
 
-def _paid(account: PayeeAccount, reward_minor: int) -> int:
+def _get_reward_amount(account: PayeeAccount, reward_minor: int) -> int:
     line = account.payment(PaymentKind.REWARD)
     return line.amount_minor if line and line.state == PaymentState.DONE else reward_minor
 
 
-def review_decision(
+def build_review_entry(
     session: Session,
     run: Run,
-    owed: Sequence[PayeeAccount],
-    who: str,
+    accounts: Sequence[PayeeAccount],
+    identifier: str,
     item: tuple[PaymentKind, int, str],
     *,
     undo_rejection: bool = False,
@@ -153,8 +162,8 @@ def review_decision(
     Args:
         session: An open session.
         run: The run.
-        owed: The run's accounts.
-        who: A participant's reference, or the platform's id of the assignment.
+        accounts: The run's accounts.
+        identifier: A participant's reference, or the platform's id of the assignment.
         item: The kind, the amount in minor units, and the reason.
         undo_rejection: Whether a reward may be paid for a submission that was rejected before.
         category: The category of a rejection, if the platform requires one.
@@ -162,10 +171,10 @@ def review_decision(
     Raises:
         PaymentError: There is no such submission, or the opposite was decided before.
     """
-    payee, assignment = _submission(session, run, owed, who)
+    payee, assignment = _find_submission(session, run, accounts, identifier)
     kind, amount_minor, reason = item
     if not (undo_rejection and kind == PaymentKind.REWARD):
-        _refuse_turning_back(session, run, assignment, kind)
+        _refuse_reversal(session, run, assignment, kind)
     return Entry(
         PaymentItem(payee, kind, amount_minor, reason),
         assignment.worker_id,
@@ -175,51 +184,49 @@ def review_decision(
     )
 
 
-def _entry(item: PaymentItem, account: PayeeAccount) -> Entry:
+def _build_entry(item: PaymentItem, account: PayeeAccount) -> Entry:
     assert account.assignment is not None
     return Entry(
         item, account.assignment.worker_id, account.assignment.platform_id, account.participant.id
     )
 
 
-def _submission(
-    session: Session, run: Run, owed: Sequence[PayeeAccount], who: str
+def _find_submission(
+    session: Session, run: Run, accounts: Sequence[PayeeAccount], identifier: str
 ) -> tuple[str, Assignment]:
-    for account in owed:
-        if account.assignment and who in names_of_account(account):
+    for account in accounts:
+        if account.assignment and identifier in list_account_names(account):
             return account.participant.ref, account.assignment
     # A participant's second submission, or one of a worker who never consented.
-    other = session.scalar(
+    assignment = session.scalar(
         select(Assignment).where(
             Assignment.run_id == run.id,
-            Assignment.platform_id == who,
+            Assignment.platform_id == identifier,
             Assignment.status.in_(SUBMITTED_STATUSES),
         )
     )
-    if other is None:
+    if assignment is None:
         raise PaymentError(
-            f'"{who}" has submitted nothing in the run {run.ref}',
+            f'"{identifier}" has submitted nothing in the run {run.ref}',
             expected="a participant's reference, or the platform's id of a submitted assignment",
             remedy="To pay someone who could not submit: parallax compensate RUN PARTICIPANT",
         )
-    return who, other
+    return identifier, assignment
 
 
-def _refuse_turning_back(
-    session: Session, run: Run, assignment: Assignment, kind: PaymentKind
-) -> None:
-    other = PaymentKind.REWARD if kind == PaymentKind.REJECTION else PaymentKind.REJECTION
-    decided = session.scalar(
+def _refuse_reversal(session: Session, run: Run, assignment: Assignment, kind: PaymentKind) -> None:
+    opposite = PaymentKind.REWARD if kind == PaymentKind.REJECTION else PaymentKind.REJECTION
+    opposite_line = session.scalar(
         select(Payment.id).where(
             Payment.run_id == run.id,
             Payment.assignment == assignment.platform_id,
-            Payment.kind == other,
+            Payment.kind == opposite,
             Payment.state.not_in((PaymentState.REFUSED, PaymentState.WITHDRAWN)),
         )
     )
-    paid = other == PaymentKind.REWARD
-    status = AssignmentStatus.APPROVED if paid else AssignmentStatus.REJECTED
-    if decided is not None or assignment.status == status:
+    is_paid = opposite == PaymentKind.REWARD
+    status = AssignmentStatus.APPROVED if is_paid else AssignmentStatus.REJECTED
+    if opposite_line is not None or assignment.status == status:
         raise PaymentError(
             f"the submission is already {status}, or about to be",
             where=f"run {run.ref}",

@@ -25,23 +25,27 @@ from webapp.core.settings import Settings
 from webapp.database.engine import Sessions, reading
 from webapp.database.models import Payment, Run
 from webapp.errors import RunError
-from webapp.payments.accounts import PayeeAccount, accounts
-from webapp.payments.compensate import offer_compensation, taken_up
+from webapp.payments.accounts import PayeeAccount, load_accounts
+from webapp.payments.compensate import offer_compensation, record_accepted_compensation
 from webapp.payments.ledger import (
     Entry,
+    find_line,
     is_settled,
-    line_of,
-    payments_of,
+    load_payments,
     record_payments,
     refuse_other_amounts,
 )
-from webapp.payments.pay import pay, pay_entries
+from webapp.payments.pay import make_payments, pay_entries
 from webapp.recruiters.platform import Platform
 from webapp.recruiters.registry import open_platform
-from webapp.recruitment.plan_cost import limits_of
-from webapp.recruitment.poll import poll
-from webapp.recruitment.publish import published, recruitment_hits
-from webapp.recruitment.terms import refuse_another_reward, refuse_other_purse, task_of
+from webapp.recruitment.plan_cost import read_limits
+from webapp.recruitment.poll import poll_run
+from webapp.recruitment.publish import load_recruitment_hits, require_recruitment
+from webapp.recruitment.terms import (
+    build_task,
+    refuse_changed_reward,
+    refuse_other_account_or_currency,
+)
 from webapp.runs.runs import find_named_run, load_launched_study
 from webapp.runs.second_person import GuardedRequest, close_request, find_first_person
 from webapp.users.audit_log import record_act
@@ -78,8 +82,8 @@ class Proposal:
 
     def order(self, *, undo_rejections: bool = False, additional: bool = False) -> str:
         """A digest of the proposal and its permissions, which both of two users must request."""
-        said = f"{self.digest} {undo_rejections} {additional}"
-        return hashlib.sha256(said.encode()).hexdigest()
+        content = f"{self.digest} {undo_rejections} {additional}"
+        return hashlib.sha256(content.encode()).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,14 +132,14 @@ class RunPayments:
     @property
     def caps(self) -> Caps:
         """The installation's limits of pay."""
-        return limits_of(self.settings, self.run.currency).caps
+        return read_limits(self.settings, self.run.currency).caps
 
-    def accounts(self) -> list[PayeeAccount]:
+    def load_accounts(self) -> list[PayeeAccount]:
         """Return the account of each participant."""
         with reading(self.sessions) as session:
-            return accounts(session, self.run)
+            return load_accounts(session, self.run)
 
-    def proposal(self, entries: Sequence[Entry]) -> Proposal:
+    def propose_payments(self, entries: Sequence[Entry]) -> Proposal:
         """Return the proposal of paying these entries now.
 
         Raises:
@@ -145,20 +149,20 @@ class RunPayments:
         lines = self.ledger()
         # Done payments are also checked against the requested amounts.
         refuse_other_amounts(self.run, entries, lines)
-        left = [
+        unpaid = [
             entry
             for entry in entries
-            if (line := line_of(entry, self.run.ref, lines)) is None or not is_decided(line)
+            if (line := find_line(entry, self.run.ref, lines)) is None or not is_decided(line)
         ]
-        if any(entry.item.kind == PaymentKind.REWARD for entry in left):
-            self._refuse_another_reward()
-        if left:
-            self._refuse_too_much(left)
+        if any(entry.item.kind == PaymentKind.REWARD for entry in unpaid):
+            self._refuse_changed_reward()
+        if unpaid:
+            self._refuse_excess(unpaid)
         return Proposal(
-            entries=tuple(left),
-            done=len(entries) - len(left),
-            amount_minor=sum(entry.item.amount_minor for entry in left),
-            with_fees_minor=self._with_fees_minor(left),
+            entries=tuple(unpaid),
+            done=len(entries) - len(unpaid),
+            amount_minor=sum(entry.item.amount_minor for entry in unpaid),
+            with_fees_minor=self._add_fees_minor(unpaid),
             currency=self.run.currency,
         )
 
@@ -172,7 +176,7 @@ class RunPayments:
             SecondPersonError: The study requires two persons for payments, and this was the first.
         """
         order = proposal.order(undo_rejections=undo_rejections, additional=additional)
-        first = self._first_of_two(proposal, order)
+        first_person = self._request_second_person(proposal, order)
         pay_entries(
             self.sessions,
             self.platform,
@@ -182,13 +186,13 @@ class RunPayments:
             self.now,
             undo_rejections=undo_rejections,
             additional=additional,
-            also=partial(self._note, proposal, undo_rejections, first, order),
+            extra_work=partial(self._record_order, proposal, undo_rejections, first_person, order),
         )
         ledger = self.ledger()
-        found = (line_of(entry, self.run.ref, ledger) for entry in proposal.entries)
-        payments = [line for line in found if line is not None]
-        undone = (payment for payment in payments if not _is_done(payment))
-        answers = {payment.answer or "another process is working on it" for payment in undone}
+        lines = (find_line(entry, self.run.ref, ledger) for entry in proposal.entries)
+        payments = [line for line in lines if line is not None]
+        unpaid = (payment for payment in payments if not _is_done(payment))
+        answers = {payment.answer or "another process is working on it" for payment in unpaid}
         states = Counter(str(payment.state) for payment in payments)
         return Outcome(states, tuple(sorted(answers)))
 
@@ -205,7 +209,7 @@ class RunPayments:
             SecondPersonError: The study requires two persons for payments, and this was the first.
         """
         order = proposal.order()
-        first = self._first_of_two(proposal, order)
+        first_person = self._request_second_person(proposal, order)
         (entry,) = proposal.entries
         return offer_compensation(
             self.sessions,
@@ -216,7 +220,7 @@ class RunPayments:
             self.caps,
             link,
             self.now,
-            also=partial(self._note, proposal, False, first, order),
+            extra_work=partial(self._record_order, proposal, False, first_person, order),
         )
 
     def pay_compensation(self) -> tuple[int, int]:
@@ -230,21 +234,21 @@ class RunPayments:
             for payment in self.ledger()
             if payment.kind == PaymentKind.COMPENSATION and not is_settled(payment)
         ]
-        paid = pay(self.sessions, self.platform, ids, self.now)
+        paid = make_payments(self.sessions, self.platform, ids, self.now)
         return sum(map(_is_done, paid)), len(paid)
 
     def ledger(self) -> Sequence[Payment]:
         """Return the run's whole ledger."""
         with reading(self.sessions) as session:
-            return payments_of(session, self.run)
+            return load_payments(session, self.run)
 
     def note(self, act: str, **after: str) -> None:
         """Record an act on this run's money in the audit log."""
         with self.sessions.begin() as session:
             record_act(session, self.by, act, self.now(), run_ref=self.run.ref, after=after)
 
-    def _with_fees_minor(self, entries: Sequence[Entry]) -> int:
-        audience = task_of(self.study, not_again=()).audience
+    def _add_fees_minor(self, entries: Sequence[Entry]) -> int:
+        audience = build_task(self.study, not_again=()).audience
         amounts = Counter(entry.item.amount_minor for entry in entries if entry.item.amount_minor)
         # Offers are never made with more places than this.
         places = self.platform.most_places or 1
@@ -252,57 +256,69 @@ class RunPayments:
         fees_minor = self.platform.fees_minor(charges, audience) if charges else 0
         return sum(entry.item.amount_minor for entry in entries) + fees_minor
 
-    def _amount(self, amount_minor: int) -> str:
+    def _format_amount(self, amount_minor: int) -> str:
         return in_words(amount_minor, self.run.currency)
 
-    def _refuse_another_reward(self) -> None:
+    def _refuse_changed_reward(self) -> None:
         # An approval pays the platform's reward, but the ledger would record the study's.
         with reading(self.sessions) as session:
-            offers = [hit.platform_id for hit in recruitment_hits(session, self.run)]
+            offers = [hit.platform_id for hit in load_recruitment_hits(session, self.run)]
         for offer in filter(None, offers):
-            refuse_another_reward(
+            refuse_changed_reward(
                 self.study,
                 f"run {self.run.ref}, offer {offer}",
                 self.platform.state(offer).reward_minor,
                 "an approval would pay",
                 "Restore the reward on the platform's own site; or approve there, and "
-                f"write it into the ledger with: parallax reconcile {self.run.ref} --fix",
+                f"record the payment with: parallax reconcile {self.run.ref} --fix",
             )
 
-    def _refuse_too_much(self, entries: Sequence[Entry]) -> None:
+    def _refuse_excess(self, entries: Sequence[Entry]) -> None:
         with self.sessions() as session:
             # A trial that is never committed: exceeded limits are reported before the user is
             # asked.
             record_payments(session, self.run, entries, self.caps, self.now())
         # The platform reserved the rewards when the HITs were posted.
-        new = [entry for entry in entries if entry.item.kind != PaymentKind.REWARD]
-        needed_minor = self._with_fees_minor(new)
+        entries_beyond_rewards = [
+            entry for entry in entries if entry.item.kind != PaymentKind.REWARD
+        ]
+        needed_minor = self._add_fees_minor(entries_beyond_rewards)
         if needed_minor and needed_minor > (balance_minor := self.platform.balance_minor()):
             raise RunError(
-                f"the balance of {self._amount(balance_minor)} is too small for these payments",
+                f"the balance of {self._format_amount(balance_minor)} is too small for these "
+                "payments",
                 where=f"run {self.run.ref}",
-                expected=f"at least {self._amount(needed_minor)}",
-                remedy="Nothing was paid. Add money on the platform, and ask again",
+                expected=f"at least {self._format_amount(needed_minor)}",
+                remedy="Nothing was paid. Add money on the platform and try again",
             )
 
-    def _first_of_two(self, proposal: Proposal, order: str) -> str:
-        told = f"{len(proposal.entries)} payments, {self._amount(proposal.amount_minor)} in all"
-        wanted = GuardedRequest(self.run, self.study, "payments", order, told, self.by, self.now())
-        return find_first_person(self.sessions, wanted)
+    def _request_second_person(self, proposal: Proposal, order: str) -> str:
+        summary = (
+            f"{len(proposal.entries)} payments, {self._format_amount(proposal.amount_minor)} in all"
+        )
+        request = GuardedRequest(
+            self.run, self.study, "payments", order, summary, self.by, self.now()
+        )
+        return find_first_person(self.sessions, request)
 
-    def _note(
-        self, proposal: Proposal, undo_rejections: bool, first: str, order: str, session: Session
+    def _record_order(
+        self,
+        proposal: Proposal,
+        undo_rejections: bool,
+        first_person: str,
+        order: str,
+        session: Session,
     ) -> None:
         kinds = Counter(str(entry.item.kind) for entry in proposal.entries)
         payees = ", ".join(entry.item.payee for entry in proposal.entries)
         after = {
             "what": ", ".join(f"{number} {kind}" for kind, number in sorted(kinds.items())),
             "payees": payees,
-            "amount": self._amount(proposal.amount_minor),
-            "with fees": self._amount(proposal.with_fees_minor),
+            "amount": self._format_amount(proposal.amount_minor),
+            "with fees": self._format_amount(proposal.with_fees_minor),
         }
-        if first:
-            after["asked for by"] = first
+        if first_person:
+            after["asked for by"] = first_person
             close_request(session, self.run, "payments", order)
         if undo_rejections:
             after["rejections"] = "undone"
@@ -335,11 +351,11 @@ def open_run_payments(
         run = find_named_run(session, run_ref)
         platform = open_platform(run.recruiter, settings, live=live)
         study = load_launched_study(session, run)
-        where_it_is = published(session, run, platform.endpoint)
-    refuse_other_purse(run, study, where_it_is, platform)
-    poll(sessions, platform, run_ref, now())
+        offers = require_recruitment(session, run, platform.endpoint)
+    refuse_other_account_or_currency(run, study, offers, platform)
+    poll_run(sessions, platform, run_ref, now())
     with sessions.begin() as session:
-        taken_up(session, run)
+        record_accepted_compensation(session, run)
     return RunPayments(settings, sessions, run, study, platform, by, now)
 
 
@@ -349,5 +365,5 @@ def _is_done(payment: Payment) -> bool:
 
 def is_decided(payment: Payment) -> bool:
     """Return whether nothing is left to pay: it is done, or was replaced by a payment by hand."""
-    by_hand = payment.kind == PaymentKind.BONUS and payment.state == PaymentState.WITHDRAWN
-    return by_hand or _is_done(payment)
+    is_replaced = payment.kind == PaymentKind.BONUS and payment.state == PaymentState.WITHDRAWN
+    return is_replaced or _is_done(payment)

@@ -17,23 +17,23 @@ from experiment.tables.files import safe_csv
 from webapp.core.forgotten import is_forgotten
 from webapp.database.engine import Sessions, reading
 from webapp.database.models import Assignment, Hit, Payment, Run
-from webapp.payments.ledger import payments_of
-from webapp.payments.platform_payments import TAKEN_AS_PAID
+from webapp.payments.ledger import load_payments
+from webapp.payments.platform_payments import IDENTIFIED_AS_PAID
 from webapp.payments.reconciliation.payment_checks import (
-    unrecorded_bonuses,
-    unrecorded_decisions,
+    find_unrecorded_bonuses,
+    find_unrecorded_decisions,
 )
 from webapp.payments.reconciliation.snapshot import Snapshot
-from webapp.payments.reconciliation.statement import stated_minor
+from webapp.payments.reconciliation.statement import compute_platform_pay_minor
 from webapp.recruiters.platform import Audience, Platform
-from webapp.recruitment.terms import task_of
+from webapp.recruitment.terms import build_task
 
 NOBODY, FORGOTTEN = "(no participant)", "(forgotten)"
 OWED = "owed"
 _DOUBTFUL = (PaymentState.CALLING, PaymentState.ORDERED, PaymentState.UNKNOWN)
 
 
-class Standing(StrEnum):
+class SpendingStatus(StrEnum):
     """Whether the money of a line is spent."""
 
     PAID = "paid"
@@ -69,7 +69,7 @@ class SpendingLine:
     payee: str
     kind: str
     by: str
-    standing: Standing
+    standing: SpendingStatus
     amount_minor: int
     fee_minor: int
     currency: str
@@ -83,7 +83,7 @@ class SpendingLine:
     @property
     def is_spent(self) -> bool:
         """Whether the platform has taken the money."""
-        return self.standing in (Standing.PAID, Standing.NOT_IN_THE_LEDGER)
+        return self.standing in (SpendingStatus.PAID, SpendingStatus.NOT_IN_THE_LEDGER)
 
 
 @dataclass(frozen=True)
@@ -111,73 +111,79 @@ class RunSpending:
             PlatformError: The platform cannot be asked for its fees.
         """
         with reading(self.sessions) as session:
-            ledger = payments_of(session, self.run)
+            ledger = load_payments(session, self.run)
         for payment in ledger:
-            if payment.amount_minor and _counts(payment):
-                yield self._of_ledger(payment)
-        yield from self._only_there()
-        yield from self._owed()
+            if payment.amount_minor and _is_spending(payment):
+                yield self._build_ledger_line(payment)
+        yield from self._list_platform_only_lines()
+        yield from self._list_debts()
 
-    def _of_ledger(self, payment: Payment) -> SpendingLine:
-        done = payment.state == PaymentState.DONE
-        doubtful = payment.state in _DOUBTFUL
-        elsewhere = done and (payment.called_at is None or payment.answer == TAKEN_AS_PAID)
-        return self._line(
-            self._payee(payment),
+    def _build_ledger_line(self, payment: Payment) -> SpendingLine:
+        is_done = payment.state == PaymentState.DONE
+        is_doubtful = payment.state in _DOUBTFUL
+        is_elsewhere = is_done and (
+            payment.called_at is None or payment.answer == IDENTIFIED_AS_PAID
+        )
+        return self._build_line(
+            self._get_payee(payment),
             payment.kind,
             payment.amount_minor,
-            by="elsewhere" if elsewhere else "parallax",
-            standing=Standing.PAID
-            if done
-            else Standing.IN_DOUBT
-            if doubtful
-            else Standing.TO_BE_PAID,
-            places=self._places(payment.assignment),
-            at=payment.settled_at.isoformat() if done and payment.settled_at else "",
+            by="elsewhere" if is_elsewhere else "parallax",
+            standing=SpendingStatus.PAID
+            if is_done
+            else SpendingStatus.IN_DOUBT
+            if is_doubtful
+            else SpendingStatus.TO_BE_PAID,
+            places=self._count_places(payment.assignment),
+            at=payment.settled_at.isoformat() if is_done and payment.settled_at else "",
         )
 
-    def _only_there(self) -> Iterator[SpendingLine]:
-        there = Standing.NOT_IN_THE_LEDGER
-        for assignment, kind, _ in unrecorded_decisions(self.snapshot):
-            amount_minor = self._stated(assignment)
+    def _list_platform_only_lines(self) -> Iterator[SpendingLine]:
+        status = SpendingStatus.NOT_IN_THE_LEDGER
+        for assignment, kind, _ in find_unrecorded_decisions(self.snapshot):
+            amount_minor = self._compute_platform_pay(assignment)
             if kind != PaymentKind.REJECTION and amount_minor:
                 payee = self.snapshot.ref(assignment.participant_id, NOBODY)
-                places = self._places(assignment.platform_id)
-                yield self._line(
-                    payee, kind, amount_minor, by="elsewhere", standing=there, places=places
+                places = self._count_places(assignment.platform_id)
+                yield self._build_line(
+                    payee, kind, amount_minor, by="elsewhere", standing=status, places=places
                 )
-        for bonus, item in unrecorded_bonuses(self.snapshot):
-            who = self.snapshot.participant_of(bonus.assignment_id)
-            payee = self.snapshot.ref(who, NOBODY)
-            yield self._line(payee, item.kind, bonus.amount_minor, by="elsewhere", standing=there)
+        for bonus, item in find_unrecorded_bonuses(self.snapshot):
+            participant_id = self.snapshot.participant_of(bonus.assignment_id)
+            payee = self.snapshot.ref(participant_id, NOBODY)
+            yield self._build_line(
+                payee, item.kind, bonus.amount_minor, by="elsewhere", standing=status
+            )
 
-    def _owed(self) -> Iterator[SpendingLine]:
-        begun = {
-            self._payee(payment)
+    def _list_debts(self) -> Iterator[SpendingLine]:
+        payees_in_progress = {
+            self._get_payee(payment)
             for payment in self.snapshot.payments
             if payment.state not in (PaymentState.DONE, PaymentState.WITHDRAWN)
         }
-        for each in self.snapshot.statements:
-            paid_minor = max(each.ledger_minor, each.platform_minor or 0)
-            left_minor = (each.owed_minor or 0) - paid_minor
+        for statement in self.snapshot.statements:
+            paid_minor = max(statement.ledger_minor, statement.platform_minor or 0)
+            remaining_minor = (statement.owed_minor or 0) - paid_minor
             # A payment in progress is already among the ledger's lines.
-            if left_minor > 0 and each.payee not in begun:
-                yield self._line(each.payee, OWED, left_minor, standing=Standing.TO_BE_PAID)
+            if remaining_minor > 0 and statement.payee not in payees_in_progress:
+                yield self._build_line(
+                    statement.payee, OWED, remaining_minor, standing=SpendingStatus.TO_BE_PAID
+                )
 
-    def _line(
+    def _build_line(
         self,
         payee: str,
         kind: str,
         amount_minor: int,
         *,
         by: str = "",
-        standing: Standing,
+        standing: SpendingStatus,
         places: int = 1,
         at: str = "",
     ) -> SpendingLine:
         is_bonus = kind == PaymentKind.BONUS
         # A bonus has the same fee whatever the offer was.
-        audience = Audience() if is_bonus else task_of(self.study, not_again=()).audience
+        audience = Audience() if is_bonus else build_task(self.study, not_again=()).audience
         charge = Charge(amount_minor, 1, 1 if is_bonus else places)
         return SpendingLine(
             run=self.run.ref,
@@ -194,17 +200,17 @@ class RunSpending:
             at=at,
         )
 
-    def _payee(self, payment: Payment) -> str:
+    def _get_payee(self, payment: Payment) -> str:
         if is_forgotten(payment.worker_id):
             return FORGOTTEN
         return self.snapshot.ref(payment.participant_id, NOBODY)
 
-    def _stated(self, assignment: Assignment) -> int:
+    def _compute_platform_pay(self, assignment: Assignment) -> int:
         rewards = self.snapshot.platform_rewards
         reward_minor = rewards.get(assignment.hit_id or 0, self.study.reward_minor)
-        return stated_minor(assignment, reward_minor, self.study.screen_out_minor)
+        return compute_platform_pay_minor(assignment, reward_minor, self.study.screen_out_minor)
 
-    def _places(self, assignment_id: str | None) -> int:
+    def _count_places(self, assignment_id: str | None) -> int:
         """Return the number of places of an assignment's offer."""
         hits: dict[int, Hit] = {hit.id: hit for hit in self.snapshot.hits}
         offers = {a.platform_id: hits.get(a.hit_id or 0) for a in self.snapshot.assignments}
@@ -212,16 +218,16 @@ class RunSpending:
         return offer.places if offer is not None else 1
 
 
-def _counts(payment: Payment) -> bool:
-    never = payment.state == PaymentState.WITHDRAWN or payment.kind == PaymentKind.REJECTION
-    return not never
+def _is_spending(payment: Payment) -> bool:
+    is_excluded = payment.state == PaymentState.WITHDRAWN or payment.kind == PaymentKind.REJECTION
+    return not is_excluded
 
 
 COLUMNS = (*(each.name for each in fields(SpendingLine)), "total_minor")
 ROUNDING = (
-    "Amounts are whole minor units, as they were paid. The fee of each payment is what the "
-    "platform asks for that payment alone, rounded up to a whole minor unit as the platform "
-    "rounds it. Totals are sums of these; nothing is rounded again, and nothing is converted."
+    "Amounts are in whole minor units, as paid. Each payment's fee is the platform's fee "
+    "for that payment alone, rounded up to a whole minor unit as the platform rounds it. Totals "
+    "are plain sums, without further rounding or currency conversion."
 )
 
 
@@ -259,15 +265,15 @@ class Total:
         return sum(self.spent_minor.values()) + self.fees_minor
 
 
-def totals(lines: Iterable[SpendingLine]) -> list[Total]:
+def compute_totals(lines: Iterable[SpendingLine]) -> list[Total]:
     """Return the total of each run, ordered by funder, study and run."""
-    of_run = defaultdict[tuple[str, str, str, str, str], list[SpendingLine]](list)
+    lines_by_run = defaultdict[tuple[str, str, str, str, str], list[SpendingLine]](list)
     for line in lines:
-        of_run[line.funder, line.study, line.run, line.platform, line.currency].append(line)
-    return [_total(key, of_run[key]) for key in sorted(of_run)]
+        lines_by_run[line.funder, line.study, line.run, line.platform, line.currency].append(line)
+    return [_compute_total(key, lines_by_run[key]) for key in sorted(lines_by_run)]
 
 
-def _total(key: tuple[str, str, str, str, str], lines: Sequence[SpendingLine]) -> Total:
+def _compute_total(key: tuple[str, str, str, str, str], lines: Sequence[SpendingLine]) -> Total:
     spent = [line for line in lines if line.is_spent]
     kinds = dict.fromkeys(sorted({line.kind for line in spent}), 0)
     for line in spent:
@@ -277,37 +283,37 @@ def _total(key: tuple[str, str, str, str, str], lines: Sequence[SpendingLine]) -
         spent_minor=kinds,
         elsewhere_minor=sum(each.amount_minor for each in spent if each.by == "elsewhere"),
         fees_minor=sum(each.fee_minor for each in spent),
-        doubtful_minor=_sum(lines, Standing.IN_DOUBT),
-        owed_minor=_sum(lines, Standing.TO_BE_PAID),
+        doubtful_minor=_sum_amounts(lines, SpendingStatus.IN_DOUBT),
+        owed_minor=_sum_amounts(lines, SpendingStatus.TO_BE_PAID),
     )
 
 
-def _sum(lines: Iterable[SpendingLine], standing: Standing) -> int:
+def _sum_amounts(lines: Iterable[SpendingLine], standing: SpendingStatus) -> int:
     return sum(line.amount_minor for line in lines if line.standing is standing)
 
 
-def by_funder(found: Iterable[Total]) -> dict[tuple[str, str], int]:
+def sum_by_funder(run_totals: Iterable[Total]) -> dict[tuple[str, str], int]:
     """Return the spending with fees, by funder and currency."""
     sums = defaultdict[tuple[str, str], int](int)
-    for each in found:
-        sums[each.funder, each.currency] += each.total_minor
+    for run_total in run_totals:
+        sums[run_total.funder, run_total.currency] += run_total.total_minor
     return dict(sums)
 
 
-def as_csv(lines: Iterable[SpendingLine]) -> str:
+def lines_to_csv(lines: Iterable[SpendingLine]) -> str:
     """Return the lines as CSV, with a header."""
     return safe_csv(COLUMNS, ([getattr(line, column) for column in COLUMNS] for line in lines))
 
 
-def as_page(lines: Sequence[SpendingLine], made_at: datetime) -> str:
+def render_page(lines: Sequence[SpendingLine], made_at: datetime) -> str:
     """Return a printable HTML page: totals, then every payee to whom money is owed."""
-    found = totals(lines)
-    return _template().render(
-        totals=found,
-        funders=by_funder(found),
-        owed=[each for each in lines if each.standing is Standing.TO_BE_PAID],
-        doubtful=[each for each in lines if each.standing is Standing.IN_DOUBT],
-        missing=[each for each in lines if each.standing is Standing.NOT_IN_THE_LEDGER],
+    run_totals = compute_totals(lines)
+    return _load_template().render(
+        totals=run_totals,
+        funders=sum_by_funder(run_totals),
+        owed=[line for line in lines if line.standing is SpendingStatus.TO_BE_PAID],
+        doubtful=[line for line in lines if line.standing is SpendingStatus.IN_DOUBT],
+        missing=[line for line in lines if line.standing is SpendingStatus.NOT_IN_THE_LEDGER],
         in_words=in_words,
         made_at=made_at,
         rounding=ROUNDING,
@@ -316,7 +322,7 @@ def as_page(lines: Sequence[SpendingLine], made_at: datetime) -> str:
 
 
 @cache
-def _template() -> Template:
+def _load_template() -> Template:
     environment = Environment(
         loader=PackageLoader("webapp"), autoescape=True, undefined=StrictUndefined
     )

@@ -14,39 +14,41 @@ from experiment.studies.question import Question
 from experiment.studies.study import Study
 from webapp.core.i18n import gettext
 from webapp.database.models import Answer, Event, Participant, Verdict
-from webapp.erasures.file import Deed, mark_of
-from webapp.erasures.record import Record
+from webapp.erasures.file import WishKind, compute_mark
+from webapp.erasures.record import ErasureRecord
 from webapp.errors import RequestError
 from webapp.sessions.finish import checked_answers
 from webapp.sessions.withdraw import drop_summaries, nothing_is_stored
 
 
-def answers_of(session: Session, participant: Participant) -> dict[str, str]:
+def load_answers(session: Session, participant: Participant) -> dict[str, str]:
     """Return a participant's answers to questions, by field name."""
     answers = select(Answer.field, Answer.value).where(Answer.participant_id == participant.id)
     return dict(session.execute(answers).all())
 
 
-def correctable(session: Session, study: Study, participant: Participant) -> list[Question]:
+def list_correctable_questions(
+    session: Session, study: Study, participant: Participant
+) -> list[Question]:
     """Return the questions that the participant was asked and whose answers can be corrected."""
-    answers = answers_of(session, participant)
+    answers = load_answers(session, participant)
     correctable_questions = list[Question]()
-    for questions, were_asked in (
+    for questions, were_reached in (
         (study.screening, False),
         (study.questionnaire, participant.state == State.FINISHED),
     ):
-        if were_asked or any(question.name in answers for question in questions):
+        if were_reached or any(question.name in answers for question in questions):
             correctable_questions += questions
     return correctable_questions
 
 
-def correct(
+def correct_answers(
     session: Session,
     participant: Participant,
     questions: Sequence[Question],
-    given: Mapping[str, str],
+    new_answers: Mapping[str, str],
     now: datetime,
-    record: Record,
+    record: ErasureRecord,
 ) -> dict[str, str]:
     """Replace a participant's answers, unless one of the new answers is invalid.
 
@@ -56,7 +58,7 @@ def correct(
         session: An open session that holds the participant's lock.
         participant: The participant whose answers are corrected.
         questions: The questions that can be corrected.
-        given: New answers by field name; questions that are not named stay unchanged.
+        new_answers: New answers by field name; questions that are not named stay unchanged.
         now: The time.
         record: The record in which the correction is noted.
 
@@ -66,23 +68,25 @@ def correct(
     Raises:
         WebappError: The record cannot be written; then nothing is changed.
     """
-    before = answers_of(session, participant)
+    old_answers = load_answers(session, participant)
     # A corrected answer may decide whether another question is asked at all.
-    answers, wrong = checked_answers(questions, {**before, **given})
-    if problems := {name: problem for name, problem in wrong.items() if name in given}:
+    answers, all_problems = checked_answers(questions, {**old_answers, **new_answers})
+    if problems := {name: problem for name, problem in all_problems.items() if name in new_answers}:
         return problems
-    new = {name: value for name, value in answers.items() if value != before.get(name, "")}
-    if new:
-        record.note_again(session, Deed.CORRECTED, mark_of(participant.ref), now, new)
-        apply_corrections(session, participant, new, now)
+    changed = {name: value for name, value in answers.items() if value != old_answers.get(name, "")}
+    if changed:
+        record.record_repeatable_wish(
+            session, WishKind.CORRECTED, compute_mark(participant.ref), now, changed
+        )
+        apply_corrections(session, participant, changed, now)
     return {}
 
 
 def apply_corrections(
-    session: Session, participant: Participant, new: Mapping[str, str], now: datetime
+    session: Session, participant: Participant, new_answers: Mapping[str, str], now: datetime
 ) -> None:
     """Store corrected answers and an event for them; an empty text deletes the answer."""
-    for name, value in new.items():
+    for name, value in new_answers.items():
         session.execute(
             delete(Answer).where(Answer.participant_id == participant.id, Answer.field == name)
         )
@@ -95,18 +99,20 @@ def apply_corrections(
     session.flush()
 
 
-def corrected_since_verdict(session: Session, participant: Participant) -> bool:
+def was_corrected_since_verdict(session: Session, participant: Participant) -> bool:
     """Return whether an answer was corrected after the exclusion rules gave their verdict."""
-    later = (
+    later_corrections = (
         select(Event.id)
         .join(Verdict, Verdict.participant_id == Event.participant_id)
         .where(Event.participant_id == participant.id, Event.kind == EventKind.CORRECTED)
         .where(Event.at > Verdict.decided_at)
     )
-    return session.scalar(later.limit(1)) is not None
+    return session.scalar(later_corrections.limit(1)) is not None
 
 
-def restrict(session: Session, participant: Participant, now: datetime, record: Record) -> bool:
+def restrict_use(
+    session: Session, participant: Participant, now: datetime, record: ErasureRecord
+) -> bool:
     """Exclude a participant's data from all use; return whether the use was restricted before.
 
     Args:
@@ -125,12 +131,14 @@ def restrict(session: Session, participant: Participant, now: datetime, record: 
         )
     if participant.restricted_at is not None:
         return False
-    record.note_again(session, Deed.RESTRICTED, mark_of(participant.ref), now)
-    mark_restricted(session, participant, now, now)
+    record.record_repeatable_wish(session, WishKind.RESTRICTED, compute_mark(participant.ref), now)
+    set_restriction(session, participant, now, now)
     return True
 
 
-def release(session: Session, participant: Participant, now: datetime, record: Record) -> bool:
+def release_use(
+    session: Session, participant: Participant, now: datetime, record: ErasureRecord
+) -> bool:
     """Allow the use of a participant's data again; return whether it was restricted before.
 
     Raises:
@@ -138,12 +146,12 @@ def release(session: Session, participant: Participant, now: datetime, record: R
     """
     if participant.restricted_at is None:
         return False
-    record.note_again(session, Deed.RELEASED, mark_of(participant.ref), now)
-    mark_restricted(session, participant, None, now)
+    record.record_repeatable_wish(session, WishKind.RELEASED, compute_mark(participant.ref), now)
+    set_restriction(session, participant, None, now)
     return True
 
 
-def mark_restricted(
+def set_restriction(
     session: Session,
     participant: Participant,
     since: datetime | None,

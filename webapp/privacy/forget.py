@@ -29,8 +29,8 @@ from webapp.database.models import (
     Payment,
     Run,
 )
-from webapp.erasures.file import Deed, mark_of
-from webapp.erasures.record import Record
+from webapp.erasures.file import WishKind, compute_mark
+from webapp.erasures.record import ErasureRecord
 from webapp.recruiters.statuses import AssignmentStatus
 from webapp.sessions.lookup import SINGLE
 from webapp.sessions.withdraw import Wish, erase_given, withdraw
@@ -63,33 +63,33 @@ class Person:
     @property
     def marks(self) -> frozenset[str]:
         """The marks that identify them in a restored backup; for the record only."""
-        of_work = (forgotten_id(a.platform_id, a.worker_id) for a in self.assignments)
+        work_marks = (forgotten_id(a.platform_id, a.worker_id) for a in self.assignments)
         return frozenset(
-            (*(mark_of(participant.ref) for participant in self.participants), *of_work)
+            (*(compute_mark(participant.ref) for participant in self.participants), *work_marks)
         )
 
 
-def find_person(session: Session, who: str) -> Person:
+def find_person(session: Session, identifier: str) -> Person:
     """Return the person identified by a reference, a participant's code or a platform id.
 
     Args:
         session: An open session; rows it finds are locked if it writes.
-        who: The reference, the code in any case, or the platform's id.
+        identifier: The reference, the code in any case, or the platform's id.
     """
-    named = session.scalars(
+    participants = session.scalars(
         select(Participant)
         .where(
             or_(
-                Participant.ref == who,
-                Participant.code == who.lower(),
-                Participant.platform_id == who,
+                Participant.ref == identifier,
+                Participant.code == identifier.lower(),
+                Participant.platform_id == identifier,
             )
         )
         .order_by(Participant.id)
         .with_for_update()
     ).all()
     # A platform id identifies one person in all runs; a code or reference, in one run only.
-    return _person(session, named, {who})
+    return _build_person(session, participants, {identifier})
 
 
 def find_worker(session: Session, assignment: Assignment) -> Person:
@@ -100,51 +100,57 @@ def find_worker(session: Session, assignment: Assignment) -> Person:
     return Person((), frozenset(), [assignment], payments)
 
 
-def _person(session: Session, people: Sequence[Participant], also: set[str]) -> Person:
-    keys = [participant.id for participant in people]
-    workers = {participant.platform_id for participant in people if participant.platform_id} | also
-    runs = {participant.run_id for participant in people}
-    mine = Assignment.participant_id.in_(keys)
-    theirs: ColumnElement[bool] = Assignment.worker_id.in_(also)
+def _build_person(
+    session: Session, participants: Sequence[Participant], worker_ids: set[str]
+) -> Person:
+    keys = [participant.id for participant in participants]
+    known_worker_ids = {
+        participant.platform_id for participant in participants if participant.platform_id
+    } | worker_ids
+    runs = {participant.run_id for participant in participants}
+    is_linked = Assignment.participant_id.in_(keys)
+    is_same_worker: ColumnElement[bool] = Assignment.worker_id.in_(worker_ids)
     if runs:
-        theirs = or_(theirs, Assignment.worker_id.in_(workers) & Assignment.run_id.in_(runs))
-    assignments = session.scalars(select(Assignment).where(or_(mine, theirs))).all()
-    paid = or_(
+        is_same_worker = or_(
+            is_same_worker, Assignment.worker_id.in_(known_worker_ids) & Assignment.run_id.in_(runs)
+        )
+    assignments = session.scalars(select(Assignment).where(or_(is_linked, is_same_worker))).all()
+    is_their_payment = or_(
         Payment.participant_id.in_(keys),
-        Payment.worker_id.in_(also),
-        Payment.worker_id.in_(workers) & Payment.run_id.in_(runs),
+        Payment.worker_id.in_(worker_ids),
+        Payment.worker_id.in_(known_worker_ids) & Payment.run_id.in_(runs),
     )
-    payments = session.scalars(select(Payment).where(paid)).all()
-    return Person(people, frozenset(workers), assignments, payments)
+    payments = session.scalars(select(Payment).where(is_their_payment)).all()
+    return Person(participants, frozenset(known_worker_ids), assignments, payments)
 
 
 def find_participant(session: Session, participant: Participant) -> Person:
     """Return a participant with their assignments and payments in the run."""
-    return _person(session, [participant], set())
+    return _build_person(session, [participant], set())
 
 
-def why_unpaid(person: Person) -> str:
+def explain_unsettled_payments(person: Person) -> str:
     """Return the reason why a person's payments are not settled; empty if they are.
 
     A person who has been forgotten can no longer be paid.
     """
     if any(payment.state not in _SETTLED for payment in person.payments):
         return (
-            "A payment to this person is not settled: parallax reconcile RUN --fix would settle it"
+            "A payment to this person is not settled; settle it with: parallax reconcile RUN --fix"
         )
-    done = (payment for payment in person.payments if payment.state == PaymentState.DONE)
-    decided = {payment.assignment for payment in done}
+    paid = (payment for payment in person.payments if payment.state == PaymentState.DONE)
+    paid_assignments = {payment.assignment for payment in paid}
     for assignment in person.assignments:
-        waits = assignment.status == AssignmentStatus.SUBMITTED
-        if waits and assignment.platform_id not in decided:
+        awaits_payment = assignment.status == AssignmentStatus.SUBMITTED
+        if awaits_payment and assignment.platform_id not in paid_assignments:
             return (
-                "This person submitted work that is not paid: "
-                "parallax approve RUN --only WHO would pay it"
+                "This person submitted work that has not been paid; pay for it with: parallax "
+                "approve RUN --only WHO"
             )
     return ""
 
 
-def forget(session: Session, person: Person, now: datetime, record: Record) -> None:
+def forget_person(session: Session, person: Person, now: datetime, record: ErasureRecord) -> None:
     """Forget a person, in the caller's transaction.
 
     Args:
@@ -156,9 +162,9 @@ def forget(session: Session, person: Person, now: datetime, record: Record) -> N
     Raises:
         WebappError: The record cannot be written; then nothing is changed.
     """
-    record.note(session, Deed.FORGOTTEN, person.marks, now)
-    named = (assignment.platform_id for assignment in person.assignments)
-    _forget_refused_links(session, {*person.worker_ids, *named})
+    record.record_final_wishes(session, WishKind.FORGOTTEN, person.marks, now)
+    assignment_ids = (assignment.platform_id for assignment in person.assignments)
+    _forget_refused_links(session, {*person.worker_ids, *assignment_ids})
     replace_ids(session, person)
     for participant in person.participants:
         _forget_participant(session, participant, now, record)
@@ -171,27 +177,31 @@ def replace_ids(session: Session, person: Person) -> None:
 
     Payments keep what the accounts need: kind, amount, currency, state and times.
     """
-    work = {a.id: forgotten_id(a.platform_id, a.worker_id) for a in person.assignments}
-    known = {a.platform_id: work[a.id] for a in person.assignments}
-    _forget_payments(session, person.payments, known)
+    stand_in_ids = {a.id: forgotten_id(a.platform_id, a.worker_id) for a in person.assignments}
+    stand_ins = {a.platform_id: stand_in_ids[a.id] for a in person.assignments}
+    _forget_payments(session, person.payments, stand_ins)
     for assignment in person.assignments:
-        assignment.platform_id = assignment.worker_id = work[assignment.id]
+        assignment.platform_id = assignment.worker_id = stand_in_ids[assignment.id]
         assignment.submit_to = assignment.receipt = ""
     session.flush()
 
 
 def _forget_refused_links(session: Session, names: Collection[str]) -> None:
     """Delete stored parameters that name the person from links that admitted nobody."""
-    nobodys = select(LinkVisit).where(LinkVisit.participant_id.is_(None))
-    for visit in session.scalars(nobodys).all():
+    visits_without_participant = select(LinkVisit).where(LinkVisit.participant_id.is_(None))
+    for visit in session.scalars(visits_without_participant).all():
         if any(name in value for name in names for value in visit.parameters.values()):
             session.delete(visit)
 
 
-def _forget_payments(session: Session, payments: Sequence[Payment], known: dict[str, str]) -> None:
+def _forget_payments(
+    session: Session, payments: Sequence[Payment], stand_ins: dict[str, str]
+) -> None:
     for payment in payments:
-        on = payment.assignment
-        stand_in = known.get(on or "") or forgotten_id(on or payment.token, payment.worker_id)
+        assignment_id = payment.assignment
+        stand_in = stand_ins.get(assignment_id or "") or forgotten_id(
+            assignment_id or payment.token, payment.worker_id
+        )
         if payment.kind == PaymentKind.COMPENSATION:
             # An offer to one person only, which the platform lists under its own id.
             offers = select(Hit.id).where(Hit.token == payment.token)
@@ -200,7 +210,7 @@ def _forget_payments(session: Session, payments: Sequence[Payment], known: dict[
             )
             session.execute(delete(Hit).where(Hit.token == payment.token))
         payment.worker_id = stand_in
-        payment.assignment = stand_in if on else None
+        payment.assignment = stand_in if assignment_id else None
         payment.reason, payment.answer, payment.set_up_id = _NO_REASON, "", None
         if payment.participant_id is None:
             # The token is derived from the platform's assignment id, and no further payment is
@@ -209,7 +219,7 @@ def _forget_payments(session: Session, payments: Sequence[Payment], known: dict[
 
 
 def _forget_participant(
-    session: Session, participant: Participant, now: datetime, record: Record
+    session: Session, participant: Participant, now: datetime, record: ErasureRecord
 ) -> None:
     if State(participant.state) in (State.ARRIVED, State.DECLINED):
         erase_given(session, participant)
@@ -227,11 +237,13 @@ def _forget_participant(
     session.add(Event(participant_id=participant.id, kind=EventKind.FORGOTTEN, detail={}, at=now))
 
 
-def forgotten_participants(session: Session, run: Run) -> frozenset[int]:
+def find_forgotten_participants(session: Session, run: Run) -> frozenset[int]:
     """Return the keys of a run's participants whose platform ids have been erased."""
-    noted = exists().where(
+    has_forgotten_event = exists().where(
         Event.participant_id == Participant.id, Event.kind == EventKind.FORGOTTEN
     )
-    erased = Participant.platform_id.is_stand_in()
-    gone = select(Participant.id).where(Participant.run_id == run.id, or_(noted, erased))
-    return frozenset(session.scalars(gone))
+    has_erased_id = Participant.platform_id.is_stand_in()
+    forgotten = select(Participant.id).where(
+        Participant.run_id == run.id, or_(has_forgotten_event, has_erased_id)
+    )
+    return frozenset(session.scalars(forgotten))

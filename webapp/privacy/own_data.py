@@ -49,8 +49,8 @@ _KEYS = (
 )
 
 
-def participant_of_code(
-    session: Session, run: Run, code: str, *, writing: bool = False
+def find_participant_by_code(
+    session: Session, run: Run, code: str, *, for_update: bool = False
 ) -> Participant | None:
     """Return the participant with this code; None if the run has none.
 
@@ -58,14 +58,16 @@ def participant_of_code(
         session: An open session.
         run: The run.
         code: The code as typed.
-        writing: Whether to lock the participant's record for a change.
+        for_update: Whether to lock the participant's record for a change.
     """
-    of_code = Participant.run_id == run.id, Participant.code == code.strip().lower()
-    matching = select(Participant).where(*of_code)
-    return session.scalar(matching.with_for_update(of=Participant) if writing else matching)
+    has_code = Participant.run_id == run.id, Participant.code == code.strip().lower()
+    query = select(Participant).where(*has_code)
+    return session.scalar(query.with_for_update(of=Participant) if for_update else query)
 
 
-def own_data(session: Session, run: Run, study: Study, participant: Participant) -> dict[str, Any]:
+def collect_own_data(
+    session: Session, run: Run, study: Study, participant: Participant
+) -> dict[str, Any]:
     """Return everything that is stored about a participant, for them to keep.
 
     Args:
@@ -76,8 +78,11 @@ def own_data(session: Session, run: Run, study: Study, participant: Participant)
     """
     record = load_participant_record(session, run, participant.ref)
     assert record is not None
-    devices, visits = _of(session, Device, participant), _of(session, LinkVisit, participant)
-    summaries = _of(session, SessionSummary, participant)
+    devices, visits = (
+        _load_rows(session, Device, participant),
+        _load_rows(session, LinkVisit, participant),
+    )
+    summaries = _load_rows(session, SessionSummary, participant)
     return {
         "study": study.study.title,
         "consent": {
@@ -85,54 +90,60 @@ def own_data(session: Session, run: Run, study: Study, participant: Participant)
             "text": record.consent.text if record.consent else study.text("consent").strip(),
             "sha256": record.consent.sha256 if record.consent else None,
         },
-        "you": _plain(participant),
-        "trials": [_trial(study, row) for row in record.trials],
+        "you": _row_to_json(participant),
+        "trials": [_describe_trial(study, row) for row in record.trials],
         "answers": {row.field: row.value for row in record.answers},
-        "devices": list(map(_plain, devices)),
-        "events": list(map(_plain, record.events)),
-        "how_plausible": _plausibility(session, run, study, participant),
+        "devices": list(map(_row_to_json, devices)),
+        "events": list(map(_row_to_json, record.events)),
+        "how_plausible": _describe_plausibility(session, run, study, participant),
         "people_or_program_by_published_rates": describe_own_score(
             session, run, study, participant.id
         ),
         "summary_for_the_researchers": [
-            _plain(row, without=(*_KEYS, "judged")) for row in summaries
+            _row_to_json(row, without=(*_KEYS, "judged")) for row in summaries
         ],
         "notes_of_the_researchers": [
-            _plain(row, without=(*_KEYS, "who"))
+            _row_to_json(row, without=(*_KEYS, "who"))
             for table in (Note, Tag)
-            for row in _of(session, table, participant)
+            for row in _load_rows(session, table, participant)
         ],
-        "your_link": _link(session, participant),
-        "your_rights": _rights(study),
-        "use": _use(participant),
-        "network_address": [_plain(row) for row in _of(session, ArrivalAddress, participant)],
-        "work_at_the_platform": [_plain(row) for row in _of(session, Assignment, participant)],
-        "told_to_the_platform": [_plain(row) for row in _of(session, OutgoingReport, participant)],
-        "exclusion": None if record.verdict is None else _plain(record.verdict),
-        "payments": [_payment(row) for row in record.payments],
+        "your_link": _describe_link(session, participant),
+        "your_rights": _describe_rights(study),
+        "use": _describe_use(participant),
+        "network_address": [
+            _row_to_json(row) for row in _load_rows(session, ArrivalAddress, participant)
+        ],
+        "work_at_the_platform": [
+            _row_to_json(row) for row in _load_rows(session, Assignment, participant)
+        ],
+        "told_to_the_platform": [
+            _row_to_json(row) for row in _load_rows(session, OutgoingReport, participant)
+        ],
+        "exclusion": None if record.verdict is None else _row_to_json(record.verdict),
+        "payments": [_describe_payment(row) for row in record.payments],
         "what_your_link_said": [visit.parameters for visit in visits],
     }
 
 
-def _of(session: Session, table: type[_Row], participant: Participant) -> Sequence[_Row]:
+def _load_rows(session: Session, table: type[_Row], participant: Participant) -> Sequence[_Row]:
     """Return the rows of a table that belong to a participant, oldest first."""
     columns = table.__table__.columns
-    rows = select(table).where(columns["participant_id"] == participant.id)
-    return session.scalars(rows.order_by(columns["id"])).all()
+    query = select(table).where(columns["participant_id"] == participant.id)
+    return session.scalars(query.order_by(columns["id"])).all()
 
 
-def _link(session: Session, participant: Participant) -> dict[str, Any] | None:
+def _describe_link(session: Session, participant: Participant) -> dict[str, Any] | None:
     link = session.get(Link, participant.link_id) if participant.link_id else None
     # Other participants use the same multi-use link and label.
-    return _plain(link) if link is not None and link.kind == SINGLE else None
+    return _row_to_json(link) if link is not None and link.kind == SINGLE else None
 
 
-def _use(participant: Participant) -> str:
+def _describe_use(participant: Participant) -> str:
     since = participant.restricted_at
     return "as consented" if since is None else f"stored and not used since {since.isoformat()}"
 
 
-def _plausibility(
+def _describe_plausibility(
     session: Session, run: Run, study: Study, participant: Participant
 ) -> dict[str, Any] | None:
     """Return the participant's plausibility score and its parts; None if there is none."""
@@ -148,7 +159,7 @@ def _plausibility(
     }
 
 
-def _rights(study: Study) -> dict[str, str]:
+def _describe_rights(study: Study) -> dict[str, str]:
     """Return the contact for complaints and the legal basis of the storage."""
     return {
         "contact": study.study.contact,
@@ -157,15 +168,19 @@ def _rights(study: Study) -> dict[str, str]:
     }
 
 
-def _trial(study: Study, each: AnsweredTrial) -> dict[str, Any]:
-    shown = shown_trial(
-        study, each.trial.position, each.item.item, each.trial.good_side, each.trial.options
+def _describe_trial(study: Study, answered_trial: AnsweredTrial) -> dict[str, Any]:
+    screen_content = shown_trial(
+        study,
+        answered_trial.trial.position,
+        answered_trial.item.item,
+        answered_trial.trial.good_side,
+        answered_trial.trial.options,
     )
-    response = None if each.response is None else _plain(each.response)
-    return {"on_the_screen": dict(shown), "your_answer": response}
+    response = None if answered_trial.response is None else _row_to_json(answered_trial.response)
+    return {"on_the_screen": dict(screen_content), "your_answer": response}
 
 
-def _payment(payment: Payment) -> dict[str, Any]:
+def _describe_payment(payment: Payment) -> dict[str, Any]:
     return {
         "kind": payment.kind,
         "amount": in_words(payment.amount_minor, payment.currency),
@@ -175,7 +190,7 @@ def _payment(payment: Payment) -> dict[str, Any]:
     }
 
 
-def _plain(row: Base, without: Iterable[str] = _KEYS) -> dict[str, Any]:
+def _row_to_json(row: Base, without: Iterable[str] = _KEYS) -> dict[str, Any]:
     """Return a row's columns as JSON values, without the database's own keys."""
     names = (column.name for column in row.__table__.columns if not column.name.endswith("_key"))
     values = {name: getattr(row, name) for name in (*names, *names_of(row))}

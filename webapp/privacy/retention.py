@@ -28,12 +28,12 @@ from webapp.database.models import (
     Payment,
     Run,
 )
-from webapp.privacy.forget import Person, find_participant, replace_ids, why_unpaid
+from webapp.privacy.forget import Person, explain_unsettled_payments, find_participant, replace_ids
 from webapp.recruitment.reports import ReportState
 
 
 @dataclass(frozen=True, slots=True)
-class Erased:
+class RetentionResult:
     """The result of erasing a run's identifying data.
 
     Attributes:
@@ -46,7 +46,7 @@ class Erased:
     waiting: int
 
 
-def erase_at(run: Run, study: Study) -> datetime | None:
+def compute_erasure_time(run: Run, study: Study) -> datetime | None:
     """Return when a run's identifying data are due to be erased; None if no date is set.
 
     An open run has no date, and neither has a study without a retention period.
@@ -55,13 +55,21 @@ def erase_at(run: Run, study: Study) -> datetime | None:
     return None if days is None or run.closed_at is None else run.closed_at + timedelta(days=days)
 
 
-def is_due(run: Run, study: Study, now: datetime) -> bool:
+def is_erasure_due(run: Run, study: Study, now: datetime) -> bool:
     """Return whether the date has passed without erasure since the run was last closed."""
-    at, done, closed = erase_at(run, study), run.identities_erased_at, run.closed_at
-    return at is not None and at <= now and (done is None or (closed is not None and done < closed))
+    due_at, erased_at, closed_at = (
+        compute_erasure_time(run, study),
+        run.identities_erased_at,
+        run.closed_at,
+    )
+    return (
+        due_at is not None
+        and due_at <= now
+        and (erased_at is None or (closed_at is not None and erased_at < closed_at))
+    )
 
 
-def erase_identities(session: Session, run: Run, study: Study, now: datetime) -> Erased:
+def erase_identities(session: Session, run: Run, study: Study, now: datetime) -> RetentionResult:
     """Erase a run's identifying data, in the caller's transaction.
 
     Args:
@@ -71,13 +79,16 @@ def erase_identities(session: Session, run: Run, study: Study, now: datetime) ->
         now: The time; stored with the run once nobody is left.
     """
     people = waiting = 0
-    for person in [*_identified(session, run, study), *_without_participant(session, run)]:
-        if _must_stay(session, person):
+    for person in [
+        *_find_identified_people(session, run, study),
+        *_find_people_without_participation(session, run),
+    ]:
+        if _must_keep(session, person):
             waiting += 1
             continue
         replace_ids(session, person)
         for participant in person.participants:
-            _erase(session, participant, study)
+            _erase_identity(session, participant, study)
         people += 1
     session.execute(
         delete(LinkVisit).where(LinkVisit.run_id == run.id, LinkVisit.participant_id.is_(None))
@@ -86,58 +97,59 @@ def erase_identities(session: Session, run: Run, study: Study, now: datetime) ->
         run.identities_erased_at = now
     session.flush()
     sweep(session)
-    return Erased(people, waiting)
+    return RetentionResult(people, waiting)
 
 
-def _identified(session: Session, run: Run, study: Study) -> Iterator[Person]:
-    answered = exists().where(
+def _find_identified_people(session: Session, run: Run, study: Study) -> Iterator[Person]:
+    has_identifying_answer = exists().where(
         Answer.participant_id == Participant.id,
         Answer.field.in_(study.privacy.identifying_questions),
     )
-    visited = exists().where(LinkVisit.participant_id == Participant.id)
-    noted = exists().where(Note.participant_id == Participant.id)
+    has_link_visit = exists().where(LinkVisit.participant_id == Participant.id)
+    has_note = exists().where(Note.participant_id == Participant.id)
     platform_id = Participant.platform_id
-    named = and_(platform_id.is_not(None), ~platform_id.is_stand_in())
-    marked = Participant.visit_mark.is_not(None)
-    people = select(Participant).where(
-        Participant.run_id == run.id, or_(named, marked, visited, answered, noted)
+    has_platform_id = and_(platform_id.is_not(None), ~platform_id.is_stand_in())
+    has_visit_mark = Participant.visit_mark.is_not(None)
+    participants = select(Participant).where(
+        Participant.run_id == run.id,
+        or_(has_platform_id, has_visit_mark, has_link_visit, has_identifying_answer, has_note),
     )
-    for participant in session.scalars(people.order_by(Participant.id)).all():
+    for participant in session.scalars(participants.order_by(Participant.id)).all():
         yield find_participant(session, participant)
 
 
-def _without_participant(session: Session, run: Run) -> Iterator[Person]:
+def _find_people_without_participation(session: Session, run: Run) -> Iterator[Person]:
     """Yield each person with an assignment or a payment who never became a participant."""
     assignments = select(Assignment).where(
         Assignment.run_id == run.id, Assignment.participant_id.is_(None)
     )
-    worker_ids = set[str]()
+    assignment_ids = set[str]()
     for assignment in session.scalars(assignments).all():
         if not is_forgotten(assignment.worker_id):
-            worker_ids.add(assignment.platform_id)
-            paid = select(Payment).where(Payment.assignment == assignment.platform_id)
-            yield Person((), frozenset(), [assignment], session.scalars(paid).all())
+            assignment_ids.add(assignment.platform_id)
+            their_payments = select(Payment).where(Payment.assignment == assignment.platform_id)
+            yield Person((), frozenset(), [assignment], session.scalars(their_payments).all())
     payments = select(Payment).where(Payment.run_id == run.id, Payment.participant_id.is_(None))
     for payment in session.scalars(payments).all():
-        if not is_forgotten(payment.worker_id) and payment.assignment not in worker_ids:
+        if not is_forgotten(payment.worker_id) and payment.assignment not in assignment_ids:
             yield Person((), frozenset(), [], [payment])
 
 
-def _must_stay(session: Session, person: Person) -> bool:
+def _must_keep(session: Session, person: Person) -> bool:
     if any(participant.restricted_at is not None for participant in person.participants):
         # A participant with restricted data may need them for a legal claim.
         return True
-    if why_unpaid(person):
+    if explain_unsettled_payments(person):
         return True
     keys = [participant.id for participant in person.participants]
-    unsent = (ReportState.WAITING, ReportState.SENDING)
-    owed = select(OutgoingReport.id).where(
-        OutgoingReport.participant_id.in_(keys), OutgoingReport.state.in_(unsent)
+    unsent_states = (ReportState.WAITING, ReportState.SENDING)
+    unsent_reports = select(OutgoingReport.id).where(
+        OutgoingReport.participant_id.in_(keys), OutgoingReport.state.in_(unsent_states)
     )
-    return session.scalar(owed.limit(1)) is not None
+    return session.scalar(unsent_reports.limit(1)) is not None
 
 
-def _erase(session: Session, participant: Participant, study: Study) -> None:
+def _erase_identity(session: Session, participant: Participant, study: Study) -> None:
     # The free text of a note may contain identifying data.
     for table in (LinkVisit, ArrivalAddress, Note):
         session.execute(delete(table).where(table.participant_id == participant.id))
@@ -147,8 +159,8 @@ def _erase(session: Session, participant: Participant, study: Study) -> None:
             Answer.field.in_(study.privacy.identifying_questions),
         )
     )
-    mine = OutgoingReport.participant_id == participant.id
-    session.execute(update(OutgoingReport).where(mine).values(answer=""))
+    is_their_report = OutgoingReport.participant_id == participant.id
+    session.execute(update(OutgoingReport).where(is_their_report).values(answer=""))
     session.execute(
         update(Link).where(Link.id == participant.link_id).values(label="", token=new_reference())
     )

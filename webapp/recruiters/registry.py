@@ -9,7 +9,7 @@ from experiment.plugins import Registry
 from webapp.core.logging import hide_in_log
 from webapp.core.settings import Settings
 from webapp.errors import RunError, WebappError
-from webapp.gate.paying_copy import REMEDY, acting
+from webapp.gate.paying_copy import REMEDY, allow_platform_call
 from webapp.recruiters import capabilities
 from webapp.recruiters.base import PayingRecruiter, Recruiter
 from webapp.recruiters.platform import Platform, PlatformError
@@ -119,7 +119,7 @@ def _by_paying_copy(
 ) -> Callable[..., Any]:
     @wraps(method)
     def call(*values: object, **named: object) -> Any:  # noqa: ANN401 - whatever the method returns
-        with acting(instance) as may_act:
+        with allow_platform_call(instance) as may_act:
             if not may_act:
                 raise PlatformError(
                     "this copy of the installation does not have the right to pay and publish, so "

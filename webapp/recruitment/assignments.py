@@ -28,7 +28,7 @@ from webapp.sessions.assign import free_places
 from webapp.sessions.lease import ACTIVE_STATES
 
 
-def accept(
+def accept_assignment(
     session: Session,
     run: Run,
     participant: Participant,
@@ -55,24 +55,24 @@ def accept(
             already submitted their work.
     """
     worker_id = worker_id or participant.platform_id
-    known = _known(session, worker_id, acceptance)
-    if known is None or known.status not in SUBMITTED_STATUSES:
-        _leave_others(session, participant, acceptance)
-    if known is None:
+    assignment = _find_assignment(session, worker_id, acceptance)
+    if assignment is None or assignment.status not in SUBMITTED_STATUSES:
+        _return_others(session, participant, acceptance)
+    if assignment is None:
         try:
             with session.begin_nested():
-                known = _new(session, run, participant, worker_id, acceptance, now)
+                assignment = _add_assignment(session, run, participant, worker_id, acceptance, now)
         except IntegrityError:
             # The same page was sent twice, and the other request was first.
-            known = _known(session, worker_id, acceptance)
-            if known is None:
+            assignment = _find_assignment(session, worker_id, acceptance)
+            if assignment is None:
                 raise
-    if known.status not in SUBMITTED_STATUSES:
-        known.status = AssignmentStatus.ACTIVE
-    known.participant_id = participant.id
-    known.submit_to = known.submit_to or acceptance.submit_to
+    if assignment.status not in SUBMITTED_STATUSES:
+        assignment.status = AssignmentStatus.ACTIVE
+    assignment.participant_id = participant.id
+    assignment.submit_to = assignment.submit_to or acceptance.submit_to
     session.flush()
-    return known
+    return assignment
 
 
 # Built once, because every end of a visit runs it. A platform may assign an id again that the
@@ -89,7 +89,7 @@ _CURRENT = (
 )
 
 
-def current_assignment(session: Session, participant: Participant) -> Assignment | None:
+def find_current_assignment(session: Session, participant: Participant) -> Assignment | None:
     """Return the participant's present or last assignment; None without one.
 
     A worker who has submitted one cannot work on another.
@@ -97,17 +97,19 @@ def current_assignment(session: Session, participant: Participant) -> Assignment
     return session.scalar(_CURRENT, {"who": participant.id})
 
 
-def is_returning(session: Session, run: Run, platform_id: str | None) -> bool:
+def is_known_participant(session: Session, run: Run, platform_id: str | None) -> bool:
     """Return whether the platform id belongs to an existing participant of the run."""
     if platform_id is None:
         return False
-    known = select(Participant.id).where(
+    query = select(Participant.id).where(
         Participant.run_id == run.id, Participant.platform_id == platform_id
     )
-    return session.scalar(known) is not None
+    return session.scalar(query) is not None
 
 
-def _known(session: Session, worker_id: str | None, acceptance: Acceptance) -> Assignment | None:
+def _find_assignment(
+    session: Session, worker_id: str | None, acceptance: Acceptance
+) -> Assignment | None:
     return session.scalar(
         select(Assignment).where(
             Assignment.platform_id == acceptance.assignment_id,
@@ -116,7 +118,7 @@ def _known(session: Session, worker_id: str | None, acceptance: Acceptance) -> A
     )
 
 
-def _leave_others(session: Session, participant: Participant, acceptance: Acceptance) -> None:
+def _return_others(session: Session, participant: Participant, acceptance: Acceptance) -> None:
     """Mark the participant's other assignments, and others' claims to this one, as returned."""
     others = session.scalars(
         select(Assignment).where(
@@ -128,11 +130,15 @@ def _leave_others(session: Session, participant: Participant, acceptance: Accept
     ).all()
     for other in others:
         if other.status in SUBMITTED_STATUSES:
-            raise taken_part() if other.participant_id == participant.id else _in_use()
+            raise (
+                already_submitted_error()
+                if other.participant_id == participant.id
+                else _assignment_in_use_error()
+            )
         other.status = AssignmentStatus.RETURNED
 
 
-def taken_part() -> RequestError:
+def already_submitted_error() -> RequestError:
     """Return the error for a participant who has already submitted their work."""
     return RequestError(
         gettext(
@@ -144,7 +150,7 @@ def taken_part() -> RequestError:
     )
 
 
-def _in_use() -> RequestError:
+def _assignment_in_use_error() -> RequestError:
     return RequestError(
         gettext("Somebody else has handed in this assignment. Please return it."),
         status=409,
@@ -152,7 +158,7 @@ def _in_use() -> RequestError:
     )
 
 
-def _new(
+def _add_assignment(
     session: Session,
     run: Run,
     participant: Participant,
@@ -189,15 +195,15 @@ def refuse_other_offers(session: Session, run: Run, acceptance: Acceptance) -> N
     offers = session.execute(
         select(Hit.platform_id, Hit.called_at).where(Hit.run_id == run.id)
     ).all()
-    known = {offer_id for offer_id, _ in offers}
+    offer_ids = {offer_id for offer_id, _ in offers}
     # A worker may arrive before the platform's answer to posting the offer.
     is_posting = any(offer_id is None and called_at for offer_id, called_at in offers)
-    if acceptance.hit_id not in known and not is_posting:
+    if acceptance.hit_id not in offer_ids and not is_posting:
         raise other_study(acceptance.offer_parameter)
 
 
-def name_to_work_under(
-    session: Session, run: Run, arrival: Arrival, shown: str | None
+def resolve_participant(
+    session: Session, run: Run, arrival: Arrival, session_ref: str | None
 ) -> tuple[Participant | None, str | None]:
     """Return the participant who continues, or the platform id under which a new one begins.
 
@@ -205,7 +211,7 @@ def name_to_work_under(
         session: An open session.
         run: The run they came to.
         arrival: The link's data.
-        shown: The reference of the participant whose session the browser holds; None without.
+        session_ref: The reference of the participant whose session the browser holds; None without.
 
     Returns:
         The participant, None for a new one; and the new participant's platform id, None if another
@@ -226,29 +232,29 @@ def name_to_work_under(
         if assignment.platform_id == acceptance.assignment_id:
             return participant, worker_id
     for _, participant in rows:
-        if shown is not None and participant.ref == shown:
+        if session_ref is not None and participant.ref == session_ref:
             return participant, worker_id
     if any(assignment.status in SUBMITTED_STATUSES for assignment, _ in rows):
-        raise taken_part()
-    holder = _holder(session, run.id, worker_id)
+        raise already_submitted_error()
+    holder = _find_holder(session, run.id, worker_id)
     return None, worker_id if holder is None else None
 
 
-def refuse_unconfirmed(arrival: Arrival, known: bool | None, *, is_second: bool) -> None:
+def refuse_unconfirmed(arrival: Arrival, is_known: bool | None, *, is_second: bool) -> None:
     """Check that the platform knows an arriving participant.
 
     While the platform does not answer, only the first participant of an id is admitted.
 
     Args:
         arrival: The link's data.
-        known: The platform's answer; None if it does not answer.
+        is_known: The platform's answer; None if it does not answer.
         is_second: Whether this would be a second participant under one id.
 
     Raises:
         ArrivalError: The platform has not sent the participant, or its answer is needed and
             missing.
     """
-    if arrival.acceptance is not None and (known is False or (known is None and is_second)):
+    if arrival.acceptance is not None and (is_known is False or (is_known is None and is_second)):
         raise other_study(arrival.acceptance.offer_parameter)
 
 
@@ -264,33 +270,38 @@ def confirm_claim(
         status: The platform's status of the assignment.
         now: The time.
     """
-    holder = _holder(session, run_id, assignment.worker_id)
+    holder = _find_holder(session, run_id, assignment.worker_id)
     claimant = assignment.participant_id and session.get_one(Participant, assignment.participant_id)
     if not claimant:
         return holder.id if holder else None
     if status not in (*SUBMITTED_STATUSES, *ACTIVE_STATUSES):
         return claimant.id
     if holder is not None and holder.id != claimant.id:
-        if _rows_of(session, Assignment.participant_id == holder.id, SUBMITTED_STATUSES):
+        if _load_assignments(session, Assignment.participant_id == holder.id, SUBMITTED_STATUSES):
             # The worker has submitted another assignment: this is a second session of the same
             # person.
-            give_up(session, claimant)
+            free_participant_place(session, claimant)
             return holder.id
         holder.platform_id = None
         session.flush()
-        give_up(session, holder)
+        free_participant_place(session, holder)
     if claimant.platform_id is None:
         claimant.platform_id = assignment.worker_id
         session.flush()
-    others = Assignment.worker_id == assignment.worker_id, Assignment.participant_id != claimant.id
-    for row in _rows_of(session, Assignment.run_id == run_id, ACTIVE_STATUSES, *others):
+    is_other_claim = (
+        Assignment.worker_id == assignment.worker_id,
+        Assignment.participant_id != claimant.id,
+    )
+    for row in _load_assignments(
+        session, Assignment.run_id == run_id, ACTIVE_STATUSES, *is_other_claim
+    ):
         row.status, row.seen_at = AssignmentStatus.RETURNED, now
         if row.participant_id is not None:
-            give_up(session, session.get_one(Participant, row.participant_id))
+            free_participant_place(session, session.get_one(Participant, row.participant_id))
     return claimant.id
 
 
-def give_up(session: Session, participant: Participant) -> None:
+def free_participant_place(session: Session, participant: Participant) -> None:
     """Free the place of a participant whose claim or assignment is gone.
 
     A finished session keeps its place, unless it has no platform id: its owner would stay unknown.
@@ -302,16 +313,18 @@ def give_up(session: Session, participant: Participant) -> None:
         free_places(session, [participant.id])
 
 
-def _holder(session: Session, run_id: int, worker_id: str) -> Participant | None:
-    named = (Participant.run_id == run_id, Participant.platform_id == worker_id)
-    return session.scalar(select(Participant).where(*named))
+def _find_holder(session: Session, run_id: int, worker_id: str) -> Participant | None:
+    has_worker_id = (Participant.run_id == run_id, Participant.platform_id == worker_id)
+    return session.scalar(select(Participant).where(*has_worker_id))
 
 
-def _rows_of(
+def _load_assignments(
     session: Session,
-    whose: ColumnElement[bool],
+    condition: ColumnElement[bool],
     statuses: tuple[AssignmentStatus, ...],
-    *more: ColumnElement[bool],
+    *further_conditions: ColumnElement[bool],
 ) -> list[Assignment]:
-    found = select(Assignment).where(whose, Assignment.status.in_(statuses), *more)
-    return list(session.scalars(found).all())
+    query = select(Assignment).where(
+        condition, Assignment.status.in_(statuses), *further_conditions
+    )
+    return list(session.scalars(query).all())

@@ -13,12 +13,12 @@ from webapp.recruiters.arrivals import Acceptance
 from webapp.recruiters.endings import Departure
 from webapp.recruiters.platform import Submission
 from webapp.recruiters.statuses import SUBMITTED_STATUSES
-from webapp.recruitment.assignments import current_assignment
+from webapp.recruitment.assignments import find_current_assignment
 from webapp.recruitment.poll import upsert_submission
 from webapp.sessions.link_visits import kept_parameters
 
 
-def departure_of(
+def build_departure(
     session: Session, study: Study, participant: Participant, ending: Ending, receipt: str
 ) -> Departure:
     """Return a participant's departure.
@@ -30,7 +30,7 @@ def departure_of(
         ending: The kind of ending.
         receipt: The text that later identifies the participant.
     """
-    assignment = current_assignment(session, participant)
+    assignment = find_current_assignment(session, participant)
     acceptance = None
     if assignment is not None and assignment.status not in SUBMITTED_STATUSES:
         # If the worker never came, the HIT's id is not needed for submitting.
@@ -42,16 +42,20 @@ def departure_of(
         acceptance=acceptance,
         parameters=kept_parameters(session, participant),
         receipt=receipt,
-        stayed=_stayed(participant),
+        stayed=_measure_stay(participant),
     )
 
 
-def _stayed(participant: Participant) -> timedelta:
-    begun, withdrew = participant.consented_at, participant.withdrawn_at
-    return withdrew - begun if begun is not None and withdrew is not None else timedelta()
+def _measure_stay(participant: Participant) -> timedelta:
+    consented_at, withdrawn_at = participant.consented_at, participant.withdrawn_at
+    return (
+        withdrawn_at - consented_at
+        if consented_at is not None and withdrawn_at is not None
+        else timedelta()
+    )
 
 
-def take_hint(sessions: Sessions, submission: Submission, now: datetime) -> bool:
+def store_submission(sessions: Sessions, submission: Submission, now: datetime) -> bool:
     """Store a platform's news of one assignment, and return whether its offer is ours.
 
     Args:

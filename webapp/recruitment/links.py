@@ -13,11 +13,13 @@ from webapp.recruiters.arrivals import ArrivalError
 from webapp.sessions.lookup import PARAMETER
 
 
-class LinkWantedError(ArrivalError):
+class LinkRequiredError(ArrivalError):
     """The request uses the run's bare address, and the run requires a link or a code."""
 
 
-def followed_link(session: Session, run: Run, given: str, *, required: bool) -> Link | None:
+def find_arrival_link(
+    session: Session, run: Run, token_or_code: str, *, required: bool
+) -> Link | None:
     """Return the link by which a participant arrives; None if the run requires none.
 
     Once links were made for a run, it admits nobody without one.
@@ -25,17 +27,17 @@ def followed_link(session: Session, run: Run, given: str, *, required: bool) -> 
     Args:
         session: An open session.
         run: The run.
-        given: The identifier in the address, or the typed code; empty for neither.
+        token_or_code: The identifier in the address, or the typed code; empty for neither.
         required: Whether the run's recruiter requires a link in any case.
 
     Raises:
         LinkWantedError: A link is required and missing.
         ArrivalError: The link was not made for this run, or is no longer valid.
     """
-    token = re.sub(r"[\s-]", "", given).lower()
+    token = re.sub(r"[\s-]", "", token_or_code).lower()
     if not token:
         if required or _has_links(session, run):
-            raise LinkWantedError(
+            raise LinkRequiredError(
                 gettext("This study is open to those who were given a link or an access code."),
                 code="missing_link",
             )
@@ -55,12 +57,12 @@ def followed_link(session: Session, run: Run, given: str, *, required: bool) -> 
 
 def _has_links(session: Session, run: Run) -> bool:
     connection = session.connection()
-    [(found,)] = _links(connection.dialect).find(connection, run=run.id)
-    return bool(found)
+    [(has_links,)] = _prepare_links_query(connection.dialect).find(connection, run=run.id)
+    return bool(has_links)
 
 
 @cache
-def _links(dialect: Dialect) -> Prepared:
+def _prepare_links_query(dialect: Dialect) -> Prepared:
     """Return the statement that every arrival waits for, built once for each kind of database."""
-    of_run = exists().where(Link.run_id == bindparam("run", type_=Integer))
-    return Prepared(select(of_run), dialect)
+    has_link_of_run = exists().where(Link.run_id == bindparam("run", type_=Integer))
+    return Prepared(select(has_link_of_run), dialect)

@@ -15,7 +15,7 @@ from webapp.runs.runs import find_named_run
 _LONGEST_CHARS = 4000
 
 
-class Whom(StrEnum):
+class Recipients(StrEnum):
     """A selection of participants."""
 
     FINISHED = "finished"
@@ -23,7 +23,7 @@ class Whom(StrEnum):
     EVERYBODY = "everybody"
 
 
-def recipients(session: Session, run_ref: str, whom: Whom) -> dict[str, list[str]]:
+def find_recipients(session: Session, run_ref: str, whom: Recipients) -> dict[str, list[str]]:
     """Return the platform ids of the recipients, by the offer that each took.
 
     Participants who withdrew or asked for erasure are never included.
@@ -38,16 +38,16 @@ def recipients(session: Session, run_ref: str, whom: Whom) -> dict[str, list[str
         .where(Participant.state != State.WITHDRAWN)
         .order_by(Assignment.id)
     ).all()
-    found = defaultdict[str, list[str]](list)
+    workers_by_offer = defaultdict[str, list[str]](list)
     for offer, worker, state in rows:
         finished = state == State.FINISHED
-        wanted = whom is Whom.EVERYBODY or finished is (whom is Whom.FINISHED)
-        if wanted and offer and worker not in found[offer]:
-            found[offer].append(worker)
-    return {offer: people for offer, people in found.items() if people}
+        is_recipient = whom is Recipients.EVERYBODY or finished is (whom is Recipients.FINISHED)
+        if is_recipient and offer and worker not in workers_by_offer[offer]:
+            workers_by_offer[offer].append(worker)
+    return {offer: workers for offer, workers in workers_by_offer.items() if workers}
 
 
-def checked_text(text: str) -> str:
+def check_text(text: str) -> str:
     """Return a message that can be sent.
 
     Raises:
@@ -63,8 +63,8 @@ def checked_text(text: str) -> str:
     return text
 
 
-def send(platform: Messages, by_offer: dict[str, list[str]], text: str) -> int:
+def send_message(platform: Messages, by_offer: dict[str, list[str]], text: str) -> int:
     """Send a message to participants about the offers that they took, and return how many."""
-    for offer, people in by_offer.items():
-        platform.write(offer, people, text)
+    for offer, workers in by_offer.items():
+        platform.write(offer, workers, text)
     return sum(map(len, by_offer.values()))

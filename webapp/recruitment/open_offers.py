@@ -26,7 +26,7 @@ RECRUITMENT = "recruitment"
 
 
 @dataclass(frozen=True, slots=True)
-class MorePlaces:
+class PlaceSources:
     """The sources of missing places (participant slots).
 
     Attributes:
@@ -70,48 +70,50 @@ class LostOffer:
         )
 
 
-def offer_token(run_ref: str, number: int) -> str:
+def compute_offer_token(run_ref: str, number: int) -> str:
     """Return the token of a run's n-th offer, which is the same every time."""
     return hashlib.sha256(f"{run_ref}\x1f{RECRUITMENT}\x1f{number}".encode()).hexdigest()
 
 
-def own_qualification_words(run_ref: str) -> tuple[str, str]:
+def describe_own_qualification(run_ref: str) -> tuple[str, str]:
     """Return name and description of the qualification of a run's past participants."""
     return f"parallax run {run_ref}", TAKEN_PART
 
 
 def find_lost_offers(
-    platform: Platform, run_ref: str, written: int, qualification_id: str | None
+    platform: Platform, run_ref: str, n_stored: int, qualification_id: str | None
 ) -> Iterator[LostOffer]:
     """Yield the run's posted offers that are missing in the database; the platform is only read.
 
     Args:
         platform: The platform of the run, if it is published.
         run_ref: The run.
-        written: How many offers are in the database.
+        n_stored: How many offers are in the database.
         qualification_id: The run's own qualification, if known.
 
     Raises:
         PlatformError: The platform cannot be asked.
     """
     if isinstance(platform, Qualifications) and qualification_id is None:
-        name, _ = own_qualification_words(run_ref)
+        name, _ = describe_own_qualification(run_ref)
         if (qualification_id := platform.find_qualification(name)) is None:
             return  # Every offer would have the qualification.
-    token = offer_token(run_ref, written + 1)
-    while (found := platform.find_posted(token, qualification_id)) is not None:
-        yield LostOffer(token, found, platform.state(found))
-        written += 1
-        token = offer_token(run_ref, written + 1)
+    token = compute_offer_token(run_ref, n_stored + 1)
+    while (offer_id := platform.find_posted(token, qualification_id)) is not None:
+        yield LostOffer(token, offer_id, platform.state(offer_id))
+        n_stored += 1
+        token = compute_offer_token(run_ref, n_stored + 1)
 
 
-def write_down(session: Session, run: Run, lost: LostOffer, now: datetime) -> None:
+def store_lost_offer(session: Session, run: Run, lost: LostOffer, now: datetime) -> None:
     """Add the row of a lost offer, unless it was added meanwhile."""
     if session.scalar(select(Hit.id).where(Hit.token == lost.token)) is None:
         session.add(lost.row(run, now))
 
 
-def offered(states: Mapping[str, OfferState], now: datetime) -> tuple[int, dict[str, int]]:
+def count_offered_places(
+    states: Mapping[str, OfferState], now: datetime
+) -> tuple[int, dict[str, int]]:
     """Return how many places are open, and the free places of each expired offer."""
     open_, expired = 0, dict[str, int]()
     for offer_id, state in states.items():
@@ -123,9 +125,9 @@ def offered(states: Mapping[str, OfferState], now: datetime) -> tuple[int, dict[
     return open_, expired
 
 
-def more_places(
+def find_place_sources(
     platform: Platform, states: Mapping[str, OfferState], expired: Mapping[str, int], missing: int
-) -> MorePlaces:
+) -> PlaceSources:
     """Return the sources of the places that are missing on the platform.
 
     Expired offers come first, as long as they have no more free places than are missing. A platform
@@ -148,17 +150,17 @@ def more_places(
             missing -= available
     missing = max(0, missing)
     if not (missing and states and isinstance(platform, GrowingOffers)):
-        return MorePlaces(reopen, (), 0, missing)
+        return PlaceSources(reopen, (), 0, missing)
     closed = expired.keys() - reopen
-    found = {
+    places_by_offer = {
         offer_id: state.available if offer_id in closed else max(missing, state.revived)
         for offer_id, state in reversed([*states.items()])
     }
-    chosen = min(found, key=found.__getitem__)
+    chosen = min(places_by_offer, key=places_by_offer.__getitem__)
     if chosen in closed:
-        return MorePlaces(reopen | {chosen: found[chosen]}, (), 0, 0)
-    more = found[chosen]
-    return MorePlaces(reopen, ((chosen, states[chosen].places + more),), more, 0)
+        return PlaceSources(reopen | {chosen: places_by_offer[chosen]}, (), 0, 0)
+    added_places = places_by_offer[chosen]
+    return PlaceSources(reopen, ((chosen, states[chosen].places + added_places),), added_places, 0)
 
 
 _TOKEN_CHARS = 20
@@ -168,16 +170,23 @@ Quotas = tuple[tuple[str, int], ...]
 def make_list_links(session: Session, run: Run, now: datetime) -> None:
     """Add the missing links of a run's lists."""
     lists = session.scalars(select(Place.list).where(Place.run_id == run.id).distinct())
-    known = set(session.scalars(select(Link.token).where(Link.run_id == run.id)))
-    for one in sorted(lists):
-        if (token := _token(run.ref, one)) not in known:
-            label = f"list {one}"
+    existing_tokens = set(session.scalars(select(Link.token).where(Link.run_id == run.id)))
+    for list_number in sorted(lists):
+        if (token := _compute_list_token(run.ref, list_number)) not in existing_tokens:
+            label = f"list {list_number}"
             session.add(
-                Link(run_id=run.id, token=token, kind=MULTI, list=one, label=label, made_at=now)
+                Link(
+                    run_id=run.id,
+                    token=token,
+                    kind=MULTI,
+                    list=list_number,
+                    label=label,
+                    made_at=now,
+                )
             )
 
 
-def quotas(
+def compute_quotas(
     run_ref: str,
     link: str,
     platform: Platform,
@@ -195,7 +204,7 @@ def quotas(
         link: The run's address.
         platform: The run's platform, which is asked about each offer.
         posted: The ids of the posted offers.
-        free: The free places of each list, as ``free_places`` returns them.
+        free: The free places of each list, as ``count_free_places`` returns them.
         most: How many places are missing in total.
 
     Raises:
@@ -205,29 +214,29 @@ def quotas(
     if isinstance(platform, ListQuotas):
         for offer in posted:
             offered.update(platform.list_places(offer))
-    found = list[tuple[str, int]]()
-    for one, needed in sorted(free.items()):
-        address = f"{link}?{PARAMETER}={_token(run_ref, one)}"
+    quotas_by_address = list[tuple[str, int]]()
+    for list_number, needed in sorted(free.items()):
+        address = f"{link}?{PARAMETER}={_compute_list_token(run_ref, list_number)}"
         n = max(0, min(needed - offered[address], most))
         most -= n
         if n:
-            found.append((address, n))
-    return tuple(found)
+            quotas_by_address.append((address, n))
+    return tuple(quotas_by_address)
 
 
-def free_places(session: Session, run: Run) -> Mapping[int, int]:
+def count_free_places(session: Session, run: Run) -> Mapping[int, int]:
     """Return how many places of each list no active or finished participant holds."""
-    held = (State.WORKING, State.ANSWERED, State.FINISHED)
+    holding_states = (State.WORKING, State.ANSWERED, State.FINISHED)
     rows = session.execute(
         select(Place.list, func.count())
         .outerjoin(Participant, Participant.id == Place.participant_id)
         .where(Place.run_id == run.id)
-        .where(Participant.id.is_(None) | Participant.state.not_in(held))
+        .where(Participant.id.is_(None) | Participant.state.not_in(holding_states))
         .group_by(Place.list)
     )
     return dict(rows.all())
 
 
-def _token(run_ref: str, one: int) -> str:
-    drawn = hashlib.sha256(f"{run_ref}\x1flist\x1f{one}".encode()).hexdigest()
-    return drawn[:_TOKEN_CHARS]
+def _compute_list_token(run_ref: str, list_number: int) -> str:
+    digest = hashlib.sha256(f"{run_ref}\x1flist\x1f{list_number}".encode()).hexdigest()
+    return digest[:_TOKEN_CHARS]

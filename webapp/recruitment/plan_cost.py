@@ -17,7 +17,7 @@ from webapp.runs import second_person
 from webapp.runs.runs import find_named_run
 
 
-def cost_rows(plan: PublishPlan, platform: Platform) -> tuple[tuple[str, str], ...]:
+def list_cost_rows(plan: PublishPlan, platform: Platform) -> tuple[tuple[str, str], ...]:
     """Return the rows of the offer and its maximum cost, each with a label."""
     sizes = Counter(offer.places for offer in plan.offers)
     offers = ", ".join(f"{number} of {places}" for places, number in sizes.items()) or "none"
@@ -39,7 +39,7 @@ def cost_rows(plan: PublishPlan, platform: Platform) -> tuple[tuple[str, str], .
     )
 
 
-def audience_rows(plan: PublishPlan, platform: Platform) -> tuple[tuple[str, str], ...]:
+def list_audience_rows(plan: PublishPlan, platform: Platform) -> tuple[tuple[str, str], ...]:
     """Return how many people could find the offers now, if the platform tells it.
 
     The number changes by the hour, so it is not part of the confirmed plan.
@@ -47,15 +47,15 @@ def audience_rows(plan: PublishPlan, platform: Platform) -> tuple[tuple[str, str
     if not isinstance(platform, CountedAudience):
         return ()
     count = platform.eligible(plan.task)
-    shown = (
-        "not told: fewer than the platform tells, or a filter set"
+    phrase = (
+        "not available: too few for the platform to report, or a filter set is used"
         if count is None
         else f"{count:,}"
     )
-    return (("people who could take part now", shown),)
+    return (("people who could take part now", phrase),)
 
 
-def refuse_one_person(
+def require_second_person(
     sessions: Sessions, plan: PublishPlan, platform: Platform, *, by: str, now: datetime
 ) -> None:
     """Check that a second person requested the publication, if the study requires it.
@@ -63,20 +63,20 @@ def refuse_one_person(
     Raises:
         SecondPersonError: Nobody else has requested it, so nothing may be published.
     """
-    digest, cost = digest_of(plan, platform), plan.cost
-    told = f"places to be offered for {in_words(cost.total_minor, cost.currency)}"
+    digest, cost = compute_digest(plan, platform), plan.cost
+    summary = f"places to be offered for {in_words(cost.total_minor, cost.currency)}"
     with reading(sessions) as session:
         run = find_named_run(session, plan.run_ref)
-    wanted = second_person.GuardedRequest(run, plan.study, "publishing", digest, told, by, now)
-    second_person.check_second_person(sessions, wanted)
+    request = second_person.GuardedRequest(run, plan.study, "publishing", digest, summary, by, now)
+    second_person.check_second_person(sessions, request)
 
 
-def digest_of(plan: PublishPlan, platform: Platform) -> str:
+def compute_digest(plan: PublishPlan, platform: Platform) -> str:
     """Return a digest that changes with the plan's offers and cost."""
-    return hashlib.sha256(repr(cost_rows(plan, platform)).encode()).hexdigest()
+    return hashlib.sha256(repr(list_cost_rows(plan, platform)).encode()).hexdigest()
 
 
-def refuse_too_dear(plan: PublishPlan, platform: Platform) -> None:
+def refuse_insufficient_balance(plan: PublishPlan, platform: Platform) -> None:
     """Check that the balance covers the plan.
 
     Raises:
@@ -88,11 +88,11 @@ def refuse_too_dear(plan: PublishPlan, platform: Platform) -> None:
             f"the balance of {in_words(balance_minor, plan.cost.currency)} is too small",
             where=f"run {plan.run_ref}",
             expected=f"at least {in_words(plan.cost.total_minor, plan.cost.currency)}",
-            remedy="Nothing was published. Add money on the platform first",
+            remedy="Nothing was published. Add money on the platform and try again",
         )
 
 
-def limits_of(settings: Settings, currency: str) -> Limits:
+def read_limits(settings: Settings, currency: str) -> Limits:
     """Return the limits in one currency.
 
     Raises:
@@ -100,22 +100,22 @@ def limits_of(settings: Settings, currency: str) -> Limits:
     """
     return Limits(
         Caps(
-            _in(currency, "most_per_participant", settings.most_per_participant),
-            _in(currency, "most_per_run", settings.most_per_run),
+            _find_amount(currency, "most_per_participant", settings.most_per_participant),
+            _find_amount(currency, "most_per_run", settings.most_per_run),
             currency,
         ),
-        _in(currency, "least_per_hour", settings.least_per_hour),
-        _in(currency, "most_per_hour", settings.most_per_hour),
+        _find_amount(currency, "least_per_hour", settings.least_per_hour),
+        _find_amount(currency, "most_per_hour", settings.most_per_hour),
     )
 
 
-def _in(currency: str, name: str, value: str) -> int:
-    known = amounts(value)
-    if currency not in known:
+def _find_amount(currency: str, name: str, value: str) -> int:
+    by_currency = amounts(value)
+    if currency not in by_currency:
         raise RunError(
             f"the setting {name} has no amount in {currency}",
             where=f'{name} = "{value}"',
             expected=f"an amount in {currency} as well",
             remedy=f'Add one, such as: {name} = "{value}, 10 {currency}"',
         )
-    return known[currency]
+    return by_currency[currency]

@@ -26,13 +26,15 @@ from webapp.recruiters.statuses import (
     SUBMITTED_STATUSES,
     AssignmentStatus,
 )
-from webapp.recruitment.assignments import confirm_claim, give_up
-from webapp.recruitment.publish import published
+from webapp.recruitment.assignments import confirm_claim, free_participant_place
+from webapp.recruitment.publish import require_recruitment
 from webapp.recruitment.reports import ReportState
 from webapp.runs.runs import find_named_run, load_launched_study
 
 
-def part_paid_minor(session: Session, assignment: Assignment, submission: Submission) -> int | None:
+def find_partial_pay_minor(
+    session: Session, assignment: Assignment, submission: Submission
+) -> int | None:
     """Return the amount paid for an assignment without bonuses, in minor units.
 
     For a participant who withdrew, and whose submission our server completed with the study's
@@ -46,15 +48,15 @@ def part_paid_minor(session: Session, assignment: Assignment, submission: Submis
     Returns:
         None if the amount follows from the status and the reward, or is unknown.
     """
-    in_part = submission.status is AssignmentStatus.PARTIALLY_APPROVED
-    if submission.paid_minor is not None or not in_part or assignment.participant_id is None:
+    is_partial = submission.status is AssignmentStatus.PARTIALLY_APPROVED
+    if submission.paid_minor is not None or not is_partial or assignment.participant_id is None:
         return submission.paid_minor
-    ours = select(OutgoingReport.id).where(
+    completed_by_us = select(OutgoingReport.id).where(
         OutgoingReport.participant_id == assignment.participant_id,
         OutgoingReport.ending == Ending.WITHDRAWN,
         OutgoingReport.state == ReportState.DONE,
     )
-    if session.scalar(ours) is None:
+    if session.scalar(completed_by_us) is None:
         return None
     run = session.get_one(Run, assignment.run_id)
     return load_launched_study(session, run).withdrawn_minor or None
@@ -63,7 +65,7 @@ def part_paid_minor(session: Session, assignment: Assignment, submission: Submis
 _RECEIPT = "receipt"
 _LONGEST_RECEIPT = 200
 # After this many unanswered HITs in a row, the rest waits for the next poll.
-_AWAY_AFTER = 3
+_MAX_UNANSWERED = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +85,7 @@ class PollResult:
     refused: int
 
 
-def poll(sessions: Sessions, platform: Platform, run_ref: str, now: datetime) -> PollResult:
+def poll_run(sessions: Sessions, platform: Platform, run_ref: str, now: datetime) -> PollResult:
     """Update our records of a run's assignments from the platform.
 
     If a HIT's call fails, the other HITs are still polled; the failure is raised at the end. After
@@ -97,7 +99,7 @@ def poll(sessions: Sessions, platform: Platform, run_ref: str, now: datetime) ->
     failure: PlatformError | None = None
     granted = refused = unanswered = 0
     try:
-        granted, refused = _grant(sessions, platform, run_ref, now)
+        granted, refused = _grant_qualification(sessions, platform, run_ref, now)
     except PlatformError as error:
         failure = error
     with reading(sessions) as session:
@@ -112,7 +114,7 @@ def poll(sessions: Sessions, platform: Platform, run_ref: str, now: datetime) ->
         except PlatformError as error:
             failure = failure or error
             unanswered = unanswered + 1 if isinstance(error, PlatformUnreachable) else 0
-            if unanswered == _AWAY_AFTER:
+            if unanswered == _MAX_UNANSWERED:
                 break
     if failure is not None:
         raise failure
@@ -126,13 +128,13 @@ def _poll_hit(
     assert hit.platform_id is not None
     # The order matters: an assignment accepted before the platform counted, and neither counted nor
     # in the list fetched after that, was returned.
-    accepted = _accepted(sessions, hit)
+    accepted = _load_accepted_ids(sessions, hit)
     state = None if platform.tells_every_status else platform.state(hit.platform_id)
     submissions = list(platform.submissions(hit.platform_id))
     with sessions.begin() as session:
         changes = [upsert_submission(session, hit, each, now) for each in submissions]
         if state is not None:
-            returned = _give_back(session, hit, accepted, state, now)
+            returned = _mark_returned(session, hit, accepted, state, now)
             changes += [RETURNED_STATUSES] * returned
     return changes
 
@@ -147,8 +149,11 @@ def upsert_submission(
     Returns:
         ``SUBMITTED_STATUSES`` or ``RETURNED_STATUSES`` for a new status of that kind, else nothing.
     """
-    gone = forgotten_id(submission.assignment_id, submission.worker_id)
-    if session.scalar(select(Assignment.id).where(Assignment.platform_id == gone)) is not None:
+    forgotten_key = forgotten_id(submission.assignment_id, submission.worker_id)
+    if (
+        session.scalar(select(Assignment.id).where(Assignment.platform_id == forgotten_key))
+        is not None
+    ):
         return ()
     rows = session.scalars(
         select(Assignment)
@@ -159,7 +164,7 @@ def upsert_submission(
     for row in rows:
         if row is not assignment and row.status in ACTIVE_STATUSES:
             row.status, row.seen_at = AssignmentStatus.RETURNED, now
-            _free(session, row)
+            _free_place(session, row)
     if assignment is None:
         assignment = Assignment(
             run_id=hit.run_id,
@@ -171,25 +176,25 @@ def upsert_submission(
             receipt="",
         )
         session.add(assignment)
-    before = assignment.status
+    earlier_status = assignment.status
     assignment.hit_id = hit.id
     assignment.participant_id = confirm_claim(
         session, hit.run_id, assignment, submission.status, now
     )
     assignment.status, assignment.submitted_at = submission.status, submission.submitted_at
-    assignment.paid_minor = part_paid_minor(session, assignment, submission)
+    assignment.paid_minor = find_partial_pay_minor(session, assignment, submission)
     assignment.receipt = submission.fields.get(_RECEIPT, "")[:_LONGEST_RECEIPT]
     assignment.seen_at = now
     session.flush()
     for change in (SUBMITTED_STATUSES, RETURNED_STATUSES):
-        if submission.status in change and before not in change:
+        if submission.status in change and earlier_status not in change:
             if change is RETURNED_STATUSES:
-                _free(session, assignment)
+                _free_place(session, assignment)
             return change
     return ()
 
 
-def _accepted(sessions: Sessions, hit: Hit) -> Sequence[int]:
+def _load_accepted_ids(sessions: Sessions, hit: Hit) -> Sequence[int]:
     with reading(sessions) as session:
         return session.scalars(
             select(Assignment.id).where(
@@ -198,7 +203,7 @@ def _accepted(sessions: Sessions, hit: Hit) -> Sequence[int]:
         ).all()
 
 
-def _give_back(
+def _mark_returned(
     session: Session, hit: Hit, accepted: Sequence[int], state: OfferState, now: datetime
 ) -> int:
     """Mark returned and timed-out assignments, free their places, and return how many.
@@ -206,37 +211,39 @@ def _give_back(
     A platform that reports only submissions tells neither; an assignment whose time must be over
     counts as timed out.
     """
-    latest = _latest(session, session.get_one(Run, hit.run_id), now)
-    still = session.scalars(
+    latest_acceptance = _compute_latest_acceptance(session, session.get_one(Run, hit.run_id), now)
+    still_active = session.scalars(
         select(Assignment)
         .where(Assignment.id.in_(accepted), Assignment.status.in_(ACTIVE_STATUSES))
         .with_for_update()
     ).all()
-    given_back = [a for a in still if state.pending == 0 or a.accepted_at < latest]
-    for assignment in given_back:
-        is_over = assignment.accepted_at < latest
+    returned = [a for a in still_active if state.pending == 0 or a.accepted_at < latest_acceptance]
+    for assignment in returned:
+        is_over = assignment.accepted_at < latest_acceptance
         assignment.status = AssignmentStatus.TIMED_OUT if is_over else AssignmentStatus.RETURNED
         assignment.seen_at = now
-        _free(session, assignment)
+        _free_place(session, assignment)
     session.flush()
-    return len(given_back)
+    return len(returned)
 
 
-def _latest(session: Session, run: Run, now: datetime) -> datetime:
+def _compute_latest_acceptance(session: Session, run: Run, now: datetime) -> datetime:
     """Return the latest acceptance time, by our records, at which the time limit is over now."""
     terms = load_launched_study(session, run).recruitment
     return now - timedelta(minutes=terms.duration_minutes if terms else 0)
 
 
-def _free(session: Session, assignment: Assignment) -> None:
+def _free_place(session: Session, assignment: Assignment) -> None:
     participant = session.scalar(
         select(Participant).where(Participant.id == assignment.participant_id).with_for_update()
     )
     if participant is not None:
-        give_up(session, participant)
+        free_participant_place(session, participant)
 
 
-def _grant(sessions: Sessions, platform: Platform, run_ref: str, now: datetime) -> tuple[int, int]:
+def _grant_qualification(
+    sessions: Sessions, platform: Platform, run_ref: str, now: datetime
+) -> tuple[int, int]:
     """Give workers who submitted the qualification that keeps them from taking part again.
 
     Returns:
@@ -244,8 +251,8 @@ def _grant(sessions: Sessions, platform: Platform, run_ref: str, now: datetime) 
     """
     with reading(sessions) as session:
         run = find_named_run(session, run_ref)
-        recruitment = published(session, run, platform.endpoint)
-        waiting = session.execute(
+        recruitment = require_recruitment(session, run, platform.endpoint)
+        candidates = session.execute(
             select(Assignment.id, Assignment.worker_id).where(
                 Assignment.run_id == run.id,
                 Assignment.granted_at.is_(None),
@@ -258,7 +265,7 @@ def _grant(sessions: Sessions, platform: Platform, run_ref: str, now: datetime) 
     if recruitment.qualification_id is None or not isinstance(platform, Qualifications):
         return 0, 0
     refused = 0
-    for key, worker_id in waiting:
+    for key, worker_id in candidates:
         try:
             platform.grant(recruitment.qualification_id, worker_id)
         except PlatformUnreachable:
@@ -270,4 +277,4 @@ def _grant(sessions: Sessions, platform: Platform, run_ref: str, now: datetime) 
             continue
         with sessions.begin() as session:
             session.get_one(Assignment, key).granted_at = now
-    return len(waiting) - refused, refused
+    return len(candidates) - refused, refused

@@ -8,7 +8,7 @@ from statistics import median
 from webapp.database.engine import Sessions, reading
 from webapp.recruiters.platform import OfferState, Platform, Submission
 from webapp.recruiters.statuses import RETURNED_STATUSES, SUBMITTED_STATUSES, AssignmentStatus
-from webapp.recruitment.publish import move_expiry, published, recruitment_hits
+from webapp.recruitment.publish import load_recruitment_hits, move_expiry, require_recruitment
 from webapp.runs.runs import find_named_run
 
 
@@ -33,16 +33,18 @@ class Progress:
         return round(reward_minor * 60 / self.median_minutes) if self.median_minutes else None
 
 
-def progress_of(submissions: Iterable[Submission]) -> Progress:
+def compute_progress(submissions: Iterable[Submission]) -> Progress:
     """Return the figures of a run's submissions; durations of screened-out workers are ignored."""
-    there = list(submissions)
-    ended = [each for each in there if each.status in SUBMITTED_STATUSES]
-    minutes = [
-        (each.submitted_at - each.accepted_at).total_seconds() / 60
-        for each in ended
-        if each.submitted_at and each.status is not AssignmentStatus.SCREENED_OUT
+    all_submissions = list(submissions)
+    ended = [
+        submission for submission in all_submissions if submission.status in SUBMITTED_STATUSES
     ]
-    returned = sum(each.status in RETURNED_STATUSES for each in there)
+    minutes = [
+        (submission.submitted_at - submission.accepted_at).total_seconds() / 60
+        for submission in ended
+        if submission.submitted_at and submission.status is not AssignmentStatus.SCREENED_OUT
+    ]
+    returned = sum(submission.status in RETURNED_STATUSES for submission in all_submissions)
     return Progress(
         handed_in=len(ended),
         median_minutes=median(minutes) if minutes else None,
@@ -51,7 +53,7 @@ def progress_of(submissions: Iterable[Submission]) -> Progress:
     )
 
 
-def hit_states(
+def load_hit_states(
     sessions: Sessions, platform: Platform, run_ref: str
 ) -> Iterator[tuple[str, OfferState]]:
     """Yield each posted HIT of a run, and its progress.
@@ -61,27 +63,31 @@ def hit_states(
     """
     with reading(sessions) as session:
         run = find_named_run(session, run_ref)
-        published(session, run, platform.endpoint)
-        hits = recruitment_hits(session, run)
+        require_recruitment(session, run, platform.endpoint)
+        hits = load_recruitment_hits(session, run)
     for hit in hits:
         if hit.platform_id is not None:
             yield hit.platform_id, platform.state(hit.platform_id)
 
 
-def pause(sessions: Sessions, platform: Platform, run_ref: str, now: datetime) -> int:
+def pause_run(sessions: Sessions, platform: Platform, run_ref: str, now: datetime) -> int:
     """Hide a run from workers, and return how many HITs that ended."""
-    return _move(sessions, platform, run_ref, now, now)
+    return _move_expiries(sessions, platform, run_ref, now, now)
 
 
-def extend(
+def extend_run(
     sessions: Sessions, platform: Platform, run_ref: str, until: datetime, now: datetime
 ) -> int:
     """Keep a run's open HITs visible to workers until then, and return how many there are."""
-    return _move(sessions, platform, run_ref, until, now)
+    return _move_expiries(sessions, platform, run_ref, until, now)
 
 
-def _move(sessions: Sessions, platform: Platform, run_ref: str, at: datetime, now: datetime) -> int:
-    found = [id_ for id_, state in hit_states(sessions, platform, run_ref) if state.is_open(now)]
-    for hit_id in found:
+def _move_expiries(
+    sessions: Sessions, platform: Platform, run_ref: str, at: datetime, now: datetime
+) -> int:
+    open_hits = [
+        id_ for id_, state in load_hit_states(sessions, platform, run_ref) if state.is_open(now)
+    ]
+    for hit_id in open_hits:
         move_expiry(sessions, platform, hit_id, at)
-    return len(found)
+    return len(open_hits)

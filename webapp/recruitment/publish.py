@@ -20,7 +20,7 @@ from webapp.core.clock import Clock
 from webapp.database.engine import Sessions, reading
 from webapp.database.models import Hit, Recruitment, Run
 from webapp.errors import RunError
-from webapp.gate.gate import ledger_begun, ledger_written, refuse
+from webapp.gate.gate import begin_ledger_entry, refuse_if_blocked, store_ledger_state
 from webapp.gate.installation import Operation
 from webapp.recruiters.capabilities import (
     Drafts,
@@ -34,35 +34,35 @@ from webapp.recruitment.open_offers import (
     RECRUITMENT,
     LostOffer,
     Quotas,
+    compute_offer_token,
+    compute_quotas,
+    count_free_places,
+    count_offered_places,
+    describe_own_qualification,
     find_lost_offers,
-    free_places,
+    find_place_sources,
     make_list_links,
-    more_places,
-    offer_token,
-    offered,
-    own_qualification_words,
-    quotas,
-    write_down,
+    store_lost_offer,
 )
 from webapp.recruitment.terms import (
-    account_of,
-    earlier_offers,
-    lifetime_of,
-    offer_of,
-    parts_before,
-    qualifications,
-    refuse_another_reward,
-    refuse_elsewhere,
+    build_offer,
+    build_task,
+    count_unfilled_places,
+    find_earlier_offers,
+    find_qualifications,
+    find_required_parts,
+    get_account,
+    get_lifetime,
+    get_terms,
+    refuse_changed_reward,
     refuse_other_account,
     refuse_other_currency,
+    refuse_other_endpoint,
     refuse_unpublishable,
-    task_of,
-    terms_of,
-    unfilled_places,
 )
 from webapp.runs.runs import find_named_run, load_launched_study
 
-_YET_TO_BE_MADE = "(the id of the qualification)"
+_PENDING_QUALIFICATION = "(the id of the qualification)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +104,7 @@ class PublishPlan:
         return not (self.reopen or self.grow or self.lost or self.offers)
 
 
-def draft(
+def draft_plan(
     sessions: Sessions, platform: Platform, run_ref: str, link: str, now: datetime
 ) -> PublishPlan:
     """Return the plan of a publication; the platform is only read.
@@ -113,65 +113,72 @@ def draft(
         RunError: The run may not be published there.
         PlatformError: The platform cannot report the progress of the run's HITs.
     """
-    plan, posted = _draft(sessions, platform, run_ref, link, now)
+    plan, posted = _draft_without_quotas(sessions, platform, run_ref, link, now)
     if not plan.task.list_quotas:
         return plan
     with reading(sessions) as session:
-        free = free_places(session, find_named_run(session, run_ref))
-    by_list = quotas(run_ref, link, platform, posted, free, plan.unfilled - plan.open)
-    places = sum(n for _, n in by_list)
-    offers = [replace(each, places=places, quotas=by_list) for each in plan.offers[:1] if by_list]
-    grow = plan.grow if by_list else ()
-    return replace(plan, quotas=by_list, offers=tuple(offers), grow=grow)
+        free = count_free_places(session, find_named_run(session, run_ref))
+    list_quotas = compute_quotas(run_ref, link, platform, posted, free, plan.unfilled - plan.open)
+    places = sum(n for _, n in list_quotas)
+    offers = [
+        replace(each, places=places, quotas=list_quotas) for each in plan.offers[:1] if list_quotas
+    ]
+    grow = plan.grow if list_quotas else ()
+    return replace(plan, quotas=list_quotas, offers=tuple(offers), grow=grow)
 
 
-def _draft(
+def _draft_without_quotas(
     sessions: Sessions, platform: Platform, run_ref: str, link: str, now: datetime
 ) -> tuple[PublishPlan, list[str]]:
     """Return the plan without list quotas, and the offers that were posted."""
     with reading(sessions) as session:
         run = find_named_run(session, run_ref)
         study = load_launched_study(session, run)
-        terms = terms_of(study)
-        recruitment = recruitment_of(session, run)
+        terms = get_terms(study)
+        recruitment = find_recruitment(session, run)
         refuse_unpublishable(run, platform.endpoint, link, recruitment)
-        refuse_other_account(run, recruitment, account_of(platform))
+        refuse_other_account(run, recruitment, get_account(platform))
         refuse_other_currency(study, platform)
-        hits = recruitment_hits(session, run)
-        unfilled = unfilled_places(session, run)
-        not_again = qualifications(session, run, study, platform.endpoint)
-        not_of = earlier_offers(session, run, study, platform.endpoint)
-        one_of = parts_before(session, study, platform.endpoint)
-    own = recruitment.qualification_id if recruitment is not None else None
-    is_new = isinstance(platform, Qualifications) and own is None
+        hits = load_recruitment_hits(session, run)
+        unfilled = count_unfilled_places(session, run)
+        not_again = find_qualifications(session, run, study, platform.endpoint)
+        not_of = find_earlier_offers(session, run, study, platform.endpoint)
+        one_of = find_required_parts(session, study, platform.endpoint)
+    own_qualification = recruitment.qualification_id if recruitment is not None else None
+    is_new = isinstance(platform, Qualifications) and own_qualification is None
     if is_new:
-        not_again.append(_YET_TO_BE_MADE)
-    waiting = [(hit.places, hit.token) for hit in hits if hit.posted_at is None]
-    lost = tuple(find_lost_offers(platform, run_ref, len(hits), own))
+        not_again.append(_PENDING_QUALIFICATION)
+    unposted = [(hit.places, hit.token) for hit in hits if hit.posted_at is None]
+    lost = tuple(find_lost_offers(platform, run_ref, len(hits), own_qualification))
     posted = [hit.platform_id for hit in hits if hit.platform_id and hit.posted_at]
     posted += [each.offer_id for each in lost]
     states = {hit_id: platform.state(hit_id) for hit_id in posted}
-    open_, expired = offered(states, now)
-    missing = unfilled - open_ - sum(places for places, _ in waiting)
-    more = more_places(platform, states, expired, missing)
-    for hit_id in (*more.reopen, *dict(more.grow)):
+    open_, expired = count_offered_places(states, now)
+    missing = unfilled - open_ - sum(places for places, _ in unposted)
+    sources = find_place_sources(platform, states, expired, missing)
+    for hit_id in (*sources.reopen, *dict(sources.grow)):
         _refuse_more_places(study, f"run {run_ref}, offer {hit_id}", states[hit_id])
-    sizes = split_places(more.post, platform.most_places)
-    written = len(hits) + len(lost)
-    new = [(places, offer_token(run_ref, written + n)) for n, places in enumerate(sizes, start=1)]
-    offers = tuple(offer_of(terms, link, places, token) for places, token in (*waiting, *new))
-    task = task_of(study, not_again=not_again, not_of=not_of, one_of=one_of)
-    sizes = [*more.reopen.values(), more.grown, *(offer.places for offer in offers)]
+    sizes = split_places(sources.post, platform.most_places)
+    n_stored = len(hits) + len(lost)
+    new_offers = [
+        (places, compute_offer_token(run_ref, n_stored + n))
+        for n, places in enumerate(sizes, start=1)
+    ]
+    offers = tuple(
+        build_offer(terms, link, places, token) for places, token in (*unposted, *new_offers)
+    )
+    task = build_task(study, not_again=not_again, not_of=not_of, one_of=one_of)
+    sizes = [*sources.reopen.values(), sources.grown, *(offer.places for offer in offers)]
     fees = partial(platform.fees_minor, audience=task.audience)
     plan = PublishPlan(
         run_ref=run_ref,
         study=study,
-        qualification=own_qualification_words(run_ref) if is_new else None,
+        qualification=describe_own_qualification(run_ref) if is_new else None,
         task=task,
         unfilled=unfilled,
         open=open_,
-        reopen=tuple(more.reopen),
-        grow=more.grow,
+        reopen=tuple(sources.reopen),
+        grow=sources.grow,
         lost=lost,
         offers=offers,
         cost=cost(
@@ -190,7 +197,7 @@ def _refuse_more_places(study: Study, where: str, state: OfferState) -> None:
     Raises:
         RunError: The reward was changed on the platform.
     """
-    refuse_another_reward(
+    refuse_changed_reward(
         study,
         where,
         state.reward_minor,
@@ -200,7 +207,7 @@ def _refuse_more_places(study: Study, where: str, state: OfferState) -> None:
     )
 
 
-def publish(
+def carry_out_plan(
     sessions: Sessions, platform: Platform, plan: PublishPlan, now: Clock
 ) -> Iterator[tuple[str, int]]:
     """Carry out a plan, and yield the id and the free places of each posted offer.
@@ -210,11 +217,11 @@ def publish(
         GateError: A fault blocks publishing until it is repaired.
     """
     with reading(sessions) as session:
-        refuse(Operation.PUBLISH, session.connection())
-    _record_hits(sessions, platform, account_of(platform), plan, now())
+        refuse_if_blocked(Operation.PUBLISH, session.connection())
+    _record_hits(sessions, platform, get_account(platform), plan, now())
     with reading(sessions) as session:
-        ledger_written(session.connection())
-    own_qualification = _own_qualification(sessions, platform, plan.run_ref)
+        store_ledger_state(session.connection())
+    own_qualification = _ensure_own_qualification(sessions, platform, plan.run_ref)
     opened = dict.fromkeys((*plan.reopen, *dict(plan.grow)))
     if isinstance(platform, Drafts):
         # An offer that was added to the database but never launched is still closed. The plan's
@@ -226,38 +233,38 @@ def publish(
             state = platform.state(lost.offer_id)
             yield lost.offer_id, state.available if state.is_open(now()) else 0
     for hit_id in plan.reopen:
-        move_expiry(sessions, platform, hit_id, now() + lifetime_of(terms_of(plan.study)))
+        move_expiry(sessions, platform, hit_id, now() + get_lifetime(get_terms(plan.study)))
         yield hit_id, platform.state(hit_id).available
     for offer_id, places in plan.grow:
-        yield offer_id, _grow(sessions, platform, offer_id, places, plan.quotas)
-    lacking = [own_qualification or id_ if id_ == _YET_TO_BE_MADE else id_
+        yield offer_id, _grow_offer(sessions, platform, offer_id, places, plan.quotas)
+    lacking = [own_qualification or id_ if id_ == _PENDING_QUALIFICATION else id_
                for id_ in plan.task.audience.lacking]  # fmt: skip
     task = replace(plan.task, audience=replace(plan.task.audience, lacking=tuple(lacking)))
     for offer in plan.offers:
         yield post_hit(sessions, platform, task, own_qualification, offer, now), offer.places
 
 
-def published(session: Session, run: Run, endpoint: str) -> Recruitment:
+def require_recruitment(session: Session, run: Run, endpoint: str) -> Recruitment:
     """Return where a run was published.
 
     Raises:
         RunError: It was not published, or was published elsewhere.
     """
-    recruitment = recruitment_of(session, run)
+    recruitment = find_recruitment(session, run)
     if recruitment is None:
         raise RunError(
             f'the run "{run.ref}" is not published', remedy=f"parallax publish {run.ref}"
         )
-    refuse_elsewhere(run, recruitment, endpoint)
+    refuse_other_endpoint(run, recruitment, endpoint)
     return recruitment
 
 
-def recruitment_of(session: Session, run: Run) -> Recruitment | None:
+def find_recruitment(session: Session, run: Run) -> Recruitment | None:
     """Return where a run was published; None if it was not."""
     return session.scalar(select(Recruitment).where(Recruitment.run_id == run.id))
 
 
-def recruitment_hits(session: Session, run: Run) -> Sequence[Hit]:
+def load_recruitment_hits(session: Session, run: Run) -> Sequence[Hit]:
     """Return the HITs of a run, in the order they were made."""
     return session.scalars(
         select(Hit).where(Hit.run_id == run.id, Hit.purpose == RECRUITMENT).order_by(Hit.id)
@@ -276,11 +283,11 @@ def _record_hits(
     sessions: Sessions, platform: Platform, account: str | None, plan: PublishPlan, now: datetime
 ) -> None:
     with sessions.begin() as session:
-        ledger_begun(session.connection())
+        begin_ledger_entry(session.connection())
         run = find_named_run(session, plan.run_ref)
         # Lock against a simultaneous publication: the second finds the first's rows and adds none.
         session.execute(select(Run.id).where(Run.id == run.id).with_for_update())
-        recruitment = recruitment_of(session, run)
+        recruitment = find_recruitment(session, run)
         if recruitment is None:
             recruitment = Recruitment(run_id=run.id, endpoint=platform.endpoint, published_at=now)
             session.add(recruitment)
@@ -290,20 +297,20 @@ def _record_hits(
         if plan.task.list_quotas:
             make_list_links(session, run, now)
         for lost in plan.lost:
-            write_down(session, run, lost, now)
-        written = {hit.token for hit in recruitment_hits(session, run)}
+            store_lost_offer(session, run, lost, now)
+        stored_tokens = {hit.token for hit in load_recruitment_hits(session, run)}
         session.add_all(
             Hit(run_id=run.id, token=offer.token, purpose=RECRUITMENT, places=offer.places)
             for offer in plan.offers
-            if offer.token not in written
+            if offer.token not in stored_tokens
         )
 
 
-def _grow(
-    sessions: Sessions, platform: Platform, offer_id: str, places: int, by_list: Quotas
+def _grow_offer(
+    sessions: Sessions, platform: Platform, offer_id: str, places: int, list_quotas: Quotas
 ) -> int:
-    if by_list and isinstance(platform, ListQuotas):
-        platform.grow_lists(offer_id, by_list)
+    if list_quotas and isinstance(platform, ListQuotas):
+        platform.grow_lists(offer_id, list_quotas)
         places = platform.state(offer_id).places
     else:
         assert isinstance(platform, GrowingOffers)
@@ -313,19 +320,19 @@ def _grow(
     return platform.state(offer_id).available
 
 
-def _own_qualification(sessions: Sessions, platform: Platform, run_ref: str) -> str | None:
+def _ensure_own_qualification(sessions: Sessions, platform: Platform, run_ref: str) -> str | None:
     if not isinstance(platform, Qualifications):
         return None
     with reading(sessions) as session:
-        known = recruitment_of(session, find_named_run(session, run_ref))
+        known = find_recruitment(session, find_named_run(session, run_ref))
         if known is not None and known.qualification_id is not None:
             return known.qualification_id
-    made = platform.make_qualification(*own_qualification_words(run_ref))
+    qualification_id = platform.make_qualification(*describe_own_qualification(run_ref))
     with sessions.begin() as session:
-        recruitment = recruitment_of(session, find_named_run(session, run_ref))
+        recruitment = find_recruitment(session, find_named_run(session, run_ref))
         assert recruitment is not None
-        recruitment.qualification_id = made
-    return made
+        recruitment.qualification_id = qualification_id
+    return qualification_id
 
 
 def post_hit(
@@ -348,24 +355,24 @@ def post_hit(
         now: The clock.
     """
     with sessions.begin() as session:
-        hit = _written(session, offer.token)
+        hit = _load_hit(session, offer.token)
         if hit.platform_id is not None and hit.posted_at is not None:
             return hit.platform_id
-        posted, hit.called_at = hit.platform_id, now()
-    if posted is None:
+        platform_id, hit.called_at = hit.platform_id, now()
+    if platform_id is None:
         # The platform forgets tokens after a day, and the row may come from an older backup, so an
         # existing offer is searched for first.
-        posted = platform.find_posted(offer.token, own_qualification)
-        posted = posted or platform.post(task, offer)
+        platform_id = platform.find_posted(offer.token, own_qualification)
+        platform_id = platform_id or platform.post(task, offer)
         with sessions.begin() as session:
-            _written(session, offer.token).platform_id = posted
+            _load_hit(session, offer.token).platform_id = platform_id
     if isinstance(platform, Drafts):
-        platform.launch(posted)
+        platform.launch(platform_id)
     with sessions.begin() as session:
-        hit = _written(session, offer.token)
+        hit = _load_hit(session, offer.token)
         hit.posted_at, hit.expires_at = now(), now() + offer.lifetime
-    return posted
+    return platform_id
 
 
-def _written(session: Session, token: str) -> Hit:
+def _load_hit(session: Session, token: str) -> Hit:
     return session.scalars(select(Hit).where(Hit.token == token).with_for_update()).one()

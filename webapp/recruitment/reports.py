@@ -18,15 +18,15 @@ from webapp.core.clock import Clock
 from webapp.database.engine import Sessions, reading
 from webapp.database.models import OutgoingReport, Participant, Run
 from webapp.errors import RunError
-from webapp.gate.gate import calling
-from webapp.gate.panel_call_counter import hold, is_held, let_go
+from webapp.gate.gate import count_panel_call
+from webapp.gate.panel_call_counter import hold_calls, is_held, release_later_calls
 from webapp.recruiters.base import ReportingRecruiter
 from webapp.recruiters.endings import Departure
 from webapp.recruiters.platform import PlatformError, PlatformUnreachable
 
 _FIRST_WAIT, _LONGEST_WAIT = timedelta(minutes=1), timedelta(hours=6)
 LONGEST_ANSWER = 2_000
-_AT_A_TIME = 200
+_BATCH_SIZE = 200
 HELD = "held after a restore: the panel may know of it"
 
 
@@ -40,11 +40,11 @@ class ReportState(StrEnum):
     UNKNOWN = "unknown"  # the outcome is unknown
 
 
-def owe_report(
+def store_report(
     session: Session,
     recruiter: object,
     study: Study,
-    person: Participant,
+    participant: Participant,
     ending: Ending,
     now: datetime,
 ) -> None:
@@ -54,7 +54,7 @@ def owe_report(
         session: The session whose transaction stores the ending.
         recruiter: The run's recruiter.
         study: The run's study.
-        person: The participant who leaves.
+        participant: The participant who leaves.
         ending: The kind of ending.
         now: The time.
     """
@@ -63,17 +63,19 @@ def owe_report(
     terms = recruiter.report_terms(study, ending)
     if terms is None:
         return
-    same = (OutgoingReport.participant_id == person.id, OutgoingReport.ending == ending)
-    if session.scalar(select(OutgoingReport.id).where(*same)) is None:
+    same_ending = (OutgoingReport.participant_id == participant.id, OutgoingReport.ending == ending)
+    if session.scalar(select(OutgoingReport.id).where(*same_ending)) is None:
         report = OutgoingReport(
-            run_id=person.run_id,
-            participant_id=person.id,
+            run_id=participant.run_id,
+            participant_id=participant.id,
             ending=ending,
             state=ReportState.WAITING,
             made_at=now,
             next_at=now,
         )
-        if not terms.repeatable and is_held(session.connection(), person.run_id, person.id):
+        if not terms.repeatable and is_held(
+            session.connection(), participant.run_id, participant.id
+        ):
             hold_report(report, now)
         session.add(report)
         session.flush()
@@ -85,13 +87,13 @@ def hold_report(report: OutgoingReport, now: datetime) -> None:
     report.next_at, report.settled_at = None, now
 
 
-def due_reports(sessions: Sessions, now: datetime) -> list[int]:
+def find_due_reports(sessions: Sessions, now: datetime) -> list[int]:
     """Return the ids of the reports that are due, the oldest first."""
     due = (
         select(OutgoingReport.id)
         .where(OutgoingReport.state == ReportState.WAITING, OutgoingReport.next_at <= now)
         .order_by(OutgoingReport.next_at, OutgoingReport.id)
-        .limit(_AT_A_TIME)
+        .limit(_BATCH_SIZE)
     )
     with reading(sessions) as session:
         return list(session.scalars(due))
@@ -118,15 +120,15 @@ def send_report(
     """
     terms = recruiter.report_terms(departure.study, departure.ending)
     assert terms is not None, "no participant's ending is to be reported to the platform"
-    tries = _claim(sessions, report_id, now(), repeatable=terms.repeatable)
+    tries = _claim_report(sessions, report_id, now(), repeatable=terms.repeatable)
     if tries == 0:
         return ReportState.SENDING
     try:
         answer = recruiter.report(departure)
         state = ReportState.DONE
     except PlatformUnreachable as error:
-        again = terms.repeatable and tries < terms.tries
-        state, answer = (ReportState.WAITING if again else ReportState.UNKNOWN), error.problem
+        can_retry = terms.repeatable and tries < terms.tries
+        state, answer = (ReportState.WAITING if can_retry else ReportState.UNKNOWN), error.problem
     except PlatformError as error:
         state, answer = ReportState.REFUSED, error.problem
     with sessions.begin() as session:
@@ -137,7 +139,7 @@ def send_report(
     return state
 
 
-def reports_of(session: Session, run: Run) -> Iterator[tuple[OutgoingReport, Participant]]:
+def load_reports(session: Session, run: Run) -> Iterator[tuple[OutgoingReport, Participant]]:
     """Yield every report of a run with its participant, in the order of creation."""
     rows = session.execute(
         select(OutgoingReport, Participant)
@@ -148,32 +150,32 @@ def reports_of(session: Session, run: Run) -> Iterator[tuple[OutgoingReport, Par
     yield from ((report, person) for report, person in rows)
 
 
-def reported_ending(report: OutgoingReport) -> Ending:
+def get_ending(report: OutgoingReport) -> Ending:
     """Return the ending that a report is about."""
     return Ending(report.ending)
 
 
-def _claim(sessions: Sessions, report_id: int, now: datetime, *, repeatable: bool) -> int:
+def _claim_report(sessions: Sessions, report_id: int, now: datetime, *, repeatable: bool) -> int:
     """Commit that the call is about to be made; return the number of the try, or 0 if not ours."""
     with sessions.begin() as session:
-        due = (
+        is_due = (
             OutgoingReport.id == report_id,
             OutgoingReport.state == ReportState.WAITING,
             OutgoingReport.next_at <= now,
         )
-        tries = session.scalar(select(OutgoingReport.tries).where(*due))
+        tries = session.scalar(select(OutgoingReport.tries).where(*is_due))
         if tries is None:
             return 0
         wait = min(_FIRST_WAIT * 2 ** min(tries, 16), _LONGEST_WAIT)
-        claimed = update(OutgoingReport).where(*due, OutgoingReport.tries == tries)
+        claim = update(OutgoingReport).where(*is_due, OutgoingReport.tries == tries)
         values = {"called_at": now, "tries": tries + 1, "next_at": now + wait}
         # A report that must not be repeated stays "sending" if this process dies during the call.
         state = ReportState.WAITING if repeatable else ReportState.SENDING
-        claimed = claimed.values(**values, state=state).returning(OutgoingReport.id)
-        if session.scalar(claimed) is None:
+        claim = claim.values(**values, state=state).returning(OutgoingReport.id)
+        if session.scalar(claim) is None:
             return 0
         if not repeatable:
-            calling(session.connection())
+            count_panel_call(session.connection())
         return tries + 1
 
 
@@ -194,18 +196,18 @@ def hold_reports(
         only_once: Whether an ending must not be reported to the platform twice.
         now: The time.
     """
-    sendable = OutgoingReport.state.in_([ReportState.WAITING, ReportState.REFUSED])
-    of_run = select(OutgoingReport).where(OutgoingReport.run_id == run.id, sendable)
-    found = [each for each in session.scalars(of_run) if only_once(reported_ending(each))]
-    for report in found:
+    is_sendable = OutgoingReport.state.in_([ReportState.WAITING, ReportState.REFUSED])
+    query = select(OutgoingReport).where(OutgoingReport.run_id == run.id, is_sendable)
+    held_reports = [each for each in session.scalars(query) if only_once(get_ending(each))]
+    for report in held_reports:
         hold_report(report, now)
-    if found or any(only_once(ending) for ending in Ending):
-        hold(session.connection(), run.id)
+    if held_reports or any(only_once(ending) for ending in Ending):
+        hold_calls(session.connection(), run.id)
     session.flush()
-    return len(found)
+    return len(held_reports)
 
 
-def send_again(
+def requeue_reports(
     session: Session,
     run: Run,
     recruiter: ReportingRecruiter,
@@ -225,22 +227,22 @@ def send_again(
         also_unsafe: Whether to include reports that the platform may have received and must not
             receive twice.
     """
-    ended = OutgoingReport.state.not_in([ReportState.DONE, ReportState.WAITING])
-    of_run = select(OutgoingReport).where(OutgoingReport.run_id == run.id, ended)
-    found = []
-    for report in session.scalars(of_run).all():
-        terms = recruiter.report_terms(study, reported_ending(report))
-        safe = report.state == ReportState.REFUSED or (terms is not None and terms.repeatable)
-        if safe or also_unsafe:
-            found.append(report)
-    for report in found:
+    is_ended = OutgoingReport.state.not_in([ReportState.DONE, ReportState.WAITING])
+    query = select(OutgoingReport).where(OutgoingReport.run_id == run.id, is_ended)
+    selected = []
+    for report in session.scalars(query).all():
+        terms = recruiter.report_terms(study, get_ending(report))
+        is_safe = report.state == ReportState.REFUSED or (terms is not None and terms.repeatable)
+        if is_safe or also_unsafe:
+            selected.append(report)
+    for report in selected:
         report.state, report.tries, report.next_at = ReportState.WAITING, 0, now
         report.settled_at = None
     if also_unsafe:
-        people = select(func.max(Participant.id)).where(Participant.run_id == run.id)
-        let_go(session.connection(), run.id, session.scalar(people) or 0)
+        last_participant = select(func.max(Participant.id)).where(Participant.run_id == run.id)
+        release_later_calls(session.connection(), run.id, session.scalar(last_participant) or 0)
     session.flush()
-    return len(found)
+    return len(selected)
 
 
 def confirm_by_hand(session: Session, run: Run, participant: str, now: datetime) -> bool:
@@ -258,22 +260,24 @@ def confirm_by_hand(session: Session, run: Run, participant: str, now: datetime)
     Raises:
         RunError: No end of this participant is reported, or the report is sent automatically.
     """
-    of_person = [each for each, person in reports_of(session, run) if person.ref == participant]
-    if not of_person:
+    their_reports = [
+        each for each, person in load_reports(session, run) if person.ref == participant
+    ]
+    if not their_reports:
         raise RunError(
-            f'no ending of "{participant}" is to be reported to the platform',
+            f'no ending of "{participant}" needs a report to the platform',
             where=f"run {run.ref}",
             expected="a participant that parallax reconcile lists",
         )
-    open_ = [each for each in of_person if each.state != ReportState.DONE]
-    if any(each.state == ReportState.WAITING for each in open_):
+    open_reports = [each for each in their_reports if each.state != ReportState.DONE]
+    if any(each.state == ReportState.WAITING for each in open_reports):
         raise RunError(
             f'the report about "{participant}" is sent automatically',
             where=f"run {run.ref}",
             remedy="Wait until it is done, refused or unknown",
         )
-    for report in open_:
+    for report in open_reports:
         report.answer = f"{BY_HAND} (before: {report.state}: {report.answer})"[:LONGEST_ANSWER]
         report.state, report.settled_at = ReportState.DONE, now
     session.flush()
-    return bool(open_)
+    return bool(open_reports)

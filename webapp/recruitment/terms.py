@@ -20,7 +20,7 @@ from webapp.recruiters.platform import Audience, Offer, Platform, Task
 TAKEN_PART = "Has taken part in a study on how sentences sound"
 
 
-def terms_of(study: Study) -> Terms:
+def get_terms(study: Study) -> Terms:
     """Return the terms on which a study is offered.
 
     Raises:
@@ -28,7 +28,7 @@ def terms_of(study: Study) -> Terms:
     """
     if study.recruitment is None:
         raise RunError(
-            "the study does not say what is offered to workers and what they are paid",
+            "the study does not define the task and the pay that workers are offered",
             where=f"{study.name}/study.toml",
             expected="a table [recruitment]",
             remedy="docs/studies.md lists its keys. Add the table and launch the study again",
@@ -37,7 +37,7 @@ def terms_of(study: Study) -> Terms:
 
 
 def refuse_unpublishable(
-    run: Run, endpoint: str, link: str, where_it_is: Recruitment | None
+    run: Run, endpoint: str, link: str, publication: Recruitment | None
 ) -> None:
     """Check that a run may be published on a platform.
 
@@ -45,56 +45,56 @@ def refuse_unpublishable(
         run: The run.
         endpoint: The platform's endpoint.
         link: The address shown to workers.
-        where_it_is: The run's earlier publication; None if it was not published.
+        publication: The run's earlier publication; None if it was not published.
 
     Raises:
         RunError: The run is closed or published elsewhere, workers' browsers would refuse to show
             its pages, or the run is for programs and the platform for real participants.
     """
-    local = is_loopback(endpoint)
+    is_local = is_loopback(endpoint)
     if run.closed_at is not None:
         raise RunError(
             f'the run "{run.ref}" is closed', remedy=f"Open it with: parallax open {run.ref}"
         )
-    if where_it_is is not None:
-        refuse_elsewhere(run, where_it_is, endpoint)
-    if run.simulated and not local:
+    if publication is not None:
+        refuse_other_endpoint(run, publication, endpoint)
+    if run.simulated and not is_local:
         raise RunError(
             f'the run "{run.ref}" is for simulated participants, and "{endpoint}" is for people',
             expected="a marketplace on this machine",
             remedy="Launch a run for people, without --simulated",
         )
-    if urlsplit(link).scheme != "https" and not (local and is_loopback(link)):
+    if urlsplit(link).scheme != "https" and not (is_local and is_loopback(link)):
         raise RunError(
             f"workers' browsers would not show \"{link}\" in the marketplace's frame",
             where="public_url",
             expected="an address that begins with https://",
-            remedy="Put a web server with a certificate in front: docs/settings.md",
+            remedy="Run Parallax behind a web server with a certificate: docs/settings.md",
         )
 
 
-def refuse_elsewhere(run: Run, where_it_is: Recruitment, endpoint: str) -> None:
+def refuse_other_endpoint(run: Run, publication: Recruitment, endpoint: str) -> None:
     """Check that the run was published on this endpoint.
 
     Raises:
         RunError: It was published elsewhere.
     """
-    if where_it_is.endpoint != endpoint:
+    if publication.endpoint != endpoint:
         raise RunError(
-            f'the run "{run.ref}" is published at "{where_it_is.endpoint}", not at "{endpoint}"',
+            f'the run "{run.ref}" is published at "{publication.endpoint}", not at "{endpoint}"',
             where=f"the settings of {run.recruiter}",
-            remedy="Restore that setting, or launch another run for the other place",
+            remedy="Restore that setting, or launch another run for the other platform",
         )
 
 
-def refuse_other_account(run: Run, where_it_is: Recruitment | None, account: str | None) -> None:
+def refuse_other_account(run: Run, publication: Recruitment | None, account: str | None) -> None:
     """Check that the run was published from this account.
 
     Raises:
         RunError: It was published from another account. This account would find nothing of the run,
             and would offer it a second time.
     """
-    published_from = where_it_is.account if where_it_is is not None else None
+    published_from = publication.account if publication is not None else None
     if account is not None and published_from not in (None, account):
         raise RunError(
             f'the run "{run.ref}" was published from the account {published_from}, and the'
@@ -105,8 +105,8 @@ def refuse_other_account(run: Run, where_it_is: Recruitment | None, account: str
         )
 
 
-def refuse_other_purse(
-    run: Run, study: Study, where_it_is: Recruitment, platform: Platform
+def refuse_other_account_or_currency(
+    run: Run, study: Study, publication: Recruitment, platform: Platform
 ) -> None:
     """Check that the platform's account and currency are those of the published run.
 
@@ -114,39 +114,40 @@ def refuse_other_purse(
         RunError: The account is another, or its currency is not the study's.
         PlatformError: The platform cannot be asked.
     """
-    refuse_other_account(run, where_it_is, account_of(platform))
+    refuse_other_account(run, publication, get_account(platform))
     refuse_other_currency(study, platform)
 
 
-def refuse_other_owner(run: Run, where_it_is: Recruitment | None, platform: Platform) -> None:
+def refuse_other_owner(run: Run, publication: Recruitment | None, platform: Platform) -> None:
     """Check that a published run belongs to the platform's account.
 
     Raises:
         RunError: It is another account.
         PlatformError: The platform cannot be asked.
     """
-    if where_it_is is not None:
-        refuse_other_account(run, where_it_is, account_of(platform))
+    if publication is not None:
+        refuse_other_account(run, publication, get_account(platform))
 
 
-def refuse_another_reward(
-    study: Study, where: str, theirs_minor: int | None, deed: str, remedy: str
+def refuse_changed_reward(
+    study: Study, where: str, platform_minor: int | None, consequence: str, remedy: str
 ) -> None:
     """Check that the reward on the platform is the study's reward.
 
     Args:
         study: The study, as it was launched.
         where: The run and the offer.
-        theirs_minor: The offer's reward on the platform; None if it does not tell.
-        deed: The act that would pay another reward, such as "an approval would pay".
+        platform_minor: The offer's reward on the platform; None if it does not tell.
+        consequence: The act that would pay another reward, such as "an approval would pay".
         remedy: What to do.
 
     Raises:
         RunError: The reward was changed on the platform.
     """
-    if theirs_minor not in (None, study.reward_minor):
+    if platform_minor not in (None, study.reward_minor):
         raise RunError(
-            f"{deed} {in_words(theirs_minor, study.currency)}, because the reward was changed on"
+            f"{consequence} {in_words(platform_minor, study.currency)}, because the reward was "
+            "changed on"
             " the platform",
             where=where,
             expected=f"{in_words(study.reward_minor, study.currency)}, as it was published",
@@ -154,7 +155,7 @@ def refuse_another_reward(
         )
 
 
-def account_of(platform: Platform) -> str | None:
+def get_account(platform: Platform) -> str | None:
     """Return the platform's id of the paying account; None if it has none."""
     return platform.account() if isinstance(platform, Accounts) else None
 
@@ -177,7 +178,7 @@ def refuse_other_currency(study: Study, platform: Platform) -> None:
         )
 
 
-def task_of(
+def build_task(
     study: Study,
     *,
     not_again: Sequence[str],
@@ -192,7 +193,7 @@ def task_of(
         not_of: The offers of earlier runs whose participants may not take part.
         one_of: The offers of each earlier part that participants must have finished.
     """
-    terms = terms_of(study)
+    terms = get_terms(study)
     return Task(
         title=terms.title or study.study.title,
         description=terms.description,
@@ -230,61 +231,61 @@ def task_of(
     )
 
 
-def offer_of(terms: Terms, link: str, places: int, token: str) -> Offer:
+def build_offer(terms: Terms, link: str, places: int, token: str) -> Offer:
     """Return an offer of a number of places on a study's terms."""
-    return Offer(link, places, lifetime_of(terms), token, terms.frame_height_px)
+    return Offer(link, places, get_lifetime(terms), token, terms.frame_height_px)
 
 
-def lifetime_of(terms: Terms) -> timedelta:
+def get_lifetime(terms: Terms) -> timedelta:
     """Return for how long workers can find the offer."""
     return timedelta(hours=terms.lifetime_hours)
 
 
-def qualifications(session: Session, run: Run, study: Study, endpoint: str) -> list[str]:
+def find_qualifications(session: Session, run: Run, study: Study, endpoint: str) -> list[str]:
     """Return the qualifications of past participants of this run and of runs it excludes.
 
     The run's own qualification is included once the run was published.
     """
-    published = select(Recruitment.qualification_id).join(Run, Run.id == Recruitment.run_id)
-    if terms_of(study).exclude_earlier_runs:
-        published = published.where(
+    query = select(Recruitment.qualification_id).join(Run, Run.id == Recruitment.run_id)
+    if get_terms(study).exclude_earlier_runs:
+        query = query.where(
             Run.study == run.study, Run.id <= run.id, Recruitment.endpoint == endpoint
         )
     else:
-        published = published.where(Run.id == run.id)
-    return [id_ for id_ in session.scalars(published.order_by(Run.id)) if id_ is not None]
+        query = query.where(Run.id == run.id)
+    return [id_ for id_ in session.scalars(query.order_by(Run.id)) if id_ is not None]
 
 
-def earlier_offers(session: Session, run: Run, study: Study, endpoint: str) -> list[str]:
+def find_earlier_offers(session: Session, run: Run, study: Study, endpoint: str) -> list[str]:
     """Return the platform's ids of offers of earlier runs whose participants the study excludes."""
-    if not terms_of(study).exclude_earlier_runs:
+    if not get_terms(study).exclude_earlier_runs:
         return []
-    found = (
+    query = (
         select(Hit.platform_id)
         .join(Recruitment, Recruitment.run_id == Hit.run_id)
         .join(Run, Run.id == Hit.run_id)
         .where(Run.study == run.study, Run.id < run.id, Recruitment.endpoint == endpoint)
         .where(Hit.posted_at.is_not(None), Hit.platform_id.is_not(None))
     )
-    return [str(offer) for offer in session.scalars(found.order_by(Hit.id))]
+    return [str(offer) for offer in session.scalars(query.order_by(Hit.id))]
 
 
-def parts_before(session: Session, study: Study, endpoint: str) -> list[list[str]]:
+def find_required_parts(session: Session, study: Study, endpoint: str) -> list[list[str]]:
     """Return the platform's ids of the offers of each part that participants must have finished.
 
     Raises:
         RunError: A part was never published there, so nobody could take part.
     """
     parts = []
-    for name in terms_of(study).after:
-        found = (
+    for name in get_terms(study).after:
+        query = (
             select(Hit.platform_id)
             .join(Recruitment, Recruitment.run_id == Hit.run_id)
             .join(Run, Run.id == Hit.run_id)
             .where(Run.study == name, Recruitment.endpoint == endpoint)
             .where(Hit.posted_at.is_not(None), Hit.platform_id.is_not(None))
         )
-        offers = [str(offer) for offer in session.scalars(found.order_by(Hit.id))]
+        offers = [str(offer) for offer in session.scalars(query.order_by(Hit.id))]
         if not offers:
             raise RunError(
                 f'nobody can have finished "{name}": no run of it was published there',
@@ -296,7 +297,7 @@ def parts_before(session: Session, study: Study, endpoint: str) -> list[list[str
     return parts
 
 
-def unfilled_places(session: Session, run: Run) -> int:
+def count_unfilled_places(session: Session, run: Run) -> int:
     """Return how many of a run's places no finished participant holds."""
     return session.execute(
         select(func.count(Place.id))

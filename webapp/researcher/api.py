@@ -17,9 +17,9 @@ from webapp.core.i18n import SOURCE_LANGUAGE, set_language
 from webapp.database.engine import reading
 from webapp.database.models import ApiToken, Participant, Run, Verdict
 from webapp.errors import RequestError
-from webapp.payments.accounts import accounts
-from webapp.payments.ledger import payments_of
-from webapp.payments.reconciliation.statement import statements
+from webapp.payments.accounts import load_accounts
+from webapp.payments.ledger import load_payments
+from webapp.payments.reconciliation.statement import build_statements
 from webapp.researcher.access import check_project_right
 from webapp.researcher.runs import decide_exclusions, make_export_zip
 from webapp.runs.blinding import get_visible_evidence
@@ -109,7 +109,7 @@ def list_statements(ref: str) -> ResponseReturnValue:
     with reading(services.sessions) as session:
         run = find_run(session, ref)
         study = services.study_of(session, run)
-        paid = statements(accounts(session, run), payments_of(session, run), study)
+        paid = build_statements(load_accounts(session, run), load_payments(session, run), study)
     return jsonify(
         currency=run.currency,
         statements=[

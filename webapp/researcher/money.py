@@ -14,21 +14,30 @@ from experiment.payment.payment import SETTLED_FOR_GOOD, PaymentError, PaymentIt
 from webapp.database.engine import reading
 from webapp.database.models import AuditEntry, Participant, Payment, Run
 from webapp.errors import RequestError
-from webapp.payments.accounts import accounts
-from webapp.payments.bonuses import bonuses_of_rule, listed_bonuses
-from webapp.payments.compensation_request import by_bonus, compensation_entry, payee
+from webapp.payments.accounts import load_accounts
+from webapp.payments.bonuses import find_rule_bonuses, prepare_listed_bonuses
+from webapp.payments.compensation_request import (
+    find_payee,
+    pays_compensation_as_bonus,
+    prepare_compensation_entry,
+)
 from webapp.payments.ledger import Entry
 from webapp.payments.non_idempotent_bonuses import settle_by_hand
 from webapp.payments.reconciliation.reconcile import (
-    discrepancies,
+    find_discrepancies,
     fix_discrepancies,
-    note_compared,
+    report_comparison,
 )
 from webapp.payments.reconciliation.snapshot import Snapshot, take_snapshot
-from webapp.payments.reconciliation.statement import in_agreement, statements
-from webapp.payments.rewards import all_rewards, rejection_of, rewards_of, stated_reason
+from webapp.payments.reconciliation.statement import build_statements, describe_agreement
+from webapp.payments.rewards import (
+    find_all_rewards,
+    find_named_rewards,
+    normalize_reason,
+    prepare_rejection,
+)
 from webapp.payments.run_payments import Proposal, RunPayments, open_run_payments
-from webapp.recruitment.publish import recruitment_of
+from webapp.recruitment.publish import find_recruitment
 from webapp.researcher.access import current_user, require_access
 from webapp.researcher.template_globals import get_page_number, parse_whole_number
 from webapp.runs.people_table import ON_A_PAGE
@@ -86,32 +95,36 @@ class MoneyForm:
             ParallaxError: The payment is not possible.
         """
         if self.act == "approve":
-            return all_rewards(payments), []
+            return find_all_rewards(payments), []
         if self.act == "bonus_rule":
-            bonuses = bonuses_of_rule(payments, additional=bool(self.additional))
+            bonuses = find_rule_bonuses(payments, additional=bool(self.additional))
             return bonuses.entries, bonuses.notes(payments.run.ref)
         if self.act not in FOR_ONE or not self.who:
             raise PaymentError("the form does not say what to do, and for whom")
         if self.act == "reject":
-            return rejection_of(payments, self.who, self.reason, self.category), []
+            return prepare_rejection(payments, self.who, self.reason, self.category), []
         if self.act in ("approve_one", "undo_rejection"):
-            return rewards_of(payments, [self.who], undo_rejection=self.act == "undo_rejection"), []
+            return find_named_rewards(
+                payments, [self.who], undo_rejection=self.act == "undo_rejection"
+            ), []
         return self._amount_for_one(payments)
 
     def _amount_for_one(self, payments: RunPayments) -> tuple[list[Entry], list[str]]:
         amount_minor = minor_units(self.amount, payments.run.currency)
         if amount_minor == 0:
             raise PaymentError("the amount must be more than 0")
-        reason = stated_reason(self.reason)
-        account, worker_id = payee(payments, self.who)
+        reason = normalize_reason(self.reason)
+        account, worker_id = find_payee(payments, self.who)
         if self.act == "compensate":
-            return [compensation_entry(payments, account, worker_id, amount_minor, reason)], []
+            return [
+                prepare_compensation_entry(payments, account, worker_id, amount_minor, reason)
+            ], []
         assert account is not None
         # The same serial as in a bonus file, so that a bonus given both ways is paid once.
         item = PaymentItem(
             account.participant.ref, PaymentKind.BONUS, amount_minor, reason, f"file\x1f{reason}"
         )
-        bonuses = listed_bonuses(payments, [item], additional=bool(self.additional))
+        bonuses = prepare_listed_bonuses(payments, [item], additional=bool(self.additional))
         return bonuses.entries, bonuses.notes(payments.run.ref)
 
 
@@ -129,7 +142,7 @@ def preview_payments(ref: str) -> str:
     form = MoneyForm.from_form()
     payments = _open_payments(ref, form)
     entries, notes = form.entries(payments)
-    return _render_confirmation(ref, form, payments.proposal(entries), notes)
+    return _render_confirmation(ref, form, payments.propose_payments(entries), notes)
 
 
 @money_pages.post("/runs/<ref>/money/pay")
@@ -139,12 +152,12 @@ def make_payments(ref: str) -> ResponseReturnValue:
     form = MoneyForm.from_form()
     payments = _open_payments(ref, form)
     entries, notes = form.entries(payments)
-    proposal = payments.proposal(entries)
+    proposal = payments.propose_payments(entries)
     if proposal.digest != request.form.get("agreed", ""):
         return _render_confirmation(ref, form, proposal, notes, has_changed=True), 409
     if not proposal.entries:
         return redirect(url_for("money.show_payments", ref=ref), 303)
-    if form.act == "compensate" and not by_bonus(payments):
+    if form.act == "compensate" and not pays_compensation_as_bonus(payments):
         sent = payments.offer(proposal, make_compensation_link(ref))
         payments.note("payment made", result="offered", told="by the platform" if sent else "no")
     else:
@@ -231,17 +244,17 @@ def _collect_page_data(ref: str) -> dict[str, object]:
         run = find_run(session, ref)
         study = services.study_of(session, run)
         ids = _list_participant_ids(session, run, (page - 1) * ON_A_PAGE)
-        owed = accounts(session, run, ids[:ON_A_PAGE])
+        owed = load_accounts(session, run, ids[:ON_A_PAGE])
         strangers = _find_payments_without_participant(session, run) if page == 1 else []
         unsettled, n_unsettled = _find_unsettled_payments(session, run)
         facts: dict[str, object] = {
             "run": run,
             "refs": _get_participant_refs(session, unsettled),
-            "published": recruitment_of(session, run),
+            "published": find_recruitment(session, run),
             "acts": _find_latest_acts(session, ref),
         }
     lines = [line for account in owed for line in account.payments]
-    of_payee = {line.payee: line for line in statements(owed, [*lines, *strangers], study)}
+    of_payee = {line.payee: line for line in build_statements(owed, [*lines, *strangers], study)}
     people = [(account, of_payee.pop(account.participant.ref)) for account in owed]
     return facts | {
         "people": people,
@@ -303,8 +316,8 @@ def compare_payments(ref: str) -> str:
         "researcher/reconcile.html",
         run=payments.run,
         statements=snapshot.statements,
-        found=discrepancies(snapshot),
-        agreement=in_agreement(ref, snapshot.statements),
+        found=find_discrepancies(snapshot),
+        agreement=describe_agreement(ref, snapshot.statements),
         live=request.form.get("live", ""),
     )
 
@@ -315,7 +328,7 @@ def fix_safe_discrepancies(ref: str) -> ResponseReturnValue:
     """Fix the discrepancies that are safe to fix, and show the others."""
     payments = _open_payments(ref, MoneyForm.from_form())
     snapshot = _take_snapshot(payments)
-    safe = [discrepancy for discrepancy in discrepancies(snapshot) if discrepancy.safe]
+    safe = [discrepancy for discrepancy in find_discrepancies(snapshot) if discrepancy.safe]
     payments.note(
         "discrepancies mended",
         found=", ".join(f"{each.problem} ({each.who})" for each in safe) or "none",
@@ -369,5 +382,5 @@ def _take_snapshot(payments: RunPayments) -> Snapshot:
     snapshot = take_snapshot(
         payments.sessions, payments.platform, payments.run, services.tokens, payments.now()
     )
-    note_compared(payments.sessions, snapshot)
+    report_comparison(payments.sessions, snapshot)
     return snapshot

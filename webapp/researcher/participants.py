@@ -19,14 +19,14 @@ from webapp.database.engine import reading
 from webapp.database.models import Participant, Run
 from webapp.database.retry import in_transaction
 from webapp.database.scrub import empty_log_soon
-from webapp.erasures.record import Record
+from webapp.erasures.record import ErasureRecord
 from webapp.errors import RequestError
 from webapp.privacy.amendments import (
-    correct,
-    correctable,
-    corrected_since_verdict,
-    release,
-    restrict,
+    correct_answers,
+    list_correctable_questions,
+    release_use,
+    restrict_use,
+    was_corrected_since_verdict,
 )
 from webapp.researcher.access import current_user, require_access
 from webapp.researcher.template_globals import get_page_number, parse_whole_number
@@ -163,8 +163,8 @@ def show_participant(ref: str, participant_ref: str) -> ResponseReturnValue:
         if record is None:
             raise _make_unknown_error(ref, participant_ref)
         blind = is_blind(session, run)
-        questions = correctable(session, study, record.participant)
-        stale = corrected_since_verdict(session, record.participant)
+        questions = list_correctable_questions(session, study, record.participant)
+        stale = was_corrected_since_verdict(session, record.participant)
         notes_and_tags = list_notes_and_tags(session, run, record.participant)
     restricted = record.participant.restricted_at is not None
     plausibility = None if restricted else record.judged
@@ -203,20 +203,20 @@ _SHORTEST_REASON = 10
 @require_access(Right.REVIEW)
 def restrict_data(ref: str, participant_ref: str) -> Response:
     """Restrict a participant's data: they stay stored and are not used."""
-    return _switch_restriction(ref, participant_ref, restrict, "data restricted")
+    return _switch_restriction(ref, participant_ref, restrict_use, "data restricted")
 
 
 @rights_of_people_pages.post("/runs/<ref>/participants/<participant_ref>/release")
 @require_access(Right.REVIEW)
 def release_data(ref: str, participant_ref: str) -> Response:
     """Lift the restriction of a participant's data, after the participant was informed."""
-    return _switch_restriction(ref, participant_ref, release, "data used again")
+    return _switch_restriction(ref, participant_ref, release_use, "data used again")
 
 
 def _switch_restriction(
     ref: str,
     participant_ref: str,
-    switch: Callable[[Session, Participant, datetime, Record], bool],
+    switch: Callable[[Session, Participant, datetime, ErasureRecord], bool],
     act: str,
 ) -> Response:
     reason, services = _read_reason(), current_services()
@@ -236,7 +236,7 @@ def correct_answer(ref: str, participant_ref: str) -> Response:
     field, value = request.form.get("field", ""), request.form.get("value", "")
 
     def change(session: Session, run: Run, person: Participant) -> None:
-        questions = correctable(session, services.study_of(session, run), person)
+        questions = list_correctable_questions(session, services.study_of(session, run), person)
         if field not in {question.name for question in questions}:
             raise RequestError(
                 f'The participant was asked no question "{field}".',
@@ -244,7 +244,9 @@ def correct_answer(ref: str, participant_ref: str) -> Response:
                 code="no_question",
             )
         answer = {field: value}
-        problems = correct(session, person, questions, answer, services.now(), services.record)
+        problems = correct_answers(
+            session, person, questions, answer, services.now(), services.record
+        )
         if problems:
             raise RequestError(f"{field}: {problems[field]}", status=400, code="bad_answer")
         _log_act(session, run, person, "answer corrected", field=field, reason=reason)

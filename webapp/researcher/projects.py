@@ -14,7 +14,7 @@ from webapp.database.engine import reading
 from webapp.database.models import Project, User
 from webapp.database.retry import in_transaction
 from webapp.errors import RequestError
-from webapp.payments.debts import owed_in_project
+from webapp.payments.debts import describe_project_debts
 from webapp.researcher.access import current_user, require_access
 from webapp.researcher.study_folders import get_project_uploads, measure_folder_bytes
 from webapp.researcher.template_globals import parse_whole_number
@@ -144,7 +144,7 @@ def close_project(project: str) -> Response:
     """End a project: its members lose access."""
     if not request.form.get("although_owed"):
         with reading(current_services().sessions) as session:
-            owed = owed_in_project(session, find_project(session, project))
+            owed = describe_project_debts(session, find_project(session, project))
         if owed:
             raise ProjectError(
                 f'the project "{project}" was not ended: {owed}',

@@ -16,18 +16,18 @@ from webapp.errors import RequestError
 from webapp.recruiters.capabilities import Messages
 from webapp.recruiters.platform import Platform
 from webapp.recruiters.registry import open_platform
-from webapp.recruitment.messages import Whom, checked_text, recipients, send
+from webapp.recruitment.messages import Recipients, check_text, find_recipients, send_message
 from webapp.recruitment.plan_cost import (
-    audience_rows,
-    cost_rows,
-    digest_of,
-    limits_of,
-    refuse_one_person,
-    refuse_too_dear,
+    compute_digest,
+    list_audience_rows,
+    list_cost_rows,
+    read_limits,
+    refuse_insufficient_balance,
+    require_second_person,
 )
-from webapp.recruitment.poll import poll
-from webapp.recruitment.progress import extend, hit_states, pause, progress_of
-from webapp.recruitment.publish import PublishPlan, draft, publish, recruitment_of
+from webapp.recruitment.poll import poll_run
+from webapp.recruitment.progress import compute_progress, extend_run, load_hit_states, pause_run
+from webapp.recruitment.publish import PublishPlan, carry_out_plan, draft_plan, find_recruitment
 from webapp.recruitment.terms import refuse_other_owner
 from webapp.researcher.access import current_user, require_access
 from webapp.researcher.run_page import render_run_page
@@ -50,12 +50,12 @@ def show_offer_progress(ref: str) -> ResponseReturnValue:
     run, platform = _open_run_platform(ref)
     services = current_services()
     with reading(services.sessions) as session:
-        study, published = services.study_of(session, run), recruitment_of(session, run)
+        study, published = services.study_of(session, run), find_recruitment(session, run)
     if published is None:
         return show_publish_plan(ref)
-    poll(services.sessions, platform, ref, services.now())
-    states = list(hit_states(services.sessions, platform, ref))
-    progress = progress_of(chain.from_iterable(platform.submissions(hit) for hit, _ in states))
+    poll_run(services.sessions, platform, ref, services.now())
+    states = list(load_hit_states(services.sessions, platform, ref))
+    progress = compute_progress(chain.from_iterable(platform.submissions(hit) for hit, _ in states))
     hourly_minor = progress.hourly_minor(study.reward_minor)
     return render_template(
         "researcher/recruitment.html",
@@ -75,7 +75,7 @@ def pause_recruitment(ref: str) -> ResponseReturnValue:
     """Hide the run's offers from new participants; participants who have begun can finish."""
     sessions, now = current_services().sessions, current_services().now()
     return _change_offers(
-        ref, "recruitment paused", lambda platform: pause(sessions, platform, ref, now), {}
+        ref, "recruitment paused", lambda platform: pause_run(sessions, platform, ref, now), {}
     )
 
 
@@ -91,7 +91,7 @@ def extend_recruitment(ref: str) -> ResponseReturnValue:
     return _change_offers(
         ref,
         "recruitment extended",
-        lambda platform: extend(sessions, platform, ref, until, now),
+        lambda platform: extend_run(sessions, platform, ref, until, now),
         {"until": f"{until:%Y-%m-%d %H:%M} UTC"},
     )
 
@@ -101,9 +101,9 @@ def extend_recruitment(ref: str) -> ResponseReturnValue:
 def message_participants(ref: str) -> ResponseReturnValue:
     """Send a message to the run's participants on their platform, after a confirmation."""
     run, platform = _open_run_platform(ref)
-    text = checked_text(request.form.get("text", ""))
+    text = check_text(request.form.get("text", ""))
     try:
-        whom = Whom(request.form.get("whom", ""))
+        whom = Recipients(request.form.get("whom", ""))
     except ValueError as error:
         problem = "The form does not say to whom it is written."
         raise RequestError(problem, status=400, code="bad_whom") from error
@@ -111,7 +111,7 @@ def message_participants(ref: str) -> ResponseReturnValue:
         problem = "This platform cannot write to participants from here."
         raise RequestError(problem, status=400, code="no_messages")
     with reading(current_services().sessions) as session:
-        by_offer = recipients(session, ref, whom)
+        by_offer = find_recipients(session, ref, whom)
     number = sum(map(len, by_offer.values()))
     # The user confirms the number of recipients; if it changed, the page is shown again.
     if request.form.get("agreed", "") != str(number):
@@ -124,7 +124,7 @@ def message_participants(ref: str) -> ResponseReturnValue:
         }
         return render_template("researcher/write_confirm.html", **facts)
     _log_act(run, "participants written to", {"whom": whom, "participants": str(number)})
-    send(platform, by_offer, text)
+    send_message(platform, by_offer, text)
     return redirect(url_for("runs.show_run", ref=ref), 303)
 
 
@@ -142,13 +142,13 @@ def publish_run(ref: str) -> ResponseReturnValue:
     """Publish the confirmed plan, if it is still the same."""
     run, platform = _open_run_platform(ref)
     plan, services = _draft_plan(run, platform), current_services()
-    if digest_of(plan, platform) != request.form.get("agreed", ""):
+    if compute_digest(plan, platform) != request.form.get("agreed", ""):
         return _render_confirmation(run, platform, plan, has_changed=True), 409
-    refuse_too_dear(plan, platform)
+    refuse_insufficient_balance(plan, platform)
     user_name, now = current_user().name, services.now()
-    refuse_one_person(services.sessions, plan, platform, by=user_name, now=now)
-    _log_act(run, "run published", dict(cost_rows(plan, platform)))
-    list(publish(services.sessions, platform, plan, services.now))
+    require_second_person(services.sessions, plan, platform, by=user_name, now=now)
+    _log_act(run, "run published", dict(list_cost_rows(plan, platform)))
+    list(carry_out_plan(services.sessions, platform, plan, services.now))
     return redirect(url_for("runs.show_run", ref=ref), 303)
 
 
@@ -162,7 +162,7 @@ def _open_run_platform(ref: str) -> tuple[Run, Platform]:
     services = current_services()
     with reading(services.sessions) as session:
         run = find_run(session, ref)
-        recruitment = recruitment_of(session, run)
+        recruitment = find_recruitment(session, run)
     platform = open_platform(run.recruiter, services.settings, live=bool(_read_live_option()))
     refuse_other_owner(run, recruitment, platform)
     return run, platform
@@ -175,10 +175,10 @@ def _read_live_option() -> str:
 def _draft_plan(run: Run, platform: Platform) -> PublishPlan:
     services = current_services()
     link = services.recruiter(run.recruiter).invitation(services.settings.link_base, run.ref)
-    drafted = draft(services.sessions, platform, run.ref, link, services.now())
+    drafted = draft_plan(services.sessions, platform, run.ref, link, services.now())
     if _read_live_option():
         check_responsible_people(drafted.study)
-    limits = limits_of(services.settings, drafted.study.currency)
+    limits = read_limits(services.settings, drafted.study.currency)
     screen_outs = drafted.cost.screen_outs
     refuse_out_of_bounds(drafted.study, drafted.unfilled, limits, screen_outs=screen_outs)
     return drafted
@@ -187,7 +187,7 @@ def _draft_plan(run: Run, platform: Platform) -> PublishPlan:
 def _render_confirmation(
     run: Run, platform: Platform, drafted: PublishPlan, *, has_changed: bool = False
 ) -> str:
-    rows = (*cost_rows(drafted, platform), *audience_rows(drafted, platform))
+    rows = (*list_cost_rows(drafted, platform), *list_audience_rows(drafted, platform))
     return render_template(
         "researcher/publish_confirm.html",
         run=run,
@@ -195,7 +195,7 @@ def _render_confirmation(
         rows=rows,
         is_empty=drafted.is_empty,
         total=money.in_words(drafted.cost.total_minor, drafted.cost.currency),
-        agreed=digest_of(drafted, platform),
+        agreed=compute_digest(drafted, platform),
         live=_read_live_option(),
         has_changed=has_changed,
     )

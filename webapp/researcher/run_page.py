@@ -19,7 +19,7 @@ from sqlalchemy.orm import Session
 from webapp.database.engine import reading
 from webapp.database.models import Run
 from webapp.errors import RequestError
-from webapp.privacy.retention import erase_at, is_due
+from webapp.privacy.retention import compute_erasure_time, is_erasure_due
 from webapp.recruiters.base import PayingRecruiter
 from webapp.researcher.access import is_still_allowed, require_access
 from webapp.researcher.template_globals import format_number
@@ -96,8 +96,8 @@ def _collect_run_data(ref: str) -> dict[str, object]:
             "pays": pays,
             "serverless": find_static_mark(session, run) is not None,
             "study": study,
-            "erase_at": erase_at(run, study),
-            "overdue": is_due(run, study, services.now()),
+            "erase_at": compute_erasure_time(run, study),
+            "overdue": is_erasure_due(run, study, services.now()),
             "overview": counts,
             "hourly_minor": counts.hourly_minor(reward_minor),
             "unblinding": find_unblinding(session, run),

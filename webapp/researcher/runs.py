@@ -14,7 +14,7 @@ from webapp.database.models import Run
 from webapp.database.retry import in_transaction
 from webapp.errors import RequestError, RunError, WebappError
 from webapp.jobs.long_jobs import Step
-from webapp.payments.debts import debts_in_words, debts_of
+from webapp.payments.debts import describe_debts, find_debts
 from webapp.researcher.access import current_user, require_access
 from webapp.researcher.reports import (
     get_job_queue,
@@ -185,7 +185,7 @@ def _describe_debts(ref: str) -> str:
     if request.form.get("although_owed"):
         return ""
     with reading(current_services().sessions) as session:
-        owed = debts_in_words(debts_of(session, find_run(session, ref)))
+        owed = describe_debts(find_debts(session, find_run(session, ref)))
     return f"{owed}. Nothing was changed. Pay them under Money first, or go on." if owed else ""
 
 

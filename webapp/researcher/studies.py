@@ -24,7 +24,7 @@ from webapp.database.engine import reading
 from webapp.database.locks import exclusive
 from webapp.errors import RequestError
 from webapp.participant.trial_page import as_html
-from webapp.payments.debts import owed_in_study
+from webapp.payments.debts import describe_study_debts
 from webapp.researcher.access import get_current_project_id, require_access
 from webapp.researcher.study_folders import (
     LARGEST_ZIP_BYTES,
@@ -126,7 +126,7 @@ def delete_study() -> ResponseReturnValue:
         )
     if not request.form.get("although_owed"):
         with reading(current_services().sessions) as session:
-            owed = owed_in_study(session, folder)
+            owed = describe_study_debts(session, folder)
         if owed:
             return _render_page(
                 f"{owed}. Nothing was deleted. Pay them first, or go on.", 409, called

@@ -8,7 +8,7 @@ from experiment import money
 from experiment.exclusion.rules import reason
 from webapp.database.engine import reading
 from webapp.database.models import Payment, Run, User, Verdict
-from webapp.gate.gate import blockers
+from webapp.gate.gate import find_blockers
 from webapp.runs.blinding import get_visible_evidence, is_blind
 from webapp.runs.people_table import ON_A_PAGE
 from webapp.runs.runs import list_titles
@@ -21,7 +21,7 @@ def _list_gate_warnings() -> list[tuple[str, str, str]]:
     with reading(current_services().sessions) as session:
         return [
             (", ".join(sorted(blocker.forbids)), blocker.says, blocker.remedy)
-            for _, blocker in blockers(session.connection())
+            for _, blocker in find_blockers(session.connection())
         ]
 
 

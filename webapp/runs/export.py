@@ -26,7 +26,7 @@ from experiment.tables.schemas import ANSWERS, EXPORT_TABLES, ITEMS, LISTS, PART
 from experiment.version import code_version
 from webapp.database.models import Answer, Participant, Place, Response, Run, Trial, Verdict
 from webapp.errors import RunError
-from webapp.gate.gate import refuse
+from webapp.gate.gate import refuse_if_blocked
 from webapp.gate.installation import Operation
 from webapp.runs.export_queries import list_export_tables, stream_rows
 from webapp.runs.parts import find_part_number
@@ -202,7 +202,7 @@ def export_run(session: Session, run: Run, folder: Path) -> dict[str, object]:
         WritingError: The folder is not an earlier export, or cannot be written.
         GateError: A fault blocks exports until it is repaired.
     """
-    refuse(Operation.EXPORT, session.connection())
+    refuse_if_blocked(Operation.EXPORT, session.connection())
     study = load_launched_study(session, run)
     number = find_part_number(session, run, study)
     provenance = _describe_provenance(session, run, study) | ({"session": number} if number else {})

@@ -33,7 +33,7 @@ from webapp.database.models import Run, RunCount
 from webapp.database.row_counts import PLACES, RESPONSES, TAKEN, participants_in
 from webapp.database.schema import revision_of, revisions
 from webapp.database.write_trial import of_others
-from webapp.gate.gate import blockers
+from webapp.gate.gate import find_blockers
 from webapp.services import EXTENSION, Services
 
 READYZ = "/readyz"
@@ -146,7 +146,7 @@ def _problems(instance: Path, app: Flask | None) -> Iterator[str]:
         with reading(_services(app).sessions) as session:
             revision = revision_of(session.connection())
             if revision == revisions()[-1]:
-                for _, each in blockers(session.connection()):
+                for _, each in find_blockers(session.connection()):
                     yield each.says
                 if problem := _services(app).write_trial.problem():
                     yield problem

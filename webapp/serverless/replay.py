@@ -20,7 +20,7 @@ from experiment.participation import Ending, State, move
 from experiment.responses.registry import response_of
 from experiment.studies.study import Study
 from webapp.database.models import Participant, Place, Run
-from webapp.erasures.record import Record
+from webapp.erasures.record import ErasureRecord
 from webapp.runs.runs import StaticMark
 from webapp.serverless.drawn import get_session_number, list_session_places
 from webapp.serverless.session_files import Entry
@@ -86,7 +86,7 @@ class Replay:
     run: Run
     study: Study
     mark: StaticMark
-    note: Record
+    note: ErasureRecord
 
     def __post_init__(self) -> None:
         self._response = response_of(self.study)

@@ -15,7 +15,7 @@ from experiment.studies.study import Study
 from webapp.core.i18n import gettext
 from webapp.database.models import Link, Participant, Run
 from webapp.errors import RequestError
-from webapp.gate.gate import refuse
+from webapp.gate.gate import refuse_if_blocked
 from webapp.gate.installation import Operation
 from webapp.sessions.assign import FreePlace, has_free_place, next_place, take
 from webapp.sessions.consent_texts import agreed_text_id
@@ -78,7 +78,7 @@ def enroll(
     if known is not None and not (decision is Decision.ACCEPT and may_still_agree(known)):
         return known
     connection = session.connection()
-    refuse(Operation.ADMIT, connection)
+    refuse_if_blocked(Operation.ADMIT, connection)
     if is_closed(connection, run.id):
         raise run_is_closed()
     if known is not None:
@@ -237,7 +237,7 @@ def refuse_newcomers(session: Session, run: Run, now: datetime) -> None:
         NoRoomError: The run is closed, or it has neither a free place nor an expired lease.
         GateError: The gate blocks all admissions until a problem is repaired.
     """
-    refuse(Operation.ADMIT, session.connection())
+    refuse_if_blocked(Operation.ADMIT, session.connection())
     check_participant_limit(session, run)
     if run.closed_at is not None:
         raise run_is_closed()

@@ -24,8 +24,8 @@ from webapp.database.models import (
     Trial,
     Verdict,
 )
-from webapp.erasures.file import Deed, mark_of
-from webapp.erasures.record import Record
+from webapp.erasures.file import WishKind, compute_mark
+from webapp.erasures.record import ErasureRecord
 from webapp.errors import RequestError
 from webapp.sessions.assign import free_places
 from webapp.sessions.leave import how_far
@@ -43,7 +43,7 @@ class Wish(StrEnum):
 
 
 def withdraw(
-    session: Session, participant: Participant, wish: Wish, now: datetime, record: Record
+    session: Session, participant: Participant, wish: Wish, now: datetime, record: ErasureRecord
 ) -> None:
     """End a participant's session permanently, in the caller's transaction.
 
@@ -69,8 +69,8 @@ def withdraw(
         raise RequestError(
             gettext("Nothing is stored about this visit."), status=409, code="wrong_state"
         )
-    deed = Deed.ERASED if wish is Wish.ERASE else Deed.WITHDRAWN
-    record.note(session, deed, [mark_of(participant.ref)], now)
+    deed = WishKind.ERASED if wish is Wish.ERASE else WishKind.WITHDRAWN
+    record.record_final_wishes(session, deed, [compute_mark(participant.ref)], now)
     if participant.state == State.ARRIVED:  # still at the questions before the first trial
         participant.ending, participant.state = Ending.WITHDRAWN, move(State.ARRIVED, State.LEFT)
     state = State(participant.state)

@@ -37,10 +37,10 @@ from tests.webapp.postgres import postgres_server
 from webapp import create_app
 from webapp.core.clock import utc_now
 from webapp.database.models import Assignment, Hit, Participant
-from webapp.gate.gate import ledger_begun, ledger_written
-from webapp.payments.accounts import accounts
+from webapp.gate.gate import begin_ledger_entry, store_ledger_state
+from webapp.payments.accounts import load_accounts
 from webapp.payments.ledger import record_payments
-from webapp.payments.rewards import rewards
+from webapp.payments.rewards import build_reward_entries
 from webapp.runs.launch import launch_run
 
 COMMIT = "92008c70"
@@ -87,7 +87,7 @@ def owe_a_reward(app, run_ref: str) -> str:
             session, load_study("minimal"), 2, "mturk", now=now, code_version=code_version()
         )
         session.flush()
-        ledger_begun(session.connection())
+        begin_ledger_entry(session.connection())
         hit = Hit(
             run_id=run.id, token="t" * 64, purpose="recruitment", places=8,
             platform_id="HIT1", posted_at=now,
@@ -114,8 +114,10 @@ def owe_a_reward(app, run_ref: str) -> str:
             )
         )
         session.flush()
-        record_payments(session, run, rewards(accounts(session, run), 20), CAPS, now)
-        ledger_written(session.connection())
+        record_payments(
+            session, run, build_reward_entries(load_accounts(session, run), 20), CAPS, now
+        )
+        store_ledger_state(session.connection())
         return run.ref
 
 

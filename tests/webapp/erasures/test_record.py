@@ -12,7 +12,7 @@ import parallax
 from tests.webapp.erasures.sequences import FORGETFUL, new_world, play
 from tests.webapp.postgres import PostgresServer, postgres_server
 from webapp import create_app
-from webapp.erasures.file import Deed, Entry, append, read_record
+from webapp.erasures.file import Entry, WishKind, append_entries, read_record
 from webapp.errors import WebappError
 
 
@@ -77,7 +77,7 @@ def test_a_restore_without_any_record_is_refused_until_it_is_said(erased, shell,
         shell("db", "restore", str(erased), "--replace")
     said = shell("db", "restore", str(erased), "--replace", "--record", str(kept))
     assert "1 people who had withdrawn or had their data erased are taken out again" in said
-    assert [each.deed for each in read_record(record)] == [Deed.ERASED]
+    assert [each.deed for each in read_record(record)] == [WishKind.ERASED]
     record.unlink()
     (instance / "parallax.sqlite3").unlink()
     said = shell("db", "restore", str(erased), "--replace", "--without-record")
@@ -91,7 +91,7 @@ def test_what_only_the_database_knows_that_is_replaced_is_carried_out_too(erased
     said = shell("db", "restore", str(erased), "--replace")
     assert "1 of them were only in a copy or in the database" in said
     assert "1 people who had withdrawn or had their data erased are taken out again" in said
-    assert [each.deed for each in read_record(instance / "erasures")] == [Deed.ERASED]
+    assert [each.deed for each in read_record(instance / "erasures")] == [WishKind.ERASED]
 
 
 @pytest.mark.one_database
@@ -102,7 +102,7 @@ def test_a_record_older_than_the_database_takes_what_the_database_knows(
     (instance / "erasures").write_text("")
     said = shell("db", "restore", str(tmp_path / "later"), "--replace")
     assert "1 of them were only in a copy or in the database" in said
-    assert [each.deed for each in read_record(instance / "erasures")] == [Deed.ERASED]
+    assert [each.deed for each in read_record(instance / "erasures")] == [WishKind.ERASED]
     shutil.copy(tmp_path / "backup.erasures", instance / "erasures")
     assert "has 1 entries" in shell("db", "record")
 
@@ -126,7 +126,7 @@ def test_another_installation_s_record_is_refused_and_nothing_is_restored(erased
         shell("db", "restore", str(erased), "--replace", "--record", str(theirs))
     assert (instance / "erasures").read_text() == before
     theirs.write_text("a poem\n")
-    with pytest.raises(WebappError, match="a line is no entry of a record of erasures"):
+    with pytest.raises(WebappError, match="a line is not an entry of a record of erasures"):
         shell("db", "record", "--add", str(theirs))
 
 
@@ -200,10 +200,10 @@ def test_somebody_who_is_forgotten_while_at_work_is_told_and_nobody_else_notices
 
 
 def test_a_line_that_a_crash_cut_off_is_not_read_and_the_next_one_is_whole(tmp_path):
-    first, second = (Entry(Deed.ERASED, f"2.{digit * 64}", None) for digit in "ab")
-    append(tmp_path, [first])
+    first, second = (Entry(WishKind.ERASED, f"2.{digit * 64}", None) for digit in "ab")
+    append_entries(tmp_path, [first])
     with (tmp_path / "erasures").open("a") as file:
         file.write("erased 2.cc")
     assert read_record(tmp_path / "erasures") == [first]
-    append(tmp_path, [second])
+    append_entries(tmp_path, [second])
     assert read_record(tmp_path / "erasures") == [first, second]

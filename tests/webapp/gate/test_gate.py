@@ -16,7 +16,7 @@ from webapp.core.clock import utc_now
 from webapp.database.engine import reading
 from webapp.database.models import Participant, Payment
 from webapp.gate import gate
-from webapp.gate.gate import GateError, blockers
+from webapp.gate.gate import GateError, find_blockers
 from webapp.gate.installation import Blocker, Operation
 from webapp.runs.export import export_run
 from webapp.server.private_port import readiness
@@ -97,7 +97,7 @@ def test_a_database_that_was_opened_without_its_installation_passes_nothing(sess
         installation = connection.dialect.parallax_installation
         del connection.dialect.parallax_installation
         with pytest.raises(GateError, match="without the installation"):
-            list(blockers(connection))
+            list(find_blockers(connection))
         connection.dialect.parallax_installation = installation
 
 
@@ -108,14 +108,14 @@ def test_a_lost_record_of_erasures_forbids_everything_until_it_is_back(
     visitor.answer(1)
     client.post(f"{visitor.home}withdraw", data={"wish": "erase"})
     with reading(sessions) as session:
-        assert list(blockers(session.connection())) == []
+        assert list(find_blockers(session.connection())) == []
     (instance / "erasures").rename(instance / "elsewhere")
     with reading(sessions) as session:
-        [(name, found)] = blockers(session.connection())
+        [(name, found)] = find_blockers(session.connection())
         assert (name, found.forbids) == ("erasures", frozenset(Operation))
     (instance / "elsewhere").rename(instance / "erasures")
     with reading(sessions) as session:
-        assert list(blockers(session.connection())) == []
+        assert list(find_blockers(session.connection())) == []
 
 
 def test_another_installation_s_record_forbids_everything_until_one_s_own_is_back(
@@ -127,9 +127,9 @@ def test_another_installation_s_record_forbids_everything_until_one_s_own_is_bac
     create_app(other).extensions["parallax"].engine.dispose()
     (instance / "erasures").write_bytes((other / "erasures").read_bytes())
     with reading(sessions) as session:
-        [(name, found)] = blockers(session.connection())
+        [(name, found)] = find_blockers(session.connection())
         assert (name, found.forbids) == ("erasures", frozenset(Operation))
         assert "belongs to another installation" in found.says
     (instance / "erasures").write_bytes(own)
     with reading(sessions) as session:
-        assert list(blockers(session.connection())) == []
+        assert list(find_blockers(session.connection())) == []

@@ -24,9 +24,9 @@ from webapp.database.engine import make_engine, reading
 from webapp.database.locks import FileLock
 from webapp.database.models import Payment, Recruitment
 from webapp.gate import paying_copy
-from webapp.gate.gate import GateError, attach, blockers
+from webapp.gate.gate import GateError, attach_installation, find_blockers
 from webapp.gate.installation import Installation, Operation
-from webapp.payments.pay import pay
+from webapp.payments.pay import make_payments
 from webapp.recruiters import registry
 from webapp.recruiters.platform import PlatformError
 
@@ -39,7 +39,9 @@ def why_not(sessions, instance) -> list[str]:
     """Return what the check says of the right to pay."""
     with reading(sessions) as session:
         # Tests share dialects, so the gate knows the folder that was opened last.
-        found = paying_copy.check(session.connection(), Installation(instance, Settings()))
+        found = paying_copy.check_paying_copy(
+            session.connection(), Installation(instance, Settings())
+        )
         return [each.says for each in found]
 
 
@@ -68,7 +70,7 @@ def second(app, instance, tmp_path):
 def test_a_new_installation_has_the_right_to_pay(app, sessions, instance):
     assert why_not(sessions, instance) == []
     with reading(sessions) as session:
-        holder = paying_copy.holder_of(session.connection())
+        holder = paying_copy.find_holder(session.connection())
     card = paying_copy.read_card(instance)
     assert (card.state, card.copy, card.folder) == ("paying", holder.copy, str(instance))
     assert holder.folder == str(instance)
@@ -106,7 +108,7 @@ def test_a_copied_folder_does_not_have_it(app, sessions, instance, tmp_path):
     assert paying_copy.read_card(tmp_path / "copy") is None
     copy = create_app(tmp_path / "copy").extensions["parallax"]
     [why] = why_not(copy.sessions, tmp_path / "copy")
-    assert f"in {instance}: this folder or its file paying_copy was copied or moved" in why
+    assert f"in {instance} has the right to pay: this folder or its file paying_copy" in why
     copy.engine.dispose()
 
 
@@ -118,7 +120,7 @@ def test_a_card_is_good_in_its_own_file_folder_and_machine_alone(
     shutil.move(instance / "kept", file)  # the same content, in another file
     assert paying_copy.read_card(instance) is None
     assert "copied or moved" in why_not(sessions, instance)[0]
-    paying_copy._write(instance, paying_copy.State.PAYING)
+    paying_copy._write_card(instance, paying_copy.State.PAYING)
     assert paying_copy.read_card(instance) is not None
     monkeypatch.setattr(paying_copy, "machine_id", lambda: "another")
     assert paying_copy.read_card(instance) is None
@@ -132,7 +134,7 @@ def test_a_database_that_was_copied_does_not_have_it_in_the_same_folder(
     assert made.exit_code == 0
     monkeypatch.setenv("PARALLAX_DATABASE_URL", "sqlite:///copy.sqlite3")
     copy = create_app(instance).extensions["parallax"]
-    assert "the right to pay is with the copy" in why_not(copy.sessions, instance)[0]
+    assert "the copy of this installation in" in why_not(copy.sessions, instance)[0]
     copy.engine.dispose()
 
 
@@ -157,7 +159,7 @@ def test_another_machine_of_a_shared_database_has_it_and_a_copied_database_does_
         monkeypatch.setenv("PARALLAX_DATABASE_URL", copied)
         for folder in (instance, other):
             copy = create_app(folder).extensions["parallax"]
-            assert "the right to pay is with the copy" in why_not(copy.sessions, folder)[0]
+            assert "the copy of this installation in" in why_not(copy.sessions, folder)[0]
             copy.engine.dispose()
         connection.execute(text(f'DROP DATABASE "{name}"'))
     server.dispose()
@@ -170,7 +172,7 @@ def test_a_restored_copy_gets_it_by_being_handed_it_and_the_first_one_loses_it(
     copy = create_app(second).extensions["parallax"]
     assert (
         "another copy" in why_not(copy.sessions, second)[0]
-        or "right to pay is with" in why_not(copy.sessions, second)[0]
+        or "has the right to pay" in why_not(copy.sessions, second)[0]
     )
     refused = parallax_("paying-copy", "take-over", "--instance", second)
     assert "the copy that has the right to pay is alive" in str(refused.exception)
@@ -189,8 +191,8 @@ def test_a_restored_copy_gets_it_by_being_handed_it_and_the_first_one_loses_it(
     assert why_not(copy.sessions, second) == []
     # What the first one paid since must be looked for.
     with reading(copy.sessions) as session:
-        attach(copy.engine, Installation(second, copy.settings))
-        assert [name for name, _ in blockers(session.connection())] == ["ledger"]
+        attach_installation(copy.engine, Installation(second, copy.settings))
+        assert [name for name, _ in find_blockers(session.connection())] == ["ledger"]
     # The code is of this request alone.
     third = tmp_path / "third"
     shutil.copytree(second, third)
@@ -214,13 +216,13 @@ def test_taking_over_makes_every_open_run_be_compared_anew(
     with sessions.begin() as session:
         session.add(Recruitment(run_id=run.id, endpoint="x", published_at=clock()))
     app.extensions["parallax"].engine.dispose()
-    paying_copy.restoring(instance)
+    paying_copy.mark_card_restored(instance)
     [why] = why_not(sessions, instance)
     assert "a restored database starts without the right to pay" in why
     taken = parallax_("paying-copy", "take-over", "--instance", instance)
     assert f"parallax reconcile {run.ref} --fix" in taken.output
     with reading(sessions) as session:
-        [(name, found)] = blockers(session.connection())
+        [(name, found)] = find_blockers(session.connection())
         assert (name, "restored" in found.says) == ("ledger", True)
 
 
@@ -258,12 +260,12 @@ def test_from_a_copy_that_is_gone_it_is_taken_over_by_somebody_s_word(
 @pytest.mark.one_database
 def test_a_copy_on_another_machine_is_found_alive_by_its_address(app, sessions, instance, second):
     with reading(sessions) as session:
-        holder = paying_copy.holder_of(session.connection())
+        holder = paying_copy.find_holder(session.connection())
 
     class Answer(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             self.send_response(200)
-            self.send_header("Paying-Copy", paying_copy.mark_of(holder.copy))
+            self.send_header("Paying-Copy", paying_copy.compute_mark(holder.copy))
             self.end_headers()
 
         def log_message(self, *_: object) -> None:
@@ -298,7 +300,7 @@ def test_a_copy_on_another_machine_is_found_alive_by_its_address(app, sessions, 
 def test_the_health_check_shows_who_pays_and_nobody_else(app, client, instance):
     card = paying_copy.read_card(instance)
     shown = client.get("/healthz").headers["Paying-Copy"]
-    assert shown == paying_copy.mark_of(card.copy)
+    assert shown == paying_copy.compute_mark(card.copy)
     assert card.copy not in shown
     (instance / paying_copy.FILE).unlink()
     assert "Paying-Copy" not in client.get("/healthz").headers
@@ -342,8 +344,8 @@ def test_a_round_of_payments_ends_where_the_right_is_lost_in_its_middle(
 
     def and_lose(*given: object, **named: object) -> None:
         approve(*given, **named)
-        with paying_copy.no_call(instance), sessions.begin() as session:
-            paying_copy.give_up(session.connection(), instance)
+        with paying_copy.block_platform_calls(instance), sessions.begin() as session:
+            paying_copy.give_up_right(session.connection(), instance)
 
     monkeypatch.setattr(platform, "approve", and_lose)
     with pytest.raises(GateError, match="was handed over"):
@@ -353,7 +355,7 @@ def test_a_round_of_payments_ends_where_the_right_is_lost_in_its_middle(
         ids = session.scalars(select(Payment.id)).all()
     assert states == ["done", "intended"]
     with pytest.raises(GateError):
-        pay(sessions, platform, ids, clock)
+        make_payments(sessions, platform, ids, clock)
 
 
 @pytest.mark.one_database
@@ -371,7 +373,7 @@ def test_whatever_moves_money_or_places_is_called_by_the_paying_copy_alone(
     registry._let_paying_copy_alone_act(platform, instance)
     platform.approve("A1")
     assert platform.submission("A1").status == "approved"
-    paying_copy.restoring(instance)
+    paying_copy.mark_card_restored(instance)
     platform.add("A2", "W2")
     with pytest.raises(PlatformError, match="does not have the right to pay"):
         platform.approve("A2")
@@ -380,20 +382,23 @@ def test_whatever_moves_money_or_places_is_called_by_the_paying_copy_alone(
 
 @pytest.mark.one_database
 def test_it_is_not_lost_while_a_call_is_being_made(app, instance):
-    with paying_copy.acting(instance) as first, paying_copy.acting(instance) as beside:
+    with (
+        paying_copy.allow_platform_call(instance) as first,
+        paying_copy.allow_platform_call(instance) as beside,
+    ):
         assert first
         assert beside
         assert not FileLock(instance / "paying_copy.lock").acquire()
-    with paying_copy.no_call(instance):
+    with paying_copy.block_platform_calls(instance):
         assert not FileLock(instance / "paying_copy.lock", shared=True).acquire()
 
 
 def test_without_it_nothing_is_paid_published_or_told_and_participants_go_on(
     app, client, run, sessions, instance, start
 ):
-    paying_copy.restoring(instance)
+    paying_copy.mark_card_restored(instance)
     with reading(sessions) as session:
-        [(name, found)] = blockers(session.connection())
+        [(name, found)] = find_blockers(session.connection())
     assert (name, found.forbids) == (
         "paying_copy",
         {Operation.PAY, Operation.PUBLISH, Operation.TELL_PANELS},

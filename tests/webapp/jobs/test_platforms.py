@@ -130,7 +130,7 @@ def test_one_runs_surprise_does_not_keep_the_others_from_being_polled(
         if ref == run.ref:
             raise ValueError("an answer that nobody foresaw")
 
-    monkeypatch.setattr("webapp.jobs.platforms.poll", poll)
+    monkeypatch.setattr("webapp.jobs.platforms.poll_run", poll)
     with pytest.raises(WebappError, match=f"run {run.ref}: ValueError, see the log"):
         poll_platforms(services)
     assert polled == [run.ref, "another"]

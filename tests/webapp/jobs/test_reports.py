@@ -14,7 +14,7 @@ from webapp.database.engine import reading
 from webapp.database.models import Participant
 from webapp.errors import WebappError
 from webapp.jobs.platforms import send_reports
-from webapp.recruitment.reports import ReportState, send_again
+from webapp.recruitment.reports import ReportState, requeue_reports
 
 pytestmark = pytest.mark.one_database
 
@@ -79,7 +79,7 @@ def test_a_refusal_is_kept_without_the_secret_and_is_sent_again_when_somebody_sa
     recruiter = services.recruiter("panel")
     with sessions.begin() as session:
         frozen = services.study_of(session, run)
-        assert send_again(session, run, recruiter, frozen, clock(), also_unsafe=True) == 1
+        assert requeue_reports(session, run, recruiter, frozen, clock(), also_unsafe=True) == 1
     send_reports(services)
     assert (stored().state, len(panel.asked)) == ("done", 2)
 
@@ -132,7 +132,7 @@ def test_what_must_not_be_told_twice_is_left_to_a_person_after_silence(
     recruiter = services.recruiter("panel")
     with sessions.begin() as session:
         frozen = services.study_of(session, run)
-        assert send_again(session, run, recruiter, frozen, clock(), also_unsafe=True) == 1
+        assert requeue_reports(session, run, recruiter, frozen, clock(), also_unsafe=True) == 1
 
 
 def test_a_process_that_dies_in_the_middle_repeats_only_what_may_be_repeated(

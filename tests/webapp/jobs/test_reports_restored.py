@@ -8,7 +8,7 @@ import parallax
 from tests.webapp.restoring import copied
 from webapp.database.engine import reading
 from webapp.database.models import Participant
-from webapp.gate.gate import blockers
+from webapp.gate.gate import find_blockers
 from webapp.jobs.platforms import send_reports
 
 pytestmark = pytest.mark.one_database
@@ -68,7 +68,7 @@ def said_everywhere(sessions):
 
     def read() -> str:
         with reading(sessions) as session:
-            found = [each for name, each in blockers(session.connection()) if name == "told"]
+            found = [each for name, each in find_blockers(session.connection()) if name == "told"]
         return " ".join(f"{each.says}. {each.remedy}" for each in found)
 
     return read

@@ -9,7 +9,7 @@ from sqlalchemy import func, select
 from experiment.studies.load import load_study
 from webapp.database.models import Payment
 from webapp.payments.accounts import PayeeAccount
-from webapp.payments.reconciliation.snapshot import BonusBooks, Snapshot
+from webapp.payments.reconciliation.snapshot import MatchedBonuses, Snapshot
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
@@ -52,7 +52,7 @@ def snapshot(*payments, works=(), accounts=(), shown=(), elsewhere=(), **fields)
         "receipts": {}, "silent": (), "claimed": frozenset(), "statements": (), "miscounted": (),
         "at": NOW, **fields,
     }  # fmt: skip
-    books = BonusBooks((), Counter(dict(shown)), elsewhere)
+    books = MatchedBonuses((), Counter(dict(shown)), elsewhere)
     return Snapshot(accounts=accounts, assignments=works, payments=payments, books=books, **given)
 
 

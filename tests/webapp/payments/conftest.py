@@ -10,10 +10,10 @@ from tests.webapp.privacy.conftest import book  # noqa: F401 - a fixture
 from tests.webapp.test_transactions import OpenTransactions
 from webapp.database.engine import Sessions, reading
 from webapp.database.models import Assignment, Hit, Participant, Payment, Run
-from webapp.gate.gate import ledger_begun, ledger_written
-from webapp.payments.accounts import accounts
+from webapp.gate.gate import begin_ledger_entry, store_ledger_state
+from webapp.payments.accounts import load_accounts
 from webapp.payments.pay import pay_entries
-from webapp.payments.rewards import rewards
+from webapp.payments.rewards import build_reward_entries
 
 CAPS = Caps(per_participant_minor=500, per_run_minor=5_000, currency="USD")
 REWARD_CENTS = 20  # what the study of the run says
@@ -29,14 +29,14 @@ def platform(app, clock) -> PlatformDouble:
 def hit(sessions: Sessions, run: Run, clock) -> Hit:
     with sessions.begin() as session:
         # As publishing does: the file beside the database knows of the offer.
-        ledger_begun(session.connection())
+        begin_ledger_entry(session.connection())
         hit = Hit(
             run_id=run.id, token="t" * 64, purpose="recruitment", places=9,
             platform_id="HIT1", posted_at=clock(),
         )  # fmt: skip
         session.add(hit)
         session.flush()
-        ledger_written(session.connection())
+        store_ledger_state(session.connection())
     return hit
 
 
@@ -82,7 +82,7 @@ def pay_rewards(sessions: Sessions, run: Run, platform: PlatformDouble, clock):
 
     def pay() -> list[Payment]:
         with reading(sessions) as session:
-            entries = rewards(accounts(session, run), REWARD_CENTS)
+            entries = build_reward_entries(load_accounts(session, run), REWARD_CENTS)
         return pay_entries(sessions, platform, run, entries, CAPS, clock)
 
     return pay

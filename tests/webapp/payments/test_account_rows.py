@@ -8,11 +8,15 @@ import pytest
 from experiment.payment.payment import PaymentError
 from webapp.database.models import Hit, Payment, Response, RunItem, Trial, Verdict
 from webapp.payments import compensation_request
-from webapp.payments.accounts import accounts
-from webapp.payments.compensate import compensation, taken_up, unsubmitted
-from webapp.payments.ledger import payments_of
-from webapp.payments.reconciliation.snapshot import _handed_in, _may_have_bonus
-from webapp.payments.rewards import rewards, stated_reason
+from webapp.payments.accounts import load_accounts
+from webapp.payments.compensate import (
+    build_compensation_entry,
+    find_unsubmitted_assignment,
+    record_accepted_compensation,
+)
+from webapp.payments.ledger import load_payments
+from webapp.payments.reconciliation.snapshot import _load_submitted_assignments, _may_have_bonus
+from webapp.payments.rewards import build_reward_entries, normalize_reason
 from webapp.payments.run_payments import is_decided
 
 pytestmark = pytest.mark.one_database
@@ -31,13 +35,13 @@ def test_accounts_are_of_who_consented_and_of_their_first_submission(book):
     book.work("A1", people[1], "submitted", hit=book.offer("c", "compensation"))
     book.work("A1", people[1], "submitted", run=book.other, hit=here)
     lines = [book.pay("A0", works[0], people[0]), book.pay("A1", None, people[1])]
-    found = accounts(book.session, book.run)
+    found = load_accounts(book.session, book.run)
     assert [each.participant for each in found] == people
     assert [each.assignment for each in found] == [works[1], None, None]
     assert [each.payments for each in found] == [(lines[0],), (lines[1],), ()]
-    [only] = accounts(book.session, book.run, [people[0].id])
+    [only] = load_accounts(book.session, book.run, [people[0].id])
     assert (only.participant, only.assignment, only.payments) == (people[0], works[1], (lines[0],))
-    assert list(payments_of(book.session, book.run, [people[1].id])) == [lines[1]]
+    assert list(load_payments(book.session, book.run, [people[1].id])) == [lines[1]]
 
 
 def test_correct_catch_trials_are_counted_of_each_and_of_nothing_else(book, monkeypatch):
@@ -54,9 +58,9 @@ def test_correct_catch_trials_are_counted_of_each_and_of_nothing_else(book, monk
                 side = "second" if what == "w" else "first"
                 rest = {"input_method": "key", "recorded_at": book.now, "chosen_side": side}
                 book.add(Response(trial_id=trial.id, client_uuid=f"u{trial.id}", **rest))
-    found = accounts(book.session, book.run)
+    found = load_accounts(book.session, book.run)
     assert [each.correct_catch_trials for each in found] == [2, 1, 0]
-    [second] = accounts(book.session, book.run, [people[1].id])
+    [second] = load_accounts(book.session, book.run, [people[1].id])
     assert second.correct_catch_trials == 1
     assert rewards_of_paid(found[0], book) == [20, 30]
 
@@ -67,7 +71,7 @@ def rewards_of_paid(account, book):
     lines = (book.pay("A", work, account.participant), book.pay("A", work, account.participant))
     lines[1].state = "refused"
     paid = [replace(account, assignment=work, payments=(line,)) for line in lines]
-    return [entry.item.amount_minor for entry in rewards(paid, 30)]
+    return [entry.item.amount_minor for entry in build_reward_entries(paid, 30)]
 
 
 def test_verdicts_and_catch_trials_are_ones_own_and_told_where_they_may_be(book, monkeypatch):
@@ -76,11 +80,11 @@ def test_verdicts_and_catch_trials_are_ones_own_and_told_where_they_may_be(book,
     for person, kept in zip(people, (True, False), strict=False):
         decided = {"kept": kept, "rule": "", "evidence": "", "decided_at": book.now}
         book.add(Verdict(participant_id=person.id, **decided))
-    found = accounts(book.session, book.run)
+    found = load_accounts(book.session, book.run)
     assert [each.kept for each in found] == [True, False, None]
     assert {each.correct_catch_trials for each in found} == {None}, "the run is blind"
     monkeypatch.setattr("webapp.payments.accounts.is_blind", lambda *_: False)
-    counted = [each.correct_catch_trials for each in accounts(book.session, book.run)]
+    counted = [each.correct_catch_trials for each in load_accounts(book.session, book.run)]
     assert counted == [0, 0, None]
 
 
@@ -121,37 +125,41 @@ def test_who_answered_everything_is_owed_the_reward(
             if position < number:
                 given = {"chosen_side": "first", "input_method": "key", "recorded_at": book.now}
                 book.add(Response(trial_id=trial.id, client_uuid=f"u{trial.id}", **given))
-    assert accounts(book.session, book.run)[0].finished is finished
+    assert load_accounts(book.session, book.run)[0].finished is finished
 
 
 def test_compensation_is_of_the_worker_s_last_work_and_of_nobody_who_submitted(book):
     [first, last] = [book.work("A", status="returned") for _ in range(2)]
     book.work("A", run=book.other)
     book.work("B")
-    assert unsubmitted(book.session, book.run, "A") == last.platform_id != first.platform_id
-    with pytest.raises(PaymentError, match="knows of no work"):
-        unsubmitted(book.session, book.run, "C")
+    assert (
+        find_unsubmitted_assignment(book.session, book.run, "A")
+        == last.platform_id
+        != first.platform_id
+    )
+    with pytest.raises(PaymentError, match="lists no assignment"):
+        find_unsubmitted_assignment(book.session, book.run, "C")
     person = book.person(consented_at=book.now, platform_id="D")
     book.work("D", person, "submitted", hit=book.offer())
-    [account] = accounts(book.session, book.run)
+    [account] = load_accounts(book.session, book.run)
     with pytest.raises(PaymentError, match="has submitted"):
-        compensation(account, "D", 5, "It broke.")
+        build_compensation_entry(account, "D", 5, "It broke.")
     gone, _, standing = (
         book.pay("A", kind="compensation", state=state)
         for state in ("withdrawn", "withdrawn", "intended")
     )
     book.pay("B", kind="compensation", state="withdrawn")
     book.pay("A", kind="bonus", state="withdrawn")
-    assert compensation_request.offers_to(book.session, book.run, "A") == (standing, 2)
-    assert compensation_request.offers_to(book.session, book.run, "C") == (None, 0)
+    assert compensation_request.find_offers(book.session, book.run, "A") == (standing, 2)
+    assert compensation_request.find_offers(book.session, book.run, "C") == (None, 0)
     works = []
     for line, worker, status in ((standing, "A", "submitted"), (gone, "A", "submitted")):
         hit = book.add(Hit(run_id=book.run.id, token=line.token, purpose="compensation", places=1))
         works.append(book.work(worker, status=status, hit=hit.id))
         book.work("Z", status=status, hit=hit.id)
-    assert taken_up(book.session, book.run) == [standing]
+    assert record_accepted_compensation(book.session, book.run) == [standing]
     assert standing.assignment == works[0].platform_id and gone.assignment is None
-    assert taken_up(book.session, book.run) == []
+    assert record_accepted_compensation(book.session, book.run) == []
 
 
 def test_what_is_handed_in_and_what_may_have_a_bonus(book):
@@ -161,7 +169,7 @@ def test_what_is_handed_in_and_what_may_have_a_bonus(book):
     ]  # fmt: skip
     book.work("E", status="submitted", hit=book.offer("c", "compensation"))
     book.work("F", status="submitted", run=book.other)
-    assert list(_handed_in(book.session, book.run)) == works[:2]
+    assert list(_load_submitted_assignments(book.session, book.run)) == works[:2]
     assert [_may_have_bonus(each, []) for each in works] == [True, True, True, False]
     paid, free = book.pay("D", works[3]), book.pay("D", works[3])
     free.amount_minor = 0
@@ -184,7 +192,7 @@ def test_what_is_decided_is_done_or_was_paid_by_hand_in_its_place():
 @pytest.mark.parametrize(("length", "lets"), [(0, False), (1, True), (1000, True), (1001, False)])
 def test_a_reason_has_between_one_and_a_thousand_characters(length, lets):
     if lets:
-        assert stated_reason("x" * length) == "x" * length
+        assert normalize_reason("x" * length) == "x" * length
     else:
         with pytest.raises(PaymentError, match="1001 characters" if length else "is empty"):
-            stated_reason("x" * length)
+            normalize_reason("x" * length)

@@ -3,13 +3,13 @@
 import pytest
 
 from tests.webapp.payments.by_hand import NOW, account, line, study, work
-from webapp.payments.accounts import names_of_account
+from webapp.payments.accounts import list_account_names
 from webapp.payments.reconciliation.statement import (
     Statement,
-    owed_minor,
-    paid_minor,
-    stated_minor,
-    statements,
+    build_statements,
+    compute_owed_minor,
+    compute_platform_pay_minor,
+    sum_paid_minor,
 )
 
 DONE, REFUSED, INTENDED = ({"state": state} for state in ("done", "refused", "intended"))
@@ -52,11 +52,11 @@ def test_who_was_paid_rejected_or_waits(lines, status, is_):
 
 
 def test_what_is_asked_of_a_rule_is_nothing_of_whom_asked_not_to_be_judged():
-    assert account().finisher.kept is True and not account().is_restricted
+    assert account().bonus_candidate.kept is True and not account().is_restricted
     restricted = account(restricted=NOW)
-    assert restricted.finisher.kept is None and restricted.is_restricted
-    assert names_of_account(account()) == {"ref1", "code1", "WORK1"}
-    assert names_of_account(account(status=None)) == {"ref1", "code1"}
+    assert restricted.bonus_candidate.kept is None and restricted.is_restricted
+    assert list_account_names(account()) == {"ref1", "code1", "WORK1"}
+    assert list_account_names(account(status=None)) == {"ref1", "code1"}
 
 
 @pytest.mark.parametrize(
@@ -83,15 +83,15 @@ def test_what_the_rule_owes(status, finished, lines, paid, owed):
         found.assignment.paid_minor = paid
     recruitment = study().recruitment.model_copy(update={"screen_out_reward": "0.07"})
     everyone = study("everyone", "0.05").model_copy(update={"recruitment": recruitment})
-    assert owed_minor(found, everyone) == owed
+    assert compute_owed_minor(found, everyone) == owed
 
 
 def test_an_undecided_rule_owes_nobody_knows_what():
     kept = study("kept", "0.05")
-    assert owed_minor(account(kept=None), kept) is None
-    assert owed_minor(account(kept=False), kept) == 20
-    assert owed_minor(account(kept=True), kept) == 25
-    assert owed_minor(account(kept=None, finished=False), kept) == 0
+    assert compute_owed_minor(account(kept=None), kept) is None
+    assert compute_owed_minor(account(kept=False), kept) == 20
+    assert compute_owed_minor(account(kept=True), kept) == 25
+    assert compute_owed_minor(account(kept=None, finished=False), kept) == 0
 
 
 @pytest.mark.parametrize(
@@ -103,13 +103,13 @@ def test_an_undecided_rule_owes_nobody_knows_what():
     ],
 )  # fmt: skip
 def test_what_the_platform_says_that_it_paid(status, paid, stated):
-    assert stated_minor(work(status, paid_minor=paid), 20, 7) == stated
+    assert compute_platform_pay_minor(work(status, paid_minor=paid), 20, 7) == stated
 
 
 def test_only_what_is_done_and_no_rejection_is_paid():
     lines = [line(minor=1), line("bonus", minor=2), line("compensation", minor=4)]
     undone = [line(state=state, minor=8) for state in ("refused", "unknown", "withdrawn")]
-    assert paid_minor([*lines, *undone, line("rejection", minor=16)]) == 7
+    assert sum_paid_minor([*lines, *undone, line("rejection", minor=16)]) == 7
 
 
 def test_everybody_has_one_statement_and_each_amount_stands_in_one():
@@ -120,17 +120,17 @@ def test_everybody_has_one_statement_and_each_amount_stands_in_one():
     on_work = line(minor=1, worker_id="AWORKER9", assignment="WORK9", participant_id=None)
     ledger = [line(), line("bonus", minor=5), stranger, on_work]
     people = (first, second, nameless)
-    assert statements(people, ledger, study()) == [
+    assert build_statements(people, ledger, study()) == [
         Statement("ref1", 20, 25, "USD"), Statement("ref2", 0, 0, "USD"),
         Statement("ref3", 20, 3, "USD"), Statement(stranger.token[:12], 0, 9, "USD"),
         Statement("WORK9", 0, 1, "USD"),
     ]  # fmt: skip
     there = {"AWORKER1": 25, "AWORKER2": 0, "AWORKER8": 4, "AWORKER7": 2, "AWORKER6": 0}
-    assert [each.platform_minor for each in statements(people, ledger, study(), there)] == [
+    assert [each.platform_minor for each in build_statements(people, ledger, study(), there)] == [
         25, 0, 0, 4, 0, 2,
     ]  # fmt: skip
     stranger_there = Statement("(no participant)", 0, 0, "USD", 2)
-    assert statements((), (), study(), {"AWORKER7": 2}) == [stranger_there]
+    assert build_statements((), (), study(), {"AWORKER7": 2}) == [stranger_there]
 
 
 def test_a_statement_agrees_or_is_short_to_the_smallest_unit():

@@ -12,12 +12,12 @@ from tests.webapp.payments.test_pay import PaysAnybody
 from webapp.payments import bonuses, ledger
 from webapp.payments.ledger import Entry
 from webapp.payments.platform_payments import (
-    OtherLines,
-    mark,
-    people_paid_by_hand,
-    refuse_paid_elsewhere,
+    OtherBonuses,
+    find_workers_paid_by_hand,
+    get_bonus_mark,
+    refuse_unexplained_bonuses,
 )
-from webapp.payments.reconciliation.snapshot import matched, unrecorded
+from webapp.payments.reconciliation.snapshot import find_unrecorded, match_bonuses
 from webapp.payments.run_payments import Outcome, Proposal
 from webapp.recruiters.platform import Bonus, PlatformError
 
@@ -31,20 +31,20 @@ def bonus(minor, reason="", on="WORK1", worker="AWORKER1"):
     [
         ((), (), (), False, ""),
         ((5,), (5,), (), False, ""),
-        ((5, 5), (5,), (), False, "which the ledger does not have"),
+        ((5, 5), (5,), (), False, "missing from the ledger"),
         ((5,), (), (5,), False, "was paid by hand for the same work"),
         ((5,), (), (5,), True, ""),
-        ((5, 6), (), (5,), True, "a bonus of $0.06 on the same work"),
-        ((6, 5), (), (), True, "bonuses of $0.05 and $0.06 on the same work"),
+        ((5, 6), (), (5,), True, "a bonus of $0.06 for the same work"),
+        ((6, 5), (), (), True, "bonuses of $0.05 and $0.06 for the same work"),
     ],
 )
 def test_a_bonus_passes_only_beside_what_is_accounted_for(
     shown, ours, by_hand, additional, refused
 ):
-    others, wanted = OtherLines(ours, by_hand, ()), line("bonus", id=7)
+    others, wanted = OtherBonuses(ours, by_hand, ()), line("bonus", id=7)
 
     def decide():
-        refuse_paid_elsewhere(wanted, shown, others, additional=additional)
+        refuse_unexplained_bonuses(wanted, shown, others, additional=additional)
 
     if not refused:
         decide()
@@ -60,17 +60,17 @@ def test_whose_bonus_was_paid_by_hand():
         line("reward", called_at=None, worker_id="C"),
         line("bonus", "refused", called_at=None, worker_id="D"),
     ]  # fmt: skip
-    assert people_paid_by_hand(lines) == {"AWORKER1"}
+    assert find_workers_paid_by_hand(lines) == {"AWORKER1"}
 
 
 def test_a_listed_bonus_is_the_line_s_whose_mark_it_ends_with():
     ours, reward = line("bonus", id=11), line("reward", id=12)
-    listed = [bonus(5, f"Fine {mark(ours)}"), bonus(5, f"{mark(ours)} Fine"), bonus(5),
-              bonus(5, f"Fine {mark(reward)}")]  # fmt: skip
-    books = matched(PlatformDouble(), listed, [ours, reward])
+    listed = [bonus(5, f"Fine {get_bonus_mark(ours)}"), bonus(5, f"{get_bonus_mark(ours)} Fine"),
+              bonus(5), bonus(5, f"Fine {get_bonus_mark(reward)}")]  # fmt: skip
+    books = match_bonuses(PlatformDouble(), listed, [ours, reward])
     assert books.shown == {11: 1} and [each for each, _ in books.elsewhere] == listed[1:]
     kept = [line(token=books.elsewhere[0][1].token("r"))]
-    assert [each for each, _ in unrecorded(books, "r", kept)] == listed[2:]
+    assert [each for each, _ in find_unrecorded(books, "r", kept)] == listed[2:]
 
 
 def test_what_shows_its_amount_alone_is_a_done_line_s_first_and_each_once():
@@ -80,12 +80,12 @@ def test_what_shows_its_amount_alone_is_a_done_line_s_first_and_each_once():
         line("compensation", "done", 6, id=5), line("reward", "done", 7, id=6),
     ]  # fmt: skip
     listed = [bonus(5), bonus(5), bonus(5), bonus(6), bonus(7), bonus(5)]
-    books = matched(PaysAnybody(), listed, lines)
+    books = match_bonuses(PaysAnybody(), listed, lines)
     assert books.shown == {1: 1, 2: 1, 5: 1}
     assert [each.amount_minor for each, _ in books.elsewhere] == [5, 7, 5]
     serials = [item.serial for _, item in books.elsewhere]
     assert serials == ["elsewhere\x1f5\x1f4", "elsewhere\x1f7\x1f1", "elsewhere\x1f5\x1f5"]
-    assert matched(PaysAnybody(), [bonus(5)], lines).shown == {2: 1}
+    assert match_bonuses(PaysAnybody(), [bonus(5)], lines).shown == {2: 1}
 
 
 def entry(who=1, minor=5, reason="Fine.", worker=None):
@@ -106,29 +106,29 @@ def test_a_rule_gives_its_bonus_to_who_finished_was_paid_and_may_be_judged():
         account(paid), account(id=2), account(paid, id=3, finished=False),
         account(paid, id=4, restricted=NOW), account(paid, id=5, kept=False),
     ]  # fmt: skip
-    found = bonuses.bonuses_of_rule(paying(*people, rule=study("kept", "0.05")))
+    found = bonuses.find_rule_bonuses(paying(*people, rule=study("kept", "0.05")))
     assert [each.item.payee for each in found.entries] == ["ref1"]
     assert (found.waiting, found.held, found.restricted, found.no_rule) == (1, (), 1, False)
     by_hand = line("bonus", called_at=None)
     everyone = paying(*people, lines=[by_hand], rule=study("everyone", "0.05"))
-    found = bonuses.bonuses_of_rule(everyone)
+    found = bonuses.find_rule_bonuses(everyone)
     assert [each.item.payee for each in found.entries] == ["ref4", "ref5"]
     assert (found.waiting, found.held, found.restricted) == (1, ("ref1",), 0)
-    found = bonuses.bonuses_of_rule(everyone, additional=True)
+    found = bonuses.find_rule_bonuses(everyone, additional=True)
     assert [each.item.payee for each in found.entries] == ["ref1", "ref4", "ref5"]
-    item = bonuses.bonuses_of_rule(everyone, additional=True).entries[0].item
+    item = bonuses.find_rule_bonuses(everyone, additional=True).entries[0].item
     ours = line("bonus", token=item.token("r"), id=8)
     had = paying(*people, lines=[by_hand, ours], rule=study("everyone", "0.05"))
-    assert bonuses.bonuses_of_rule(had).held == ()
-    none = bonuses.bonuses_of_rule(paying(*people))
+    assert bonuses.find_rule_bonuses(had).held == ()
+    none = bonuses.find_rule_bonuses(paying(*people))
     assert none.no_rule and not none.entries and none.restricted == 0
     people[0].participant.platform_id = None
-    assert bonuses.bonuses(people[:1], [entry().item])[0] == []
+    assert bonuses.build_bonus_entries(people[:1], [entry().item])[0] == []
 
 
 def test_what_was_left_out_is_told_and_nothing_else():
-    assert bonuses.Bonuses([], 0, ()).notes("r") == []
-    told = bonuses.Bonuses([], 2, ("ref1", "ref2"), 3, True).notes("r")
+    assert bonuses.RequestedBonuses([], 0, ()).notes("r") == []
+    told = bonuses.RequestedBonuses([], 2, ("ref1", "ref2"), 3, True).notes("r")
     assert [each.split(" ")[0] for each in told] == ["The", "2", "2", "3"]
 
 
@@ -152,10 +152,12 @@ def test_a_listed_bonus_that_may_be_a_second_payment_is_refused(wanted, line_, r
     items = [entry(*each).item for each in wanted]
     if refused:
         with pytest.raises(PaymentError, match=refused.replace("$", r"\$")):
-            bonuses.listed_bonuses(run, items, additional=False)
-        assert bonuses.listed_bonuses(run, items, additional=True).entries
+            bonuses.prepare_listed_bonuses(run, items, additional=False)
+        assert bonuses.prepare_listed_bonuses(run, items, additional=True).entries
     else:
-        assert len(bonuses.listed_bonuses(run, items, additional=False).entries) == len(items)
+        assert len(bonuses.prepare_listed_bonuses(run, items, additional=False).entries) == len(
+            items
+        )
 
 
 @pytest.mark.parametrize(
@@ -174,14 +176,14 @@ def test_a_listed_bonus_that_may_be_a_second_payment_is_refused(wanted, line_, r
 )
 def test_a_line_is_an_entry_s_by_token_mark_or_reason(line_, same):
     token = entry().item.token("r")
-    given = {**line_, "reason": line_["reason"].replace("MARK", ledger.mark_of(token))}
+    given = {**line_, "reason": line_["reason"].replace("MARK", ledger.compute_bonus_mark(token))}
     given["token"] = line_.get("token", "").replace("TOKEN", token) or "0" * 64
-    found = ledger.line_of(entry(), "r", [line(id=5), line(id=3, **given)])
+    found = ledger.find_line(entry(), "r", [line(id=5), line(id=3, **given)])
     assert (found.id if found else None) == (3 if same else None)
     reward = Entry(PaymentItem("x", PaymentKind.REWARD, 20, "y"), "Z", "WORK1", None)
-    assert ledger.line_of(reward, "r", [line(id=4, assignment=None), line(id=5)]).id == 5
+    assert ledger.find_line(reward, "r", [line(id=4, assignment=None), line(id=5)]).id == 5
     unplaced = Entry(PaymentItem("x", PaymentKind.REWARD, 20, "y"), "Z", None, None)
-    assert ledger.line_of(unplaced, "r", [line(assignment=None), line(assignment="A")]) is None
+    assert ledger.find_line(unplaced, "r", [line(assignment=None), line(assignment="A")]) is None
 
 
 def test_a_proposal_is_told_apart_by_whom_how_much_what_for_and_what_else_it_may_do():

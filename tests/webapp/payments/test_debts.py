@@ -15,7 +15,7 @@ from tests.webapp.researcher.conftest import (  # noqa: F401 - fixtures
 )
 from webapp.database.engine import reading
 from webapp.database.models import Participant, Payment, Project, Recruitment, Run
-from webapp.payments.debts import debts_in_words, debts_of
+from webapp.payments.debts import describe_debts, find_debts
 from webapp.researcher.study_folders import find_editable_study
 from webapp.users.projects import LIMITS
 from webapp.users.roles import Role
@@ -54,7 +54,7 @@ OWED = "3 people are still owed money: ref1 $0.20, ref2 $0.20, ref4 $1.50"
 
 def words_of(sessions, run) -> str:
     with reading(sessions) as session:
-        return debts_in_words(debts_of(session, run))
+        return describe_debts(find_debts(session, run))
 
 
 def test_who_finished_or_was_promised_pay_is_owed_it_until_it_is_paid(

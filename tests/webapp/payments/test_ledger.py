@@ -51,16 +51,16 @@ def test_a_payment_is_recorded_once_and_called_for_by_nobody_yet(write, clock):
 
 def test_one_caller_has_a_payment_until_it_must_be_gone(write, sessions, clock):
     (payment,) = write(bonus())
-    claimed = ledger.claim(sessions, payment.id, clock())
+    claimed = ledger.claim_payment(sessions, payment.id, clock())
     assert claimed is not None
     assert not claimed.tried
     assert timedelta(minutes=5) == ledger.CLAIM_TIMEOUT, "reconcile says: again in five minutes"
     assert (claimed.payment.state, claimed.payment.called_at) == (PaymentState.CALLING, clock())
     almost = clock() + ledger.CLAIM_TIMEOUT - timedelta(seconds=1)
     assert ledger.is_claimed(claimed.payment, almost)
-    assert ledger.claim(sessions, payment.id, almost) is None
+    assert ledger.claim_payment(sessions, payment.id, almost) is None
     assert not ledger.is_claimed(claimed.payment, clock() + ledger.CLAIM_TIMEOUT)
-    second = ledger.claim(sessions, payment.id, clock() + ledger.CLAIM_TIMEOUT)
+    second = ledger.claim_payment(sessions, payment.id, clock() + ledger.CLAIM_TIMEOUT)
     assert second is not None
     assert second.tried
 
@@ -68,16 +68,16 @@ def test_one_caller_has_a_payment_until_it_must_be_gone(write, sessions, clock):
 @pytest.mark.parametrize("state", [PaymentState.REFUSED, PaymentState.UNKNOWN])
 def test_what_was_not_paid_is_claimed_again_at_once(write, sessions, clock, state):
     (payment,) = write(bonus())
-    ledger.claim(sessions, payment.id, clock())
-    ledger.settle(sessions, payment.id, state, "no", clock())
-    again = ledger.claim(sessions, payment.id, clock())
+    ledger.claim_payment(sessions, payment.id, clock())
+    ledger.settle_payment(sessions, payment.id, state, "no", clock())
+    again = ledger.claim_payment(sessions, payment.id, clock())
     assert again is not None
     assert again.tried
 
 
 def test_what_has_no_assignment_to_be_paid_on_is_not_claimed(write, sessions, stored, clock):
     (payment,) = write(bonus(assignment=None))
-    assert ledger.claim(sessions, payment.id, clock()) is None
+    assert ledger.claim_payment(sessions, payment.id, clock()) is None
     assert stored(payment).state == PaymentState.INTENDED
 
 
@@ -86,15 +86,15 @@ def test_what_has_no_assignment_to_be_paid_on_is_not_claimed(write, sessions, st
 )
 def test_a_late_outcome_never_overwrites_a_paid_payment(write, sessions, stored, clock, late):
     (payment,) = write(bonus())
-    ledger.claim(sessions, payment.id, clock())
+    ledger.claim_payment(sessions, payment.id, clock())
     # The first caller is slow; a second one claims the payment and makes it.
     paid_at = clock() + LATER
-    assert ledger.claim(sessions, payment.id, paid_at) is not None
-    ledger.settle(sessions, payment.id, PaymentState.DONE, "", paid_at)
-    settled = ledger.settle(sessions, payment.id, late, "timed out", paid_at + LATER)
+    assert ledger.claim_payment(sessions, payment.id, paid_at) is not None
+    ledger.settle_payment(sessions, payment.id, PaymentState.DONE, "", paid_at)
+    settled = ledger.settle_payment(sessions, payment.id, late, "timed out", paid_at + LATER)
     for seen in (settled, stored(payment)):
         assert (seen.state, seen.answer, seen.settled_at) == (PaymentState.DONE, "", paid_at)
-    assert ledger.claim(sessions, payment.id, paid_at + LATER) is None
+    assert ledger.claim_payment(sessions, payment.id, paid_at + LATER) is None
 
 
 @pytest.mark.parametrize(
@@ -103,8 +103,8 @@ def test_a_late_outcome_never_overwrites_a_paid_payment(write, sessions, stored,
 )
 def test_only_what_the_platform_decided_is_settled(write, sessions, stored, clock, state, settled):
     (payment, other) = write(bonus("ref1"), bonus("ref2"))
-    ledger.claim(sessions, payment.id, clock())
-    ledger.settle(sessions, payment.id, state, "words", clock())
+    ledger.claim_payment(sessions, payment.id, clock())
+    ledger.settle_payment(sessions, payment.id, state, "words", clock())
     seen = stored(payment)
     assert (seen.state, seen.answer) == (state, "words")
     assert seen.settled_at == (clock() if settled else None)
@@ -144,7 +144,7 @@ def test_what_was_ordered_is_claimed_as_ordered_and_not_set_up_again(write, sess
     (payment,) = write(bonus())
     with sessions.begin() as session:
         session.get_one(Payment, payment.id).ordered_at = clock()
-    claimed = ledger.claim(sessions, payment.id, clock())
+    claimed = ledger.claim_payment(sessions, payment.id, clock())
     assert claimed is not None
     assert claimed.payment.state == PaymentState.ORDERED
 
@@ -156,7 +156,7 @@ def test_another_amount_for_what_was_recorded_is_refused_and_nothing_is_written(
     with pytest.raises(PaymentError, match=r"\$0\.50, and cannot become \$0\.60"):
         write(bonus("ref2", 10), bonus("ref1", 60))
     with reading(sessions) as session:
-        assert [payment.amount_minor for payment in ledger.payments_of(session, run)] == [50]
+        assert [payment.amount_minor for payment in ledger.load_payments(session, run)] == [50]
 
 
 def test_a_decision_on_one_submission_stands_once_whoever_writes_it_down(write):
@@ -182,7 +182,7 @@ def test_a_bonus_for_the_same_reason_in_other_letters_is_the_same_bonus(write, r
 @pytest.mark.parametrize("state", list(PaymentState))
 def test_a_paid_amount_is_never_replaced_by_another(write, sessions, clock, state):
     (payment,) = write(bonus())
-    ledger.settle(sessions, payment.id, state, "", clock())
+    ledger.settle_payment(sessions, payment.id, state, "", clock())
     was = "was paid" if state == PaymentState.DONE else "was decided"
     with pytest.raises(PaymentError, match=f"{was} as .* cannot become"):
         write(bonus(cents=70))

@@ -23,7 +23,7 @@ from tests.webapp.test_transactions import OpenTransactions
 from webapp.database.engine import reading
 from webapp.database.models import Payment
 from webapp.payments import non_idempotent_bonuses
-from webapp.payments.ledger import Entry, payments_of
+from webapp.payments.ledger import Entry, load_payments
 from webapp.payments.pay import pay_entries
 from webapp.recruiters.platform import Bonus
 
@@ -75,7 +75,7 @@ def pay(worked, sessions, run, platform, clock):
             pay_entries(sessions, platform, run, [entry], CAPS, clock)
         clock.go_on(minutes=6)
         with reading(sessions) as session:
-            [line] = [each for each in payments_of(session, run) if each.reason == "Fine."]
+            [line] = [each for each in load_payments(session, run) if each.reason == "Fine."]
         return line.state, line.answer, line.ordered_at, line.shown_before
 
     return once
@@ -109,12 +109,12 @@ def test_a_bonus_of_the_same_amount_at_the_same_moment_takes_the_order_back(pay,
     state, answer, *ordered = pay()
     assert state == "refused" and "paid for the same work at this moment" in answer
     assert ordered == [None, None] and "pay_bonus" not in platform.calls
-    assert "which the ledger does not have" in pay()[1] and "pay_bonus" not in platform.calls
+    assert "missing from the ledger" in pay()[1] and "pay_bonus" not in platform.calls
 
 
 def test_a_bonus_that_nobody_knows_of_stops_it_before_anything_is_set_up(pay, platform):
     platform.show("ASSIGNMENT1", 70)
-    assert "which the ledger does not have" in pay()[1]
+    assert "missing from the ledger" in pay()[1]
     assert "set_up_bonus" not in platform.calls
 
 

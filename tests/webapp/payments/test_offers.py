@@ -17,8 +17,8 @@ from webapp.database.engine import reading
 from webapp.database.models import Hit, Payment
 from webapp.errors import RunError
 from webapp.payments import compensate, compensation_request, run_payments
-from webapp.payments.compensate import COMPENSATION, compensation, offer_compensation
-from webapp.payments.compensation_request import payee, withdraw, withdraw_offer
+from webapp.payments.compensate import COMPENSATION, build_compensation_entry, offer_compensation
+from webapp.payments.compensation_request import find_payee, withdraw_compensation, withdraw_offer
 from webapp.payments.run_payments import open_run_payments
 
 pytestmark = pytest.mark.one_database
@@ -31,8 +31,8 @@ def test_a_run_is_not_opened_in_another_purse(monkeypatch):
     for name, found in (
         ("reading", nullcontext), ("find_named_run", lambda *_: run), ("open_platform",
          lambda *_, **__: elsewhere), ("load_launched_study", lambda *_: study),
-        ("published", lambda *_: Some(account=None)), ("poll", lambda *_: None),
-        ("taken_up", lambda *_: None),
+        ("require_recruitment", lambda *_: Some(account=None)), ("poll_run", lambda *_: None),
+        ("record_accepted_compensation", lambda *_: None),
     ):  # fmt: skip
         monkeypatch.setattr(run_payments, name, found)
     sessions = Some(begin=nullcontext)
@@ -45,9 +45,9 @@ def test_a_run_is_not_opened_in_another_purse(monkeypatch):
 
 def test_who_is_named_by_what_the_platform_calls_them_is_that_person():
     run = Some(accounts=lambda: [account(), account(id=2)])
-    found, worker = payee(run, None, "AWORKER2")
+    found, worker = find_payee(run, None, "AWORKER2")
     assert (found.participant.ref, worker) == ("ref2", "AWORKER2")
-    assert payee(run, None, "AWORKER3") == (None, "AWORKER3")
+    assert find_payee(run, None, "AWORKER3") == (None, "AWORKER3")
 
 
 @pytest.mark.parametrize(
@@ -57,8 +57,10 @@ def test_who_is_named_by_what_the_platform_calls_them_is_that_person():
 def test_an_offer_gives_way_to_another_amount_or_to_none(monkeypatch, offered, amount, taken_back):
     offer, withdrawn, told = offered and line("compensation", minor=offered), [], []
     monkeypatch.setattr(compensation_request, "reading", nullcontext)
-    monkeypatch.setattr(compensation_request, "offers_to", lambda *_: (offer, 0))
-    monkeypatch.setattr(compensation_request, "withdraw", lambda *given: withdrawn.append(given))
+    monkeypatch.setattr(compensation_request, "find_offers", lambda *_: (offer, 0))
+    monkeypatch.setattr(
+        compensation_request, "withdraw_compensation", lambda *given: withdrawn.append(given)
+    )
     run = Some(
         sessions=None, platform=None, run=Some(ref="r"), now=None,
         note=lambda *what, **after: told.append((what, after)),
@@ -67,7 +69,7 @@ def test_an_offer_gives_way_to_another_amount_or_to_none(monkeypatch, offered, a
     assert len(withdrawn) == (taken_back is not None)
     assert told == ([(("compensation withdrawn",), {"amount": "$0.50"})] if withdrawn else [])
     if offer is None:
-        with pytest.raises(RunError, match="no compensation is on offer"):
+        with pytest.raises(RunError, match="no compensation has been offered"):
             withdraw_offer(run, "AWORKER1", None)
 
 
@@ -119,7 +121,7 @@ def test_an_offer_is_taken_back_while_its_place_is_free(
     platform = Offering()
     platform.left = left
     with pytest.raises(PaymentError, match=problem) if problem else nullcontext():
-        withdraw(sessions, platform, ours, clock)
+        withdraw_compensation(sessions, platform, ours, clock)
     is_there = fields.get("platform_id", "OFFER1") is not None
     assert platform.ended == ((("OFFER1", clock()),) if is_there else ())
     with reading(sessions) as session:
@@ -139,7 +141,7 @@ def test_an_offer_is_taken_back_while_its_place_is_free(
 def test_an_offer_is_of_one_place_told_and_opened_again_when_its_time_is_over(
     sessions, run, hit, clock, platform, later, reached
 ):
-    entry, link = compensation(None, "AWORKER1", 50, "Sorry."), "http://x"
+    entry, link = build_compensation_entry(None, "AWORKER1", 50, "Sorry."), "http://x"
     platform = Offering(unreachable=platform.unreachable)
 
     def give():
@@ -158,9 +160,11 @@ def test_an_offer_is_of_one_place_told_and_opened_again_when_its_time_is_over(
 
 
 def test_where_the_platform_writes_no_letters_nobody_was_told():
-    assert compensate._tell(Some(), line(), "title") is False
+    assert compensate._notify_worker(Some(), line(), "title") is False
 
 
 def test_an_offer_after_a_withdrawn_one_is_another_payment():
-    serials = [compensation(None, "A", 5, "x", withdrawn=n).item.serial for n in (0, 1, 2)]
+    serials = [
+        build_compensation_entry(None, "A", 5, "x", withdrawn=n).item.serial for n in (0, 1, 2)
+    ]
     assert serials == ["", "1", "2"]

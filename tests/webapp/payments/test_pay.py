@@ -18,10 +18,10 @@ from tests.webapp.payments.platform_double import (
 )
 from webapp.database.engine import reading
 from webapp.database.models import Participant, Payment
-from webapp.payments.accounts import accounts
-from webapp.payments.ledger import CLAIM_TIMEOUT, Entry, payments_of
+from webapp.payments.accounts import load_accounts
+from webapp.payments.ledger import CLAIM_TIMEOUT, Entry, load_payments
 from webapp.payments.pay import pay_entries
-from webapp.payments.platform_payments import is_bonus_of
+from webapp.payments.platform_payments import is_paid_as_bonus
 from webapp.recruiters.platform import PlatformError
 
 CAPS = Caps(per_participant_minor=500, per_run_minor=1_000, currency="USD")
@@ -49,7 +49,7 @@ def bonus(sessions, run, platform, clock):
                     account.assignment.platform_id,
                     account.participant.id,
                 )
-                for account in accounts(session, run)
+                for account in load_accounts(session, run)
             ]
         return pay_entries(sessions, platform, run, entries, caps, clock)
 
@@ -60,7 +60,7 @@ def bonus(sessions, run, platform, clock):
 def states(sessions, run):
     def read():
         with reading(sessions) as session:
-            return [payment.state for payment in payments_of(session, run)]
+            return [payment.state for payment in load_payments(session, run)]
 
     return read
 
@@ -253,7 +253,7 @@ def test_a_rejection_that_the_platform_refused_leaves_the_reward_owed_and_paid(
     [refused] = pay_entries(sessions, platform, run, [entry], CAPS, clock)
     assert refused.state == PaymentState.REFUSED
     with reading(sessions) as session:
-        [account] = accounts(session, run)
+        [account] = load_accounts(session, run)
     assert account.awaits_pay
     [paid] = pay_rewards()
     assert (paid.kind, paid.state) == (PaymentKind.REWARD, PaymentState.DONE)
@@ -348,5 +348,5 @@ class PaysAnybody(PlatformDouble):
 )
 def test_compensation_is_a_bonus_only_where_anybody_can_get_one(kind, here, there):
     payment = Payment(kind=kind)
-    assert is_bonus_of(PlatformDouble(), payment) == here
-    assert is_bonus_of(PaysAnybody(), payment) == there
+    assert is_paid_as_bonus(PlatformDouble(), payment) == here
+    assert is_paid_as_bonus(PaysAnybody(), payment) == there

@@ -8,12 +8,12 @@ from experiment.payment.payment import Caps, PaymentItem, PaymentKind
 from tests.webapp.payments.by_hand import account, line, snapshot, study, work, written
 from tests.webapp.payments.platform_double import REFUSES, PlatformDouble
 from webapp.database.engine import reading
-from webapp.payments.ledger import Entry, payments_of
+from webapp.payments.ledger import Entry, load_payments
 from webapp.payments.pay import pay_entries
-from webapp.payments.platform_payments import is_made, mark
+from webapp.payments.platform_payments import get_bonus_mark, is_made_on_platform
 from webapp.payments.reconciliation import reconcile
-from webapp.payments.reconciliation.reconcile import _decisions, note_compared
-from webapp.payments.reconciliation.snapshot import _platform_minor
+from webapp.payments.reconciliation.reconcile import _build_decision_entries, report_comparison
+from webapp.payments.reconciliation.snapshot import _sum_platform_payments
 from webapp.recruiters.platform import Bonus
 from webapp.recruiters.statuses import AssignmentStatus
 
@@ -42,17 +42,17 @@ def test_a_decision_is_made_where_the_platform_says_so(kind, status, made):
     platform.add("WORK1", "AWORKER1")
     found = platform.submitted["WORK1"]
     platform.submitted["WORK1"] = replace(found, status=AssignmentStatus(status))
-    assert is_made(platform, line(kind)) is made
+    assert is_made_on_platform(platform, line(kind)) is made
 
 
 def test_a_bonus_is_made_where_its_mark_stands_on_its_own_work():
     platform, ours = PlatformDouble(), line("bonus", id=7)
     for number in (1, 2):
         platform.add(f"WORK{number}", "AWORKER1")
-    platform.paid = [bonus("Fine."), bonus(f"Fine. {mark(ours)}", "WORK2")]
-    assert not is_made(platform, ours)
-    platform.paid.append(bonus(f"Fine. {mark(ours)}"))
-    assert is_made(platform, ours)
+    platform.paid = [bonus("Fine."), bonus(f"Fine. {get_bonus_mark(ours)}", "WORK2")]
+    assert not is_made_on_platform(platform, ours)
+    platform.paid.append(bonus(f"Fine. {get_bonus_mark(ours)}"))
+    assert is_made_on_platform(platform, ours)
 
 
 @pytest.fixture
@@ -65,7 +65,7 @@ def pay(worked, sessions, run, platform, clock):
         entry = Entry(item, "AWORKER1", "ASSIGNMENT1", 1)
         pay_entries(sessions, platform, run, [entry], CAPS, clock, **options)
         with reading(sessions) as session:
-            [found] = (each for each in payments_of(session, run) if each.reason == "Fine.")
+            [found] = (each for each in load_payments(session, run) if each.reason == "Fine.")
         return found.state, found.answer
 
     return once
@@ -78,10 +78,10 @@ def test_beside_a_bonus_stand_only_lines_of_the_run_with_their_marks(
     on = {"token": f"a{1:063d}"}
     other = written(sessions, run, **on) if ours else line("bonus", **on)
     written(sessions, run, state="done", kind="reward", assignment="OTHER")
-    platform.paid = [bonus(f"Sorry. {mark(other)}", "ASSIGNMENT1")]
+    platform.paid = [bonus(f"Sorry. {get_bonus_mark(other)}", "ASSIGNMENT1")]
     state, answer = pay()
     assert state == ("done" if ours else "refused")
-    assert ("which the ledger does not have" in answer) != ours
+    assert ("missing from the ledger" in answer) != ours
     assert len(platform.paid) == 1 + ours
 
 
@@ -120,7 +120,7 @@ def test_what_the_platform_decided_is_written_down_of_each_submission():
     )  # fmt: skip
     assert [
         (each.item.payee, each.item.kind, each.item.amount_minor, each.assignment)
-        for each in _decisions(seen, study())
+        for each in _build_decision_entries(seen, study())
     ] == [
         ("ref1", "reward", 30, "WORK1"),
         ("WORK2", "reward", 15, "WORK2"),
@@ -131,7 +131,7 @@ def test_what_the_platform_decided_is_written_down_of_each_submission():
 
 def test_what_the_platform_paid_is_summed_by_payee():
     works = [work(hit_id=1), work("approved", 2, hit_id=None), work("rejected", 3, hit_id=1)]
-    found = _platform_minor(works, {1: 30}, [bonus("x"), bonus("y")], study())
+    found = _sum_platform_payments(works, {1: 30}, [bonus("x"), bonus("y")], study())
     assert found == {"AWORKER1": 130, "AWORKER2": 20, "AWORKER3": 0}
 
 
@@ -143,7 +143,7 @@ def test_the_gate_learns_of_a_comparison_that_left_nothing_unwritten(
     sessions, monkeypatch, works, elsewhere, noted
 ):
     told = []
-    monkeypatch.setattr(reconcile, "ledger_reconciled", lambda *_: told.append(True))
-    monkeypatch.setattr(reconcile, "unrecorded_bonuses", lambda _: iter(elsewhere))
-    note_compared(sessions, snapshot(works=works))
+    monkeypatch.setattr(reconcile, "record_reconciliation", lambda *_: told.append(True))
+    monkeypatch.setattr(reconcile, "find_unrecorded_bonuses", lambda _: iter(elsewhere))
+    report_comparison(sessions, snapshot(works=works))
     assert bool(told) is noted

@@ -37,8 +37,8 @@ def test_only_what_the_platform_and_the_person_allow_is_rejected(
     )  # fmt: skip
     if problem:
         with pytest.raises(PaymentError, match=problem):
-            rewards.rejection_of(paying, "ref1", reason, category)
+            rewards.prepare_rejection(paying, "ref1", reason, category)
         return
-    [found] = rewards.rejection_of(paying, "ref1", reason, category)
+    [found] = rewards.prepare_rejection(paying, "ref1", reason, category)
     assert (found.item.kind, found.item.amount_minor, found.item.reason) == ("rejection", 0, LONG)
     assert (found.assignment, found.category) == ("WORK1", category)

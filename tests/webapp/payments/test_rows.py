@@ -6,9 +6,9 @@ import pytest
 
 from experiment.payment.payment import PaymentError, PaymentKind
 from webapp.payments import non_idempotent_bonuses
-from webapp.payments.accounts import accounts
-from webapp.payments.platform_payments import OtherLines
-from webapp.payments.rewards import review_decision
+from webapp.payments.accounts import load_accounts
+from webapp.payments.platform_payments import OtherBonuses
+from webapp.payments.rewards import build_review_entry
 
 pytestmark = pytest.mark.one_database
 REWARD = (PaymentKind.REWARD, 20, "Thanks.")
@@ -35,7 +35,7 @@ def test_what_stands_beside_a_bonus_is_of_the_same_work_and_run(book):
     doubtful = pay(amount_minor=3, state="unknown", ordered_at=book.now)
     pay(amount_minor=5, state="done", ordered_at=book.now, called_at=book.now)
     pay(amount_minor=6, state="refused")
-    assert OtherLines.of(book.session, wanted) == OtherLines((2, 8, 5), (4,), (doubtful.id,))
+    assert OtherBonuses.of(book.session, wanted) == OtherBonuses((2, 8, 5), (4,), (doubtful.id,))
 
 
 def test_a_bonus_that_was_refused_becomes_one_by_hand_once_and_only_its_like(book):
@@ -51,7 +51,9 @@ def test_a_bonus_that_was_refused_becomes_one_by_hand_once_and_only_its_like(boo
 
     def take(row, run=None):
         now = book.now + timedelta(hours=1)
-        return non_idempotent_bonuses._take_as_paid(book.session, run or book.run, row.id, now)
+        return non_idempotent_bonuses._identify_with_manual_bonus(
+            book.session, run or book.run, row.id, now
+        )
 
     refused, second = pay("refused"), pay("refused")
     ordered, doubtful = pay("refused", ordered_at=book.now), pay("unknown")
@@ -96,7 +98,7 @@ def test_a_decision_is_not_turned_back(book, item, status, line, refused):
         book.pay("A", work, kind=line[0], state=line[1])
 
     def decide(**options):
-        return review_decision(book.session, book.run, [], work.platform_id, item, **options)
+        return build_review_entry(book.session, book.run, [], work.platform_id, item, **options)
 
     if not refused:
         assert decide().assignment == work.platform_id
@@ -117,12 +119,12 @@ def test_a_decision_is_about_a_submission_of_the_run(book):
     second = book.work("A", person, "submitted")
     active = book.work("B", status="active")
     there = book.work("C", status="submitted", run=book.other)
-    owed = accounts(book.session, book.run)
+    owed = load_accounts(book.session, book.run)
     for who in (person.ref, person.code, first.platform_id):
-        found = review_decision(book.session, book.run, owed, who, REWARD)
+        found = build_review_entry(book.session, book.run, owed, who, REWARD)
         assert (found.item.payee, found.assignment) == (person.ref, first.platform_id)
-    found = review_decision(book.session, book.run, owed, second.platform_id, REWARD)
+    found = build_review_entry(book.session, book.run, owed, second.platform_id, REWARD)
     assert (found.item.payee, found.assignment) == (second.platform_id, second.platform_id)
     for who in (active.platform_id, there.platform_id, "nobody"):
         with pytest.raises(PaymentError, match="has submitted nothing"):
-            review_decision(book.session, book.run, owed, who, REWARD)
+            build_review_entry(book.session, book.run, owed, who, REWARD)

@@ -11,11 +11,11 @@ from tests.webapp.runs.test_exclude import wait_until_held_up
 from webapp.database.models import Run
 from webapp.payments import non_idempotent_bonuses as two_step
 from webapp.payments.ledger import record_payments
-from webapp.payments.platform_payments import OtherLines
+from webapp.payments.platform_payments import OtherBonuses
 from webapp.payments.reconciliation.reconcile import fix_discrepancies
 
 CAPS = Caps(per_participant_minor=500, per_run_minor=5_000, currency="USD")
-NOTHING = two_step._Baseline(0, OtherLines((), (), ()))
+NOTHING = two_step._Baseline(0, OtherBonuses((), (), ()))
 
 
 @pytest.mark.one_database("postgresql")
@@ -38,7 +38,7 @@ def test_each_that_decides_about_a_run_s_money_waits_for_the_run(sessions, run, 
 
     deeds = {
         record: [],
-        lambda: two_step._is_to_order(sessions, ordered, NOTHING, clock): True,
+        lambda: two_step._commit_order(sessions, ordered, NOTHING, clock): True,
         lambda: two_step._settle_if_shown(sessions, shown, [50], clock): True,
         take: "done",
         fix: None,

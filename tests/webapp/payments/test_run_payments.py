@@ -18,9 +18,9 @@ from webapp.errors import RunError
 from webapp.gate import gate
 from webapp.gate.gate import GateError
 from webapp.gate.installation import Blocker, Operation
-from webapp.payments.compensate import compensation
+from webapp.payments.compensate import build_compensation_entry
 from webapp.payments.ledger import Entry
-from webapp.payments.pay import pay
+from webapp.payments.pay import make_payments
 from webapp.payments.run_payments import RunPayments
 from webapp.recruiters.platform import PlatformError
 
@@ -75,52 +75,52 @@ def test_what_is_done_is_not_proposed_and_what_is_in_doubt_is(paying, sessions, 
         written(
             sessions, run, state=state, token=bonus.item.token(run.ref), worker_id=f"AWORKER{who}"
         )
-    found = paying.proposal([entry(who, 50, "bonus") for who in range(1, 6)])
+    found = paying.propose_payments([entry(who, 50, "bonus") for who in range(1, 6)])
     assert [each.item.payee for each in found.entries] == ["ref3", "ref4", "ref5"]
     assert (found.done, found.amount_minor, found.currency) == (2, 150, "USD")
     assert found.with_fees_minor == 180, "a fifth of each is the platform's"
     with pytest.raises(PaymentError, match="cannot become"):
-        paying.proposal([entry(1, 51, "bonus")])
+        paying.propose_payments([entry(1, 51, "bonus")])
 
 
 def test_caps_hold_before_anybody_is_asked(paying):
-    assert paying.proposal([entry(1, 500, "bonus"), entry(2, 400, "bonus")]).entries
+    assert paying.propose_payments([entry(1, 500, "bonus"), entry(2, 400, "bonus")]).entries
     with pytest.raises(PaymentError, match="most_per_participant"):
-        paying.proposal([entry(1, 501, "bonus")])
+        paying.propose_payments([entry(1, 501, "bonus")])
     with pytest.raises(PaymentError, match="most_per_run"):
-        paying.proposal([entry(1, 500, "bonus"), entry(2, 401, "bonus")])
+        paying.propose_payments([entry(1, 500, "bonus"), entry(2, 401, "bonus")])
 
 
 def test_the_balance_must_hold_bonuses_with_their_fees_and_no_rewards(paying, platform):
     bonuses = [entry(1, 50, "bonus"), entry(2, 50, "bonus", "Fine.")]
     platform.balance = 120
-    assert paying.proposal([*bonuses, entry(3)]).with_fees_minor == 144
+    assert paying.propose_payments([*bonuses, entry(3)]).with_fees_minor == 144
     platform.balance = 119
     with pytest.raises(RunError, match=r"balance of \$1\.19 is too small") as caught:
-        paying.proposal(bonuses)
+        paying.propose_payments(bonuses)
     assert "at least $1.20" in str(caught.value)
     platform.balance = 0
-    assert paying.proposal([entry(3)]).amount_minor == 20
+    assert paying.propose_payments([entry(3)]).amount_minor == 20
 
 
 def test_fees_are_asked_of_offers_as_large_as_the_platform_takes(paying, platform):
-    paying.proposal([entry(1), entry(2), entry(3, 50, "bonus")])
+    paying.propose_payments([entry(1), entry(2), entry(3, 50, "bonus")])
     assert platform.charges == [Charge(20, 2, 9), Charge(50, 1, 9)]
     platform.most_places = None
-    paying.proposal([entry(1)])
+    paying.propose_payments([entry(1)])
     assert platform.charges == [Charge(20, 1, 1)]
     platform.charges = []
-    assert paying.proposal([entry(1, 0, "rejection")]).with_fees_minor == 0
+    assert paying.propose_payments([entry(1, 0, "rejection")]).with_fees_minor == 0
     assert platform.charges == []
 
 
 def test_a_reward_that_was_changed_on_the_platform_stops_rewards_alone(paying, platform):
     platform.reward_minor = 21
     with pytest.raises(RunError, match=r"an approval would pay \$0\.21"):
-        paying.proposal([entry(1)])
-    assert paying.proposal([entry(1, 50, "bonus")]).entries
+        paying.propose_payments([entry(1)])
+    assert paying.propose_payments([entry(1, 50, "bonus")]).entries
     platform.reward_minor = 20
-    assert paying.proposal([entry(1)]).entries
+    assert paying.propose_payments([entry(1)]).entries
 
 
 def test_what_became_of_each_is_told_once_and_by_the_alphabet(paying, platform, sessions, run):
@@ -133,7 +133,7 @@ def test_what_became_of_each_is_told_once_and_by_the_alphabet(paying, platform, 
         sessions, run, state="calling", kind="reward", amount_minor=20, called_at=paying.now(),
         token=held.item.token(run.ref), assignment="ASSIGNMENT2", worker_id="AWORKER2",
     )  # fmt: skip
-    found = paying.carry_out(paying.proposal([entry(who) for who in range(1, 9)]))
+    found = paying.carry_out(paying.propose_payments([entry(who) for who in range(1, 9)]))
     assert dict(found.states) == {"done": 1, "calling": 1, "refused": 6}
     assert found.answers == ("another process is working on it", "b.", "c.", "d.", "e.", "f.", "h.")
 
@@ -151,7 +151,7 @@ def _refuse(word: str):
     ],
 )  # fmt: skip
 def test_the_log_tells_what_was_paid_and_the_one_reason(paying, sessions, entries, what, reason):
-    paying.carry_out(paying.proposal(entries))
+    paying.carry_out(paying.propose_payments(entries))
     with reading(sessions) as session:
         told = session.scalars(select(AuditEntry).where(AuditEntry.act == "payment ordered")).one()
     assert told.after["what"] == what and told.after.get("reason") == reason
@@ -173,14 +173,14 @@ def test_nothing_is_paid_or_written_down_where_the_gate_forbids_it(
     paying, sessions, run, platform, monkeypatch, clock
 ):
     waiting = written(sessions, run, kind="reward", state="intended", amount_minor=20)
-    proposal = paying.proposal([entry(2), entry(3, 50, "bonus")])
-    offered = replace(proposal, entries=(compensation(None, "X", 50, "Sorry."),))
+    proposal = paying.propose_payments([entry(2), entry(3, 50, "bonus")])
+    offered = replace(proposal, entries=(build_compensation_entry(None, "X", 50, "Sorry."),))
     shut = [Blocker("the ledger is old", "Reconcile", frozenset({Operation.PAY}))]
     monkeypatch.setattr(gate, "CHECKS", {"example": lambda *_: shut})
     for act in (
         lambda: paying.carry_out(proposal),
         lambda: paying.offer(offered, "http://x"),
-        lambda: pay(sessions, platform, [waiting.id], clock),
+        lambda: make_payments(sessions, platform, [waiting.id], clock),
         paying.pay_compensation,
     ):
         with pytest.raises(GateError, match="does not pay now"):

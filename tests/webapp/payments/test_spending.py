@@ -9,7 +9,7 @@ from tests.webapp.payments.by_hand import NOW, account, line, snapshot, study, w
 from webapp.core.forgotten import FORGOTTEN_PREFIX
 from webapp.payments import spending
 from webapp.payments.reconciliation.statement import Statement
-from webapp.payments.spending import Standing, as_page, by_funder, totals
+from webapp.payments.spending import SpendingStatus, compute_totals, render_page, sum_by_funder
 from webapp.recruiters.platform import Bonus
 
 
@@ -40,7 +40,7 @@ def test_each_line_of_the_statement_says_who_paid_whether_and_at_what_fee(monkey
         elsewhere=[(Bonus("AWORKER1", "WORK1", 3), hand)],
     )  # fmt: skip
     monkeypatch.setattr(spending, "reading", nullcontext)
-    monkeypatch.setattr(spending, "payments_of", lambda *_: ledger_)
+    monkeypatch.setattr(spending, "load_payments", lambda *_: ledger_)
     platform = Some(fees_minor=lambda charges, _: sum(100 * c.places + c.payments for c in charges))
     run = Some(ref="r", study="s", recruiter="mturk", currency="USD")
     rule = study().recruitment.model_copy(update={"screen_out_reward": "0.07"})
@@ -67,27 +67,27 @@ def test_each_line_of_the_statement_says_who_paid_whether_and_at_what_fee(monkey
         ("ref8", "owed", "", "to be paid", 5, 101, ""),
     ]
     assert [x.total_minor for x in found[:2]] == [921, 121]
-    [total] = totals(found)
+    [total] = compute_totals(found)
     assert total.spent_minor == {"bonus": 8, "reward": 88, "screen_out": 7}
     assert total.elsewhere_minor == 20 + 5 + 7 + 15 + 20 + 3
     assert total.fees_minor == 901 + 101 + 101 + 901 + 201 + 901 + 101 + 101
     assert (total.doubtful_minor, total.owed_minor) == (21, 25)
     assert total.total_minor == 103 + total.fees_minor
-    assert by_funder([total, total]) == {("", "USD"): 2 * total.total_minor}
+    assert sum_by_funder([total, total]) == {("", "USD"): 2 * total.total_minor}
     assert list(total.spent_minor) == sorted(total.spent_minor)
     again = [replace(each, run=run) for run in ("z", "b") for each in found]
-    assert [each.run for each in totals(again)] == ["b", "z"]
+    assert [each.run for each in compute_totals(again)] == ["b", "z"]
 
 
 def test_the_page_lists_what_is_owed_doubtful_or_missing_apart(monkeypatch):
-    monkeypatch.setattr(spending, "_template", lambda: Some(render=lambda **facts: facts))
+    monkeypatch.setattr(spending, "_load_template", lambda: Some(render=lambda **facts: facts))
     rows = [Some(standing=each, funder="f", study="s", run="r", platform="p", currency="USD",
                  kind="reward", by="", amount_minor=1, fee_minor=1,
-                 is_spent=each in (Standing.PAID, Standing.NOT_IN_THE_LEDGER))
-            for each in Standing]  # fmt: skip
-    facts = as_page(rows, NOW)
+                 is_spent=each in (SpendingStatus.PAID, SpendingStatus.NOT_IN_THE_LEDGER))
+            for each in SpendingStatus]  # fmt: skip
+    facts = render_page(rows, NOW)
     for name, standing in (
-        ("owed", Standing.TO_BE_PAID), ("doubtful", Standing.IN_DOUBT),
-        ("missing", Standing.NOT_IN_THE_LEDGER),
+        ("owed", SpendingStatus.TO_BE_PAID), ("doubtful", SpendingStatus.IN_DOUBT),
+        ("missing", SpendingStatus.NOT_IN_THE_LEDGER),
     ):  # fmt: skip
         assert [each.standing for each in facts[name]] == [standing]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from webapp.payments.reconciliation.statement import Statement, in_agreement
+from webapp.payments.reconciliation.statement import Statement, describe_agreement
 
 
 @pytest.mark.parametrize(
@@ -19,6 +19,6 @@ def test_a_run_is_clean_only_where_everybody_has_what_they_are_owed(owed, got, s
         Statement(f"p{number}", owes, paid, "USD", paid)
         for number, (owes, paid) in enumerate(zip(owed, got, strict=True))
     ]
-    text = in_agreement("r", found)
+    text = describe_agreement("r", found)
     assert said in text
     assert ("is clean" in text) == ("not everyone" not in text)

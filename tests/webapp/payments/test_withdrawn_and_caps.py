@@ -26,8 +26,8 @@ def test_room_below_the_caps_comes_back_with_what_was_withdrawn(run, sessions, c
     [first] = write(offer("ref1", 500, "The first."))
     with pytest.raises(PaymentError):
         write(second)
-    ledger.claim(sessions, first.id, clock())
-    ledger.settle(sessions, first.id, state, "words", clock())
+    ledger.claim_payment(sessions, first.id, clock())
+    ledger.settle_payment(sessions, first.id, state, "words", clock())
     if state == PaymentState.WITHDRAWN:
         assert len(write(second)) == 1
     else:

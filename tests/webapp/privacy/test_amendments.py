@@ -26,7 +26,7 @@ from webapp.database.models import (
     StudyFile,
     Verdict,
 )
-from webapp.erasures.file import read_record, record_file
+from webapp.erasures.file import get_record_path, read_record
 from webapp.errors import WebappError
 from webapp.jobs.housekeeping import erase_due_identities
 from webapp.runs.exclude import store_verdicts
@@ -96,7 +96,7 @@ def test_somebody_sees_their_answers_by_their_code_and_corrects_one(
     assert answers(sessions, people[0])["native_language"] == AFTER
     assert answers(sessions, people[1])["native_language"] == BEFORE
     assert kinds(sessions, people[0])[-1] == "corrected"
-    assert AFTER.encode() not in record_file(instance).read_bytes(), "the record is sealed"
+    assert AFTER.encode() not in get_record_path(instance).read_bytes(), "the record is sealed"
 
 
 def test_a_correction_that_cannot_be_stored_changes_nothing(
@@ -109,7 +109,7 @@ def test_a_correction_that_cannot_be_stored_changes_nothing(
     before = rows()
     refused = wish(people[0].code, "correct", native_language="")
     assert refused.status_code == 422 and "Please answer this question" in refused.text
-    assert rows() == before and not read_record(record_file(instance))
+    assert rows() == before and not read_record(get_record_path(instance))
     assert wish("nobody", "correct", native_language="x").status_code == 404
     wish(people[0].code, "correct", native_language=BEFORE)
     assert rows() == before, "the same again is no correction"
@@ -211,18 +211,18 @@ def test_what_somebody_corrected_is_erased_from_the_record_with_them(
     people, wish, client, run, shell, sessions, instance, how
 ):
     wish(people[0].code, "correct", native_language=AFTER)
-    [entry] = read_record(record_file(instance))
+    [entry] = read_record(get_record_path(instance))
     assert entry.content
     if how == "erase":
         client.post(f"/run/{run.ref}/data", data={"code": people[0].code, "wish": "erase"})
     else:
         shell("forget", people[0].ref, "--yes", "--although-unpaid")
-    entries = read_record(record_file(instance))
+    entries = read_record(get_record_path(instance))
     assert not [each for each in entries if each.content]
-    assert entry.content.encode() not in record_file(instance).read_bytes()
+    assert entry.content.encode() not in get_record_path(instance).read_bytes()
     sessions.kw["bind"].dispose()
     shell("db", "record")
-    assert len(read_record(record_file(instance))) == len(entries)
+    assert len(read_record(get_record_path(instance))) == len(entries)
 
 
 def test_a_copy_of_the_record_does_not_bring_back_what_an_erased_person_said(
@@ -230,14 +230,14 @@ def test_a_copy_of_the_record_does_not_bring_back_what_an_erased_person_said(
 ):
     wish(people[0].code, "correct", native_language=AFTER)
     copy = tmp_path / "copy"
-    copy.write_bytes(record_file(instance).read_bytes())
+    copy.write_bytes(get_record_path(instance).read_bytes())
     client.post(f"/run/{run.ref}/data", data={"code": people[0].code, "wish": "erase"})
     sessions.kw["bind"].dispose()
-    record_file(instance).write_text(
-        "".join(f"{e}\n" for e in read_record(record_file(instance)) if e.deed == "erased")
+    get_record_path(instance).write_text(
+        "".join(f"{e}\n" for e in read_record(get_record_path(instance)) if e.deed == "erased")
     )
     shell("db", "record", "--add", str(copy))
-    assert not [each for each in read_record(record_file(instance)) if each.content]
+    assert not [each for each in read_record(get_record_path(instance)) if each.content]
 
 
 def test_a_correction_sealed_with_a_lost_key_is_told_and_its_key_is_not_dropped(
@@ -246,12 +246,12 @@ def test_a_correction_sealed_with_a_lost_key_is_told_and_its_key_is_not_dropped(
     wish(people[0].code, "correct", native_language=AFTER)
     sessions.kw["bind"].dispose()
     shell("keys", "rotate", "sealing")
-    [entry] = read_record(record_file(instance))
+    [entry] = read_record(get_record_path(instance))
     sealed_with = entry.content.partition(".")[0]
     with pytest.raises(WebappError, match=f"record of erasures needs key {sealed_with}"):
         shell("keys", "drop", sealed_with)
-    text = record_file(instance).read_text()
-    record_file(instance).write_text(text.replace(f" {entry.content}", " 77.abc"))
+    text = get_record_path(instance).read_text()
+    get_record_path(instance).write_text(text.replace(f" {entry.content}", " 77.abc"))
     with pytest.raises(WebappError, match="record of erasures needs key 77"):
         shell("db", "record")
 
@@ -339,8 +339,8 @@ def test_own_data_hold_every_table_that_is_about_a_person(people, run, client):
 def test_nobody_is_rejected_or_given_a_bonus_by_answers_that_may_not_be_used(run, people):
     from types import SimpleNamespace
 
-    from webapp.payments.bonuses import Bonuses
-    from webapp.payments.rewards import rejection_of
+    from webapp.payments.bonuses import RequestedBonuses
+    from webapp.payments.rewards import prepare_rejection
 
     person = SimpleNamespace(ref="abc", code="xyz", restricted_at=1)
     account = SimpleNamespace(participant=person, assignment=None, is_restricted=True)
@@ -352,8 +352,8 @@ def test_nobody_is_rejected_or_given_a_bonus_by_answers_that_may_not_be_used(run
         ),
     )
     with pytest.raises(PaymentError, match="asked that their data not be used"):
-        rejection_of(payments, "abc", "did not read", "")
-    assert "1 asked that their data not be used" in Bonuses([], 0, (), 1).notes("run")[0]
+        prepare_rejection(payments, "abc", "did not read", "")
+    assert "1 asked that their data not be used" in RequestedBonuses([], 0, (), 1).notes("run")[0]
 
 
 def test_data_that_are_restricted_are_not_erased_when_the_study_s_day_comes(
@@ -385,7 +385,7 @@ def test_data_that_are_restricted_are_not_erased_when_the_study_s_day_comes(
 def test_a_line_that_is_no_entry_is_named_and_nothing_is_carried_out(tmp_path, line):
     file = tmp_path / "erasures"
     file.write_text(f"{line}\n")
-    with pytest.raises(WebappError, match="a line is no entry of a record of erasures"):
+    with pytest.raises(WebappError, match="a line is not an entry of a record of erasures"):
         read_record(file)
 
 

@@ -9,9 +9,9 @@ from sqlalchemy import select
 from tests.webapp.privacy.conftest import Book
 from webapp.core.forgotten import forgotten_id
 from webapp.database.models import Answer, Event, Participant
-from webapp.erasures.file import Deed, mark_of, read_record, record_file
+from webapp.erasures.file import WishKind, compute_mark, get_record_path, read_record
 from webapp.privacy import own_data, restored
-from webapp.privacy.amendments import correctable
+from webapp.privacy.amendments import list_correctable_questions
 from webapp.sessions.withdraw import Wish
 
 pytestmark = pytest.mark.one_database
@@ -24,10 +24,10 @@ def test_a_correction_is_made_again_where_the_question_was_answered_with_somethi
         book.answer(people[name]).value = "Klingon" if name == "other" else "Sindarin"
     book.session.flush()
     amended = {
-        mark_of(each.ref): ({"native_language": "Sindarin"}, None) for each in people.values()
+        compute_mark(each.ref): ({"native_language": "Sindarin"}, None) for each in people.values()
     }
-    record = Some(amendments_of=lambda mark, _: amended[mark])
-    restored._amend(book.session, record, {}, {}, book.now)
+    record = Some(collect_amendments=lambda mark, _: amended[mark])
+    restored._repeat_amendments(book.session, record, {}, {}, book.now)
     kept = book.session.execute(select(Answer.participant_id, Answer.value)).all()
     assert sorted(map(tuple, kept)) == [(people[name].id, "Sindarin") for name in ("other", "same")]
     assert book.session.scalars(select(Event.participant_id)).all() == [people["other"].id]
@@ -36,11 +36,11 @@ def test_a_correction_is_made_again_where_the_question_was_answered_with_somethi
 @pytest.mark.parametrize(
     ("deed", "was", "state", "changes"),
     [
-        (Deed.RESTRICTED, False, "finished", True),
-        (Deed.RESTRICTED, True, "finished", False),
-        (Deed.RELEASED, True, "finished", True),
-        (Deed.RELEASED, False, "finished", False),
-        (Deed.RESTRICTED, False, "declined", False),
+        (WishKind.RESTRICTED, False, "finished", True),
+        (WishKind.RESTRICTED, True, "finished", False),
+        (WishKind.RELEASED, True, "finished", True),
+        (WishKind.RELEASED, False, "finished", False),
+        (WishKind.RESTRICTED, False, "declined", False),
         (None, False, "finished", False),
     ],
 )
@@ -51,26 +51,26 @@ def test_a_restriction_is_made_or_ended_again_at_the_time_of_the_wish(
     person = book.person(restricted_at=book.now if was else None)
     person.state = state
     use = None if deed is None else Some(deed=deed, at=at)
-    record = Some(amendments_of=lambda *_: ({}, use) if use else ({}, None))
-    restored._amend(book.session, record, {}, {}, book.now)
+    record = Some(collect_amendments=lambda *_: ({}, use) if use else ({}, None))
+    restored._repeat_amendments(book.session, record, {}, {}, book.now)
     events = book.session.scalars(select(Event)).all()
     assert [each.at for each in events] == ([at] if changes else [])
-    restricts = deed is Deed.RESTRICTED if changes else was
+    restricts = deed is WishKind.RESTRICTED if changes else was
     assert (person.restricted_at is not None) == restricts
 
 
 @pytest.mark.parametrize(
     ("deed", "knows", "state", "done"),
     [
-        (Deed.FORGOTTEN, None, "finished", "forget"),
-        (Deed.FORGOTTEN, None, "arrived", "forget"),
-        (Deed.ERASED, None, "finished", Wish.ERASE),
-        (Deed.WITHDRAWN, None, "finished", Wish.KEEP),
-        (Deed.WITHDRAWN, None, "arrived", "leave"),
-        (Deed.ERASED, None, "declined", "leave"),
-        (Deed.ERASED, "forgotten", "finished", None),
-        (Deed.ERASED, "erased", "finished", None),
-        (Deed.ERASED, "withdrawn", "finished", Wish.ERASE),
+        (WishKind.FORGOTTEN, None, "finished", "forget"),
+        (WishKind.FORGOTTEN, None, "arrived", "forget"),
+        (WishKind.ERASED, None, "finished", Wish.ERASE),
+        (WishKind.WITHDRAWN, None, "finished", Wish.KEEP),
+        (WishKind.WITHDRAWN, None, "arrived", "leave"),
+        (WishKind.ERASED, None, "declined", "leave"),
+        (WishKind.ERASED, "forgotten", "finished", None),
+        (WishKind.ERASED, "erased", "finished", None),
+        (WishKind.ERASED, "withdrawn", "finished", Wish.ERASE),
     ],
 )
 def test_a_wish_is_carried_out_as_it_was_made_unless_it_is_known(
@@ -83,38 +83,38 @@ def test_a_wish_is_carried_out_as_it_was_made_unless_it_is_known(
             book.add(Event(participant_id=who.id, kind=kind, detail={}, at=book.now))
     did = []
     at = book.now - timedelta(days=2)
-    monkeypatch.setattr(restored, "forget", lambda *given: did.append(("forget", given[2])))
+    monkeypatch.setattr(restored, "forget_person", lambda *given: did.append(("forget", given[2])))
     monkeypatch.setattr(restored, "leave", lambda *given: did.append(("leave", given[3])))
     monkeypatch.setattr(restored, "erase_given", lambda *_: None)
     monkeypatch.setattr(restored, "withdraw", lambda *given: did.append((given[2], given[3])))
     entry = Some(deed=deed, at=at)
-    assert restored._done(book.session, person, entry, None, book.now) == (done is not None)
+    assert restored._repeat_wish(book.session, person, entry, None, book.now) == (done is not None)
     assert did == ([] if done is None else [(done, at)])
 
 
 def test_work_that_is_named_still_is_forgotten_once_and_counted(book, monkeypatch):
     named, gone = book.work("AWORKER1"), book.work("forgotten:1")
     wished = {forgotten_id(each.platform_id, each.worker_id) for each in (named, gone)}
-    record = Some(deed_of=lambda mark, _: mark in wished)
+    record = Some(find_final_wish=lambda mark, _: mark in wished)
     did = []
-    monkeypatch.setattr(restored, "forget", lambda *given: did.append(given[1].assignments))
+    monkeypatch.setattr(restored, "forget_person", lambda *given: did.append(given[1].assignments))
     book.work("AWORKER2")
     paid = [book.pay("AWORKER1", named), book.pay("AWORKER1")]
-    assert list(restored._carry_out(book.session, record, {}, book.now)) == [1]
+    assert list(restored._repeat_final_wishes(book.session, record, {}, book.now)) == [1]
     assert did == [[named]]
     assert list(restored.find_worker(book.session, named).payments) == paid[:1]
 
 
 def test_what_can_be_corrected_was_asked(book):
     names = {
-        state: [each.name for each in correctable(book.session, book.study, person)]
+        state: [each.name for each in list_correctable_questions(book.session, book.study, person)]
         for state, person in (("finished", book.person()), ("left", book.person()))
         if not setattr(person, "state", state)
     }
     assert names == {"finished": ["native_language"], "left": []}
     left = book.session.scalars(select(Participant).where(Participant.state == "left")).one()
     book.answer(left)
-    assert [each.name for each in correctable(book.session, book.study, left)] == [
+    assert [each.name for each in list_correctable_questions(book.session, book.study, left)] == [
         "native_language"
     ]
 
@@ -127,7 +127,7 @@ def test_a_score_is_shown_with_the_signals_that_count_and_to_people_alone(book, 
 
     def shown(simulated):
         run = Some(simulated=simulated)
-        return own_data._plausibility(book.session, run, book.study, person)
+        return own_data._describe_plausibility(book.session, run, book.study, person)
 
     assert shown(False)["signals_that_count"] == {"a": 1}
     assert shown(True) is None
@@ -142,5 +142,5 @@ def test_what_an_earlier_version_noted_as_events_alone_comes_into_the_record(
         for who, kind in ((person, "erased"), (bystander, "consented")):
             book.add(Event(participant_id=who.id, kind=kind, detail={}, at=clock()))
     for _ in range(2):
-        assert restored.carry_out_again(instance, sessions.kw["bind"], clock()) == 0
-        assert [each.deed for each in read_record(record_file(instance))] == [Deed.ERASED]
+        assert restored.repeat_wishes(instance, sessions.kw["bind"], clock()) == 0
+        assert [each.deed for each in read_record(get_record_path(instance))] == [WishKind.ERASED]

@@ -6,7 +6,7 @@ import pytest
 
 from experiment.studies.load import load_study
 from webapp.database.models import Run
-from webapp.privacy.retention import is_due
+from webapp.privacy.retention import is_erasure_due
 
 CLOSED = datetime(2026, 3, 1, tzinfo=UTC)
 DAY = timedelta(days=1)
@@ -34,8 +34,8 @@ def study(days: int | None):
 )
 def test_a_run_is_due_its_days_after_each_time_it_was_closed(closed, erased, now, due):
     run = Run(closed_at=closed, identities_erased_at=erased)
-    assert is_due(run, study(30), now) is due
+    assert is_erasure_due(run, study(30), now) is due
 
 
 def test_a_study_that_sets_no_days_is_never_due():
-    assert not is_due(Run(closed_at=CLOSED), study(None), CLOSED + 9999 * DAY)
+    assert not is_erasure_due(Run(closed_at=CLOSED), study(None), CLOSED + 9999 * DAY)

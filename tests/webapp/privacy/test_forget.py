@@ -27,10 +27,10 @@ from webapp.database.models import (
 )
 from webapp.database.models.identity import unlock
 from webapp.errors import RunError, WebappError
-from webapp.payments.reconciliation.reconcile import discrepancies
+from webapp.payments.reconciliation.reconcile import find_discrepancies
 from webapp.payments.reconciliation.snapshot import take_snapshot
 from webapp.privacy.forget import find_person
-from webapp.recruitment.poll import poll
+from webapp.recruitment.poll import poll_run
 
 
 @pytest.fixture
@@ -99,10 +99,10 @@ def test_a_person_is_forgotten_everywhere_and_the_books_still_agree(
     assert "ASSIGNMENT1" not in stored()
     assert "AWORKER2" in stored()
     # The platform goes on telling of them; nothing of it is stored again, and nothing differs.
-    poll(sessions, platform, known.ref, clock())
+    poll_run(sessions, platform, known.ref, clock())
     assert "AWORKER1" not in stored()
     snapshot = take_snapshot(sessions, platform, known, Tokens("k" * 32), clock())
-    assert discrepancies(snapshot) == []
+    assert find_discrepancies(snapshot) == []
     with reading(sessions) as session:
         paid = session.scalars(select(Payment).order_by(Payment.id)).all()
         assert [(line.amount_minor, line.state) for line in paid] == [(20, "done"), (20, "done")]
@@ -188,7 +188,7 @@ def test_a_restored_backup_forgets_them_again(
     assert "had their data erased are taken out again" in said
     for each in ("AWORKER", "ASSIGNMENT", code, "receipt of"):
         assert each not in stored()
-    poll(sessions, platform, known.ref, clock())
+    poll_run(sessions, platform, known.ref, clock())
     assert "AWORKER" not in stored()
     assert not older.exists()
     assert "forgotten 2." not in record.read_text()

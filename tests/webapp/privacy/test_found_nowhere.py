@@ -37,7 +37,7 @@ from webapp.database.models import (
 )
 from webapp.database.models.identity import SealedText, unlock
 from webapp.payments.reconciliation.snapshot import take_snapshot
-from webapp.recruitment.poll import poll
+from webapp.recruitment.poll import poll_run
 from webapp.server import server_control as server
 
 # What somebody brings along, each unlike anything else; a platform's ids have its own form.
@@ -195,7 +195,7 @@ def test_who_is_paid_and_polled_is_in_no_byte_and_is_found_by_their_id(
                 answer=answer,
             )
         )
-    poll(sessions, platform, run.ref, clock())
+    poll_run(sessions, platform, run.ref, clock())
     snapshot = take_snapshot(sessions, platform, run, Tokens("k" * 32), clock())
     assert [account.participant.platform_id for account in snapshot.accounts]
     shell("db", "backup", str(instance / "backup"))

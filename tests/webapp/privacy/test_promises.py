@@ -13,7 +13,7 @@ from tests.webapp.payments.conftest import hit, pay_rewards, platform, worked  #
 from webapp import create_app
 from webapp.database.engine import reading
 from webapp.database.models import Answer, Participant, Run, StudyFile
-from webapp.erasures.file import Deed, read_record
+from webapp.erasures.file import WishKind, read_record
 from webapp.jobs.periodic_queue import PERIODIC
 from webapp.runs.runs import close_run
 
@@ -68,7 +68,7 @@ def test_a_machine_s_start_adds_the_wishes_that_another_machine_heard(
     finished.client.post(f"{finished.home}withdraw", data={"wish": "erase"})
     assert read_record(other / "erasures") == []
     create_app(other, now=clock).extensions["parallax"].engine.dispose()
-    assert [each.deed for each in read_record(other / "erasures")] == [Deed.ERASED]
+    assert [each.deed for each in read_record(other / "erasures")] == [WishKind.ERASED]
     assert read_record(other / "erasures") == read_record(instance / "erasures")
 
 

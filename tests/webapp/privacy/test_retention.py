@@ -28,9 +28,9 @@ from webapp.database.models import (
     StudyFile,
 )
 from webapp.jobs.housekeeping import erase_due_identities
-from webapp.payments.reconciliation.reconcile import discrepancies
+from webapp.payments.reconciliation.reconcile import find_discrepancies
 from webapp.payments.reconciliation.snapshot import take_snapshot
-from webapp.recruitment.poll import poll
+from webapp.recruitment.poll import poll_run
 from webapp.runs.runs import close_run, open_run
 from webapp.users.roles import Role
 
@@ -116,10 +116,10 @@ def test_nothing_is_erased_before_the_day_and_everything_that_identifies_on_it(
         assert session.get_one(Run, 1).identities_erased_at == clock()
     assert erase() == 0
     # The platform goes on telling of them; nothing of it is stored again, and nothing differs.
-    poll(sessions, platform, promised.ref, clock())
+    poll_run(sessions, platform, promised.ref, clock())
     assert "AWORKER" not in stored()
     snapshot = take_snapshot(sessions, platform, promised, Tokens("k" * 32), clock())
-    assert not {each.who for each in discrepancies(snapshot)} & {"ref1", "ref2"}
+    assert not {each.who for each in find_discrepancies(snapshot)} & {"ref1", "ref2"}
 
 
 @pytest.mark.one_database

@@ -16,12 +16,12 @@ from webapp.database.models import (
     Payment,
 )
 from webapp.privacy.forget import (
+    explain_unsettled_payments,
+    find_forgotten_participants,
     find_participant,
     find_person,
-    forget,
-    forgotten_participants,
+    forget_person,
     replace_ids,
-    why_unpaid,
 )
 from webapp.recruitment.reports import ReportState
 
@@ -118,7 +118,7 @@ def test_it_is_said_of_whoever_waits_for_money(book, status, state, lets):
     work = book.work("AWORKER1", person, status)
     if state:
         book.pay("AWORKER1", work, person, state=state)
-    assert bool(why_unpaid(find_participant(book.session, person))) != lets
+    assert bool(explain_unsettled_payments(find_participant(book.session, person))) != lets
 
 
 def test_the_offer_made_to_one_person_alone_goes_with_them_and_no_other(book):
@@ -151,9 +151,11 @@ def test_forgetting_takes_what_is_theirs_and_leaves_what_is_others(book):
     people[0].state = "declined"
     book.session.flush()
     noted = []
-    record = Some(note=lambda _session, deed, marks, _now: noted.append((deed, len(marks))))
+    record = Some(
+        record_final_wishes=lambda _session, deed, marks, _now: noted.append((deed, len(marks)))
+    )
     for each in (people[0], people[2]):
-        forget(book.session, find_person(book.session, each.ref), book.now, record)
+        forget_person(book.session, find_person(book.session, each.ref), book.now, record)
     assert [count for deed, count in noted if deed == "forgotten"] == [1, 1]
     book.session.expire_all()
     assert [bool(each.label) for each in links] == [False, True, True]
@@ -165,7 +167,7 @@ def test_forgetting_takes_what_is_theirs_and_leaves_what_is_others(book):
     assert astray[1] in kept
     told = book.session.scalars(select(OutgoingReport.participant_id)).all()
     assert told == [people[1].id]
-    assert forgotten_participants(book.session, book.run) == {people[0].id, people[2].id}
-    assert forgotten_participants(book.session, book.other) == set()
+    assert find_forgotten_participants(book.session, book.run) == {people[0].id, people[2].id}
+    assert find_forgotten_participants(book.session, book.other) == set()
     erased = book.person(platform_id="forgotten:1")
-    assert erased.id in forgotten_participants(book.session, book.run)
+    assert erased.id in find_forgotten_participants(book.session, book.run)

@@ -7,8 +7,8 @@ import pytest
 from webapp.commands.privacy import platform_of
 from webapp.database.models import Device, Event, Verdict
 from webapp.errors import RequestError
-from webapp.privacy.amendments import corrected_since_verdict, release, restrict
-from webapp.privacy.own_data import _KEYS, own_data
+from webapp.privacy.amendments import release_use, restrict_use, was_corrected_since_verdict
+from webapp.privacy.own_data import _KEYS, collect_own_data
 
 pytestmark = pytest.mark.one_database
 
@@ -26,7 +26,7 @@ def test_own_data_are_ones_own_and_no_key_of_the_database(book):
         book.note(person)
         book.visit(person, worker=f"W{number}")
         book.report(person, "done")
-    data = [own_data(book.session, book.run, book.study, each) for each in people]
+    data = [collect_own_data(book.session, book.run, book.study, each) for each in people]
     assert [each["your_link"] and each["your_link"]["label"] for each in data] == ["label 1", None]
     for number, each in enumerate(data):
         assert [device["mark"] for device in each["devices"]] == [f"a{number}", f"b{number}"]
@@ -53,22 +53,22 @@ def test_a_verdict_is_older_than_ones_own_correction_alone(book, clock):
         detail = {"field": "native_language"}
         at = book.now.replace(minute=1) if kind == "corrected" else clock()
         book.add(Event(participant_id=person.id, kind=kind, detail=detail, at=at))
-    assert not corrected_since_verdict(book.session, second)
-    assert not corrected_since_verdict(book.session, first)
+    assert not was_corrected_since_verdict(book.session, second)
+    assert not was_corrected_since_verdict(book.session, first)
     again = Event(participant_id=second.id, kind="corrected", detail={}, at=clock())
     book.add(again)
-    assert not corrected_since_verdict(book.session, second), "at the same moment it was known"
+    assert not was_corrected_since_verdict(book.session, second), "at the same moment it was known"
     again.at = clock().replace(minute=30)
-    assert corrected_since_verdict(book.session, second)
+    assert was_corrected_since_verdict(book.session, second)
 
 
 def test_nothing_stored_is_nothing_to_restrict_and_nothing_restricted_is_not_released(book):
     declined = book.person(visit_mark="a mark")
     declined.state = "declined"
     with pytest.raises(RequestError) as refused:
-        restrict(book.session, declined, book.now, None)
+        restrict_use(book.session, declined, book.now, None)
     assert refused.value.status == 409
-    assert not release(book.session, book.person(), book.now, None)
+    assert not release_use(book.session, book.person(), book.now, None)
 
 
 def test_a_draft_names_who_recruits(study):

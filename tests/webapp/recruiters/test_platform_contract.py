@@ -32,20 +32,20 @@ from tests.webapp.recruiters.late_platform import (
 from tests.webapp.restoring import copied_with_ledger
 from webapp.database.engine import Sessions, reading
 from webapp.database.models import Assignment, Hit, Participant, Payment, Place, Recruitment, Run
-from webapp.payments.accounts import accounts
-from webapp.payments.bonuses import bonuses
-from webapp.payments.compensate import compensation, unsubmitted
-from webapp.payments.ledger import payments_of
+from webapp.payments.accounts import load_accounts
+from webapp.payments.bonuses import build_bonus_entries
+from webapp.payments.compensate import build_compensation_entry, find_unsubmitted_assignment
+from webapp.payments.ledger import load_payments
 from webapp.payments.non_idempotent_bonuses import settle_by_hand
 from webapp.payments.pay import pay_entries
-from webapp.payments.reconciliation.reconcile import discrepancies, fix_discrepancies
+from webapp.payments.reconciliation.reconcile import find_discrepancies, fix_discrepancies
 from webapp.payments.reconciliation.snapshot import Snapshot, take_snapshot
 from webapp.payments.reconciliation.statement import Statement
-from webapp.payments.rewards import refuse_rejection, review_decision, rewards
+from webapp.payments.rewards import build_review_entry, build_reward_entries, refuse_rejection
 from webapp.recruiters.mturk.client import open_client
 from webapp.recruiters.statuses import AssignmentStatus
-from webapp.recruitment.poll import poll
-from webapp.recruitment.publish import draft, publish, recruitment_hits
+from webapp.recruitment.poll import poll_run
+from webapp.recruitment.publish import carry_out_plan, draft_plan, load_recruitment_hits
 from webapp.runs.launch import launch_run
 
 pytestmark = pytest.mark.one_database
@@ -135,8 +135,8 @@ class Stage:
                 )
             )
 
-    def poll(self) -> None:
-        poll(self.sessions, self.platform, self.run.ref, self.clock())
+    def poll_run(self) -> None:
+        poll_run(self.sessions, self.platform, self.run.ref, self.clock())
 
     def pay(self) -> None:
         """Pay whatever is owed and can be paid, as the commands do."""
@@ -146,14 +146,16 @@ class Stage:
 
     def _owed(self) -> list:
         with reading(self.sessions) as session:
-            return accounts(session, self.run)
+            return load_accounts(session, self.run)
 
     def _rewards(self) -> list:
-        return rewards(self._owed(), self.study.reward_minor)
+        return build_reward_entries(self._owed(), self.study.reward_minor)
 
     def _bonuses(self) -> list:
         owed = self._owed()
-        return bonuses(owed, bonuses_by_rule(self.study.payment, [a.finisher for a in owed]))[0]
+        return build_bonus_entries(
+            owed, bonuses_by_rule(self.study.payment, [a.bonus_candidate for a in owed])
+        )[0]
 
     def look(self) -> Snapshot:
         self.poll()
@@ -165,16 +167,16 @@ class Stage:
             self.clock.go_on(hours=1)
             self.pay()
             snapshot = self.look()
-            if not discrepancies(snapshot):
+            if not find_discrepancies(snapshot):
                 return list(snapshot.statements)
             fix_discrepancies(
                 self.sessions, self.platform, self.run, self.study, LINK, snapshot, self.clock
             )
-        raise AssertionError(discrepancies(self.look()))
+        raise AssertionError(find_discrepancies(self.look()))
 
     def ledger(self) -> list[Payment]:
         with reading(self.sessions) as session:
-            return list(payments_of(session, self.run))
+            return list(load_payments(session, self.run))
 
 
 def study_of(kind: str, folder) -> Study:
@@ -256,8 +258,8 @@ def open_stage(sessions, clock, tmp_path, app):
             run = launch_run(session, study, 1, recruiter, now=clock(), code_version="0")
         tokens = app.extensions["parallax"].tokens
         mortal: Any = Mortal(platform, death)
-        plan = draft(sessions, mortal, run.ref, LINK, clock())
-        assert sum(places for _, places in publish(sessions, mortal, plan, clock)) == 8
+        plan = draft_plan(sessions, mortal, run.ref, LINK, clock())
+        assert sum(places for _, places in carry_out_plan(sessions, mortal, plan, clock)) == 8
         event.listen(sessions, "after_commit", death.may_come)
         return Stage(kind, sessions, run, study, mortal, clock, tokens, hand_in, paid, lose, death)
 
@@ -338,18 +340,22 @@ def test_an_older_backup_that_is_put_back_pays_nobody_twice(stage, instance):
 def test_offers_that_an_older_backup_forgot_are_found_and_not_made_again(stage):
     stage.hand_in("AANN")
     with reading(stage.sessions) as session:
-        before = [(hit.token, hit.platform_id) for hit in recruitment_hits(session, stage.run)]
+        before = [(hit.token, hit.platform_id) for hit in load_recruitment_hits(session, stage.run)]
     stage.clock.go_on(hours=30)
     with stage.sessions.begin() as session:
         for model in (Assignment, Hit, Recruitment):
             session.execute(delete(model))
-    plan = draft(stage.sessions, stage.platform, stage.run.ref, LINK, stage.clock())
+    plan = draft_plan(stage.sessions, stage.platform, stage.run.ref, LINK, stage.clock())
     assert [(each.token, each.offer_id) for each in plan.lost] == before
     # The place of whoever handed in, and is not in the database, is still to be filled.
     assert plan.unfilled - plan.open == 1
-    list(publish(stage.sessions, stage.platform, replace(plan, offers=(), grow=()), stage.clock))
+    list(
+        carry_out_plan(
+            stage.sessions, stage.platform, replace(plan, offers=(), grow=()), stage.clock
+        )
+    )
     with reading(stage.sessions) as session:
-        after = [(hit.token, hit.platform_id) for hit in recruitment_hits(session, stage.run)]
+        after = [(hit.token, hit.platform_id) for hit in load_recruitment_hits(session, stage.run)]
     assert after == before
     stage.poll()
     with reading(stage.sessions) as session:
@@ -381,8 +387,8 @@ def paid_with_death_at(stage: Stage, instance: Path, point: int) -> int:
 
 
 def publish_more(stage: Stage) -> None:
-    plan = draft(stage.sessions, stage.platform, stage.run.ref, LINK, stage.clock())
-    list(publish(stage.sessions, stage.platform, plan, stage.clock))
+    plan = draft_plan(stage.sessions, stage.platform, stage.run.ref, LINK, stage.clock())
+    list(carry_out_plan(stage.sessions, stage.platform, plan, stage.clock))
 
 
 def doubtful_or_settled(stage: Stage) -> None:
@@ -404,8 +410,8 @@ def test_a_rejection_stands_and_can_be_undone(stage):
     category = CATEGORY if stage.kind == "late" else ""
     refuse_rejection(stage.platform, REASON, category)
     with reading(stage.sessions) as session:
-        entry = review_decision(
-            session, stage.run, accounts(session, stage.run), id_,
+        entry = build_review_entry(
+            session, stage.run, load_accounts(session, stage.run), id_,
             (PaymentKind.REJECTION, 0, REASON), category=category,
         )  # fmt: skip
     decide(stage, entry)
@@ -413,8 +419,8 @@ def test_a_rejection_stands_and_can_be_undone(stage):
     assert [s.owed_minor for s in stage.settle()] == [0]
     item = (PaymentKind.REWARD, stage.study.reward_minor, "Paid after all.")
     with reading(stage.sessions) as session:
-        owed = accounts(session, stage.run)
-        entry = review_decision(session, stage.run, owed, id_, item, undo_rejection=True)
+        owed = load_accounts(session, stage.run)
+        entry = build_review_entry(session, stage.run, owed, id_, item, undo_rejection=True)
     decide(stage, entry, undo_rejections=True)
     assert agreed(stage, stage.settle())
     assert stage.paid("AANN") == stage.due
@@ -488,9 +494,9 @@ def test_who_could_not_hand_in_is_compensated_by_a_bonus(late_stage, late):
     for _ in range(9):
         late_stage.poll()
     with reading(late_stage.sessions) as session:
-        on = unsubmitted(session, late_stage.run, "AANN")
-        [account] = accounts(session, late_stage.run)
-    entry = compensation(account, "AANN", REWARD, "It broke.", assignment=on)
+        on = find_unsubmitted_assignment(session, late_stage.run, "AANN")
+        [account] = load_accounts(session, late_stage.run)
+    entry = build_compensation_entry(account, "AANN", REWARD, "It broke.", assignment=on)
     decide(late_stage, entry)
     decide(late_stage, entry)
     assert late[0].paid("AANN") == [("bonus", REWARD)]
@@ -507,7 +513,7 @@ def test_a_set_up_is_ordered_at_most_once_and_silence_is_for_a_person(late_stage
     assert set(late[0].orders.values()) == {1}
     [line] = [line for line in late_stage.ledger() if line.kind == "bonus"]
     assert line.state == "unknown"
-    [found] = [f for f in discrepancies(late_stage.look()) if f.problem == "payment_unknown"]
+    [found] = [f for f in find_discrepancies(late_stage.look()) if f.problem == "payment_unknown"]
     assert f"parallax settle {late_stage.run.ref} {line.id} --not-paid" in found.remedy
     late[0].ignores_orders = False
     settle_by_hand(late_stage.sessions, late_stage.run, line.id, late_stage.clock, is_paid=False)
@@ -523,7 +529,7 @@ def test_two_bonuses_of_one_amount_are_not_taken_for_each_other(late_stage, late
     late_stage.settle()
     late[0].bonuses[id_].append(30)  # by hand, on the platform's own site
     snapshot = late_stage.look()
-    assert [f.problem for f in discrepancies(snapshot)] == ["bonus_elsewhere"]
+    assert [f.problem for f in find_discrepancies(snapshot)] == ["bonus_elsewhere"]
     late_stage.settle()
     assert [line.amount_minor for line in late_stage.ledger()] == [REWARD, 30, 30]
 

@@ -20,9 +20,9 @@ from webapp.database.backup import postgresql
 from webapp.database.models.identity import sealer_of
 from webapp.payments import compensation_request
 from webapp.payments import non_idempotent_bonuses as two_step
-from webapp.payments.compensate import _post
-from webapp.payments.compensation_request import payee, withdraw
-from webapp.payments.platform_payments import OtherLines, with_tokens
+from webapp.payments.compensate import _post_offer
+from webapp.payments.compensation_request import find_payee, withdraw_compensation
+from webapp.payments.platform_payments import OtherBonuses, require_token_bonuses
 from webapp.payments.rewards import refuse_rejection
 from webapp.recruiters.mturk.errors import platform_errors
 from webapp.recruiters.mturk.worker import WorkerSession
@@ -34,7 +34,7 @@ from webapp.recruiters.prolific.participant import ParticipantSession
 from webapp.recruiters.prolific.settings import ProlificSettings
 from webapp.recruiters.prolific.workspace import Workspace, subscribe
 from webapp.recruiters.simulated_session import SimulatedSession, StandInSession
-from webapp.recruitment.publish import published
+from webapp.recruitment.publish import require_recruitment
 from webapp.runs.launch import check_responsible_people
 from webapp.server.researcher_worker import read_piece
 from webapp.serverless.replay import Replay
@@ -127,7 +127,7 @@ def a_visit_to_a_closed_run() -> None:
 
 def a_compensation_of_whom_no_platform_knows() -> None:
     somebody = Some(participant=Some(ref="p1", code="c1", platform_id=None))
-    payee(Some(accounts=lambda: [somebody], run=Some(ref="r")), "p1")
+    find_payee(Some(accounts=lambda: [somebody], run=Some(ref="r")), "p1")
 
 
 class Needs(BaseModel):
@@ -137,8 +137,9 @@ class Needs(BaseModel):
 @pytest.mark.parametrize(
     ("call", "says"),
     [
-        (lambda: with_tokens(ELSEWHERE), "https://elsewhere.example: the platform pays no bonuses"),
-        (lambda: _post(*[None, ELSEWHERE, *[None] * 4]),
+        (lambda: require_token_bonuses(ELSEWHERE), "https://elsewhere.example: the platform pays "
+        "no bonuses"),
+        (lambda: _post_offer(*[None, ELSEWHERE, *[None] * 4]),
          "https://elsewhere.example: the platform cannot make an offer to a single person."),
         (lambda: refuse_rejection(Some(rejection_terms=Some(least_characters=100)), "Bad.", ""),
          "--reason: the reason has 4 characters. Expected at least 100 on this platform."),
@@ -184,7 +185,7 @@ class Needs(BaseModel):
         (lambda: validated("prolific", Needs, {}),
          "[prolific] in parallax.toml: the settings of prolific cannot be used: prolific_token is"
          " missing. docs/settings.md explains how to give a recruiter's settings."),
-        (lambda: published(NOBODY_THERE, Some(id=1, ref="r"), "e"),
+        (lambda: require_recruitment(NOBODY_THERE, Some(id=1, ref="r"), "e"),
          'the run "r" is not published. parallax publish r.'),
         (lambda: find_participant(NOBODY_THERE, "x", LONG_AGO, 1),
          "There is no session at this address. Please check the link you were given."),
@@ -193,8 +194,8 @@ class Needs(BaseModel):
          'the responder "reader" cannot answer trials of the type "rating". Expected a responder'
          ' with the method "rate".'),
         (a_compensation_of_whom_no_platform_knows,
-         "run r: p1 came from no platform, so there is no one to pay."),
-        (lambda: withdraw(None, None, Some(assignment="A1"), None),
+         "run r: p1 did not come from a paying platform, so no payment is possible."),
+        (lambda: withdraw_compensation(None, None, Some(assignment="A1"), None),
          "the compensation cannot be withdrawn: it was accepted and submitted. Pay more with:"
          " parallax bonus RUN --file."),
         (a_place_that_the_run_lacks, "the run has no place 2 of list 1"),
@@ -235,11 +236,11 @@ def test_somebody_elses_assignment_is_not_asked_to_be_returned(monkeypatch):
 
 def test_no_second_bonus_is_ordered_while_another_is_in_doubt(monkeypatch):
     monkeypatch.setattr(two_step, "reading", nullcontext)
-    monkeypatch.setattr(OtherLines, "of", lambda *_: OtherLines((), (), (7,)))
+    monkeypatch.setattr(OtherBonuses, "of", lambda *_: OtherBonuses((), (), (7,)))
     payment = Some(assignment="A1")
-    assert said(lambda: two_step._baseline(None, None, payment, additional=False)) == (
-        "payment 7 for the same work is in doubt. Nothing was paid. Settle that one first:"
-        " parallax reconcile RUN says how."
+    assert said(lambda: two_step._read_baseline(None, None, payment, additional=False)) == (
+        "payment 7 for the same work is in doubt. Nothing was paid. Settle that payment first; "
+        "parallax reconcile RUN explains how."
     )
 
 
@@ -247,9 +248,11 @@ def test_an_offer_that_may_be_posted_or_not_is_not_withdrawn(monkeypatch):
     unknown = Some(one=lambda: Some(platform_id=None, called_at=LONG_AGO))
     monkeypatch.setattr(compensation_request, "reading", nullcontext)
     offered = Some(assignment=None, token="t")
-    assert said(lambda: withdraw(Some(scalars=lambda _: unknown), None, offered, None)) == (
+    assert said(
+        lambda: withdraw_compensation(Some(scalars=lambda _: unknown), None, offered, None)
+    ) == (
         "the compensation cannot be withdrawn: it is not known whether the offer was posted."
-        " First: parallax reconcile RUN --fix."
+        " Run first: parallax reconcile RUN --fix."
     )
 
 

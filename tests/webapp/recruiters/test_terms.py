@@ -14,7 +14,7 @@ from webapp.recruiters.prolific.drafts import draft_of
 from webapp.recruiters.prolific.settings import ProlificSettings
 from webapp.recruiters.registry import recruiter_classes
 from webapp.recruiters.terms import Answer, keys, refuse_unknown_terms, set_aside
-from webapp.recruitment.terms import offer_of, task_of
+from webapp.recruitment.terms import build_offer, build_task
 
 PAGE = Path(__file__).parents[3] / "docs" / "studies.md"
 BETWEEN = re.compile(r"(<!-- terms -->\n).*?(<!-- /terms -->)", re.DOTALL)
@@ -113,16 +113,16 @@ def test_a_key_is_refused_by_name_said_to_be_set_aside_or_honoured(name, key):
 
 
 def asked_of_mturk(study) -> object:
-    task = task_of(study, not_again=["Q"] if study.recruitment.exclude_earlier_runs else [])
-    offer = offer_of(study.recruitment, "https://s.example/run/r", 9, "token")
+    task = build_task(study, not_again=["Q"] if study.recruitment.exclude_earlier_runs else [])
+    offer = build_offer(study.recruitment, "https://s.example/run/r", 9, "token")
     return type_request(task, "https://m.example"), offer_request("T", offer)
 
 
 def asked_of_prolific(study) -> object:
     earlier = ["a" * 24] if study.recruitment.exclude_earlier_runs else []
     parts = [["b" * 24]] if study.recruitment.after else []
-    task = task_of(study, not_again=[], not_of=earlier, one_of=parts)
-    offer = offer_of(study.recruitment, "https://s.example/run/r", 9, "token")
+    task = build_task(study, not_again=[], not_of=earlier, one_of=parts)
+    offer = build_offer(study.recruitment, "https://s.example/run/r", 9, "token")
     if task.list_quotas:
         offer = replace(offer, quotas=(("https://s.example/run/r?link=one", 9),))
     return draft_of(task, offer, ProlificSettings())

@@ -9,7 +9,7 @@ from sqlalchemy import select
 from webapp.core.clock import utc_now
 from webapp.database.engine import reading
 from webapp.database.models import Assignment, Participant, Place
-from webapp.recruitment.poll import poll
+from webapp.recruitment.poll import poll_run
 from webapp.runs.export import export_run
 
 pytestmark = pytest.mark.one_database
@@ -34,7 +34,7 @@ def forged(ann, client):
 
 @pytest.fixture
 def news(sessions, platform, run):
-    return lambda: poll(sessions, platform, run.ref, utc_now())
+    return lambda: poll_run(sessions, platform, run.ref, utc_now())
 
 
 @pytest.fixture
@@ -155,7 +155,7 @@ def test_a_session_whose_name_is_anothers_stands_in_no_export_and_holds_no_place
     forger.answer_all()
     forger.questionnaire(native_language="English")
     assert places() == 2
-    poll(sessions, platform, run.ref, utc_now() + timedelta(minutes=31))
+    poll_run(sessions, platform, run.ref, utc_now() + timedelta(minutes=31))
     assert places() == 1
     with reading(sessions) as session:
         true, made_up = session.scalars(select(Participant.ref).order_by(Participant.id))

@@ -7,7 +7,7 @@ from webapp.core.clock import utc_now
 from webapp.database.engine import reading
 from webapp.database.models import Assignment, Hit
 from webapp.recruiters.platform import PlatformError, PlatformUnreachable
-from webapp.recruitment.poll import poll
+from webapp.recruitment.poll import poll_run
 
 pytestmark = pytest.mark.one_database
 
@@ -59,7 +59,7 @@ def test_a_hit_that_is_refused_is_raised_when_the_others_are_polled(
     submit(worker)
     failing = Partly(platform, {add_hit(1): PlatformError("this HIT does not exist")})
     with pytest.raises(PlatformError, match="this HIT does not exist"):
-        poll(sessions, failing, run.ref, utc_now())
+        poll_run(sessions, failing, run.ref, utc_now())
     assert statuses(sessions) == ["submitted"]
 
 
@@ -70,7 +70,7 @@ def test_one_and_two_that_do_not_answer_are_passed_by(
     submit(worker)
     silent = {add_hit(number): PlatformUnreachable("no answer") for number in (1, 2)}
     with pytest.raises(PlatformUnreachable):
-        poll(sessions, Partly(platform, silent), run.ref, utc_now())
+        poll_run(sessions, Partly(platform, silent), run.ref, utc_now())
     assert statuses(sessions) == ["submitted"]
 
 
@@ -81,5 +81,5 @@ def test_a_platform_that_is_away_is_not_asked_for_every_hit(
     silent = {add_hit(number): PlatformUnreachable("no answer") for number in range(1, 6)}
     away = Partly(platform, silent)
     with pytest.raises(PlatformUnreachable):
-        poll(sessions, away, run.ref, utc_now())
+        poll_run(sessions, away, run.ref, utc_now())
     assert len(away.asked) == 3

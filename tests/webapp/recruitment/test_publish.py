@@ -10,10 +10,10 @@ from webapp.database.engine import reading
 from webapp.database.models import Hit, Participant, Place, Recruitment
 from webapp.errors import RunError
 from webapp.recruiters.platform import PlatformUnreachable
-from webapp.recruitment.messages import checked_text
-from webapp.recruitment.poll import poll
-from webapp.recruitment.progress import extend, hit_states, pause
-from webapp.recruitment.publish import draft
+from webapp.recruitment.messages import check_text
+from webapp.recruitment.poll import poll_run
+from webapp.recruitment.progress import extend_run, load_hit_states, pause_run
+from webapp.recruitment.publish import draft_plan
 from webapp.runs.runs import close_run
 
 pytestmark = pytest.mark.one_database
@@ -85,7 +85,7 @@ def test_an_excluded_participants_place_is_offered_anew(
 ):
     publish_run()
     worker().take_part()
-    poll(sessions, platform, run.ref, utc_now())
+    poll_run(sessions, platform, run.ref, utc_now())
     assert publish_run() == []
     with sessions.begin() as session:
         session.scalars(
@@ -102,7 +102,7 @@ def test_a_paused_run_is_found_by_nobody_and_resumes_with_the_same_hits(
     [(hit_id, _)] = publish_run()
     ann = worker()
     assert len(ann.groups()) == 1
-    assert pause(sessions, platform, run.ref, utc_now()) == 1
+    assert pause_run(sessions, platform, run.ref, utc_now()) == 1
     assert ann.groups() == []
     assert publish_run() == [(hit_id, 8)]
     assert len(ann.groups()) == 1
@@ -112,8 +112,8 @@ def test_a_paused_run_is_found_by_nobody_and_resumes_with_the_same_hits(
 def test_extending_moves_the_end_of_what_is_open(publish_run, sessions, platform, run):
     publish_run()
     until = (utc_now() + timedelta(hours=200)).replace(microsecond=0)
-    assert extend(sessions, platform, run.ref, until, utc_now()) == 1
-    [(_, state)] = hit_states(sessions, platform, run.ref)
+    assert extend_run(sessions, platform, run.ref, until, utc_now()) == 1
+    [(_, state)] = load_hit_states(sessions, platform, run.ref)
     assert state.expires_at == until
 
 
@@ -145,21 +145,21 @@ def test_what_may_not_be_published_is_refused_before_any_call(
         with sessions.begin() as session:
             close_run(session, session.merge(run), utc_now())
     with pytest.raises(RunError, match=message):
-        draft(sessions, platform, run.ref, f"http://study.example/run/{run.ref}", utc_now())
+        draft_plan(sessions, platform, run.ref, f"http://study.example/run/{run.ref}", utc_now())
 
 
 def test_a_page_elsewhere_in_clear_text_is_refused_by_a_marketplace_here_too(
     sessions, platform, run
 ):
     with pytest.raises(RunError, match="https://"):
-        draft(sessions, platform, run.ref, f"http://study.example/run/{run.ref}", utc_now())
+        draft_plan(sessions, platform, run.ref, f"http://study.example/run/{run.ref}", utc_now())
 
 
 def test_a_run_published_here_is_not_published_elsewhere_too(publish_run, sessions, platform, run):
     publish_run()
     platform.endpoint = "sandbox"
     with pytest.raises(RunError, match="is published at"):
-        draft(sessions, platform, run.ref, "https://study.example", utc_now())
+        draft_plan(sessions, platform, run.ref, "https://study.example", utc_now())
 
 
 def test_who_handed_in_is_kept_from_accepting_another_hit(
@@ -168,8 +168,8 @@ def test_who_handed_in_is_kept_from_accepting_another_hit(
     publish_run()
     ann = worker()
     ann.take_part()
-    assert poll(sessions, platform, run.ref, utc_now()).granted == 0
-    assert poll(sessions, platform, run.ref, utc_now()).granted == 1
+    assert poll_run(sessions, platform, run.ref, utc_now()).granted == 0
+    assert poll_run(sessions, platform, run.ref, utc_now()).granted == 1
     with sessions.begin() as session:
         session.add(Place(run_id=run.id, list=0, place=4))
     assert [places for _, places in publish_run()] == [1]
@@ -184,7 +184,7 @@ def test_participants_of_the_run_are_counted_by_those_who_finished(
     worker().take_part()
     with reading(sessions) as session:
         assert session.scalars(select(Participant.state)).all() == ["finished"]
-    plan = draft(sessions, platform, run.ref, "http://127.0.0.1:1/", utc_now())
+    plan = draft_plan(sessions, platform, run.ref, "http://127.0.0.1:1/", utc_now())
     assert (plan.unfilled, plan.open, plan.offers) == (7, 7, ())
 
 
@@ -192,4 +192,4 @@ def test_participants_of_the_run_are_counted_by_those_who_finished(
 def test_a_message_of_nothing_or_of_too_much_is_not_sent(text):
     said = r"the message has \d+ characters\. Expected between 1 and [\d,]+\. Nothing was sent"
     with pytest.raises(RunError, match=said):
-        checked_text(text)
+        check_text(text)

@@ -23,13 +23,13 @@ def test_every_page_names_the_runs_whose_panel_may_know_more_after_a_restore(
     researcher, run, sessions
 ):
     viewer = researcher(Role.VIEWER)
-    assert "must not be told twice" not in viewer.get("/").text
+    assert "must not be repeated" not in viewer.get("/").text
     with sessions.begin() as session:
-        panel_call_counter.hold(session.connection(), run.id)
+        panel_call_counter.hold_calls(session.connection(), run.id)
     for page in ("/", "/sessions"):
         shown = viewer.get(page).text
-        assert "The server does not tell panels what must not be told twice now" in shown
-        assert f"What is held is listed by: parallax reconcile {run.ref}." in shown
+        assert "The server does not make panel calls that must not be repeated now" in shown
+        assert f"List the reports on hold with: parallax reconcile {run.ref}." in shown
     with sessions.begin() as session:
-        panel_call_counter.let_go(session.connection(), run.id, 0)
-    assert "must not be told twice" not in viewer.get("/").text
+        panel_call_counter.release_later_calls(session.connection(), run.id, 0)
+    assert "must not be repeated" not in viewer.get("/").text

@@ -10,7 +10,7 @@ from tests.webapp.payments.conftest import hit, platform, worked  # noqa: F401 -
 from tests.webapp.payments.platform_double import DIES_AFTER, ProcessDied
 from webapp.database.engine import reading
 from webapp.database.models import Participant, Recruitment, Run, Verdict
-from webapp.gate.gate import ledger_begun, ledger_written
+from webapp.gate.gate import begin_ledger_entry, store_ledger_state
 from webapp.payments import run_payments
 from webapp.researcher import recruitment
 from webapp.users.roles import Role
@@ -22,14 +22,14 @@ pytestmark = pytest.mark.one_database
 def published(run, sessions, platform, clock, monkeypatch):  # noqa: F811
     """The run is published on a platform in memory, which the pages find."""
     with sessions.begin() as session:
-        ledger_begun(session.connection())
+        begin_ledger_entry(session.connection())
         session.add(
             Recruitment(
                 run_id=run.id, endpoint="double", qualification_id=None, published_at=clock()
             )
         )
     with reading(sessions) as session:
-        ledger_written(session.connection())
+        store_ledger_state(session.connection())
     for module in (run_payments, recruitment):
         monkeypatch.setattr(module, "open_platform", lambda *_, **__: platform)
     return run

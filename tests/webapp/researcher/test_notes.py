@@ -6,7 +6,7 @@ import pytest
 from sqlalchemy import select
 
 from webapp.database.models import AuditEntry, Note, Participant, Tag
-from webapp.privacy.forget import find_person, forget
+from webapp.privacy.forget import find_person, forget_person
 from webapp.privacy.retention import erase_identities
 from webapp.runs.blinding import unblind_run
 from webapp.runs.export import export_run
@@ -128,7 +128,7 @@ def test_the_person_gets_the_notes_with_their_data(noted, run, client):
 def test_notes_and_tags_are_erased_with_the_person(noted, app, sessions, clock):
     services = app.extensions["parallax"]
     with sessions.begin() as session:
-        forget(session, find_person(session, noted.ref), clock(), services.record)
+        forget_person(session, find_person(session, noted.ref), clock(), services.record)
     with sessions() as session:
         assert session.scalars(select(Note.text)).all() == ["the second wave"]
         assert session.scalars(select(Tag)).all() == []

@@ -14,7 +14,7 @@ from webapp.jobs.long_jobs import (
     remove_outdated_reports,
     store_participant_marks,
 )
-from webapp.privacy.amendments import apply_corrections, release, restrict
+from webapp.privacy.amendments import apply_corrections, release_use, restrict_use
 from webapp.runs.blinding import unblind_run
 from webapp.sessions.withdraw import Wish, withdraw
 from webapp.users.roles import Role
@@ -88,7 +88,7 @@ def of_correcting(session, person, now, record):
 
 @pytest.mark.parametrize(
     "wish",
-    [of_withdrawing(Wish.KEEP), of_withdrawing(Wish.ERASE), restrict, of_correcting],
+    [of_withdrawing(Wish.KEEP), of_withdrawing(Wish.ERASE), restrict_use, of_correcting],
     ids=["keep", "erase", "restrict", "correct"],
 )
 def test_a_report_is_gone_once_somebody_changes_what_it_stands_on(
@@ -111,12 +111,12 @@ def test_nobody_s_permission_makes_up_for_another_s_erasure(run, start, app, ins
     for _ in range(2):
         start(run)
     with services.sessions.begin() as session:
-        restrict(session, one_of(session), services.now(), services.record)
+        restrict_use(session, one_of(session), services.now(), services.record)
     job = jobs.add(run.ref, "People", "a test", services.now(), [Step("", ("compare",))])
     store_participant_marks(services, job.id)
     job = jobs.changed(job.id, state=JobState.DONE)
     with services.sessions.begin() as session:
-        release(session, one_of(session), services.now(), services.record)
+        release_use(session, one_of(session), services.now(), services.record)
         assert is_up_to_date(session, jobs, job)
         other = session.scalars(select(Participant).order_by(Participant.id.desc())).first()
         withdraw(session, other, Wish.ERASE, services.now(), services.record)

@@ -18,8 +18,8 @@ from webapp.database.models import (
     Unblinding,
 )
 from webapp.errors import RunError
-from webapp.payments.accounts import accounts
-from webapp.payments.reconciliation.statement import owed_minor
+from webapp.payments.accounts import load_accounts
+from webapp.payments.reconciliation.statement import compute_owed_minor
 from webapp.payments.run_payments import Proposal
 from webapp.runs.runs import load_launched_study
 from webapp.runs.second_person import VALID_FOR, GuardedRequest, find_first_person
@@ -144,18 +144,18 @@ def test_a_bonus_for_correct_answers_is_neither_told_nor_paid_while_the_run_is_b
         study = load_launched_study(session, run)
         rule = study.payment.model_copy(update={"bonus": "per_correct_catch_trial"})
         study = study.model_copy(update={"payment": rule})
-        [account] = accounts(session, run)
+        [account] = load_accounts(session, run)
     assert account.correct_catch_trials is None
-    assert owed_minor(account, study) is None
+    assert compute_owed_minor(account, study) is None
     from experiment.payment.bonuses import bonuses_by_rule
 
     with pytest.raises(PaymentError, match=r"the run is blind.*parallax unblind"):
-        bonuses_by_rule(study.payment, [account.finisher])
+        bonuses_by_rule(study.payment, [account.bonus_candidate])
     two[0].post(f"/runs/{run.ref}/unblind", reason=WHY)
     with reading(sessions) as session:
-        [account] = accounts(session, run)
+        [account] = load_accounts(session, run)
     assert account.correct_catch_trials is not None
-    assert owed_minor(account, study) is not None
+    assert compute_owed_minor(account, study) is not None
 
 
 def test_two_people_agree_on_what_an_order_may_do_besides():

@@ -9,7 +9,7 @@ from tests.webapp.conftest import LAUNCHED
 from webapp.database.models import Participant, RunSummary
 from webapp.jobs import housekeeping
 from webapp.jobs.housekeeping import list_runs_to_summarise, summarise_run
-from webapp.privacy.amendments import restrict
+from webapp.privacy.amendments import restrict_use
 from webapp.runs.blinding import unblind_run
 from webapp.runs.charts import load_visible_charts
 from webapp.runs.runs import load_launched_study
@@ -91,7 +91,7 @@ def test_what_somebody_erased_is_drawn_no_more_at_once(two_drawn, run, sessions,
 
 
 def test_nothing_of_whom_no_use_is_allowed_is_drawn(two_drawn, run, sessions, clock):
-    two_drawn(lambda session, who, record: restrict(session, who, clock(), record))
+    two_drawn(lambda session, who, record: restrict_use(session, who, clock(), record))
     assert drawn(sessions, run) == {}
     summarise_run(sessions, run.ref, load_launched_study, clock())
     charts = drawn(sessions, run)
@@ -108,7 +108,7 @@ def test_what_was_drawn_while_somebody_erased_is_not_kept(
 
     def meanwhile(*arguments):
         made = kept(*arguments)
-        two_drawn(lambda session, who, record: restrict(session, who, clock(), record))
+        two_drawn(lambda session, who, record: restrict_use(session, who, clock(), record))
         return made
 
     monkeypatch.setattr(housekeeping, "compute_charts", meanwhile)

@@ -13,7 +13,7 @@ from experiment.tables.observation_tables import HUMANNESS
 from webapp.commands.integrity import integrity
 from webapp.database.engine import reading
 from webapp.database.models import Participant, Run
-from webapp.privacy.own_data import own_data
+from webapp.privacy.own_data import collect_own_data
 from webapp.runs.blinding import unblind_run
 from webapp.runs.export_queries import list_export_tables, stream_rows
 from webapp.runs.launch import launch_run
@@ -54,7 +54,7 @@ def test_answers_are_held_against_published_rates(answered, block_run, sessions)
         assert HUMANNESS in list_export_tables(session, run, STUDY)
         rows = list(stream_rows(session, run, HUMANNESS))
         person = session.query(Participant).one()
-        told = own_data(session, run, STUDY, person)["people_or_program_by_published_rates"]
+        told = collect_own_data(session, run, STUDY, person)["people_or_program_by_published_rates"]
     assert {row["item_id"] for row in rows} == PICTURES
     for row in rows:
         assert row["people_rate"] > row["programs_rate"]

@@ -9,7 +9,7 @@ from sqlalchemy import func, select
 from experiment.participation import Ending
 from tests.webapp.sessions.people import NOW, ago
 from webapp.database.models import Event, Run, Trial
-from webapp.erasures.file import Deed
+from webapp.erasures.file import WishKind
 from webapp.sessions import consent, lease, waitlist
 from webapp.sessions.arrival_limits import CrowdedError, Refusals
 from webapp.sessions.consent import Decision, NoRoomError, enroll, refuse_earlier
@@ -174,11 +174,13 @@ def test_a_link_of_ones_own_is_a_person_and_a_common_one_is_nobody():
 
 def test_what_somebody_wishes_is_written_down_first(people):
     noted = []
-    record = Some(note=lambda _, deed, marks, at: noted.append((deed, at, len(marks))))
+    record = Some(
+        record_final_wishes=lambda _, deed, marks, at: noted.append((deed, at, len(marks)))
+    )
     waiting = people.person("arrived")
     for wish in (Wish.KEEP, Wish.ERASE):
         withdraw(people.session, waiting, wish, NOW, record)
-    assert noted == [(Deed.WITHDRAWN, NOW, 1), (Deed.ERASED, NOW, 1)]
+    assert noted == [(WishKind.WITHDRAWN, NOW, 1), (WishKind.ERASED, NOW, 1)]
     assert (waiting.state, waiting.ending) == ("withdrawn", Ending.WITHDRAWN)
     kept = people.session.scalars(select(Event.kind).where(Event.participant_id == waiting.id))
     assert list(kept) == ["erased"]

@@ -24,7 +24,7 @@ from webapp.sessions.withdraw import Wish, drop_summaries, is_erased, nothing_is
 
 pytestmark = pytest.mark.one_database
 
-RECORD = Some(note=lambda *_: None)
+RECORD = Some(record_final_wishes=lambda *_: None)
 
 
 def with_everything(people: People) -> Participant:

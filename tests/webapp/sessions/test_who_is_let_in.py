@@ -86,7 +86,7 @@ def shut(*_: object) -> None:
 
 def test_a_gate_that_is_shut_lets_nobody_in(people, places, study, monkeypatch):
     session, run = people.session, people.run
-    monkeypatch.setattr(consent, "refuse", shut)
+    monkeypatch.setattr(consent, "refuse_if_blocked", shut)
     for decision in Decision:
         with pytest.raises(Shut):
             enroll(session, run, study, decision, NOW)

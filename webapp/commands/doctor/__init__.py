@@ -23,7 +23,7 @@ from webapp.database.models.identity import unlock
 from webapp.database.remedies import remedy_for
 from webapp.database.schema import revisions, stored_revision
 from webapp.errors import WebappError
-from webapp.gate.gate import attach, blockers
+from webapp.gate.gate import attach_installation, find_blockers
 from webapp.gate.installation import Installation as GateInstallation
 from webapp.recruiters.settings import load_settings
 
@@ -33,10 +33,10 @@ def gate(at: Installation) -> Iterator[Finding]:
     if at.engine is None or stored_revision(at.engine) != revisions()[-1]:
         yield Finding("gate", Level.GOOD, "not checked: the database cannot be used yet")
         return
-    attach(at.engine, GateInstallation(at.folder, at.settings))
+    attach_installation(at.engine, GateInstallation(at.folder, at.settings))
     clean = True
     with at.engine.connect().execution_options(reading=True) as connection:
-        for name, blocker in blockers(connection):
+        for name, blocker in find_blockers(connection):
             clean = False
             acts = ", ".join(sorted(blocker.forbids))
             message = f"{name}: {blocker.says}. Until this is mended, the server does not {acts}"

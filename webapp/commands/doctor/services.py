@@ -14,7 +14,7 @@ from webapp.database.models import Base, Run
 from webapp.database.schema import revisions, schema_problem, stored_revision
 from webapp.errors import RunError
 from webapp.jobs.periodic_queue import PERIODIC, get_last_success
-from webapp.privacy.retention import erase_at, is_due
+from webapp.privacy.retention import compute_erasure_time, is_erasure_due
 from webapp.runs.runs import load_launched_study
 
 _CLOCKS_APART = timedelta(seconds=2)
@@ -164,10 +164,10 @@ def retention(at: Installation) -> Iterator[Finding]:
                 study = load_launched_study(session, run)
             except RunError:
                 continue
-            day = erase_at(run, study)
+            day = compute_erasure_time(run, study)
             if day is None:
                 continue
-            if is_due(run, study, at.now()):
+            if is_erasure_due(run, study, at.now()):
                 message = f"people of run {run.ref} should have been anonymised by {day:%Y-%m-%d}"
                 remedy = (
                     f"Pay everyone who is still to be paid: parallax review {run.ref}; see "

@@ -279,7 +279,7 @@ class Erasure(Base):
     __table_args__ = (UniqueConstraint("deed", "digest", "mark"),)
 
     id: Mapped[int] = mapped_column(primary_key=True)
-    deed: Mapped[str]  # webapp.erasures.file.Deed
+    deed: Mapped[str]  # webapp.erasures.file.WishKind
     digest: Mapped[str]  # of the person's mark, prefixed with the key's id
     at: Mapped[datetime | None] = mapped_column(UtcDateTime)
     mark: Mapped[str] = mapped_column(default="", server_default=text("''"))  # of repeatable wishes

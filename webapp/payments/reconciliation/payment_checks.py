@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from experiment.money import in_words
 from experiment.payment.payment import PaymentItem, PaymentKind, PaymentState
 from webapp.database.models import Assignment, Payment
-from webapp.payments.platform_payments import is_by_hand
-from webapp.payments.reconciliation.snapshot import Discrepancy, Snapshot, unrecorded
+from webapp.payments.platform_payments import is_paid_by_hand
+from webapp.payments.reconciliation.snapshot import Discrepancy, Snapshot, find_unrecorded
 from webapp.recruiters.platform import Bonus
 from webapp.recruiters.statuses import PAID_STATUSES, AssignmentStatus
 
@@ -23,70 +23,72 @@ _UNSETTLED = {
     PaymentState.UNKNOWN: "was started, but the platform did not answer",
     PaymentState.REFUSED: "was refused by the platform",
 }
-_LOOK_THERE = (
+_REMEDY_CHECK_PLATFORM = (
     "--fix asks the platform whether it was paid. If the platform's own site does not show "
     "the payment after a day: parallax settle {run} {id} --not-paid"
 )
-_UNDO_AGAIN = "Undo the rejection with: parallax approve {run} --only {who} --undo-rejection"
-_DECIDE_AGAIN = (
+_REMEDY_UNDO_REJECTION = (
+    "Undo the rejection with: parallax approve {run} --only {who} --undo-rejection"
+)
+_REMEDY_DECIDE_AGAIN = (
     "The rejection did not happen. Pay the reward with: parallax approve {run} --only {who}, "
     "or reject again in a way that the platform accepts"
 )
-_DECIDE_WHICH = (
+_REMEDY_CHOOSE_BONUS = (
     "If the bonus that was paid by hand is this one: parallax settle {run} {id} --paid. To pay "
-    "this one too, give its command again with --additional"
+    "this one too, repeat its command with --additional"
 )
-_IN_HAND = "was started a moment ago, perhaps by a process that is still working on it"
+_JUST_STARTED = "was started a moment ago, perhaps by a process that is still working on it"
 
 
-def unsettled(snapshot: Snapshot) -> Iterator[Discrepancy]:
+def check_unsettled(snapshot: Snapshot) -> Iterator[Discrepancy]:
     """Yield decided payments that were not made, or whose outcome is unknown."""
     for payment in snapshot.payments:
         detail = _UNSETTLED.get(PaymentState(payment.state))
         # Compensation that nobody has accepted yet waits for the worker, not for us.
-        if detail is None or payment.assignment is None or _came_to_nothing(snapshot, payment):
+        if detail is None or payment.assignment is None or _was_overruled(snapshot, payment):
             continue
         claimed = payment.id in snapshot.claimed
         yield Discrepancy(
             f"payment_{payment.state}",
-            _payee(snapshot, payment),
-            f"{_words(payment)} {_IN_HAND if claimed else detail}"
+            _get_payee(snapshot, payment),
+            f"{_describe_payment(payment)} {_JUST_STARTED if claimed else detail}"
             f"{payment.answer and f': {payment.answer}'}",
-            _what_next(snapshot, payment),
+            _suggest_remedy(snapshot, payment),
             safe=not (
                 claimed
-                or _waits_for_undoing(snapshot, payment)
+                or _needs_undo(snapshot, payment)
                 or is_refused_rejection(payment)
-                or _stands_beside_another(snapshot, payment)
+                or _was_refused_for_manual_bonus(snapshot, payment)
             ),
         )
 
 
-def _what_next(snapshot: Snapshot, payment: Payment) -> str:
+def _suggest_remedy(snapshot: Snapshot, payment: Payment) -> str:
     if payment.id in snapshot.claimed:
         return "Run parallax reconcile again in five minutes"
-    if _stands_beside_another(snapshot, payment):
-        return _DECIDE_WHICH.format(run=snapshot.run_ref, id=payment.id)
+    if _was_refused_for_manual_bonus(snapshot, payment):
+        return _REMEDY_CHOOSE_BONUS.format(run=snapshot.run_ref, id=payment.id)
     if payment.ordered_at is not None:
-        return _LOOK_THERE.format(run=snapshot.run_ref, id=payment.id)
-    if _waits_for_undoing(snapshot, payment):
-        return _UNDO_AGAIN.format(run=snapshot.run_ref, who=payment.assignment)
+        return _REMEDY_CHECK_PLATFORM.format(run=snapshot.run_ref, id=payment.id)
+    if _needs_undo(snapshot, payment):
+        return _REMEDY_UNDO_REJECTION.format(run=snapshot.run_ref, who=payment.assignment)
     if is_refused_rejection(payment):
-        return _DECIDE_AGAIN.format(run=snapshot.run_ref, who=payment.assignment)
+        return _REMEDY_DECIDE_AGAIN.format(run=snapshot.run_ref, who=payment.assignment)
     return "--fix asks the platform whether it was paid, and pays if it was not"
 
 
-def _waits_for_undoing(snapshot: Snapshot, payment: Payment) -> bool:
+def _needs_undo(snapshot: Snapshot, payment: Payment) -> bool:
     """Return whether this pays a submission that is now rejected, which needs an explicit undo."""
-    rejected = _status(snapshot, payment) == AssignmentStatus.REJECTED
-    return payment.kind == PaymentKind.REWARD and rejected
+    is_rejected = _find_status(snapshot, payment) == AssignmentStatus.REJECTED
+    return payment.kind == PaymentKind.REWARD and is_rejected
 
 
-def _stands_beside_another(snapshot: Snapshot, payment: Payment) -> bool:
+def _was_refused_for_manual_bonus(snapshot: Snapshot, payment: Payment) -> bool:
     """Return whether this bonus was refused because another one was paid by hand."""
-    others = snapshot.ledger.get(payment.assignment, [])
-    refused = payment.state == PaymentState.REFUSED and payment.kind != PaymentKind.REJECTION
-    return refused and payment.ordered_at is None and any(map(is_by_hand, others))
+    lines = snapshot.ledger.get(payment.assignment, [])
+    is_refused = payment.state == PaymentState.REFUSED and payment.kind != PaymentKind.REJECTION
+    return is_refused and payment.ordered_at is None and any(map(is_paid_by_hand, lines))
 
 
 def is_refused_rejection(payment: Payment) -> bool:
@@ -94,24 +96,28 @@ def is_refused_rejection(payment: Payment) -> bool:
     return payment.kind == PaymentKind.REJECTION and payment.state == PaymentState.REFUSED
 
 
-def _came_to_nothing(snapshot: Snapshot, payment: Payment) -> bool:
+def _was_overruled(snapshot: Snapshot, payment: Payment) -> bool:
     """Return whether this rejects a submission that the platform has paid in the end."""
-    return is_refused_rejection(payment) and _status(snapshot, payment) in PAID_STATUSES
+    return is_refused_rejection(payment) and _find_status(snapshot, payment) in PAID_STATUSES
 
 
-def _status(snapshot: Snapshot, payment: Payment) -> str | None:
-    status = {assignment.platform_id: assignment.status for assignment in snapshot.assignments}
-    return status.get(payment.assignment or "")
+def _find_status(snapshot: Snapshot, payment: Payment) -> str | None:
+    status_by_id = {
+        assignment.platform_id: assignment.status for assignment in snapshot.assignments
+    }
+    return status_by_id.get(payment.assignment or "")
 
 
-def decided_elsewhere(snapshot: Snapshot) -> Iterator[Discrepancy]:
+def check_outside_decisions(snapshot: Snapshot) -> Iterator[Discrepancy]:
     """Yield assignments approved or rejected on the platform but not in the ledger."""
-    for assignment, _, again in unrecorded_decisions(snapshot):
+    for assignment, _, is_second in find_unrecorded_decisions(snapshot):
         yield Discrepancy(
-            "paid_twice" if again and assignment.status in PAID_STATUSES else "reviewed_elsewhere",
+            "paid_twice"
+            if is_second and assignment.status in PAID_STATUSES
+            else "reviewed_elsewhere",
             snapshot.ref(assignment.participant_id, assignment.platform_id),
             (
-                f"{'a second submission was ' if again else ''}{assignment.status} on the "
+                f"{'a second submission was ' if is_second else ''}{assignment.status} on the "
                 "platform, automatically after its delay or by hand"
             ),
             "--fix records it in the ledger",
@@ -119,34 +125,38 @@ def decided_elsewhere(snapshot: Snapshot) -> Iterator[Discrepancy]:
         )
 
 
-def unrecorded_decisions(snapshot: Snapshot) -> Iterator[tuple[Assignment, PaymentKind, bool]]:
+def find_unrecorded_decisions(snapshot: Snapshot) -> Iterator[tuple[Assignment, PaymentKind, bool]]:
     """Yield each decided assignment that the ledger does not hold.
 
     Yields:
         The assignment, the kind that its line in the ledger would have, and whether the participant
         has such a line for another assignment.
     """
-    known = {(payment.participant_id, payment.kind) for payment in snapshot.payments}
+    recorded = {(payment.participant_id, payment.kind) for payment in snapshot.payments}
     for assignment in snapshot.assignments:
         kind = REVIEW_DECISIONS.get(assignment.status)
         lines = snapshot.ledger.get(assignment.platform_id, [])
         if kind is not None and not any(line.kind == kind for line in lines):
-            who = assignment.participant_id
-            yield assignment, kind, who is not None and (who, kind) in known
-            known.add((who, kind))
+            participant_id = assignment.participant_id
+            yield (
+                assignment,
+                kind,
+                participant_id is not None and (participant_id, kind) in recorded,
+            )
+            recorded.add((participant_id, kind))
 
 
-def bonuses_astray(snapshot: Snapshot) -> Iterator[Discrepancy]:
+def check_unexpected_bonuses(snapshot: Snapshot) -> Iterator[Discrepancy]:
     """Yield bonuses that the platform lists twice, or that are in no line of the ledger."""
     for payment in snapshot.payments:
         if payment.kind == PaymentKind.BONUS and (times := snapshot.books.shown[payment.id]) > 1:
             yield Discrepancy(
                 "paid_twice",
-                _payee(snapshot, payment),
-                f"the platform lists {_words(payment)} {times} times",
-                "A payment cannot be undone; please report this as an error of Parallax",
+                _get_payee(snapshot, payment),
+                f"the platform lists {_describe_payment(payment)} {times} times",
+                "A payment cannot be undone; please report this as a bug in Parallax",
             )
-    for bonus, _ in unrecorded_bonuses(snapshot):
+    for bonus, _ in find_unrecorded_bonuses(snapshot):
         yield Discrepancy(
             "bonus_elsewhere",
             snapshot.ref(snapshot.participant_of(bonus.assignment_id), bonus.assignment_id),
@@ -156,49 +166,52 @@ def bonuses_astray(snapshot: Snapshot) -> Iterator[Discrepancy]:
         )
 
 
-def unrecorded_bonuses(snapshot: Snapshot) -> Iterator[tuple[Bonus, PaymentItem]]:
+def find_unrecorded_bonuses(snapshot: Snapshot) -> Iterator[tuple[Bonus, PaymentItem]]:
     """Yield each unrecorded bonus paid by hand, with its item for the ledger."""
-    return unrecorded(snapshot.books, snapshot.run_ref, snapshot.payments)
+    return find_unrecorded(snapshot.books, snapshot.run_ref, snapshot.payments)
 
 
-def recorded_not_made(snapshot: Snapshot) -> Iterator[Discrepancy]:
+def check_recorded_not_made(snapshot: Snapshot) -> Iterator[Discrepancy]:
     """Yield payments that are done by the ledger and not by the platform."""
     status = {assignment.platform_id: assignment.status for assignment in snapshot.assignments}
     for payment in snapshot.payments:
         if payment.state != PaymentState.DONE or payment.called_at is None:
             continue  # A line done without a call was read from the platform itself.
-        if payment.kind == PaymentKind.REJECTION and _was_undone(snapshot, payment):
+        if payment.kind == PaymentKind.REJECTION and _is_rejection_undone(snapshot, payment):
             continue
         if payment.kind == PaymentKind.BONUS:
-            made = snapshot.books.shown[payment.id] > 0
+            is_made = snapshot.books.shown[payment.id] > 0
         else:
             # Submissions of compensation's own offers are not among the run's.
-            said = status.get(payment.assignment or "")
-            made = said is None or REVIEW_DECISIONS.get(said) == _review_decision(payment)
-        if not made:
+            reported = status.get(payment.assignment or "")
+            is_made = reported is None or REVIEW_DECISIONS.get(reported) == _get_decision_kind(
+                payment
+            )
+        if not is_made:
             yield Discrepancy(
                 "recorded_not_made",
-                _payee(snapshot, payment),
-                f"the ledger has {_words(payment)} as done, but the platform does not",
-                "Check the requester's own site; nothing was taken from the participant here",
+                _get_payee(snapshot, payment),
+                f"the ledger has {_describe_payment(payment)} as done, but the platform does not",
+                "Check the platform's own site; Parallax took nothing from the participant",
             )
 
 
-def _was_undone(snapshot: Snapshot, rejection: Payment) -> bool:
+def _is_rejection_undone(snapshot: Snapshot, rejection: Payment) -> bool:
     lines = snapshot.ledger.get(rejection.assignment, [])
     return any(p.kind == PaymentKind.REWARD and p.state == PaymentState.DONE for p in lines)
 
 
-def changed_rewards(snapshot: Snapshot) -> Iterator[Discrepancy]:
+def check_changed_rewards(snapshot: Snapshot) -> Iterator[Discrepancy]:
     """Yield offers whose reward on the platform differs from the posted one."""
     for hit in snapshot.hits:
         posted = snapshot.posted_rewards[hit.id]
-        if (now := snapshot.platform_rewards.get(hit.id, posted)) != posted:
+        if (present := snapshot.platform_rewards.get(hit.id, posted)) != posted:
             yield Discrepancy(
                 "reward_changed",
                 hit.platform_id or hit.token[:12],
                 (
-                    f"pays {in_words(now, snapshot.currency)} on the platform, but was published "
+                    f"pays {in_words(present, snapshot.currency)} on the platform, but was "
+                    "published "
                     f"with {in_words(posted, snapshot.currency)}"
                 ),
                 (
@@ -208,20 +221,20 @@ def changed_rewards(snapshot: Snapshot) -> Iterator[Discrepancy]:
             )
 
 
-def paid_in_part(snapshot: Snapshot) -> Iterator[Discrepancy]:
+def check_partial_payments(snapshot: Snapshot) -> Iterator[Discrepancy]:
     """Yield participants whose partial payment the platform does not report."""
     for assignment in snapshot.assignments:
-        in_part = assignment.status == AssignmentStatus.PARTIALLY_APPROVED
-        if in_part and assignment.paid_minor is None:
+        is_partial = assignment.status == AssignmentStatus.PARTIALLY_APPROVED
+        if is_partial and assignment.paid_minor is None:
             yield Discrepancy(
                 "paid_in_part",
                 snapshot.ref(assignment.participant_id, assignment.platform_id),
                 "was paid part of the reward on the platform, which does not report how much",
-                "Check the platform's own site; the sums here leave that part out",
+                "Check the platform's own site; the totals here exclude that amount",
             )
 
 
-def sums_differ(snapshot: Snapshot) -> Iterator[Discrepancy]:
+def check_totals(snapshot: Snapshot) -> Iterator[Discrepancy]:
     """Yield participants whose totals differ between the ledger and the platform."""
     for statement in snapshot.statements:
         if not statement.agrees:
@@ -240,11 +253,11 @@ def sums_differ(snapshot: Snapshot) -> Iterator[Discrepancy]:
             )
 
 
-def paid_too_little(snapshot: Snapshot) -> Iterator[Discrepancy]:
+def check_underpayments(snapshot: Snapshot) -> Iterator[Discrepancy]:
     """Yield participants paid less than the study's rule gives, as a bonus or a partial reward."""
-    paid = {a.participant.ref for a in snapshot.accounts if a.paid_assignment is not None}
+    paid_refs = {a.participant.ref for a in snapshot.accounts if a.paid_assignment is not None}
     for statement in snapshot.statements:
-        if statement.is_short and statement.payee in paid:
+        if statement.is_short and statement.payee in paid_refs:
             yield Discrepancy(
                 "paid_too_little",
                 statement.payee,
@@ -259,16 +272,16 @@ def paid_too_little(snapshot: Snapshot) -> Iterator[Discrepancy]:
             )
 
 
-def _review_decision(payment: Payment) -> PaymentKind:
+def _get_decision_kind(payment: Payment) -> PaymentKind:
     kind = PaymentKind(payment.kind)
     return PaymentKind.REWARD if kind is PaymentKind.COMPENSATION else kind
 
 
-def _payee(snapshot: Snapshot, payment: Payment) -> str:
+def _get_payee(snapshot: Snapshot, payment: Payment) -> str:
     return snapshot.ref(payment.participant_id, payment.assignment or payment.token[:12])
 
 
-def _words(payment: Payment) -> str:
+def _describe_payment(payment: Payment) -> str:
     if payment.kind == PaymentKind.REJECTION:
         return "a rejection"
     return f"a {payment.kind} of {in_words(payment.amount_minor, payment.currency)}"

@@ -15,48 +15,48 @@ from webapp.core.forgotten import is_forgotten
 from webapp.database.engine import Sessions
 from webapp.database.models import Assignment, Payment, Run
 from webapp.database.row_counts import recount
-from webapp.gate.gate import ledger_reconciled
+from webapp.gate.gate import record_reconciliation
 from webapp.payments.accounts import PayeeAccount
-from webapp.payments.compensate import offer_what_was_decided
-from webapp.payments.ledger import Entry, is_settled, payments_of, record_payments
-from webapp.payments.pay import pay
+from webapp.payments.compensate import post_recorded_offers
+from webapp.payments.ledger import Entry, is_settled, load_payments, record_payments
+from webapp.payments.pay import make_payments
 from webapp.payments.reconciliation.payment_checks import (
-    bonuses_astray,
-    changed_rewards,
-    decided_elsewhere,
+    check_changed_rewards,
+    check_outside_decisions,
+    check_partial_payments,
+    check_recorded_not_made,
+    check_totals,
+    check_underpayments,
+    check_unexpected_bonuses,
+    check_unsettled,
+    find_unrecorded_bonuses,
+    find_unrecorded_decisions,
     is_refused_rejection,
-    paid_in_part,
-    paid_too_little,
-    recorded_not_made,
-    sums_differ,
-    unrecorded_bonuses,
-    unrecorded_decisions,
-    unsettled,
 )
-from webapp.payments.reconciliation.snapshot import Discrepancy, Snapshot, matched
-from webapp.payments.reconciliation.statement import stated_minor
+from webapp.payments.reconciliation.snapshot import Discrepancy, Snapshot, match_bonuses
+from webapp.payments.reconciliation.statement import compute_platform_pay_minor
 from webapp.recruiters.platform import Platform
 from webapp.sessions.lease import release_expired
 
 
-def finished_not_submitted(snapshot: Snapshot) -> Iterator[Discrepancy]:
+def check_finished_not_submitted(snapshot: Snapshot) -> Iterator[Discrepancy]:
     """Yield participants who did the work and cannot be paid, for want of a submission."""
     for account in snapshot.accounts:
-        offered = account.payment(PaymentKind.COMPENSATION) is not None
-        if account.finished and account.assignment is None and not offered:
+        was_offered = account.payment(PaymentKind.COMPENSATION) is not None
+        if account.finished and account.assignment is None and not was_offered:
             ref = account.participant.ref
             yield Discrepancy(
                 "finished_not_submitted",
                 ref,
                 "finished here, but submitted nothing on the platform",
-                "Wait until their time is over. Then:"
+                "Wait until the time limit has passed, then run:"
                 f" parallax compensate {snapshot.run_ref} {ref}",
             )
 
 
-def never_paid(snapshot: Snapshot) -> Iterator[Discrepancy]:
+def check_never_paid(snapshot: Snapshot) -> Iterator[Discrepancy]:
     """Yield participants who finished and submitted but are not in the ledger."""
-    for account, assignment in _to_be_paid(snapshot):
+    for account, assignment in _find_unreviewed_submissions(snapshot):
         if snapshot.ledger.get(assignment.platform_id):
             continue
         if account.payment(PaymentKind.COMPENSATION) is None:
@@ -71,13 +71,14 @@ def never_paid(snapshot: Snapshot) -> Iterator[Discrepancy]:
                 "compensated_and_submitted",
                 account.participant.ref,
                 "was offered compensation, and submitted afterwards",
-                f"Decide whether to pay the reward as well: {_decide(snapshot, assignment)}",
+                "Decide whether to pay the reward as well: "
+                f"{_suggest_decision(snapshot, assignment)}",
             )
 
 
-def receipt_of_another(snapshot: Snapshot) -> Iterator[Discrepancy]:
+def check_receipts(snapshot: Snapshot) -> Iterator[Discrepancy]:
     """Yield unpaid submissions whose receipt is not the one that their participant was given."""
-    for account, assignment in _to_be_paid(snapshot):
+    for account, assignment in _find_unreviewed_submissions(snapshot):
         ref = account.participant.ref
         if snapshot.receipts.get(assignment.platform_id, ref) != ref:
             yield Discrepancy(
@@ -85,23 +86,24 @@ def receipt_of_another(snapshot: Snapshot) -> Iterator[Discrepancy]:
                 ref,
                 "the submitted receipt is missing, forged or another participant's",
                 (
-                    "The form did not come from our page. The participant did finish, so the "
+                    "The form was not sent from the study's page. The participant did finish, so "
+                    "the "
                     "reward is due"
                 ),
             )
 
 
-def submitted_without_work(snapshot: Snapshot) -> Iterator[Discrepancy]:
+def check_submissions_without_work(snapshot: Snapshot) -> Iterator[Discrepancy]:
     """Yield undecided submissions that are not the first of a participant who finished."""
-    firsts = {a.assignment.id: a for a in snapshot.accounts if a.assignment is not None}
+    first_accounts = {a.assignment.id: a for a in snapshot.accounts if a.assignment is not None}
     for assignment in snapshot.assignments:
-        first = firsts.get(assignment.id)
-        decided = assignment.status != "submitted" or snapshot.ledger.get(assignment.platform_id)
-        if decided or (first is not None and first.finished):
+        first_account = first_accounts.get(assignment.id)
+        is_decided = assignment.status != "submitted" or snapshot.ledger.get(assignment.platform_id)
+        if is_decided or (first_account is not None and first_account.finished):
             continue
         if assignment.participant_id is None:
             problem, detail = "submitted_by_nobody", "submitted by a worker who never took part"
-        elif first is None:
+        elif first_account is None:
             problem, detail = "submitted_twice", "is a second submission of the same participant"
         else:
             problem, detail = (
@@ -112,11 +114,11 @@ def submitted_without_work(snapshot: Snapshot) -> Iterator[Discrepancy]:
             problem,
             snapshot.ref(assignment.participant_id, assignment.platform_id),
             detail,
-            _decide(snapshot, assignment),
+            _suggest_decision(snapshot, assignment),
         )
 
 
-def stuck_places(snapshot: Snapshot) -> Iterator[Discrepancy]:
+def check_stuck_places(snapshot: Snapshot) -> Iterator[Discrepancy]:
     """Yield participants who hold a place (participant slot) and fell silent."""
     for ref in snapshot.silent:
         yield Discrepancy(
@@ -128,7 +130,7 @@ def stuck_places(snapshot: Snapshot) -> Iterator[Discrepancy]:
         )
 
 
-def wrong_counts(snapshot: Snapshot) -> Iterator[Discrepancy]:
+def check_stored_counts(snapshot: Snapshot) -> Iterator[Discrepancy]:
     """Yield the stored counts of places, participants and responses that differ from the rows."""
     for subject in snapshot.miscounted:
         yield Discrepancy(
@@ -140,30 +142,32 @@ def wrong_counts(snapshot: Snapshot) -> Iterator[Discrepancy]:
         )
 
 
-def unposted_offers(snapshot: Snapshot) -> Iterator[Discrepancy]:
+def check_unposted_offers(snapshot: Snapshot) -> Iterator[Discrepancy]:
     """Yield offers of which it is unknown whether the platform has them."""
     payees = {payment.token: payment.participant_id for payment in snapshot.payments}
     withdrawn = {p.token for p in snapshot.payments if p.state == PaymentState.WITHDRAWN}
     for hit in snapshot.hits:
         if hit.posted_at is None and hit.token not in withdrawn:
-            safe = hit.token in payees
+            is_compensation = hit.token in payees
             yield Discrepancy(
                 "unposted_offer",
                 snapshot.ref(payees.get(hit.token), hit.token[:12]),
                 f"an offer of {hit.purpose} with {hit.places} places was never confirmed",
                 "--fix posts the offer if the platform does not have it"
-                if safe
+                if is_compensation
                 else f"parallax publish {snapshot.run_ref}",
-                safe=safe,
+                safe=is_compensation,
             )
 
 
-def compensation_not_taken(snapshot: Snapshot) -> Iterator[Discrepancy]:
+def check_untaken_compensation(snapshot: Snapshot) -> Iterator[Discrepancy]:
     """Yield workers who did not accept offered compensation in time."""
-    over = {hit.token for hit in snapshot.hits if hit.expires_at and hit.expires_at <= snapshot.at}
+    expired_tokens = {
+        hit.token for hit in snapshot.hits if hit.expires_at and hit.expires_at <= snapshot.at
+    }
     for payment in snapshot.payments:
-        withdrawn = payment.state == PaymentState.WITHDRAWN
-        if payment.token in over and payment.assignment is None and not withdrawn:
+        is_withdrawn = payment.state == PaymentState.WITHDRAWN
+        if payment.token in expired_tokens and payment.assignment is None and not is_withdrawn:
             ref = snapshot.ref(payment.participant_id, payment.token[:12])
             yield Discrepancy(
                 "compensation_not_taken",
@@ -179,7 +183,7 @@ def compensation_not_taken(snapshot: Snapshot) -> Iterator[Discrepancy]:
             )
 
 
-def _decide(snapshot: Snapshot, assignment: Assignment) -> str:
+def _suggest_decision(snapshot: Snapshot, assignment: Assignment) -> str:
     id_ = assignment.platform_id
     return (
         f"parallax approve {snapshot.run_ref} --only {id_}, or parallax"
@@ -187,7 +191,7 @@ def _decide(snapshot: Snapshot, assignment: Assignment) -> str:
     )
 
 
-def _to_be_paid(snapshot: Snapshot) -> Iterator[tuple[PayeeAccount, Assignment]]:
+def _find_unreviewed_submissions(snapshot: Snapshot) -> Iterator[tuple[PayeeAccount, Assignment]]:
     for account in snapshot.accounts:
         assignment = account.assignment
         if account.finished and assignment is not None and assignment.status == "submitted":
@@ -195,42 +199,44 @@ def _to_be_paid(snapshot: Snapshot) -> Iterator[tuple[PayeeAccount, Assignment]]
 
 
 _CHECKS: tuple[Callable[[Snapshot], Iterator[Discrepancy]], ...] = (
-    never_paid,
-    unsettled,
-    finished_not_submitted,
-    submitted_without_work,
-    receipt_of_another,
-    decided_elsewhere,
-    bonuses_astray,
-    recorded_not_made,
-    changed_rewards,
-    paid_in_part,
-    stuck_places,
-    unposted_offers,
-    compensation_not_taken,
-    wrong_counts,
+    check_never_paid,
+    check_unsettled,
+    check_finished_not_submitted,
+    check_submissions_without_work,
+    check_receipts,
+    check_outside_decisions,
+    check_unexpected_bonuses,
+    check_recorded_not_made,
+    check_changed_rewards,
+    check_partial_payments,
+    check_stuck_places,
+    check_unposted_offers,
+    check_untaken_compensation,
+    check_stored_counts,
 )
 ELSEWHERE = "decided on the platform, not by Parallax"
 
 
-def discrepancies(snapshot: Snapshot) -> list[Discrepancy]:
+def find_discrepancies(snapshot: Snapshot) -> list[Discrepancy]:
     """Return all discrepancies; an empty list for a clean run."""
-    found = [discrepancy for check in _CHECKS for discrepancy in check(snapshot)]
-    explained = {discrepancy.who for discrepancy in found}
-    sums = (*sums_differ(snapshot), *paid_too_little(snapshot))
+    results = [discrepancy for check in _CHECKS for discrepancy in check(snapshot)]
+    explained_payees = {discrepancy.who for discrepancy in results}
+    total_differences = (*check_totals(snapshot), *check_underpayments(snapshot))
     # A discrepancy that explains a wrong total is reported instead of the total.
-    return found + [discrepancy for discrepancy in sums if discrepancy.who not in explained]
+    return results + [
+        discrepancy for discrepancy in total_differences if discrepancy.who not in explained_payees
+    ]
 
 
-def note_compared(sessions: Sessions, snapshot: Snapshot) -> None:
+def report_comparison(sessions: Sessions, snapshot: Snapshot) -> None:
     """Report a comparison to the gate, if the ledger holds all payments the platform shows.
 
     Otherwise the gate keeps blocking until ``fix_discrepancies`` has recorded the missing payments.
     """
-    if any(unrecorded_decisions(snapshot)) or any(unrecorded_bonuses(snapshot)):
+    if any(find_unrecorded_decisions(snapshot)) or any(find_unrecorded_bonuses(snapshot)):
         return
     with sessions.begin() as session:
-        ledger_reconciled(session.connection(), snapshot.run_ref)
+        record_reconciliation(session.connection(), snapshot.run_ref)
 
 
 def fix_discrepancies(
@@ -264,29 +270,34 @@ def fix_discrepancies(
     with sessions.begin() as session:
         session.execute(select(Run.id).where(Run.id == run.id).with_for_update())
         release_expired(session, run, now())
-        payments = _payments_of_now(session, run)
-        books = matched(platform, snapshot.books.listed, payments)
-        seen = replace(snapshot, payments=payments, books=books)
-        _record(session, run, [*_decisions(seen, study), *_bonuses(seen)], now())
-        ledger_reconciled(session.connection(), run.ref)
+        payments = _load_current_payments(session, run)
+        bonuses = match_bonuses(platform, snapshot.books.listed, payments)
+        current = replace(snapshot, payments=payments, books=bonuses)
+        _record_entries(
+            session,
+            run,
+            [*_build_decision_entries(current, study), *_build_bonus_entries(current)],
+            now(),
+        )
+        record_reconciliation(session.connection(), run.ref)
         # Uses the present lines, because the database may be older than the snapshot. Refused
         # rejections are left for a user to decide again.
-        again = [
+        unsettled_ids = [
             line.id for line in payments if not (is_settled(line) or is_refused_rejection(line))
         ]
-    pay(sessions, platform, again, now)
-    offer_what_was_decided(sessions, platform, run, study, link, now)
+    make_payments(sessions, platform, unsettled_ids, now)
+    post_recorded_offers(sessions, platform, run, study, link, now)
 
 
-def _payments_of_now(session: Session, run: Run) -> list[Payment]:
+def _load_current_payments(session: Session, run: Run) -> list[Payment]:
     """Return the ledger's present lines.
 
     A payment made since the ledger was read has a line there, so it was not paid by hand.
     """
-    return [line for line in payments_of(session, run) if not is_forgotten(line.worker_id)]
+    return [line for line in load_payments(session, run) if not is_forgotten(line.worker_id)]
 
 
-def _record(session: Session, run: Run, entries: list[Entry], now: datetime) -> None:
+def _record_entries(session: Session, run: Run, entries: list[Entry], now: datetime) -> None:
     # Payments that were already made cannot exceed a limit any more.
     for payment in record_payments(session, run, entries, None, now):
         if payment.called_at is None:
@@ -294,13 +305,13 @@ def _record(session: Session, run: Run, entries: list[Entry], now: datetime) -> 
     session.flush()
 
 
-def _decisions(snapshot: Snapshot, study: Study) -> Iterator[Entry]:
-    for assignment, kind, again in unrecorded_decisions(snapshot):
+def _build_decision_entries(snapshot: Snapshot, study: Study) -> Iterator[Entry]:
+    for assignment, kind, is_second in find_unrecorded_decisions(snapshot):
         payee = assignment.platform_id
-        if not again:
+        if not is_second:
             payee = snapshot.ref(assignment.participant_id, payee)
         reward_minor = snapshot.platform_rewards.get(assignment.hit_id or 0, study.reward_minor)
-        amount_minor = stated_minor(assignment, reward_minor, study.screen_out_minor)
+        amount_minor = compute_platform_pay_minor(assignment, reward_minor, study.screen_out_minor)
         yield Entry(
             PaymentItem(payee, kind, amount_minor, ELSEWHERE),
             assignment.worker_id,
@@ -309,8 +320,8 @@ def _decisions(snapshot: Snapshot, study: Study) -> Iterator[Entry]:
         )
 
 
-def _bonuses(snapshot: Snapshot) -> Iterator[Entry]:
-    for bonus, item in unrecorded_bonuses(snapshot):
+def _build_bonus_entries(snapshot: Snapshot) -> Iterator[Entry]:
+    for bonus, item in find_unrecorded_bonuses(snapshot):
         yield Entry(
             item,
             bonus.worker_id,

@@ -20,11 +20,15 @@ from webapp.core.tokens import Tokens
 from webapp.database.engine import Sessions, reading
 from webapp.database.models import Assignment, Hit, Payment, Run
 from webapp.database.row_counts import miscounted
-from webapp.payments.accounts import PayeeAccount, accounts
-from webapp.payments.ledger import BY_HAND, is_claimed, payments_of
-from webapp.payments.platform_payments import is_bonus_of, mark
-from webapp.payments.reconciliation.statement import Statement, stated_minor, statements
-from webapp.privacy.forget import forgotten_participants
+from webapp.payments.accounts import PayeeAccount, load_accounts
+from webapp.payments.ledger import BY_HAND, is_claimed, load_payments
+from webapp.payments.platform_payments import get_bonus_mark, is_paid_as_bonus
+from webapp.payments.reconciliation.statement import (
+    Statement,
+    build_statements,
+    compute_platform_pay_minor,
+)
+from webapp.privacy.forget import find_forgotten_participants
 from webapp.recruiters.capabilities import TokenBonuses, TwoStepBonuses
 from webapp.recruiters.platform import Bonus, Platform
 from webapp.recruiters.statuses import ACTIVE_STATUSES, SUBMITTED_STATUSES
@@ -35,7 +39,7 @@ _MARK = re.compile(r"\[[0-9a-f]{12}\]$")
 
 
 @dataclass(frozen=True, slots=True)
-class BonusBooks:
+class MatchedBonuses:
     """The platform's list of bonuses, matched with the ledger.
 
     Attributes:
@@ -49,13 +53,13 @@ class BonusBooks:
     elsewhere: Sequence[tuple[Bonus, PaymentItem]]
 
 
-def bonus_books(
+def load_bonuses(
     platform: Platform,
     offers: Iterable[str],
     assignments: Iterable[tuple[str, str]],
     payments: Sequence[Payment],
     is_gone: Callable[[Bonus], bool] = lambda _: False,
-) -> BonusBooks:
+) -> MatchedBonuses:
     """Return the platform's list of bonuses, matched with the ledger.
 
     Args:
@@ -69,58 +73,69 @@ def bonus_books(
         PlatformError: The platform cannot be asked.
     """
     if isinstance(platform, TwoStepBonuses):
-        listed = [
+        amounts_listed = [
             Bonus(worker_id, assignment_id, amount_minor)
             for assignment_id, worker_id in dict(assignments).items()
             for amount_minor in platform.bonuses_of(assignment_id)
         ]
-        return matched(platform, listed, payments)
+        return match_bonuses(platform, amounts_listed, payments)
     if isinstance(platform, TokenBonuses):
-        shown = (bonus for offer in offers for bonus in platform.bonuses(offer))
-        return matched(platform, [bonus for bonus in shown if not is_gone(bonus)], payments)
-    return BonusBooks((), Counter(), ())
+        bonuses = (bonus for offer in offers for bonus in platform.bonuses(offer))
+        return match_bonuses(platform, [bonus for bonus in bonuses if not is_gone(bonus)], payments)
+    return MatchedBonuses((), Counter(), ())
 
 
-def matched(platform: Platform, listed: Sequence[Bonus], payments: Sequence[Payment]) -> BonusBooks:
+def match_bonuses(
+    platform: Platform, bonuses: Sequence[Bonus], payments: Sequence[Payment]
+) -> MatchedBonuses:
     """Return a platform's listed bonuses, matched with the ledger as it is now."""
     if isinstance(platform, TwoStepBonuses):
-        return _by_amount(listed, [line for line in payments if is_bonus_of(platform, line)])
-    return _by_mark(listed, payments)
+        return _match_by_amount(
+            bonuses, [line for line in payments if is_paid_as_bonus(platform, line)]
+        )
+    return _match_by_mark(bonuses, payments)
 
 
-def _by_mark(listed: Sequence[Bonus], payments: Sequence[Payment]) -> BonusBooks:
-    marks = {mark(line): line.id for line in payments if line.kind == PaymentKind.BONUS}
-    shown, elsewhere = Counter[int](), list[tuple[Bonus, PaymentItem]]()
-    for bonus in listed:
-        found = _MARK.search(bonus.reason)
-        if found is not None and found[0] in marks:
-            shown[marks[found[0]]] += 1
+def _match_by_mark(bonuses: Sequence[Bonus], payments: Sequence[Payment]) -> MatchedBonuses:
+    marks = {get_bonus_mark(line): line.id for line in payments if line.kind == PaymentKind.BONUS}
+    counts, unmatched = Counter[int](), list[tuple[Bonus, PaymentItem]]()
+    for bonus in bonuses:
+        match = _MARK.search(bonus.reason)
+        if match is not None and match[0] in marks:
+            counts[marks[match[0]]] += 1
         else:
-            at = bonus.granted_at.isoformat() if bonus.granted_at else ""
-            elsewhere.append((bonus, _item(bonus, f"{at}\x1f{bonus.reason}")))
-    return BonusBooks(listed, shown, elsewhere)
+            granted_at = bonus.granted_at.isoformat() if bonus.granted_at else ""
+            unmatched.append((bonus, _build_item(bonus, f"{granted_at}\x1f{bonus.reason}")))
+    return MatchedBonuses(bonuses, counts, unmatched)
 
 
-def _by_amount(listed: Sequence[Bonus], lines: Sequence[Payment]) -> BonusBooks:
+def _match_by_amount(bonuses: Sequence[Bonus], lines: Sequence[Payment]) -> MatchedBonuses:
     """Match bonuses that show only their amount: each with one line, in the lines' order."""
-    waiting = [line for line in lines if line.state == PaymentState.DONE]
+    open_lines = [line for line in lines if line.state == PaymentState.DONE]
     # An ordered, unsettled payment may be the one that is shown: it is not a payment by hand.
-    waiting += [line for line in lines if line.state != PaymentState.DONE and line.ordered_at]
-    shown, elsewhere = Counter[int](), list[tuple[Bonus, PaymentItem]]()
-    numbers = Counter((line.assignment, line.amount_minor) for line in lines)
-    for bonus in listed:
+    open_lines += [line for line in lines if line.state != PaymentState.DONE and line.ordered_at]
+    counts, unmatched = Counter[int](), list[tuple[Bonus, PaymentItem]]()
+    serials = Counter((line.assignment, line.amount_minor) for line in lines)
+    for bonus in bonuses:
         key = (bonus.assignment_id, bonus.amount_minor)
-        line = next((one for one in waiting if (one.assignment, one.amount_minor) == key), None)
+        line = next(
+            (
+                candidate
+                for candidate in open_lines
+                if (candidate.assignment, candidate.amount_minor) == key
+            ),
+            None,
+        )
         if line is not None:
-            waiting.remove(line)
-            shown[line.id] += 1
+            open_lines.remove(line)
+            counts[line.id] += 1
             continue
-        numbers[key] += 1
-        elsewhere.append((bonus, _item(bonus, f"{bonus.amount_minor}\x1f{numbers[key]}")))
-    return BonusBooks(listed, shown, elsewhere)
+        serials[key] += 1
+        unmatched.append((bonus, _build_item(bonus, f"{bonus.amount_minor}\x1f{serials[key]}")))
+    return MatchedBonuses(bonuses, counts, unmatched)
 
 
-def _item(bonus: Bonus, serial: str) -> PaymentItem:
+def _build_item(bonus: Bonus, serial: str) -> PaymentItem:
     return PaymentItem(
         bonus.assignment_id,
         PaymentKind.BONUS,
@@ -130,12 +145,12 @@ def _item(bonus: Bonus, serial: str) -> PaymentItem:
     )
 
 
-def unrecorded(books: BonusBooks, run_ref: str, payments: Iterable[Payment]) -> Iterator[
+def find_unrecorded(bonuses: MatchedBonuses, run_ref: str, payments: Iterable[Payment]) -> Iterator[
     tuple[Bonus, PaymentItem]
 ]:  # fmt: skip
     """Yield each bonus that Parallax did not pay and the ledger does not hold."""
     tokens = {payment.token for payment in payments}
-    for bonus, item in books.elsewhere:
+    for bonus, item in bonuses.elsewhere:
         if item.token(run_ref) not in tokens:
             yield bonus, item
 
@@ -188,7 +203,7 @@ class Snapshot:
     assignments: Sequence[Assignment]
     hits: Sequence[Hit]
     payments: Sequence[Payment]
-    books: BonusBooks
+    books: MatchedBonuses
     posted_rewards: Mapping[int, int]
     platform_rewards: Mapping[int, int]
     currency: str
@@ -233,50 +248,62 @@ def take_snapshot(
     """
     with reading(sessions) as session:
         # Erased participants are not compared: their ids have been deleted.
-        gone = forgotten_participants(session, run)
-        assignments = [a for a in _handed_in(session, run) if not is_forgotten(a.worker_id)]
-        ledger = payments_of(session, run)
+        forgotten_ids = find_forgotten_participants(session, run)
+        assignments = [
+            a for a in _load_submitted_assignments(session, run) if not is_forgotten(a.worker_id)
+        ]
+        ledger = load_payments(session, run)
         payments = [line for line in ledger if not is_forgotten(line.worker_id)]
         hits = session.scalars(select(Hit).where(Hit.run_id == run.id).order_by(Hit.id)).all()
-        people = [each for each in accounts(session, run) if each.participant.id not in gone]
-        silent = expired(session, run, now)
-        wrong = miscounted(session.connection(), run.id)
+        payee_accounts = [
+            account
+            for account in load_accounts(session, run)
+            if account.participant.id not in forgotten_ids
+        ]
+        silent_participants = expired(session, run, now)
+        wrong_counts = miscounted(session.connection(), run.id)
         study = load_launched_study(session, run)
-        every = session.scalars(select(Assignment).where(Assignment.run_id == run.id)).all()
-        taken = [a for a in every if not is_forgotten(a.worker_id)]
-        stand_ins = {a.platform_id for a in every} | {line.assignment for line in ledger}
-    books = bonus_books(
+        all_assignments = session.scalars(
+            select(Assignment).where(Assignment.run_id == run.id)
+        ).all()
+        identified_assignments = [a for a in all_assignments if not is_forgotten(a.worker_id)]
+        stand_ins = {a.platform_id for a in all_assignments} | {line.assignment for line in ledger}
+    bonuses = load_bonuses(
         platform,
         [hit.platform_id for hit in hits if hit.platform_id],
-        [(a.platform_id, a.worker_id) for a in taken if _may_have_bonus(a, payments)],
+        [
+            (a.platform_id, a.worker_id)
+            for a in identified_assignments
+            if _may_have_bonus(a, payments)
+        ],
         payments,
         lambda bonus: forgotten_id(bonus.assignment_id, bonus.worker_id) in stand_ins,
     )
     amounts = {line.token: line.amount_minor for line in ledger}
-    posted = {hit.id: amounts.get(hit.token, study.reward_minor) for hit in hits}
-    rewards = _platform_rewards(platform, hits, posted)
-    of_forms = assignments if platform.hands_in_forms else []
-    platform_minor = _platform_minor(taken, rewards, books.listed, study)
+    posted_rewards = {hit.id: amounts.get(hit.token, study.reward_minor) for hit in hits}
+    rewards = _load_platform_rewards(platform, hits, posted_rewards)
+    with_receipts = assignments if platform.hands_in_forms else []
+    platform_minor = _sum_platform_payments(identified_assignments, rewards, bonuses.listed, study)
     return Snapshot(
         run_ref=run.ref,
-        accounts=people,
+        accounts=payee_accounts,
         assignments=assignments,
         hits=hits,
         payments=payments,
-        books=books,
-        posted_rewards=posted,
+        books=bonuses,
+        posted_rewards=posted_rewards,
         platform_rewards=rewards,
         currency=run.currency,
-        receipts={a.platform_id: tokens.read_receipt(a.receipt) for a in of_forms},
-        silent=[person.ref for person in silent],
+        receipts={a.platform_id: tokens.read_receipt(a.receipt) for a in with_receipts},
+        silent=[person.ref for person in silent_participants],
         claimed=frozenset(payment.id for payment in payments if is_claimed(payment, now)),
-        statements=statements(people, payments, study, platform_minor),
-        miscounted=sorted({subject for _, subject, _ in wrong}),
+        statements=build_statements(payee_accounts, payments, study, platform_minor),
+        miscounted=sorted({subject for _, subject, _ in wrong_counts}),
         at=now,
     )
 
 
-def _handed_in(session: Session, run: Run) -> Sequence[Assignment]:
+def _load_submitted_assignments(session: Session, run: Run) -> Sequence[Assignment]:
     return session.scalars(
         select(Assignment)
         .outerjoin(Hit, Hit.id == Assignment.hit_id)
@@ -292,7 +319,7 @@ def _may_have_bonus(assignment: Assignment, payments: Sequence[Payment]) -> bool
     return assignment.status not in ACTIVE_STATUSES or any(line.amount_minor for line in lines)
 
 
-def _platform_rewards(
+def _load_platform_rewards(
     platform: Platform, hits: Sequence[Hit], posted: Mapping[int, int]
 ) -> Mapping[int, int]:
     """Return each offer's reward as the platform reports it, or else as it was posted."""
@@ -304,17 +331,19 @@ def _platform_rewards(
     return rewards
 
 
-def _platform_minor(
-    taken: Sequence[Assignment],
+def _sum_platform_payments(
+    assignments: Sequence[Assignment],
     platform_rewards: Mapping[int, int],
     bonuses: Sequence[Bonus],
     study: Study,
 ) -> Mapping[str, int]:
     """Return what the platform paid each payee, by platform id, including compensation."""
     paid = Counter[str]()
-    for assignment in taken:
+    for assignment in assignments:
         reward_minor = platform_rewards.get(assignment.hit_id or 0, study.reward_minor)
-        paid[assignment.worker_id] += stated_minor(assignment, reward_minor, study.screen_out_minor)
+        paid[assignment.worker_id] += compute_platform_pay_minor(
+            assignment, reward_minor, study.screen_out_minor
+        )
     for bonus in bonuses:
         paid[bonus.worker_id] += bonus.amount_minor
     return paid

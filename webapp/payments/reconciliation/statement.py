@@ -1,7 +1,7 @@
 """A statement for each payee: owed by the study's rule, paid by the ledger, by the platform.
 
 ``parallax review`` and ``parallax reconcile`` print these. A run is clean only if ledger and
-platform agree exactly, and no payee got less than the rule gives: ``in_agreement``.
+platform agree exactly, and no payee got less than the rule gives: ``describe_agreement``.
 """
 
 from collections import defaultdict
@@ -16,7 +16,7 @@ from webapp.database.models import Assignment, Payment
 from webapp.payments.accounts import PayeeAccount
 from webapp.recruiters.statuses import AssignmentStatus
 
-_STRANGER = "(no participant)"
+_NO_PARTICIPANT = "(no participant)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,39 +49,42 @@ class Statement:
         return self.owed_minor is not None and self.ledger_minor < self.owed_minor
 
 
-def in_agreement(run_ref: str, found: Iterable[Statement]) -> str:
+def describe_agreement(run_ref: str, statements: Iterable[Statement]) -> str:
     """Return a sentence for a run without discrepancies: whether every payee is fully paid.
 
     Args:
         run_ref: The run.
-        found: Every payee's statement.
+        statements: Every payee's statement.
     """
-    made = list(found)
-    agree = "our records, the platform and the ledger agree"
-    short = [statement for statement in made if statement.is_short]
-    undecided = sum(statement.owed_minor is None for statement in made)
-    if not (short or undecided):
+    all_statements = list(statements)
+    agreement = "our records, the platform and the ledger agree"
+    underpaid = [statement for statement in all_statements if statement.is_short]
+    undecided = sum(statement.owed_minor is None for statement in all_statements)
+    if not (underpaid or undecided):
         return (
-            f"Run {run_ref} is clean: {agree}, and everyone has received what the study's "
+            f"Run {run_ref} is clean: {agreement}, and everyone has received what the study's "
             "rule promises."
         )
     text = (
-        f"Nothing differs: {agree}. But not everyone has received what the study's rule promises:"
+        f"Nothing differs: {agreement}. But not everyone has received what the study's rule "
+        "promises:"
     )
-    if short:
-        left_minor = sum((each.owed_minor or 0) - each.ledger_minor for each in short)
+    if underpaid:
+        left_minor = sum((each.owed_minor or 0) - each.ledger_minor for each in underpaid)
         text += (
-            f" {in_words(left_minor, short[0].currency)} for {len(short)} is still to be paid"
+            f" {in_words(left_minor, underpaid[0].currency)} for {len(underpaid)} is still to be "
+            "paid"
             f" (parallax review {run_ref})"
         )
     if undecided:
         text += (
-            f"{' and' if short else ''} {undecided} wait for parallax exclude or unblind {run_ref}"
+            f"{' and' if underpaid else ''} {undecided} wait for parallax exclude or unblind "
+            f"{run_ref}"
         )
     return f"{text}."
 
 
-def owed_minor(account: PayeeAccount, study: Study) -> int | None:
+def compute_owed_minor(account: PayeeAccount, study: Study) -> int | None:
     """Return what a participant is owed by the study's rule; None while it is undecided.
 
     By the rule, participants who did not finish are owed nothing, nor are those who were rejected
@@ -91,20 +94,22 @@ def owed_minor(account: PayeeAccount, study: Study) -> int | None:
     status = account.assignment.status if account.assignment is not None else None
     if status == AssignmentStatus.SCREENED_OUT:
         return study.screen_out_minor
-    in_part = status == AssignmentStatus.PARTIALLY_APPROVED
-    if in_part and not account.finished and account.assignment is not None:
+    is_partial = status == AssignmentStatus.PARTIALLY_APPROVED
+    if is_partial and not account.finished and account.assignment is not None:
         return account.assignment.paid_minor or 0
     if not account.finished or (account.rejected and not account.approved):
         return 0
-    bonus = bonus_owed_minor(study.payment, account.finisher)
+    bonus = bonus_owed_minor(study.payment, account.bonus_candidate)
     if bonus is None:
         return None
-    if in_part and account.assignment is not None:
+    if is_partial and account.assignment is not None:
         return (account.assignment.paid_minor or 0) + bonus
     return study.reward_minor + bonus
 
 
-def stated_minor(assignment: Assignment, reward_minor: int, screen_out_minor: int) -> int:
+def compute_platform_pay_minor(
+    assignment: Assignment, reward_minor: int, screen_out_minor: int
+) -> int:
     """Return what the platform paid for an assignment, without bonuses.
 
     Args:
@@ -119,7 +124,7 @@ def stated_minor(assignment: Assignment, reward_minor: int, screen_out_minor: in
     return reward_minor if assignment.status == AssignmentStatus.APPROVED else 0
 
 
-def paid_minor(payments: Iterable[Payment]) -> int:
+def sum_paid_minor(payments: Iterable[Payment]) -> int:
     """Return the total of the ledger's done payments, without rejections."""
     return sum(
         payment.amount_minor
@@ -128,7 +133,7 @@ def paid_minor(payments: Iterable[Payment]) -> int:
     )
 
 
-def statements(
+def build_statements(
     accounts: Iterable[PayeeAccount],
     payments: Iterable[Payment],
     study: Study,
@@ -143,21 +148,35 @@ def statements(
         platform_minor: What the platform paid, by the platform's id of the payee; None if it was
             not asked.
     """
-    of_worker = defaultdict[str, list[Payment]](list)
+    lines_by_worker = defaultdict[str, list[Payment]](list)
     for payment in payments:
-        of_worker[payment.worker_id].append(payment)
-    made, currency, left = [], study.currency, dict(platform_minor or {})
+        lines_by_worker[payment.worker_id].append(payment)
+    results, currency, unassigned_minor = [], study.currency, dict(platform_minor or {})
     for account in accounts:
         worker_id = account.participant.platform_id
-        lines = of_worker.pop(worker_id, []) if worker_id else list(account.payments)
-        paid = None if platform_minor is None else left.pop(worker_id or "", 0)
-        owed = owed_minor(account, study)
-        made.append(Statement(account.participant.ref, owed, paid_minor(lines), currency, paid))
-    for worker_id, lines in of_worker.items():
-        paid = None if platform_minor is None else left.pop(worker_id, 0)
-        named = next((line.assignment for line in lines if line.assignment), lines[0].token[:12])
-        made.append(Statement(named, 0, paid_minor(lines), currency, paid))
+        lines = lines_by_worker.pop(worker_id, []) if worker_id else list(account.payments)
+        platform_paid = None if platform_minor is None else unassigned_minor.pop(worker_id or "", 0)
+        owed_by_rule = compute_owed_minor(account, study)
+        results.append(
+            Statement(
+                account.participant.ref,
+                owed_by_rule,
+                sum_paid_minor(lines),
+                currency,
+                platform_paid,
+            )
+        )
+    for worker_id, lines in lines_by_worker.items():
+        platform_paid = None if platform_minor is None else unassigned_minor.pop(worker_id, 0)
+        assignment_id = next(
+            (line.assignment for line in lines if line.assignment), lines[0].token[:12]
+        )
+        results.append(Statement(assignment_id, 0, sum_paid_minor(lines), currency, platform_paid))
     # Paid on the platform without a ledger line; the platform's ids of these payees are not
     # printed.
-    made += [Statement(_STRANGER, 0, 0, currency, paid) for paid in left.values() if paid]
-    return made
+    results += [
+        Statement(_NO_PARTICIPANT, 0, 0, currency, platform_paid)
+        for platform_paid in unassigned_minor.values()
+        if platform_paid
+    ]
+    return results

@@ -36,7 +36,7 @@ def external_question(link: str, frame_height_px: int = 0) -> str:
             f'workers\' browsers refuse to show an unencrypted page in a frame: "{link}"',
             where="public_url",
             expected="an address that begins with https://",
-            remedy="Put a web server with a certificate in front: docs/settings.md",
+            remedy="Run Parallax behind a web server with a certificate: docs/settings.md",
         )
     question = Element("ExternalQuestion", xmlns=_NAMESPACE)
     SubElement(question, "ExternalURL").text = link

@@ -47,7 +47,7 @@ def test_what_is_not_settled_says_what_is_next_and_whether_mending_does_it(
         line(**fields), *(line(**each) for each in beside), works=[work(status)],
         claimed=frozenset({5}), accounts=[account()],
     )  # fmt: skip
-    found = list(money.unsettled(seen))
+    found = list(money.check_unsettled(seen))
     assert [each.safe for each in found] == ([] if safe is None else [safe])
     assert all(next_ in each.remedy and each.who == "ref1" for each in found)
     for each in found:
@@ -58,7 +58,7 @@ def test_what_is_not_settled_says_what_is_next_and_whether_mending_does_it(
 
 
 def test_what_the_platform_answered_is_told():
-    [found] = money.unsettled(snapshot(line(state="refused", answer="no money")))
+    [found] = money.check_unsettled(snapshot(line(state="refused", answer="no money")))
     assert found.detail == "a reward of $0.20 was refused by the platform: no money"
 
 
@@ -68,7 +68,7 @@ def test_a_decision_that_the_ledger_lacks_is_told_once_and_a_second_one_as_paid_
         work("rejected", 5, 1), work("approved", 6, None), work("approved", 7, None),
         work("screened_out", 8, 8),
     ]  # fmt: skip
-    assert told(money.decided_elsewhere, line(), works=works, accounts=[account()]) == [
+    assert told(money.check_outside_decisions, line(), works=works, accounts=[account()]) == [
         ("paid_twice", "ref1", True),
         ("reviewed_elsewhere", "ref1", True),
         ("reviewed_elsewhere", "ref1", True),
@@ -76,7 +76,7 @@ def test_a_decision_that_the_ledger_lacks_is_told_once_and_a_second_one_as_paid_
         ("reviewed_elsewhere", "WORK7", True),
         ("reviewed_elsewhere", "WORK8", True),
     ]
-    kinds = [kind for _, kind, _ in money.unrecorded_decisions(snapshot(line(), works=works))]
+    kinds = [kind for _, kind, _ in money.find_unrecorded_decisions(snapshot(line(), works=works))]
     assert kinds == ["reward", "rejection", "rejection", "reward", "reward", "screen_out"]
 
 
@@ -85,7 +85,7 @@ def test_a_bonus_listed_twice_or_in_no_line_is_told():
     item = PaymentItem("WORK1", PaymentKind.BONUS, 7, "From the site", "elsewhere\x1f")
     bonuses = [line("bonus", id=number) for number in (1, 2, 3)]
     twice = told(
-        money.bonuses_astray, *bonuses, line("reward", id=4, participant_id=None),
+        money.check_unexpected_bonuses, *bonuses, line("reward", id=4, participant_id=None),
         accounts=[account()], works=[work()], shown={1: 2, 2: 1, 4: 2}, elsewhere=[(by_hand, item)],
     )  # fmt: skip
     assert twice == [("paid_twice", "ref1", False), ("bonus_elsewhere", "ref1", True)]
@@ -109,7 +109,7 @@ def test_a_bonus_listed_twice_or_in_no_line_is_told():
 )
 def test_what_the_ledger_alone_calls_done(payment, status, shown, missing):
     seen = snapshot(line(**payment), works=[work(status)], shown={1: shown})
-    assert [each.problem for each in money.recorded_not_made(seen)] == missing * [
+    assert [each.problem for each in money.check_recorded_not_made(seen)] == missing * [
         "recorded_not_made"
     ]
 
@@ -117,7 +117,7 @@ def test_what_the_ledger_alone_calls_done(payment, status, shown, missing):
 @pytest.mark.parametrize(("state", "undone"), [("done", True), ("refused", False)])
 def test_a_rejection_that_a_reward_undid_is_not_missed(state, undone):
     lines = [line("rejection"), line(id=2, state=state, called_at=None)]
-    found = told(money.recorded_not_made, *lines, works=[work("approved")])
+    found = told(money.check_recorded_not_made, *lines, works=[work("approved")])
     assert found == ([] if undone else [("recorded_not_made", "WORK1", False)])
 
 
@@ -126,26 +126,26 @@ def test_changed_rewards_parts_and_sums():
     hits.append(Some(id=4, platform_id=None, token="a" * 64))
     posted = {1: 20, 2: 20, 3: 20, 4: 20}
     assert told(
-        money.changed_rewards,
+        money.check_changed_rewards,
         hits=hits,
         posted_rewards=posted,
         platform_rewards={1: 20, 2: 19, 4: 0},
     ) == [("reward_changed", "HIT2", False), ("reward_changed", "a" * 12, False)]
     parts = [work("partially_approved"), work("partially_approved", 2, paid_minor=3), work(id=3)]
-    assert told(money.paid_in_part, works=parts) == [("paid_in_part", "WORK1", False)]
+    assert told(money.check_partial_payments, works=parts) == [("paid_in_part", "WORK1", False)]
     said = [
         Statement("ref1", 25, 20, "USD", 20), Statement("ref2", 20, 20, "USD", 19),
         Statement("ref3", 25, 20, "USD", 20), Statement("ref4", 20, 20, "USD", 0),
     ]  # fmt: skip
-    differ = list(money.sums_differ(snapshot(statements=said)))
+    differ = list(money.check_totals(snapshot(statements=said)))
     assert [each.who for each in differ] == ["ref2", "ref4"]
     for each, there in zip(differ, ("$0.19", "$0.00"), strict=True):
         assert f"$0.20 according to the ledger, but {there} according" in each.detail
     paid = [account(line()), account(line(), id=2), account(id=3)]
-    [short] = money.paid_too_little(snapshot(statements=said, accounts=paid))
+    [short] = money.check_underpayments(snapshot(statements=said, accounts=paid))
     assert short.who == "ref1" and "is owed $0.25 by" in short.detail and "$0.20" in short.detail
 
 
 def test_a_line_of_nobody_is_named_by_the_beginning_of_its_token():
     unnamed = line("bonus", "refused", assignment=None, participant_id=None, token="8" * 64)
-    assert money._payee(snapshot(), unnamed) == "8" * 12
+    assert money._get_payee(snapshot(), unnamed) == "8" * 12

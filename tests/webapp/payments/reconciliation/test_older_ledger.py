@@ -7,9 +7,9 @@ from experiment.studies.load import load_study
 from tests.webapp.payments.conftest import CAPS
 from webapp.database.engine import reading
 from webapp.database.models import Payment
-from webapp.payments.accounts import accounts
-from webapp.payments.bonuses import bonuses
-from webapp.payments.ledger import payments_of
+from webapp.payments.accounts import load_accounts
+from webapp.payments.bonuses import build_bonus_entries
+from webapp.payments.ledger import load_payments
 from webapp.payments.pay import pay_entries
 from webapp.payments.reconciliation.reconcile import fix_discrepancies
 from webapp.payments.reconciliation.snapshot import take_snapshot
@@ -37,12 +37,12 @@ def pay_bonus(sessions, run, platform, clock):
 
     def pay(caps: Caps = CAPS) -> None:
         with reading(sessions) as session:
-            found = accounts(session, run)
+            found = load_accounts(session, run)
         items = [
             PaymentItem(each.participant.ref, PaymentKind.BONUS, BONUS, "Thank you.")
             for each in found
         ]
-        pay_entries(sessions, platform, run, bonuses(found, items)[0], caps, clock)
+        pay_entries(sessions, platform, run, build_bonus_entries(found, items)[0], caps, clock)
 
     return pay
 
@@ -51,7 +51,7 @@ def pay_bonus(sessions, run, platform, clock):
 def ledger(sessions, run):
     def read() -> list[tuple[str, str, int]]:
         with reading(sessions) as session:
-            return [(p.kind, p.state, p.amount_minor) for p in payments_of(session, run)]
+            return [(p.kind, p.state, p.amount_minor) for p in load_payments(session, run)]
 
     return read
 

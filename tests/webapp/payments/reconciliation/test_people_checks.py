@@ -17,14 +17,14 @@ def test_who_finished_and_was_not_paid_is_told_by_what_they_handed_in():
         account(line(**offered), id=7), account(id=8),
     ]  # fmt: skip
     paid = line(id=8, assignment="WORK8")
-    assert told(people.finished_not_submitted, accounts=accounts) == [
+    assert told(people.check_finished_not_submitted, accounts=accounts) == [
         ("finished_not_submitted", "ref1", False)
     ]
-    assert told(people.never_paid, paid, accounts=accounts) == [
+    assert told(people.check_never_paid, paid, accounts=accounts) == [
         ("never_paid", "ref4", False), ("compensated_and_submitted", "ref7", False),
     ]  # fmt: skip
     receipts = {"WORK4": "ref9", "WORK5": "ref9", "WORK7": None, "WORK8": "ref8"}
-    assert [who for _, who, _ in told(people.receipt_of_another, accounts=accounts,
+    assert [who for _, who, _ in told(people.check_receipts, accounts=accounts,
             receipts=receipts)] == ["ref4", "ref7"]  # fmt: skip
 
 
@@ -35,7 +35,7 @@ def test_a_submission_without_finished_work_waits_for_a_decision():
         work("submitted", 5, None), work("approved", 6, None), work("submitted", 7, None),
     ]  # fmt: skip
     decided = line("rejection", assignment="WORK7", state="refused")
-    assert told(people.submitted_without_work, decided, accounts=accounts, works=works) == [
+    assert told(people.check_submissions_without_work, decided, accounts=accounts, works=works) == [
         ("submitted_unfinished", "ref2", False),
         ("submitted_twice", "ref1", False),
         ("submitted_by_nobody", "WORK5", False),
@@ -60,14 +60,14 @@ def test_offers_that_were_not_confirmed_or_not_taken():
             ("e", "intended", None), ("f", "intended", "WORK1"), ("0", "withdrawn", None),
         )
     ]  # fmt: skip
-    assert told(people.unposted_offers, *lines, hits=hits, accounts=[account()]) == [
+    assert told(people.check_unposted_offers, *lines, hits=hits, accounts=[account()]) == [
         ("unposted_offer", "a" * 12, False),
         ("unposted_offer", "ref1", True),
     ]
     hits.append(offer("9", NOW, NOW))
     lines.append(line("compensation", "intended", token="9" * 64, assignment=None,
                       participant_id=None))  # fmt: skip
-    assert told(people.compensation_not_taken, *lines, hits=hits, accounts=[account()]) == [
+    assert told(people.check_untaken_compensation, *lines, hits=hits, accounts=[account()]) == [
         ("compensation_not_taken", "ref1", False),
         ("compensation_not_taken", "9" * 12, False),
     ]

@@ -11,12 +11,12 @@ from experiment.studies.load import load_study
 from tests.webapp.payments.platform_double import DIES_BEFORE, REFUSES, ProcessDied
 from webapp.database.engine import reading
 from webapp.database.models import Assignment, Hit, Participant, Place, RunCount
-from webapp.payments.accounts import accounts
-from webapp.payments.compensate import compensation, offer_compensation
-from webapp.payments.ledger import Entry, payments_of
+from webapp.payments.accounts import load_accounts
+from webapp.payments.compensate import build_compensation_entry, offer_compensation
+from webapp.payments.ledger import Entry, load_payments
 from webapp.payments.pay import pay_entries
 from webapp.payments.reconciliation import snapshot as snapshots
-from webapp.payments.reconciliation.reconcile import discrepancies, fix_discrepancies
+from webapp.payments.reconciliation.reconcile import find_discrepancies, fix_discrepancies
 from webapp.payments.reconciliation.snapshot import take_snapshot
 from webapp.recruiters.platform import Bonus
 from webapp.recruitment.poll import upsert_submission
@@ -34,7 +34,9 @@ def look(app, sessions, platform, run, clock):
 @pytest.fixture
 def found(look):
     """Return a function that gives each problem and who has it."""
-    return lambda: [(discrepancy.problem, discrepancy.who) for discrepancy in discrepancies(look())]
+    return lambda: [
+        (discrepancy.problem, discrepancy.who) for discrepancy in find_discrepancies(look())
+    ]
 
 
 @pytest.fixture
@@ -154,7 +156,7 @@ def test_a_bonus_paid_by_hand_is_told_and_written_down_without_being_paid_again(
     assert found() == []
     assert platform.paid == [by_hand]
     with reading(sessions) as session:
-        assert [p.amount_minor for p in payments_of(session, run)][1:] == [77]
+        assert [p.amount_minor for p in load_payments(session, run)][1:] == [77]
 
 
 def test_a_second_submission_of_somebody_is_told(
@@ -221,8 +223,8 @@ def test_compensation_that_nobody_took_up_is_told_and_offered_again_under_the_sa
 
     def offer() -> None:
         with reading(sessions) as session:
-            [account] = accounts(session, run)
-        entry = compensation(account, "AWORKER1", 120, "It broke.")
+            [account] = load_accounts(session, run)
+        entry = build_compensation_entry(account, "AWORKER1", 120, "It broke.")
         study, caps = load_study("minimal"), Caps(500, 500, "USD")
         offer_compensation(sessions, platform, run, study, entry, caps, "http://x", clock)
 
@@ -241,8 +243,8 @@ def test_compensation_whose_command_died_is_offered_by_mending(
 ):
     worked(1, status=None)
     with reading(sessions) as session:
-        [account] = accounts(session, run)
-    entry = compensation(account, "AWORKER1", 120, "It broke.")
+        [account] = load_accounts(session, run)
+    entry = build_compensation_entry(account, "AWORKER1", 120, "It broke.")
     platform.trouble("post", DIES_BEFORE)
     with pytest.raises(ProcessDied):
         offer_compensation(
@@ -261,8 +263,8 @@ def test_who_submits_after_compensation_was_offered_is_not_paid_twice_unasked(
 ):
     worked(1, status=None)
     with reading(sessions) as session:
-        [account] = accounts(session, run)
-    entry = compensation(account, "AWORKER1", 120, "It broke.")
+        [account] = load_accounts(session, run)
+    entry = build_compensation_entry(account, "AWORKER1", 120, "It broke.")
     offer_compensation(
         sessions, platform, run, load_study("minimal"), entry, Caps(500, 500, "USD"), "x", clock
     )
@@ -281,7 +283,7 @@ def test_a_refused_rejection_is_made_by_no_fixing_and_ends_with_the_reward(
     platform.trouble("reject", REFUSES)
     item = PaymentItem("ref1", PaymentKind.REJECTION, 0, "Nothing was answered.")
     with reading(sessions) as session:
-        [account] = accounts(session, run)
+        [account] = load_accounts(session, run)
     entry = Entry(item, "AWORKER1", "ASSIGNMENT1", account.participant.id)
     caps = Caps(per_participant_minor=500, per_run_minor=1_000, currency="USD")
     pay_entries(sessions, platform, run, [entry], caps, clock)

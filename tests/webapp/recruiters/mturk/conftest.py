@@ -26,7 +26,7 @@ from webapp.database.engine import Sessions, reading
 from webapp.database.models import Assignment, Participant, Run
 from webapp.recruiters.mturk import client as mturk_client
 from webapp.recruiters.mturk.client import MturkClient, open_client
-from webapp.recruitment.publish import draft, publish
+from webapp.recruitment.publish import carry_out_plan, draft_plan
 from webapp.runs.launch import launch_run
 
 LINK = "http://127.0.0.1:8000"
@@ -115,8 +115,8 @@ def publish_run(sessions: Sessions, platform: MturkClient, run: Run):
 
     def carry_out(now: datetime | None = None) -> list[tuple[str, int]]:
         link = f"{LINK}/run/{run.ref}"
-        plan = draft(sessions, platform, run.ref, link, now or utc_now())
-        return list(publish(sessions, platform, plan, lambda: now or utc_now()))
+        plan = draft_plan(sessions, platform, run.ref, link, now or utc_now())
+        return list(carry_out_plan(sessions, platform, plan, lambda: now or utc_now()))
 
     return carry_out
 

@@ -9,7 +9,7 @@ from webapp.core.clock import utc_now
 from webapp.database.engine import reading
 from webapp.database.models import Assignment, Participant, Place
 from webapp.recruiters.platform import PlatformError
-from webapp.recruitment.poll import poll
+from webapp.recruitment.poll import poll_run
 
 pytestmark = pytest.mark.one_database
 
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.one_database
 @pytest.fixture
 def news(sessions, platform, run):
     """Return a function that polls."""
-    return lambda: poll(sessions, platform, run.ref, utc_now())
+    return lambda: poll_run(sessions, platform, run.ref, utc_now())
 
 
 @pytest.fixture
@@ -80,7 +80,7 @@ def test_who_let_the_time_run_out_frees_the_place(
     ann = worker("AANN")
     ann.consent(ann.accept())
     later = utc_now() + timedelta(minutes=31)
-    assert poll(sessions, platform, run.ref, later).returned == 1
+    assert poll_run(sessions, platform, run.ref, later).returned == 1
     assert (assignments(), held()) == ([("AANN", "timed_out")], 0)
 
 

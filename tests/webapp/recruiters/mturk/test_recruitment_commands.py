@@ -60,7 +60,7 @@ def test_a_run_is_published_seen_paused_and_resumed(shell, run):
 
 
 def test_polling_again_and_again_outlives_a_fault_of_the_platform(shell, run, monkeypatch):
-    news, rests = recruitment.poll, iter([True, True, False])
+    news, rests = recruitment.poll_run, iter([True, True, False])
 
     def faulty_the_second_time(*arguments: object) -> PollResult:
         calls.append(len(calls))
@@ -74,7 +74,7 @@ def test_polling_again_and_again_outlives_a_fault_of_the_platform(shell, run, mo
 
     calls: list[int] = []
     shell("publish", run.ref, "--yes")
-    monkeypatch.setattr(recruitment, "poll", faulty_the_second_time)
+    monkeypatch.setattr(recruitment, "poll_run", faulty_the_second_time)
     monkeypatch.setattr(recruitment.time, "sleep", rest)
     shown = shell("recruitment", "poll", run.ref, "--every", "60")
     assert calls == [0, 1, 2]

@@ -13,8 +13,8 @@ from webapp.recruiters.registry import load_recruiter
 from webapp.recruiters.settings import load_settings
 from webapp.recruiters.simulated_crowd import simulate
 from webapp.recruiters.simulated_plan import plan
-from webapp.recruitment.poll import poll
-from webapp.recruitment.publish import draft, publish
+from webapp.recruitment.poll import poll_run
+from webapp.recruitment.publish import carry_out_plan, draft_plan
 from webapp.runs.launch import launch_run
 from webapp.runs.runs import load_launched_study
 
@@ -38,8 +38,8 @@ def send(app, sessions, platform, run, instance: Path):
         with serve_in_thread(app) as url:
             if published:
                 link = f"{url}/run/{run.ref}"
-                offered = draft(sessions, platform, run.ref, link, utc_now())
-                assert list(publish(sessions, platform, offered, utc_now))
+                offered = draft_plan(sessions, platform, run.ref, link, utc_now())
+                assert list(carry_out_plan(sessions, platform, offered, utc_now))
             with reading(sessions) as session:
                 ready = plan(session, run, load_launched_study(session, run))
             comes_as = load_recruiter("mturk", load_settings(instance)).visitor()
@@ -53,7 +53,7 @@ def test_simulated_workers_submit_what_they_did(
     send, sessions, platform, run, assignments, participants
 ):
     assert send(3) == ["", "", ""]
-    assert poll(sessions, platform, run.ref, utc_now()).submitted == 3
+    assert poll_run(sessions, platform, run.ref, utc_now()).submitted == 3
     assert [status for _, status in assignments()] == ["submitted"] * 3
     assert [state for _, state in participants()] == ["finished"] * 3
     assert {worker for worker, _ in assignments()} == {

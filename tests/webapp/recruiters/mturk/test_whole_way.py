@@ -3,7 +3,7 @@
 import pytest
 
 from webapp.core.clock import utc_now
-from webapp.recruitment.poll import poll
+from webapp.recruitment.poll import poll_run
 
 pytestmark = pytest.mark.one_database
 
@@ -22,9 +22,9 @@ def test_a_worker_previews_accepts_answers_and_submits(
     assert form.fields["assignmentId"] == ann.assignment_id
     assert ann.submit(form).status_code == 200
     assert assignments() == [("AANN", "active")]
-    news = poll(sessions, platform, run.ref, utc_now())
+    news = poll_run(sessions, platform, run.ref, utc_now())
     assert (news.submitted, news.returned, news.granted) == (1, 0, 0)
-    assert poll(sessions, platform, run.ref, utc_now()).granted == 1
+    assert poll_run(sessions, platform, run.ref, utc_now()).granted == 1
     assert assignments() == [("AANN", "submitted")]
     assert participants() == [("AANN", "finished")]
     [submission] = platform.submissions(hit_id)

@@ -28,8 +28,8 @@ from webapp.jobs.platforms import send_reports
 from webapp.recruiters.prolific import opening
 from webapp.recruiters.prolific.client import ProlificClient
 from webapp.recruiters.prolific.settings import ProlificSettings
-from webapp.recruitment.poll import poll
-from webapp.recruitment.publish import draft, publish
+from webapp.recruitment.poll import poll_run
+from webapp.recruitment.publish import carry_out_plan, draft_plan
 from webapp.runs.launch import launch_run
 
 LINK = "http://127.0.0.1:8000"
@@ -160,14 +160,14 @@ class Lab:
     visit: Callable[[str], Any]
     once: DoneOnce
 
-    def publish(self) -> str:
+    def carry_out_plan(self) -> str:
         """Publish the run, and return its study's id there."""
         return self.once(("publish", self.run.ref), self._publish)
 
     def _publish(self) -> str:
         now = self.app.extensions["parallax"].now
-        plan = draft(self.sessions, self.platform, self.run.ref, self.link, now())
-        [(study, _)] = list(publish(self.sessions, self.platform, plan, now))
+        plan = draft_plan(self.sessions, self.platform, self.run.ref, self.link, now())
+        [(study, _)] = list(carry_out_plan(self.sessions, self.platform, plan, now))
         return study
 
     @property
@@ -206,8 +206,8 @@ class Lab:
         with reading(self.sessions) as session:
             return list(session.scalars(select(OutgoingReport.state).order_by(OutgoingReport.id)))
 
-    def poll(self) -> None:
-        poll(self.sessions, self.platform, self.run.ref, self.app.extensions["parallax"].now())
+    def poll_run(self) -> None:
+        poll_run(self.sessions, self.platform, self.run.ref, self.app.extensions["parallax"].now())
 
     def hand_in(self, study: str) -> str:
         """Let somebody do everything until their submission waits for review."""

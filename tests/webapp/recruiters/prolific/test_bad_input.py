@@ -162,7 +162,7 @@ def test_two_rows_of_one_amount_for_one_person_are_two_bonuses_only_where_somebo
 ):
     submission = lab.hand_in(lab.publish())
     shell("approve", lab.run.ref, "--yes")
-    assert "The study's rule gives no bonus" in shell("bonus", lab.run.ref, "--yes").output
+    assert "The study's rule pays no bonus" in shell("bonus", lab.run.ref, "--yes").output
     path = bonus_file(submission, "0.05")
     with Path(path).open("a", encoding="utf-8") as file:
         file.write(f"{lab.ref_of(submission)},0.05,You were very quick.\n")

@@ -3,7 +3,7 @@
 import pytest
 
 from experiment.studies.load import load_study
-from webapp.recruitment.publish import draft, publish
+from webapp.recruitment.publish import carry_out_plan, draft_plan
 from webapp.runs.launch import launch_run
 
 pytestmark = pytest.mark.one_database
@@ -33,8 +33,8 @@ def test_prolific_hides_the_study_from_them_and_our_door_knows_them(lab, second,
     lab.agree(way)
     now = lab.app.extensions["parallax"].now
     link = lab.link.replace(lab.run.ref, second.ref)
-    plan = draft(lab.sessions, lab.platform, second.ref, link, now())
-    [(later, _)] = list(publish(lab.sessions, lab.platform, plan, now))
+    plan = draft_plan(lab.sessions, lab.platform, second.ref, link, now())
+    [(later, _)] = list(carry_out_plan(lab.sessions, lab.platform, plan, now))
     filters = lab.platform.study(later).filters
     assert {"filter_id": "previous_studies_blocklist", "selected_values": [earlier]} in filters
     assert person.try_to_take(later).status_code == 404
@@ -52,11 +52,11 @@ def test_who_reaches_the_page_all_the_same_is_refused_at_the_door(
     earlier, person = lab.publish(), stand_in.person()
     _, way = lab.arrive(person, earlier)
     lab.agree(way)
-    monkeypatch.setattr("webapp.recruitment.publish.earlier_offers", lambda *_: [])
+    monkeypatch.setattr("webapp.recruitment.publish.find_earlier_offers", lambda *_: [])
     now = lab.app.extensions["parallax"].now
     link = lab.link.replace(lab.run.ref, second.ref)
-    plan = draft(lab.sessions, lab.platform, second.ref, link, now())
-    [(later, _)] = list(publish(lab.sessions, lab.platform, plan, now))
+    plan = draft_plan(lab.sessions, lab.platform, second.ref, link, now())
+    [(later, _)] = list(carry_out_plan(lab.sessions, lab.platform, plan, now))
     _, to_second = lab.arrive(person, later)
     refused = lab.app.test_client().post(to_second, data={"decision": "accept"})
     assert refused.status_code == 409

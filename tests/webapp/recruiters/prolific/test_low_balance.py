@@ -6,7 +6,7 @@ from tests.webapp.recruiters.balance_told import *  # noqa: F403 - fixtures
 from tests.webapp.recruiters.balance_told import add, tell
 from webapp.jobs.notices import Cause
 from webapp.recruiters.prolific import opening
-from webapp.recruitment.publish import recruitment_of
+from webapp.recruitment.publish import find_recruitment
 
 pytestmark = pytest.mark.one_database
 
@@ -65,5 +65,5 @@ def test_the_purse_of_another_account_is_no_news(lab, stand_in, look, sessions):
     lab.hand_in(lab.publish())
     leave(stand_in, 0)
     with sessions.begin() as session:
-        recruitment_of(session, lab.run).endpoint = "http://127.0.0.1:1"
+        find_recruitment(session, lab.run).endpoint = "http://127.0.0.1:1"
     assert look() == []

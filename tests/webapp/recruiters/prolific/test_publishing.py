@@ -13,8 +13,8 @@ from webapp.recruiters.platform import PlatformError
 from webapp.recruiters.prolific.opening import open_prolific
 from webapp.recruiters.prolific.settings import ProlificSettings
 from webapp.recruiters.settings import load_settings
-from webapp.recruitment.open_offers import offer_token
-from webapp.recruitment.publish import draft, publish
+from webapp.recruitment.open_offers import compute_offer_token
+from webapp.recruitment.publish import carry_out_plan, draft_plan
 
 pytestmark = pytest.mark.one_database
 
@@ -140,7 +140,7 @@ def test_every_place_that_is_found_again_has_a_price(lab, stand_in, shell, act, 
         lab.platform.expire(study, stand_in.clock())
     else:
         lab.platform.stop(study)
-    plan = draft(lab.sessions, lab.platform, lab.run.ref, lab.link, stand_in.clock())
+    plan = draft_plan(lab.sessions, lab.platform, lab.run.ref, lab.link, stand_in.clock())
     assert plan.unfilled - plan.open == 2
     assert plan.cost.rewards_minor == priced * 20
     assert lab.publish() == study
@@ -152,19 +152,20 @@ def test_every_place_that_is_found_again_has_a_price(lab, stand_in, shell, act, 
 @pytest.mark.parametrize("places", [2, 3])
 def test_a_lost_draft_is_launched_where_the_plan_opens_it_and_has_its_price(lab, stand_in, places):
     """The draft of one place fewer is chosen; so the other stays closed, and has no price."""
-    plan = draft(lab.sessions, lab.platform, lab.run.ref, lab.link, stand_in.clock())
+    plan = draft_plan(lab.sessions, lab.platform, lab.run.ref, lab.link, stand_in.clock())
     lost = [
         lab.platform.post(
-            plan.task, replace(plan.offers[0], places=n, token=offer_token(lab.run.ref, number))
+            plan.task,
+            replace(plan.offers[0], places=n, token=compute_offer_token(lab.run.ref, number)),
         )
         for number, n in enumerate((places + 1, places), start=1)
     ]
-    plan = draft(lab.sessions, lab.platform, lab.run.ref, lab.link, stand_in.clock())
+    plan = draft_plan(lab.sessions, lab.platform, lab.run.ref, lab.link, stand_in.clock())
     assert plan.cost.rewards_minor == places * 20
-    there = dict(publish(lab.sessions, lab.platform, plan, stand_in.clock))
+    there = dict(carry_out_plan(lab.sessions, lab.platform, plan, stand_in.clock))
     assert there == {lost[0]: 0, lost[1]: places}
     assert [stand_in.status(one) for one in lost] == ["UNPUBLISHED", "ACTIVE"]
-    plan = draft(lab.sessions, lab.platform, lab.run.ref, lab.link, stand_in.clock())
+    plan = draft_plan(lab.sessions, lab.platform, lab.run.ref, lab.link, stand_in.clock())
     assert plan.is_empty
 
 

@@ -9,7 +9,7 @@ from click.testing import CliRunner
 import parallax
 from tests.webapp.restoring import copied, copied_with_ledger
 from webapp.database.engine import reading
-from webapp.gate.gate import blockers
+from webapp.gate.gate import find_blockers
 
 pytestmark = pytest.mark.one_database
 
@@ -81,7 +81,7 @@ def test_where_the_file_beside_it_was_copied_too_the_platform_decides(
     assert shell(*bonus).exit_code == 0
     paid = stand_in.payments()
     put_back()
-    assert "which the ledger does not have" in str(shell(*bonus).exception)
+    assert "missing from the ledger" in str(shell(*bonus).exception)
     assert stand_in.payments() == paid
 
 
@@ -94,7 +94,7 @@ def test_without_the_file_beside_it_nothing_is_paid_before_the_platform_was_read
     spoil(instance / "ledger")
     paid = stand_in.payments()
     said = str(shell(*bonus).exception)
-    assert "is not in the instance folder or cannot be read" in said
+    assert "is missing from the instance folder or cannot be read" in said
     assert f"parallax reconcile {lab.run.ref} --fix" in said
     assert stand_in.payments() == paid
     assert shell("reconcile", lab.run.ref).exit_code == 0
@@ -103,4 +103,4 @@ def test_without_the_file_beside_it_nothing_is_paid_before_the_platform_was_read
     # A second loss is a doubt of its own, which the first comparison does not end.
     spoil(instance / "ledger")
     with reading(sessions) as session:
-        assert [name for name, _ in blockers(session.connection())] == ["ledger"]
+        assert [name for name, _ in find_blockers(session.connection())] == ["ledger"]

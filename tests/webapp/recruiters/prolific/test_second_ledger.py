@@ -43,12 +43,12 @@ def test_a_bonus_that_an_older_backup_forgot_is_not_paid_again(
     restore()
     assert lab.ledger() == [("reward", 20, "done")]
     refused = str(shell(*bonus).exception)
-    assert "shows a bonus of $0.25 on the same work, which the ledger does not have" in refused
+    assert "shows a bonus of $0.25 for the same work that is missing from the ledger" in refused
     assert "parallax reconcile RUN --fix" in refused
     assert bonuses(stand_in) == [25]
     # Written down as somebody's, it still is not paid again before a person decides.
     assert problems("--fix") == [("payment_refused", False)]
-    assert "already had a bonus that was paid by hand" in shell(*bonus).output
+    assert "already received a bonus paid by hand" in shell(*bonus).output
     assert bonuses(stand_in) == [25]
     assert shell("settle", lab.run.ref, "2", "--paid").exit_code == 0
     assert problems() == []
@@ -117,7 +117,7 @@ def test_whom_a_colleague_paid_is_left_out_of_the_rules_bonuses_by_name(
     by_hand(stand_in, submission, "0.05")
     problems("--fix")
     told = shell("bonus", lab.run.ref, "--yes").output
-    assert "1 already had a bonus that was paid by hand" in told
+    assert "1 already received a bonus paid by hand" in told
     assert lab.ref_of(submission) in told
     assert bonuses(stand_in) == [5]
     assert problems() == []
@@ -156,14 +156,14 @@ def test_places_that_an_older_backup_forgot_are_not_offered_again(
 def test_a_colleague_who_pays_between_the_reading_and_the_order_is_seen_before_it_is_sent(
     stand_in, submission, shell, bonus_file, problems, monkeypatch, lab
 ):
-    set_up = non_idempotent_bonuses._set_up
+    set_up = non_idempotent_bonuses._set_up_bonus
 
     def meanwhile(*arguments: object) -> str:
         made = set_up(*arguments)
         by_hand(stand_in, submission, "0.40")
         return made
 
-    monkeypatch.setattr(non_idempotent_bonuses, "_set_up", meanwhile)
+    monkeypatch.setattr(non_idempotent_bonuses, "_set_up_bonus", meanwhile)
     bonus = ("bonus", lab.run.ref, "--file", bonus_file(submission, "0.40"))
     refused = str(shell(*bonus, "--yes").exception)
     assert "of the same amount was paid for the same work at this moment" in refused
