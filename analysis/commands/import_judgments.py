@@ -13,12 +13,16 @@ from analysis.data.load import ExportedRun, ScoreFacts
 from analysis.errors import AnalysisError
 from analysis.readers.colorless_green import UNIGRAM, Published, read_colorless_green
 from analysis.readers.guess import guess_mapping
-from analysis.readers.import_manifest import refuse_replacing, write_record
-from analysis.readers.import_manifest import undo as undo_import
-from analysis.readers.judgments import Imported, interpreted, lacking_items, read_known_items
+from analysis.readers.import_manifest import refuse_replacing, remove_import, write_import_record
+from analysis.readers.judgments import (
+    Imported,
+    interpret_source,
+    missing_items_error,
+    read_known_items,
+)
 from analysis.readers.mapping import Meaning, read_mapping
-from analysis.readers.plausibility import check_accuracy, check_keys
-from analysis.readers.single_answers import RATING, SAID_YES, answer_of
+from analysis.readers.plausibility import check_accuracy, check_key_assignment
+from analysis.readers.single_answers import RATING, SAID_YES, answer_column
 from analysis.readers.sources import Source, read_source
 from analysis.tables.provenance import counted
 from experiment.materials.read import item_row, materials_hash
@@ -82,7 +86,7 @@ def judgments(
     click.echo(preview(source, meaning, found))
     if not accept_low_accuracy:
         check_accuracy(run)
-        check_keys(run)
+        check_key_assignment(run)
     if not (yes or mapping):
         click.confirm("Write these judgments?", abort=True)
     with atomic_folder(out, own) as folder:
@@ -90,7 +94,7 @@ def judgments(
         written = mapping.read_bytes() if mapping else meaning.to_toml().encode()
         (folder / MAPPING).write_bytes(written)
         judgments_table(run).to_csv(folder / JUDGMENTS, index=False, lineterminator="\n")
-        write_record(folder, file, {"format": source.format, **found.account.as_json()})
+        write_import_record(folder, file, {"format": source.format, **found.account.as_json()})
     _say(out, len(run.responses))
 
 
@@ -98,7 +102,7 @@ def _understood(
     source: Source, items: Path | None, mapping: Path | None
 ) -> tuple[Meaning, Imported]:
     if items is None:
-        raise lacking_items(source.path)
+        raise missing_items_error(source.path)
     known = read_known_items(items)
     if mapping is not None:
         meaning = read_mapping(mapping)
@@ -113,7 +117,7 @@ def _understood(
                 f"{', '.join(source.table.columns)}",
             )
         meaning = guess.mapping
-    return meaning, interpreted(source, meaning, known)
+    return meaning, interpret_source(source, meaning, known)
 
 
 def _say(out: Path, n_judgments: int) -> None:
@@ -128,7 +132,9 @@ def _write_published(source: Source, published: Published, out: Path, own: set[s
         # A table with model scores only has no judgments.
         if len(published.long):
             published.long.to_csv(folder / JUDGMENTS, index=False, lineterminator="\n")
-        write_record(folder, source.path, {"format": source.format, "rows": len(source.table)})
+        write_import_record(
+            folder, source.path, {"format": source.format, "rows": len(source.table)}
+        )
     _say(out, len(published.long))
 
 
@@ -197,7 +203,7 @@ def judgments_table(run: ExportedRun) -> pd.DataFrame:
         "list": person.map(run.participants.set_index("participant")["list"]),
         "kept": person.map(run.verdicts.set_index("participant")["kept"]),
     }
-    if answer := answer_of(rows):
+    if answer := answer_column(rows):
         for name in ("option_first", "chosen"):
             del columns[name]
         columns |= {"version": rows["version"], answer: rows[answer]}
@@ -220,11 +226,11 @@ def _good_or(other: pd.Categorical, good: NDArray[np.bool_]) -> pd.Categorical:
 def _said(run: ExportedRun) -> str:
     """Return a summary of the answers, in words."""
     rows = run.responses
-    if answer_of(rows) == RATING:
+    if answer_column(rows) == RATING:
         counts = rows[RATING].value_counts().sort_index()
         listed = ", ".join(f"{point}: {n:,}" for point, n in counts.items())
         return f"ratings {listed}; mean {rows[RATING].mean():.2f}"
-    if answer_of(rows):
+    if answer_column(rows):
         return f"yes was said to {rows[SAID_YES].mean():.1%}"
     return f"the expected version was chosen in {rows['chose_good'].mean():.1%}"
 
@@ -263,4 +269,4 @@ def undo(folder: Path) -> None:
 
     It stops if one of the files was changed after the import.
     """
-    click.echo(f"{folder}: removed {', '.join(undo_import(folder))}")
+    click.echo(f"{folder}: removed {', '.join(remove_import(folder))}")

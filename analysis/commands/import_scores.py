@@ -16,7 +16,7 @@ from analysis.commands.import_judgments import (
 from analysis.data.load import ScoreFacts
 from analysis.errors import AnalysisError
 from analysis.readers.colorless_green import read_colorless_green
-from analysis.readers.import_manifest import refuse_replacing, write_record
+from analysis.readers.import_manifest import refuse_replacing, write_import_record
 from analysis.readers.lm_eval_samples import is_samples, read_samples
 from analysis.readers.matched_scores import Matched, match_scores, texts_of, write_scores
 from analysis.readers.score_tables import UNITS, Scored, read_score_table, read_scores
@@ -94,7 +94,7 @@ def scores(
         published = read_colorless_green(read_source(file).table, file)
         with atomic_folder(out, own) as folder:
             write_published_scores(published, folder)
-            write_record(folder, file, {"format": "Gulordava et al. (2018)"})
+            write_import_record(folder, file, {"format": "Gulordava et al. (2018)"})
         _say(out)
         return
     found = _read(file, items, unit, dict(_column(pair) for pair in named))
@@ -108,7 +108,7 @@ def scores(
             write_table(schema, rows, folder / ITEM_TABLE)
         for one in matched:
             _write(one, found, trained_on, folder)
-        write_record(folder, file, _account(found, matched))
+        write_import_record(folder, file, _account(found, matched))
     _say(out)
 
 
