@@ -238,6 +238,19 @@ test("the wait before the first word is measured, and each word from its paintin
   assert.deepEqual([sent.wait_ms, sent.rt_ms, rt_ms], [1800, [300, 400, 500], 1232]);
 });
 
+test("the wait before the first word holds the time of a context and that of the masked sentence", () => {
+  const { view, trial, steps, chosen } = stage("self_paced");
+  view.show({ ...trial, context: "It rained.", position: 1 });
+  paintAt(1000);
+  for (const [at, painted] of [[3500, 3516], [3916, 3932], [4232, 4248], [4648, 4664], [5164, 5180]]) {
+    WAYS.key({ ...steps[0], at });
+    paintAt(painted);
+  }
+  const [{ steps: sent, rt_ms }] = chosen;
+  // 2500 ms for the context and 400 ms for the masked sentence.
+  assert.deepEqual([sent.wait_ms, sent.rt_ms, rt_ms], [2900, [300, 400, 500], 1232]);
+});
+
 test("a finger beside another, and a press in the pause of the Maze, are stored and not taken", () => {
   const read = stage("self_paced");
   read.view.show({ ...read.trial, position: 1 });
