@@ -1,7 +1,6 @@
 """Guess a mapping from a table's columns and values, for the researcher to check."""
 
-import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -18,7 +17,12 @@ from analysis.readers.guess_columns import (
     find_text_columns,
     guess_side_choice,
     guess_single_answers,
-    share_of_cells,
+)
+from analysis.readers.guess_wide import (
+    find_item_named_columns,
+    find_numbered_columns,
+    map_item_named_columns,
+    stack_trials,
 )
 from analysis.readers.mapping import (
     ROLES,
@@ -27,7 +31,6 @@ from analysis.readers.mapping import (
     find_participant_column,
     find_session_column,
     first_column_for_role,
-    numbers_in_pattern,
     simplify_name,
 )
 from analysis.readers.single_answers import RATING, SAID_YES
@@ -44,7 +47,6 @@ _KINDS = (
 _NOBODY = {"participant._is_bot": "1", "AssignmentStatus": "Rejected"}
 _VERSIONS = {version.value for version in Variant}
 _SECONDS_BELOW = 60.0
-_NUMBER = re.compile(r"\d+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,11 +75,11 @@ def guess_mapping(source: Source, items: Sequence[Item]) -> Guess:
     """
     options = {item.item_id: Options(item) for item in items}
     table = empty_missing_marks(source).table
-    by_item = _find_item_named_columns(table, options)
+    by_item = find_item_named_columns(table, options)
     if by_item:
-        return _map_participant(table, _map_item_named_columns(table, by_item, options))
-    patterns = _numbered_columns(table, options)
-    rows = _stack_trials(table, patterns) if patterns else table
+        return _map_participant(table, map_item_named_columns(table, by_item, options))
+    patterns = find_numbered_columns(table, options)
+    rows = stack_trials(table, patterns) if patterns else table
     item = find_item_column(rows, options)
     by_texts: list[str] = []
     if item is None and not patterns:
@@ -347,96 +349,6 @@ def _versions_in_column(
     recognised = [version for version in versions if version is not None]
     likely = bool(versions) and len(recognised) / len(versions) > LIKELY
     return set(recognised) if likely else set()
-
-
-def _numbered_columns(table: pd.DataFrame, options: ItemOptions) -> dict[str, str]:
-    """Return names and patterns of numbered columns that contain items, in a wide table.
-
-    A name is the pattern without its number: ``Answer.choice`` for ``Answer.choice{n}``. Numbers
-    may start anywhere and have gaps; patterns that lack one of the item column's numbers are not
-    trials.
-    """
-    names = list(map(str, table.columns))
-    patterns = {
-        f"{prefix}{suffix}": f"{prefix}{{n}}{suffix}"
-        for column in names
-        for prefix, suffix in _split_at_numbers(column)
-    }
-    numbers = {name: numbers_in_pattern(names, pattern) for name, pattern in patterns.items()}
-    numbered_names = {name for name, column_numbers in numbers.items() if len(column_numbers) > 1}
-    items = [
-        name
-        for name in numbered_names
-        if share_of_cells(_cells_of_pattern(table, patterns[name], numbers[name]), options) > LIKELY
-    ]
-    if not items:
-        return {}
-    item_numbers = max((numbers[name] for name in items), key=len)
-    return {name: patterns[name] for name in patterns if numbers[name] == item_numbers}
-
-
-def _cells_of_pattern(table: pd.DataFrame, pattern: str, numbers: set[str]) -> "pd.Series[str]":
-    cells: pd.Series[str] = pd.concat([table[pattern.replace("{n}", n)] for n in numbers])
-    return cells
-
-
-def _split_at_numbers(column: str) -> Iterator[tuple[str, str]]:
-    """Yield the text before and after each number in a column's name."""
-    for number in _NUMBER.finditer(column):
-        yield column[: number.start()], column[number.end() :]
-
-
-def _stack_trials(table: pd.DataFrame, patterns: Mapping[str, str]) -> pd.DataFrame:
-    """Stack the trials of numbered columns, using the patterns' names as columns."""
-    numbers = numbers_in_pattern(list(table.columns), next(iter(patterns.values())))
-    blocks = [
-        table[[pattern.replace("{n}", number) for pattern in patterns.values()]].set_axis(
-            list(patterns), axis=1
-        )
-        for number in sorted(numbers, key=int)
-    ]
-    return pd.concat(blocks, ignore_index=True)
-
-
-def _find_item_named_columns(
-    table: pd.DataFrame, options: Mapping[str, object]
-) -> dict[str, list[str]]:
-    """Return patterns such as ``Q_{item}``, each with the items that have a matching column."""
-    items_by_pattern: dict[str, list[str]] = {}
-    for column in table.columns:
-        for item in options:
-            if item in column:
-                items_by_pattern.setdefault(column.replace(item, "{item}"), []).append(item)
-    most = max(map(len, items_by_pattern.values()), default=0)
-    return {pattern: items for pattern, items in items_by_pattern.items() if len(items) == most > 1}
-
-
-def _map_item_named_columns(
-    table: pd.DataFrame, patterns: Mapping[str, list[str]], options: ItemOptions
-) -> Meaning:
-    columns: dict[str, str] = {}
-    unit = "ms"
-    for pattern, items in patterns.items():
-        cells = [
-            (item, text)
-            for item in items
-            for text in table[pattern.replace("{item}", item)]
-            if text
-        ]
-        if not cells:
-            continue
-        texts = sum(
-            options[item].version(text) is not None or text in _VERSIONS for item, text in cells
-        )
-        if texts / len(cells) > LIKELY:
-            columns["chosen"] = pattern
-        elif (
-            "submit" in pattern.lower()
-            or simplify_name(pattern.replace("{item}", "")) in ROLES["rt_ms"].names
-        ):
-            # Qualtrics measures page times in seconds.
-            columns["rt_ms"], unit = pattern, "s" if "submit" in pattern.lower() else "ms"
-    return Meaning.model_validate({"columns": columns, "wide": True, "rt_unit": unit})
 
 
 def _guess_time_unit(rows: pd.DataFrame, column: str) -> Literal["ms", "s"]:

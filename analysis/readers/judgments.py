@@ -11,9 +11,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from analysis.data.categorical import codes_in, equal_text, take
+from analysis.data.categorical import find_codes, have_equal_text, take_values
 from analysis.data.load import PEOPLE, ExportedRun, RunFacts
-from analysis.data.own_columns import in_namespace
+from analysis.data.own_columns import prefix_own_columns
 from analysis.errors import AnalysisError
 from analysis.readers.accounting import Accounting
 from analysis.readers.checks import (
@@ -189,7 +189,7 @@ def judgments_as_run(long: pd.DataFrame, items: Sequence[Item], path: Path) -> E
         folder=path,
         facts=_make_facts(path, items),
         study=_make_study(path, item_table, rows),
-        items=in_namespace(item_table),
+        items=prefix_own_columns(item_table),
         participants=pd.DataFrame(
             {
                 "participant": people["participant"],
@@ -248,8 +248,8 @@ def _complete_rows(long: pd.DataFrame, items: pd.DataFrame, path: Path) -> pd.Da
     """Return one row per judgment with every column of an export."""
     rows = long.rename(columns={"item": "item_id"}).reset_index(drop=True)
     # Store texts as codes, since there may be millions of judgments.
-    codes = codes_in(rows["item_id"], pd.Index(items["item_id"]))
-    contrast = take(items["contrast"], codes)
+    codes = find_codes(rows["item_id"], pd.Index(items["item_id"]))
+    contrast = take_values(items["contrast"], codes)
     good = _derive_chose_good(rows, contrast, path)
     first_version = (
         rows["option_first"] if "option_first" in rows else pd.Series(Variant.GOOD, rows.index)
@@ -261,8 +261,8 @@ def _complete_rows(long: pd.DataFrame, items: pd.DataFrame, path: Path) -> pd.Da
         {
             "participant": person,
             "position": position.astype("int32"),
-            "item_id": take(items["item_id"], codes),
-            "kind": take(items["kind"], codes),
+            "item_id": take_values(items["item_id"], codes),
+            "kind": take_values(items["kind"], codes),
             "list": _number_values(rows, "list"),
             "good_side": _sides_from_first(good_first),
             "chosen_side": _sides_from_first(good_first == good.to_numpy(dtype=bool)),
@@ -285,7 +285,7 @@ def _derive_chose_good(
 ) -> "pd.Series[bool]":
     if "chosen" not in rows:
         return _parse_truth(rows["correct"], path)
-    is_alternative = equal_text(rows["chosen"], pd.Series(contrast))
+    is_alternative = have_equal_text(rows["chosen"], pd.Series(contrast))
     strange = rows.loc[(rows["chosen"] != Variant.GOOD) & ~is_alternative, "chosen"]
     if len(strange):
         raise AnalysisError(

@@ -48,43 +48,39 @@ class ScoreColumn:
     variant: str = ""
 
 
-def find_text_headers(table: RawTable, named_headers: Mapping[str, str]) -> dict[str, str]:
+def find_text_headers(table: RawTable, chosen: Mapping[str, str]) -> dict[str, str]:
     """Return the table's header for each Parallax column except the scores.
 
     Raises:
         AnalysisError: A named header is missing.
     """
-    if unknown := [header for header in named_headers.values() if header not in table.columns]:
+    if unknown := [header for header in chosen.values() if header not in table.columns]:
         raise AnalysisError(
             f'there is no column "{unknown[0]}"',
             where=str(table.path),
             expected=f"one of: {', '.join(table.columns)}",
         )
     by_key = {key_of(name): name for name in reversed(table.columns)}
-    header_by_column = {
-        column: named_headers[column] for column in _NAMES if column in named_headers
-    }
+    headers = {column: chosen[column] for column in _NAMES if column in chosen}
     for column, names in _NAMES.items():
         for name in names:
-            if column not in header_by_column and name in by_key:
-                header_by_column[column] = by_key[name]
-    return header_by_column
+            if column not in headers and name in by_key:
+                headers[column] = by_key[name]
+    return headers
 
 
-def find_score_columns(
-    table: RawTable, unit: str, named_headers: Mapping[str, str]
-) -> list[ScoreColumn]:
+def find_score_columns(table: RawTable, unit: str, chosen: Mapping[str, str]) -> list[ScoreColumn]:
     """Return the column of scores, or those of the good and bad version; may be empty."""
     factor = UNITS[unit]
     # The columns of a pair are logprob_good and logprob_bad, or surprisal_good and so on.
     for kind, sign in (("logprob", 1), ("surprisal", -1)):
-        if kind in named_headers:
+        if kind in chosen:
             # A header's unit applies under any name.
-            unit_factor = abs(_unit_factors(factor).get(key_of(named_headers[kind]), factor))
-            return [ScoreColumn(named_headers[kind], sign * unit_factor)]
-        if versions := [version for version in VERSIONS if f"{kind}_{version}" in named_headers]:
+            unit_factor = abs(_unit_factors(factor).get(key_of(chosen[kind]), factor))
+            return [ScoreColumn(chosen[kind], sign * unit_factor)]
+        if versions := [version for version in VERSIONS if f"{kind}_{version}" in chosen]:
             return [
-                ScoreColumn(named_headers[f"{kind}_{version}"], sign * factor, VERSIONS[version])
+                ScoreColumn(chosen[f"{kind}_{version}"], sign * factor, VERSIONS[version])
                 for version in versions
             ]
     factors = _unit_factors(factor)
@@ -106,10 +102,8 @@ def find_score_columns(
 def _unit_factors(unit: float) -> dict[str, float]:
     """Return the factor for the numbers under each header; headers with a unit come first."""
     units = {"nats": 1.0, "bits": UNITS["bits"], "log2": UNITS["bits"], "log10": UNITS["log10"]}
-    factors = {
-        f"{name}_{unit_name}": value for name in _LOGPROBS for unit_name, value in units.items()
-    }
-    factors |= {f"surprisal_{unit_name}": -value for unit_name, value in units.items()}
+    factors = {f"{name}_{suffix}": value for name in _LOGPROBS for suffix, value in units.items()}
+    factors |= {f"surprisal_{suffix}": -value for suffix, value in units.items()}
     # neural-complexity and LM_syneval print "surp" in bits.
     factors |= {"surp": -UNITS["bits"]}
     return factors | dict.fromkeys(_LOGPROBS, unit) | {"surprisal": -unit}
@@ -164,20 +158,20 @@ class Scored:
 
 
 def read_score_table(
-    table: RawTable, unit: str, named_headers: Mapping[str, str]
+    table: RawTable, unit: str, chosen: Mapping[str, str]
 ) -> tuple[list[Scored], list[str]]:
     """Return a table's scores, and the decisions made while reading, in sentences.
 
     Args:
         table: The table.
         unit: The unit of scores whose header does not name a unit.
-        named_headers: The table's header for each Parallax column, if it differs.
+        chosen: The table's header for each Parallax column, if it differs.
 
     Raises:
         AnalysisError: No column has scores, or a score is not a log-probability.
     """
-    headers = find_text_headers(table, named_headers)
-    scores = find_score_columns(table, unit, named_headers)
+    headers = find_text_headers(table, chosen)
+    scores = find_score_columns(table, unit, chosen)
     paired = bool(scores) and all(
         column.variant and _text_of_version(table.rows[0], {}, column.variant) for column in scores
     )
@@ -198,7 +192,7 @@ def read_score_table(
         f"{', '.join(f'{column.header}{units.get(column.header, str())}' for column in scores)}.",
     ]
     if "token" in headers:
-        rows, token_notes = _scores_of_token_groups(table, headers, scores[0])
+        rows, token_notes = _join_token_rows(table, headers, scores[0])
         return rows, [*notes, *token_notes]
     return [scored for row in table.rows for scored in _scores_of_row(row, headers, scores)], notes
 
@@ -242,7 +236,7 @@ def _parse_variant(word: str) -> str:
     return Variant.BAD if lower in BAD_WORDS else lower if lower in set(Variant) else ""
 
 
-def _scores_of_token_groups(
+def _join_token_rows(
     table: RawTable, headers: Mapping[str, str], column: ScoreColumn
 ) -> tuple[list[Scored], list[str]]:
     """Return one text per group of rows that differ only in the token, and irregularities."""
@@ -337,8 +331,8 @@ def _strip_boundary_marker(token: str) -> str:
 
 _DELIMITED = (".csv", ".tsv", ".tab", ".xlsx", ".jsonl", ".json", ".parquet")
 # A space-separated header must name a token column and a score column.
-_TOKEN_HEADERS = {"word", "token", "sentence", "text"}
-_SCORE_HEADERS = {"surp", "surprisal", "logprob", "log_prob", "logprob_nats", "score"}
+_TOKENS = {"word", "token", "sentence", "text"}
+_SCORES = {"surp", "surprisal", "logprob", "log_prob", "logprob_nats", "score"}
 _NOTE = "Columns are divided by spaces."
 
 
@@ -357,17 +351,13 @@ def read_scores(path: Path) -> RawTable:
     if text.lstrip().startswith("[") and path.suffix.lower() not in _DELIMITED:
         return _read_printed_lists(path, text)
     names = {key_of(cell) for cell in header}
-    if not (names & _TOKEN_HEADERS and names & _SCORE_HEADERS) or any(
-        m in lines[0][1] for m in "\t,;|"
-    ):
+    if not (names & _TOKENS and names & _SCORES) or any(m in lines[0][1] for m in "\t,;|"):
         return read_raw(path)
-    rows = [
-        RawRow(f"{path}, line {n}", _split_line(path, n, header, line)) for n, line in lines[1:]
-    ]
+    rows = [RawRow(f"{path}, line {n}", _cut_line(path, n, header, line)) for n, line in lines[1:]]
     return RawTable(path, tuple(header), tuple(rows), (*notes, _NOTE))
 
 
-def _split_line(path: Path, number: int, header: Sequence[str], line: str) -> dict[str, str]:
+def _cut_line(path: Path, number: int, header: Sequence[str], line: str) -> dict[str, str]:
     values = line.split()
     # A printed data frame starts each row with its number, which has no header.
     if len(values) == len(header) + 1 and values[0].isdecimal():

@@ -315,7 +315,7 @@ def _packed_wrongly() -> Iterator[None]:
 
 def _table(change: Callable[[dict[str, Any]], dict[str, Any]]) -> AbstractContextManager[Any]:
     """Change the columns of the score table after they are made."""
-    right = materials.score_table
+    right = materials.make_score_table
 
     def wrong(*given: Any) -> Any:
         table = right(*given)
@@ -347,7 +347,7 @@ def _lost(columns: dict[str, Any]) -> dict[str, Any]:
 
 
 def _read_texts(change: Callable[[str], str]) -> AbstractContextManager[Any]:
-    right = materials.sentences
+    right = materials.collect_sentences
 
     def wrong(items: Any, render: Callable[[str], str], **named: Any) -> Any:
         return right(items, lambda text: change(render(text)), **named)
