@@ -110,7 +110,7 @@ def resolve_versions(long: pd.DataFrame, items: Sequence[Item], path: Path) -> p
     sides ``first`` and ``second`` need no ``good_side``.
 
     Args:
-        long: Judgments from ``analysis.readers.mapping.to_long``.
+        long: Judgments from ``analysis.readers.long_form.to_long``.
         items: The items.
         path: The file of the judgments.
 

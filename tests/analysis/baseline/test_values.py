@@ -123,7 +123,7 @@ def test_the_sessions_minutes_are_those_of_the_kept_who_finished(
             "finished_at": [*(start + pd.Timedelta(minutes=n) for n in times.values()), None],
         }
     )
-    monkeypatch.setattr("analysis.baseline.facts.read_exported", lambda *_: people)
+    monkeypatch.setattr("analysis.baseline.facts.read_exported_table", lambda *_: people)
     assert facts(tmp_path, folder=tmp_path).minutes == pytest.approx(20.0)
 
 

@@ -321,7 +321,7 @@ def _table(change: Callable[[dict[str, Any]], dict[str, Any]]) -> AbstractContex
         table = right(*given)
         return type(table).from_pydict(change(table.to_pydict()), schema=table.schema)
 
-    return patch("analysis.scores.file.score_table", wrong)
+    return patch("analysis.scores.file.make_score_table", wrong)
 
 
 _OF_SCORES = ("logprob_nats", "n_tokens", "n_unknown", "token_logprobs_nats", "token_unknown",
@@ -352,7 +352,7 @@ def _read_texts(change: Callable[[str], str]) -> AbstractContextManager[Any]:
     def wrong(items: Any, render: Callable[[str], str], **named: Any) -> Any:
         return right(items, lambda text: change(render(text)), **named)
 
-    return patch("analysis.scores.file.sentences", wrong)
+    return patch("analysis.scores.file.collect_sentences", wrong)
 
 
 def _step_off() -> AbstractContextManager[Any]:
