@@ -13,7 +13,7 @@ from scipy.integrate import quad
 from scipy.optimize import brentq
 from scipy.stats import norm
 
-from analysis.comparison import FindingInputs, load_analysis, keep_targets
+from analysis.comparison import FindingInputs, keep_targets, load_analysis
 from analysis.data.load import ExportedRun
 from analysis.findings.comparisons import answered
 from analysis.findings.finding import ComparisonOptions, Context
