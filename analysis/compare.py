@@ -20,13 +20,13 @@ sys.path.sort(key=lambda entry: Path(entry).resolve() == Path(__file__).parent)
 
 from analysis import comparison
 from analysis.data.load import ExportedRun, Scores, load_all_scores, load_run, load_scores
-from analysis.data.longitudinal import longitudinal
-from analysis.data.part_scores import scores_of_parts
-from analysis.data.tasks import parts
+from analysis.data.longitudinal import join_parts
+from analysis.data.part_scores import write_part_scores
+from analysis.data.tasks import split_run
 from analysis.data.word_predictors import read_surprisal
 from analysis.findings.finding import ComparisonOptions
 from analysis.findings.lexical import count_corpus_words
-from analysis.report.write import write_comparison, written_before
+from analysis.report.write import find_earlier_results, write_comparison
 from analysis.result import Comparison
 from analysis.scores.metrics import METRICS
 from analysis.tables.render import to_text
@@ -61,7 +61,7 @@ def compare(
         ParallaxError: An input is missing or invalid, inputs do not belong together, or the folder
             cannot be written. Nothing is written in these cases.
     """
-    refuse_overwrite(out, written_before(out))
+    refuse_overwrite(out, find_earlier_results(out))
     exported = load_run(run) if isinstance(run, Path) else run
     result = comparison.compare(
         exported, load_all_scores(scores), options, code_version=code_version()
@@ -206,9 +206,9 @@ def command(
     people = _load_people(runs, codes, judgments, items, mapping)
     if takers:
         # An installation may lack model participants.
-        from analysis.takers.answers import load_all_taken
+        from analysis.takers.answers import load_model_participants
 
-        options = replace(options, takers=load_all_taken(takers, people))
+        options = replace(options, takers=load_model_participants(takers, people))
     if judgments and not accept_low_accuracy:
         # An installation may lack the readers of other programs' data.
         from analysis.readers.plausibility import check_accuracy
@@ -217,7 +217,7 @@ def command(
     with TemporaryDirectory() as merged:
         scores = _scores_of_all_parts(people, scores, Path(merged, "scores"))
         options = replace(options, unigram=_load_unigram(people, unigram, Path(merged, "unigram")))
-        for part, folder in parts(people, task, out):
+        for part, folder in split_run(people, task, out):
             # With several tasks, surprisals apply only to tasks that are read step by step.
             read = part is people or part.readings is not None
             if folder != out:
@@ -233,7 +233,7 @@ def _scores_of_all_parts(run: ExportedRun, files: Sequence[Path], folder: Path) 
     if not run.of_parts:
         return tuple(files)
     folder.mkdir()
-    return tuple(scores_of_parts(run, files, folder))
+    return tuple(write_part_scores(run, files, folder))
 
 
 def _load_unigram(run: ExportedRun, files: Sequence[Path], folder: Path) -> Scores | None:
@@ -269,7 +269,7 @@ def _load_people(
 ) -> ExportedRun:
     if runs and not (judgments or items or mapping) and (len(runs) > 1) == (codes is not None):
         loaded = [load_run(run) for run in runs]
-        return longitudinal(loaded, codes) if codes else loaded[0]
+        return join_parts(loaded, codes) if codes else loaded[0]
     if judgments and not (runs or codes):
         from analysis.readers.judgments import read_judgments
 

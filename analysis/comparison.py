@@ -11,18 +11,18 @@ import pandas as pd
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from analysis.data.join import Joined
-from analysis.data.kinds import study_of_targets, targets_alone, with_kinds
+from analysis.data.kinds import add_kinds, keep_targets, study_of_targets
 from analysis.data.load import ExportedRun, Scores
-from analysis.data.n_alternatives import chance
-from analysis.data.participant_flow import flow
+from analysis.data.n_alternatives import chance_accuracy
+from analysis.data.participant_flow import count_participants
 from analysis.errors import AnalysisError
 from analysis.findings.comparison_words import comparison_sentences
 from analysis.findings.design import missing_judgments
 from analysis.findings.finding import ComparisonOptions, Context, Finding, FindingInputs, Findings
 from analysis.findings.multiverse import MOST_RESPONSES
-from analysis.responses.base import ResponseAnalysis, analysis_of, findings_of
+from analysis.responses.base import ResponseAnalysis, load_analysis, select_findings
 from analysis.result import Comparison
-from analysis.scores.metrics import FULL, with_metric
+from analysis.scores.metrics import FULL, apply_metric
 from analysis.tables.provenance import ModelFacts, Provenance
 
 Result = TypeVar("Result")
@@ -48,15 +48,17 @@ def compare(
     """
     if not scores:
         _refuse_model_options(options)
-    response = analysis_of(run)
+    response = load_analysis(run)
     by_metric = [
-        with_metric(model_scores, options.metric, options.unigram) for model_scores in scores
+        apply_metric(model_scores, options.metric, options.unigram) for model_scores in scores
     ]
-    data = targets_alone(response.join(run, by_metric))
+    data = keep_targets(response.join(run, by_metric))
     origin = _provenance(run, by_metric, data, options, code_version, response)
     context = Context(study_of_targets(run.study, run.items), origin)
     inputs = FindingInputs(run, by_metric, scores, data, options, context)
-    return _as_comparison(response, inputs, _run_findings(findings_of(response, inputs), inputs))
+    return _as_comparison(
+        response, inputs, _run_findings(select_findings(response, inputs), inputs)
+    )
 
 
 def _run_findings(findings: Sequence[Finding], inputs: FindingInputs) -> list[Findings]:
@@ -105,7 +107,7 @@ def _provenance(
 ) -> Provenance:
     return Provenance(
         run=run.facts,
-        flow=flow(run),
+        flow=count_participants(run),
         n_judgments=len(data.judgments),
         n_items=data.judgments["item_id"].nunique(),
         models=[
@@ -116,7 +118,7 @@ def _provenance(
         seed=options.seed,
         code_version=code_version,
         metric=options.metric,
-        chance=chance(run),
+        chance=chance_accuracy(run),
         n_repeated=_count_repeated(data.judgments),
         apart=_count_other_kinds(data),
         asked=response.asked,
@@ -126,7 +128,7 @@ def _provenance(
 def _count_other_kinds(data: Joined) -> dict[str, int]:
     if data.others.empty:
         return {}
-    kinds = with_kinds(data.others, data.items)["kind"].value_counts().sort_index()
+    kinds = add_kinds(data.others, data.items)["kind"].value_counts().sort_index()
     return {str(kind): int(number) for kind, number in kinds.items()}
 
 

@@ -19,7 +19,7 @@ from scipy.special import expit
 
 sys.path.append(str(Path(__file__).parents[1]))
 from analysis.data.load import PEOPLE
-from analysis.report.summary import BESIDES, Errors, Verdict, errors, verdict
+from analysis.report.summary import BESIDES, Errors, Verdict, errors, judge_difference
 from analysis.statistics.consistency import error_consistency
 from analysis.statistics.paired import people_against_models
 from benchmarks.situations import POINTS, SITUATIONS, WEIGHTS, Situation, centre, draw
@@ -73,7 +73,7 @@ def wrong_claims(situation: Situation, rng: np.random.Generator) -> Wrong:
     judged = {"model": decisions[decisions["item_id"].isin(judgments["item_id"])]}
     found = people_against_models(judgments, judged, ["construction"], MARGIN)
     rows = found.set_index("construction")
-    told, truth = verdict(rows.loc[""].to_dict()), situation.difference
+    told, truth = judge_difference(rows.loc[""].to_dict()), situation.difference
     answer = (
         (told is Verdict.WORSE and truth <= 0)
         or (told is Verdict.BETTER and truth >= 0)

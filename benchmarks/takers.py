@@ -15,7 +15,11 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from analysis.takers.by_reading import biases, compare_by_elicitation, history_effects
+from analysis.takers.by_reading import (
+    compare_by_elicitation,
+    estimate_history_effects,
+    measure_first_place_bias,
+)
 
 Floats = NDArray[np.float64]
 N_ITEMS, N_PEOPLE, N_SESSIONS = 40, 30, 12
@@ -175,7 +179,7 @@ def _judged(
 
 def intervals(people: pd.DataFrame, taken: pd.DataFrame) -> Iterator[tuple[str, float, float]]:
     """Yield the ends of every interval that is looked at, as the report prints them."""
-    leaning = biases(taken, people)
+    leaning = measure_first_place_bias(taken, people)
     for labels in ("numbers", "letters"):
         row = leaning[(leaning["labels"] == labels) & (leaning["context"] == "zero_shot")].iloc[0]
         yield f"first place, {labels}", row["low"], row["high"]
@@ -184,7 +188,7 @@ def intervals(people: pd.DataFrame, taken: pd.DataFrame) -> Iterator[tuple[str, 
     found = compare_by_elicitation(people, taken, 0.1)
     row = found[found["construction"] == ""].iloc[0]
     yield "people minus model", row["low"], row["high"]
-    row = history_effects(taken).iloc[0]
+    row = estimate_history_effects(taken).iloc[0]
     yield "history", row["low"], row["high"]
 
 

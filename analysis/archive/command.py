@@ -4,8 +4,8 @@ from pathlib import Path
 
 import click
 
-from analysis.archive.pack import Choices, pack
-from analysis.archive.reproduce import reproduce
+from analysis.archive.pack import Choices, pack_capsule
+from analysis.archive.reproduce import reproduce_capsule
 from analysis.archive.traces import Kind
 from analysis.archive.write import read_source, write_archive
 from analysis.errors import AnalysisError
@@ -48,17 +48,17 @@ def write_(
         click.echo("Nothing was found that may lead back to a person.")
     if out is None:
         return
-    left = {str(kind) for kind in source.kinds} - set(keep)
-    if left and not coarsen and not source.package.simulated:
+    remaining_kinds = {str(kind) for kind in source.kinds} - set(keep)
+    if remaining_kinds and not coarsen and not source.package.simulated:
         raise AnalysisError(
-            f"the export has what may lead back to a person: {', '.join(sorted(left))}",
+            f"the export has what may lead back to a person: {', '.join(sorted(remaining_kinds))}",
             where=str(export),
             expected="each of these coarsened, or kept on purpose",
             remedy="Add --coarsen, or --keep for each that your participants agreed to publish",
         )
     if source.package.simulated and not coarsen:
         click.echo("Programs answered here, not people: nothing is coarsened.")
-    chosen = {Kind(one) for one in left} if coarsen else set[Kind]()
+    chosen = {Kind(one) for one in remaining_kinds} if coarsen else set[Kind]()
     write_archive(source, declared, chosen, out)
     click.echo(f"{out}: {sum(path.is_file() for path in out.rglob('*'))} files.")
 
@@ -90,7 +90,7 @@ def pack_(
     Look at `parallax archive write EXPORT` first: the data of people are packed as they are.
     """
     choices = Choices(resamples, seed, metric, margin)
-    digest = pack(export, scores, about, choices, out)
+    digest = pack_capsule(export, scores, about, choices, out)
     click.echo(f"{out}: its manifest has the SHA-256 {digest}")
     click.echo("Register it where others can see it, such as in the preregistration.")
 
@@ -105,9 +105,9 @@ def reproduce_(capsule: Path, registered: str, plan: str, other_code: bool) -> N
 
     `make reproduce CAPSULE=FILE` installs the versions first, and takes the network away.
     """
-    found = reproduce(capsule, registered, plan, other_code=other_code)
-    click.echo(f"{capsule}: {found.files} files of results are the same, byte for byte.")
-    click.echo(f"Manifest {found.sha256}, plan {found.plan or 'none frozen'}.")
+    reproduced = reproduce_capsule(capsule, registered, plan, other_code=other_code)
+    click.echo(f"{capsule}: {reproduced.files} files of results are the same, byte for byte.")
+    click.echo(f"Manifest {reproduced.sha256}, plan {reproduced.plan or 'none frozen'}.")
     if not registered:
         click.echo(
             "No registered hash was given: data that were changed before everything was computed "

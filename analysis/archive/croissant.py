@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
-from analysis.archive.metadata import Metadata, person
+from analysis.archive.metadata import Metadata, person_entry
 from analysis.archive.package import Package, sha256
 from experiment.tables.column import TableSchema
 
@@ -75,25 +75,25 @@ def write_croissant(package: Package, about: Metadata, data: Path) -> None:
         "name": about.name,
         "description": about.description,
         "license": about.license_url,
-        **({"url": url} if (url := about.about.data_url or _doi(about)) else {}),
-        "version": _three_numbers(about.version),
+        **({"url": url} if (url := about.about.data_url or _doi_address(about)) else {}),
+        "version": _pad_version(about.version),
         "datePublished": about.about.date_published,
-        "creator": [person(creator) for creator in about.creators],
+        "creator": [person_entry(creator) for creator in about.creators],
         "citeAs": about.citation,
         "keywords": about.keywords,
         "inLanguage": about.study.study.language,
-        "distribution": [_file(data / f"{table.name}.csv") for table in package.tables],
-        "recordSet": [_records(table) for table in package.tables],
+        "distribution": [_file_entry(data / f"{table.name}.csv") for table in package.tables],
+        "recordSet": [_record_set(table) for table in package.tables],
     }
     text = json.dumps(content, indent=2, ensure_ascii=False) + "\n"
     (data / FILE).write_text(text, "utf-8", newline="\n")
 
 
-def _doi(about: Metadata) -> str:
+def _doi_address(about: Metadata) -> str:
     return f"https://doi.org/{about.about.doi}" if about.about.doi else ""
 
 
-def _three_numbers(version: str) -> str:
+def _pad_version(version: str) -> str:
     """Return a version in Croissant's three-number form; return other versions unchanged."""
     parts = version.split(".")
     if all(part.isdecimal() for part in parts) and len(parts) < 3:
@@ -101,7 +101,7 @@ def _three_numbers(version: str) -> str:
     return version
 
 
-def _file(path: Path) -> dict[str, object]:
+def _file_entry(path: Path) -> dict[str, object]:
     return {
         "@type": "cr:FileObject",
         "@id": path.name,
@@ -113,18 +113,18 @@ def _file(path: Path) -> dict[str, object]:
     }
 
 
-def _records(table: TableSchema) -> dict[str, object]:
+def _record_set(table: TableSchema) -> dict[str, object]:
     return {
         "@type": "cr:RecordSet",
         "@id": table.name,
         "name": table.name,
         "description": table.description,
         "key": [{"@id": f"{table.name}/{name}"} for name in table.primary_key],
-        "field": list(_fields(table)),
+        "field": list(_field_entries(table)),
     }
 
 
-def _fields(table: TableSchema) -> Iterator[dict[str, object]]:
+def _field_entries(table: TableSchema) -> Iterator[dict[str, object]]:
     for column in table.columns:
         yield {
             "@type": "cr:Field",

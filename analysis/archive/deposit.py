@@ -12,16 +12,19 @@ ZENODO, DATAVERSE = "zenodo.json", "dataverse.json"
 def write_deposits(about: Metadata, folder: Path) -> None:
     """Write both metadata files into a new folder."""
     folder.mkdir()
-    for name, content in ((ZENODO, _zenodo(about)), (DATAVERSE, _dataverse(about))):
+    for name, content in (
+        (ZENODO, _zenodo_metadata(about)),
+        (DATAVERSE, _dataverse_metadata(about)),
+    ):
         text = json.dumps(content, indent=2, ensure_ascii=False) + "\n"
         (folder / name).write_text(text, "utf-8", newline="\n")
 
 
-def _notes(about: Metadata) -> str:
+def _join_statements(about: Metadata) -> str:
     return " ".join(f"{name}: {text}" for name, text in about.statements.items())
 
 
-def _zenodo(about: Metadata) -> dict[str, object]:
+def _zenodo_metadata(about: Metadata) -> dict[str, object]:
     declared = about.about
     related = [
         {"identifier": url, "relation": relation, "scheme": "url"}
@@ -32,7 +35,7 @@ def _zenodo(about: Metadata) -> dict[str, object]:
         )
         if url
     ]
-    found: dict[str, object] = {
+    fields: dict[str, object] = {
         "title": about.title,
         "upload_type": "dataset",
         "description": about.description,
@@ -50,15 +53,15 @@ def _zenodo(about: Metadata) -> dict[str, object]:
         "keywords": about.keywords,
         "language": about.study.study.language,
         "version": about.version,
-        "notes": _notes(about),
+        "notes": _join_statements(about),
         "related_identifiers": related,
         "contributors": [],
     }
-    return {"metadata": {name: value for name, value in found.items() if value not in ([], "")}}
+    return {"metadata": {name: value for name, value in fields.items() if value not in ([], "")}}
 
 
-def _dataverse(about: Metadata) -> dict[str, object]:
-    citation = {"displayName": "Citation Metadata", "fields": list(_citation(about))}
+def _dataverse_metadata(about: Metadata) -> dict[str, object]:
+    citation = {"displayName": "Citation Metadata", "fields": list(_citation_fields(about))}
     return {
         "datasetVersion": {
             "license": {"name": about.about.license, "uri": about.license_url},
@@ -67,9 +70,9 @@ def _dataverse(about: Metadata) -> dict[str, object]:
     }
 
 
-def _citation(about: Metadata) -> Iterator[dict[str, object]]:
-    yield _primitive("title", about.title)
-    yield _compound("author", [
+def _citation_fields(about: Metadata) -> Iterator[dict[str, object]]:
+    yield _primitive_field("title", about.title)
+    yield _compound_field("author", [
         {
             "authorName": f"{creator.family_name}, {creator.given_name}",
             "authorAffiliation": creator.affiliation,
@@ -78,28 +81,30 @@ def _citation(about: Metadata) -> Iterator[dict[str, object]]:
         for creator in about.creators
     ])  # fmt: skip
     contacts = [creator for creator in about.creators if creator.email] or list(about.creators[:1])
-    yield _compound("datasetContact", [
+    yield _compound_field("datasetContact", [
         {
             "datasetContactName": f"{contact.family_name}, {contact.given_name}",
             "datasetContactEmail": contact.email,
         }
         for contact in contacts
     ])  # fmt: skip
-    yield _compound("dsDescription", [{"dsDescriptionValue": about.description}])
+    yield _compound_field("dsDescription", [{"dsDescriptionValue": about.description}])
     yield {
         "typeName": "subject", "typeClass": "controlledVocabulary", "multiple": True,
         "value": ["Social Sciences", "Arts and Humanities"],
     }  # fmt: skip
     if about.keywords:
-        yield _compound("keyword", [{"keywordValue": keyword} for keyword in about.keywords])
-    if notes := _notes(about):
-        yield _primitive("notesText", notes)
+        yield _compound_field("keyword", [{"keywordValue": keyword} for keyword in about.keywords])
+    if notes := _join_statements(about):
+        yield _primitive_field("notesText", notes)
 
 
-def _primitive(name: str, value: str) -> dict[str, object]:
+def _primitive_field(name: str, value: str) -> dict[str, object]:
     return {"typeName": name, "typeClass": "primitive", "multiple": False, "value": value}
 
 
-def _compound(name: str, parts: list[dict[str, str]]) -> dict[str, object]:
-    value = [{key: _primitive(key, text) for key, text in part.items() if text} for part in parts]
+def _compound_field(name: str, parts: list[dict[str, str]]) -> dict[str, object]:
+    value = [
+        {key: _primitive_field(key, text) for key, text in part.items() if text} for part in parts
+    ]
     return {"typeName": name, "typeClass": "compound", "multiple": True, "value": value}

@@ -10,7 +10,7 @@ import re
 import shutil
 from pathlib import Path
 
-from analysis.archive.metadata import Metadata, person
+from analysis.archive.metadata import Metadata, person_entry
 from analysis.archive.package import DESCRIPTION, Package
 from analysis.archive.traces import Rows
 from experiment.studies.publication import Contributor
@@ -37,43 +37,43 @@ def write_frictionless(package: Package, rows: Rows, about: Metadata, folder: Pa
     for table in package.tables:
         for suffix in MEDIA_TYPES:
             texts = table.name == ANSWERS.name and suffix == ".csv"
-            found = (
+            table_rows = (
                 {**row, "value": spreadsheet_safe(str(row["value"]))} if texts else row
                 for row in rows(table)
             )
-            write_table(table, found, folder / f"{table.name}{suffix}")
+            write_table(table, table_rows, folder / f"{table.name}{suffix}")
     for name in _TEXTS:
         if (package.folder / name).is_dir():
             shutil.copytree(package.folder / name, folder / name, copy_function=shutil.copyfile)
-    described = datapackage(folder, package.name, about.title, package.provenance, package.tables)
-    described = {
-        "$schema": described.pop("$schema"),
-        **described,
+    description = datapackage(folder, package.name, about.title, package.provenance, package.tables)
+    description = {
+        "$schema": description.pop("$schema"),
+        **description,
         "description": about.description,
         "version": about.version,
         "licenses": [{"name": about.about.license, "path": about.license_url}],
         "keywords": about.keywords,
-        "contributors": [_contributor(creator) for creator in about.creators],
+        "contributors": [_contributor_entry(creator) for creator in about.creators],
         **({"homepage": about.about.data_url} if about.about.data_url else {}),
         "statements": about.statements,
     }
-    text = json.dumps(described, indent=2, ensure_ascii=False) + "\n"
+    text = json.dumps(description, indent=2, ensure_ascii=False) + "\n"
     (folder / DESCRIPTION).write_text(text, "utf-8", newline="\n")
-    written = readme(about.title, package.provenance, package.tables)
-    (folder / "README.md").write_text(written, "utf-8", newline="\n")
+    readme_text = readme(about.title, package.provenance, package.tables)
+    (folder / "README.md").write_text(readme_text, "utf-8", newline="\n")
 
 
-def _contributor(one: Contributor) -> dict[str, object]:
-    found: dict[str, object] = {
-        "title": one.name,
-        "givenName": one.given_name,
-        "familyName": one.family_name,
-        "roles": list(one.roles),
-        "organization": one.affiliation,
-        "path": f"https://orcid.org/{one.orcid}" if one.orcid else "",
-        "email": one.email,
+def _contributor_entry(contributor: Contributor) -> dict[str, object]:
+    fields: dict[str, object] = {
+        "title": contributor.name,
+        "givenName": contributor.given_name,
+        "familyName": contributor.family_name,
+        "roles": list(contributor.roles),
+        "organization": contributor.affiliation,
+        "path": f"https://orcid.org/{contributor.orcid}" if contributor.orcid else "",
+        "email": contributor.email,
     }
-    return {name: value for name, value in found.items() if value}
+    return {name: value for name, value in fields.items() if value}
 
 
 def write_psych_ds(package: Package, rows: Rows, about: Metadata, folder: Path) -> None:
@@ -91,10 +91,10 @@ def write_psych_ds(package: Package, rows: Rows, about: Metadata, folder: Path) 
         "@type": "Dataset",
         "name": about.name,
         "description": about.description,
-        "variableMeasured": [_variable(one) for one in columns.values()],
+        "variableMeasured": [_variable_entry(column_) for column_ in columns.values()],
         "schemaVersion": "Psych-DS 0.4.0",
         "license": about.license_url,
-        "author": [person(creator) for creator in about.creators],
+        "author": [person_entry(creator) for creator in about.creators],
         "datePublished": about.about.date_published,
         "citation": about.citation,
         "keywords": about.keywords,
@@ -103,15 +103,15 @@ def write_psych_ds(package: Package, rows: Rows, about: Metadata, folder: Path) 
     content = {name: value for name, value in content.items() if value not in ([], "")}
     text = json.dumps(content, indent=2, ensure_ascii=False) + "\n"
     (folder / "dataset_description.json").write_text(text, "utf-8", newline="\n")
-    written = _README.format(title=about.title, description=about.description)
-    (folder / "README.md").write_text(written, "utf-8", newline="\n")
+    readme_text = _README.format(title=about.title, description=about.description)
+    (folder / "README.md").write_text(readme_text, "utf-8", newline="\n")
 
 
-def _variable(column: Column) -> dict[str, str]:
-    found = {
+def _variable_entry(column: Column) -> dict[str, str]:
+    fields = {
         "@type": "PropertyValue",
         "name": column.name,
         "description": column.description,
         "unitText": column.unit,
     }
-    return {name: value for name, value in found.items() if value}
+    return {name: value for name, value in fields.items() if value}

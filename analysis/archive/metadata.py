@@ -69,16 +69,16 @@ class Metadata:
     @property
     def statements(self) -> dict[str, str]:
         """The declared statements on ethics, funding, availability and registration."""
-        found = {
+        statements = {
             "Ethics": self.study.study.ethics,
             "Funding": self.about.funding,
             "Data availability": self.about.data_availability,
             "Preregistration": self.about.preregistration,
         }
-        return {name: text for name, text in found.items() if text}
+        return {name: text for name, text in statements.items() if text}
 
 
-def metadata_of(package: Package, study: Study, about: Publication) -> Metadata:
+def collect_metadata(package: Package, study: Study, about: Publication) -> Metadata:
     """Return the metadata of an export.
 
     Raises:
@@ -96,18 +96,18 @@ def metadata_of(package: Package, study: Study, about: Publication) -> Metadata:
     return Metadata(package.name, title, about, study, package.provenance)
 
 
-def person(one: Contributor) -> dict[str, object]:
+def person_entry(contributor: Contributor) -> dict[str, object]:
     """Return a contributor as a schema.org Person."""
-    found: dict[str, object] = {
+    fields: dict[str, object] = {
         "@type": "Person",
-        "name": one.name,
-        "givenName": one.given_name,
-        "familyName": one.family_name,
+        "name": contributor.name,
+        "givenName": contributor.given_name,
+        "familyName": contributor.family_name,
     }
-    if one.orcid:
-        found["@id"] = f"https://orcid.org/{one.orcid}"
-    if one.affiliation:
-        found["affiliation"] = {"@type": "Organization", "name": one.affiliation}
-    if one.email:
-        found["email"] = one.email
-    return found
+    if contributor.orcid:
+        fields["@id"] = f"https://orcid.org/{contributor.orcid}"
+    if contributor.affiliation:
+        fields["affiliation"] = {"@type": "Organization", "name": contributor.affiliation}
+    if contributor.email:
+        fields["email"] = contributor.email
+    return fields

@@ -65,7 +65,7 @@ class Choices:
         )
 
 
-def pack(
+def pack_capsule(
     export: Path, scores: Sequence[Path], about: Path | None, choices: Choices, out: Path
 ) -> str:
     """Run the comparison and write the capsule.
@@ -92,17 +92,17 @@ def pack(
             shutil.copyfile(path, folder / SCORES / f"{number:02}_{path.name}")
         if about:
             shutil.copyfile(about, folder / ABOUT)
-        (folder / LOCK).write_text(lock(), "utf-8", newline="\n")
-        recompute(folder, choices, folder / RESULTS)
-        manifest = json.dumps(_manifest(folder, choices), indent=1) + "\n"
+        (folder / LOCK).write_text(lock_versions(), "utf-8", newline="\n")
+        recompute_results(folder, choices, folder / RESULTS)
+        manifest = json.dumps(_make_manifest(folder, choices), indent=1) + "\n"
         (folder / MANIFEST).write_text(manifest, "utf-8", newline="\n")
-        (folder / README).write_text(_readme(), "utf-8", newline="\n")
+        (folder / README).write_text(_make_readme(), "utf-8", newline="\n")
         with atomic_write(out) as temporary:
-            zipped(folder, temporary)
+            write_zip(folder, temporary)
     return hashlib.sha256(manifest.encode()).hexdigest()
 
 
-def recompute(folder: Path, choices: Choices, out: Path) -> None:
+def recompute_results(folder: Path, choices: Choices, out: Path) -> None:
     """Compute the results again from the capsule's inputs in a folder."""
     about = folder / ABOUT
     compare(
@@ -114,13 +114,13 @@ def recompute(folder: Path, choices: Choices, out: Path) -> None:
     )
 
 
-def hashes(folder: Path) -> dict[str, str]:
+def hash_files(folder: Path) -> dict[str, str]:
     """Return the SHA-256 of every file in a folder and its subfolders, by relative path."""
     paths = sorted(path for path in folder.rglob("*") if path.is_file())
     return {path.relative_to(folder).as_posix(): sha256(path) for path in paths}
 
 
-def _manifest(folder: Path, choices: Choices) -> Mapping[str, object]:
+def _make_manifest(folder: Path, choices: Choices) -> Mapping[str, object]:
     plan = read_plan(load_study(str(folder / RUN / "study")))
     return {
         "version": VERSION,
@@ -129,32 +129,32 @@ def _manifest(folder: Path, choices: Choices) -> Mapping[str, object]:
         "machine": platform.machine(),
         "choices": asdict(choices),
         "plan_sha256": plan.sha256 if plan else None,
-        "files": hashes(folder),
+        "files": hash_files(folder),
     }
 
 
 @cache
-def lock() -> str:
+def lock_versions() -> str:
     """Return every installed distribution with its version, except Parallax itself."""
-    found = {
+    versions = {
         distribution.metadata["Name"].lower(): distribution.version
         for distribution in distributions()
     }
-    found.pop(DISTRIBUTION, None)
-    return "".join(f"{name}=={version}\n" for name, version in sorted(found.items()))
+    versions.pop(DISTRIBUTION, None)
+    return "".join(f"{name}=={version}\n" for name, version in sorted(versions.items()))
 
 
-def _readme() -> str:
+def _make_readme() -> str:
     return _README.format(
         run=RUN, scores=SCORES, results=RESULTS, manifest=MANIFEST, lock=LOCK,
         code=code_version(), python=platform.python_version(), machine=platform.machine(),
     )  # fmt: skip
 
 
-def zipped(folder: Path, path: Path) -> None:
+def write_zip(folder: Path, path: Path) -> None:
     """Write a folder as a ZIP file; the same files always give the same bytes."""
     with zipfile.ZipFile(path, "w") as archive:
-        for name in hashes(folder):
+        for name in hash_files(folder):
             entry = zipfile.ZipInfo(name, _TIME)
             entry.compress_type = zipfile.ZIP_DEFLATED
             archive.writestr(entry, (folder / name).read_bytes())

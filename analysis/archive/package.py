@@ -59,14 +59,18 @@ def read_package(folder: Path) -> Package:
             expected="a folder that `parallax export RUN` wrote",
         )
     try:
-        described = json.loads(path.read_text("utf-8"))
-        resources = described["resources"]
-        found = Package(
+        description = json.loads(path.read_text("utf-8"))
+        resources = description["resources"]
+        package = Package(
             folder,
-            str(described["name"]),
-            str(described["title"]),
-            described["parallax"],
-            tuple(_schema(resource) for resource in resources if resource["path"].endswith(".csv")),
+            str(description["name"]),
+            str(description["title"]),
+            description["parallax"],
+            tuple(
+                _parse_schema(resource)
+                for resource in resources
+                if resource["path"].endswith(".csv")
+            ),
         )
         hashes = {str(resource["path"]): str(resource["hash"]) for resource in resources}
     except (ValueError, KeyError, TypeError) as error:
@@ -75,12 +79,12 @@ def read_package(folder: Path) -> Package:
             where=str(path),
             remedy="Export the run again",
         ) from error
-    for name, written in hashes.items():
-        _compare(folder / name, written)
-    return found
+    for name, stated_hash in hashes.items():
+        _verify_file(folder / name, stated_hash)
+    return package
 
 
-def _compare(path: Path, written: str) -> None:
+def _verify_file(path: Path, stated_hash: str) -> None:
     if not path.is_file():
         raise AnalysisError(
             "the file is missing",
@@ -88,11 +92,11 @@ def _compare(path: Path, written: str) -> None:
             expected=f"the file that {DESCRIPTION} names",
             remedy="Export the run again",
         )
-    if sha256(path) != written.removeprefix("sha256:"):
+    if sha256(path) != stated_hash.removeprefix("sha256:"):
         raise AnalysisError(
             "the file was changed after the export: its SHA-256 is another",
             where=str(path),
-            expected=f"{written}, as {DESCRIPTION} has it",
+            expected=f"{stated_hash}, as {DESCRIPTION} has it",
             remedy="Export the run again; changes belong into a script that others can read",
         )
 
@@ -103,17 +107,17 @@ def sha256(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def _schema(resource: Mapping[str, Any]) -> TableSchema:
+def _parse_schema(resource: Mapping[str, Any]) -> TableSchema:
     schema = resource["schema"]
     return TableSchema(
         str(resource["path"]).removesuffix(".csv"),
         str(resource["description"]),
         tuple(schema["primaryKey"]),
-        tuple(_column(field) for field in schema["fields"]),
+        tuple(_parse_column(field) for field in schema["fields"]),
     )
 
 
-def _column(field: Mapping[str, Any]) -> Column:
+def _parse_column(field: Mapping[str, Any]) -> Column:
     constraints = field.get("constraints", {})
     typed = cast(ColumnType, field["type"])
     values = tuple(constraints.get("enum", ()))
@@ -130,9 +134,9 @@ def _column(field: Mapping[str, Any]) -> Column:
     )
 
 
-def media_type(name: str) -> str:
+def media_type_of(name: str) -> str:
     """Return the media type for a file name's suffix."""
-    known = {
+    media_types = {
         **MEDIA_TYPES,
         ".json": "application/json",
         ".jsonl": "application/jsonlines",
@@ -144,4 +148,4 @@ def media_type(name: str) -> str:
         ".yaml": "application/yaml",
         ".zip": "application/zip",
     }
-    return known.get(Path(name).suffix, "application/octet-stream")
+    return media_types.get(Path(name).suffix, "application/octet-stream")

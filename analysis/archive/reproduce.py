@@ -15,8 +15,8 @@ from analysis.archive.pack import (
     RUN,
     VERSION,
     Choices,
-    hashes,
-    recompute,
+    hash_files,
+    recompute_results,
 )
 from analysis.errors import AnalysisError
 from experiment.authoring.plan import read_plan
@@ -43,7 +43,7 @@ class Reproduced:
     plan: str | None
 
 
-def reproduce(
+def reproduce_capsule(
     capsule: Path, registered: str = "", plan: str = "", *, other_code: bool = False
 ) -> Reproduced:
     """Verify a capsule against its manifest, and compare its results with recomputed ones.
@@ -61,13 +61,15 @@ def reproduce(
     with TemporaryDirectory() as name:
         folder = Path(name) / "capsule"
         _unpack(capsule, folder)
-        text = _text(folder, capsule)
-        manifest = _read(text, capsule)
+        text = _read_manifest_text(folder, capsule)
+        manifest = _parse_manifest(text, capsule)
         digest = hashlib.sha256(text).hexdigest()
         if registered and digest != registered.lower():
-            raise _changed(capsule, f"its manifest has the SHA-256 {digest}", registered)
-        _compare(hashes(folder), manifest["files"], capsule)
-        _same_plan(folder, manifest, plan, capsule)
+            raise _changed_capsule_error(
+                capsule, f"its manifest has the SHA-256 {digest}", registered
+            )
+        _check_hashes(hash_files(folder), manifest["files"], capsule)
+        _check_plan(folder, manifest, plan, capsule)
         if manifest["code_version"] != code_version() and not other_code:
             raise AnalysisError(
                 f"the capsule was made by Parallax {manifest['code_version']}, and this is "
@@ -76,9 +78,11 @@ def reproduce(
                 expected="the same version, whose name stands in every table",
                 remedy="Check that version out, or add --other-code to see what differs",
             )
-        again = Path(name) / "again"
-        recompute(folder, Choices(**manifest["choices"]), again)
-        return Reproduced(_same(folder / RESULTS, again, capsule), digest, manifest["plan_sha256"])
+        recomputed = Path(name) / "again"
+        recompute_results(folder, Choices(**manifest["choices"]), recomputed)
+        return Reproduced(
+            _compare_results(folder / RESULTS, recomputed, capsule), digest, manifest["plan_sha256"]
+        )
 
 
 def _unpack(capsule: Path, folder: Path) -> None:
@@ -87,21 +91,21 @@ def _unpack(capsule: Path, folder: Path) -> None:
             entries = archive.infolist()
             paths = [PurePosixPath(entry.filename) for entry in entries]
             if any(path.is_absolute() or ".." in path.parts for path in paths):
-                raise _no_capsule(capsule, "a file in it lies outside of it")
+                raise _invalid_capsule_error(capsule, "a file in it lies outside of it")
             if sum(entry.file_size for entry in entries) > _MOST_BYTES:
-                raise _no_capsule(capsule, "it holds more than 8 GiB")
+                raise _invalid_capsule_error(capsule, "it holds more than 8 GiB")
             archive.extractall(folder)
     except (OSError, zipfile.BadZipFile, ValueError, NotImplementedError) as error:
-        raise _no_capsule(capsule, str(error)) from error
+        raise _invalid_capsule_error(capsule, str(error)) from error
 
 
-def _text(folder: Path, capsule: Path) -> bytes:
+def _read_manifest_text(folder: Path, capsule: Path) -> bytes:
     if not (folder / MANIFEST).is_file():
-        raise _no_capsule(capsule, f"no manifest lies in it ({MANIFEST})")
+        raise _invalid_capsule_error(capsule, f"no manifest lies in it ({MANIFEST})")
     return (folder / MANIFEST).read_bytes()
 
 
-def _read(text: bytes, capsule: Path) -> dict[str, Any]:
+def _parse_manifest(text: bytes, capsule: Path) -> dict[str, Any]:
     try:
         manifest: dict[str, Any] = json.loads(text)
         newer = manifest["version"] > VERSION
@@ -110,7 +114,9 @@ def _read(text: bytes, capsule: Path) -> dict[str, Any]:
             dict(manifest["files"])
             _ = manifest["code_version"], manifest["plan_sha256"]
     except (ValueError, KeyError, TypeError) as error:
-        raise _no_capsule(capsule, f"its manifest cannot be read ({why_unread(error)})") from error
+        raise _invalid_capsule_error(
+            capsule, f"its manifest cannot be read ({why_unread(error)})"
+        ) from error
     if newer:
         raise AnalysisError(
             f"the capsule has the version {manifest['version']}",
@@ -121,48 +127,57 @@ def _read(text: bytes, capsule: Path) -> dict[str, Any]:
     return manifest
 
 
-def _compare(found: dict[str, str], written: dict[str, str], capsule: Path) -> None:
-    own = {MANIFEST, README}
-    there = {name: one for name, one in found.items() if name not in own}
+def _check_hashes(
+    actual_hashes: dict[str, str], stated_hashes: dict[str, str], capsule: Path
+) -> None:
+    unlisted = {MANIFEST, README}
+    hashes_ = {name: digest for name, digest in actual_hashes.items() if name not in unlisted}
     wrong = sorted(
-        name for name in there.keys() | written.keys() if there.get(name) != written.get(name)
+        name
+        for name in hashes_.keys() | stated_hashes.keys()
+        if hashes_.get(name) != stated_hashes.get(name)
     )
     if wrong:
-        raise _changed(capsule, f"{', '.join(wrong[:3])} differ from the manifest", "")
+        raise _changed_capsule_error(
+            capsule, f"{', '.join(wrong[:3])} differ from the manifest", ""
+        )
 
 
-def _same_plan(folder: Path, manifest: dict[str, Any], registered: str, capsule: Path) -> None:
+def _check_plan(folder: Path, manifest: dict[str, Any], registered: str, capsule: Path) -> None:
     plan = read_plan(load_study(str(folder / RUN / "study")))
-    own = plan.sha256 if plan else None
-    if own != manifest["plan_sha256"]:
-        raise _another_plan(capsule, own, manifest["plan_sha256"] or "")
-    if registered and own != registered.lower():
-        raise _another_plan(capsule, own, registered)
+    plan_hash = plan.sha256 if plan else None
+    if plan_hash != manifest["plan_sha256"]:
+        raise _other_plan_error(capsule, plan_hash, manifest["plan_sha256"] or "")
+    if registered and plan_hash != registered.lower():
+        raise _other_plan_error(capsule, plan_hash, registered)
 
 
-def _another_plan(capsule: Path, own: str | None, registered: str) -> AnalysisError:
-    found = f"its plan has the SHA-256 {own}" if own else "it holds no frozen plan"
-    return _changed(capsule, found, registered)
+def _other_plan_error(capsule: Path, plan_hash: str | None, registered: str) -> AnalysisError:
+    problem = f"its plan has the SHA-256 {plan_hash}" if plan_hash else "it holds no frozen plan"
+    return _changed_capsule_error(capsule, problem, registered)
 
 
-def _same(before: Path, again: Path, capsule: Path) -> int:
-    first, second = hashes(before), hashes(again)
-    wrong = sorted(
-        name for name in first.keys() | second.keys() if first.get(name) != second.get(name)
+def _compare_results(stored: Path, recomputed: Path, capsule: Path) -> int:
+    stored_hashes, recomputed_hashes = hash_files(stored), hash_files(recomputed)
+    differing = sorted(
+        name
+        for name in stored_hashes.keys() | recomputed_hashes.keys()
+        if stored_hashes.get(name) != recomputed_hashes.get(name)
     )
-    if wrong:
+    if differing:
         raise AnalysisError(
-            f"{len(wrong)} of {len(first)} files of results are not what the data give, the first "
-            f"{', '.join(wrong[:3])}",
+            f"{len(differing)} of {len(stored_hashes)} files of results are not what the data "
+            "give, the first "
+            f"{', '.join(differing[:3])}",
             where=str(capsule),
             expected="the same bytes, with the same versions of everything",
             remedy="Compare the versions in requirements.lock with yours (make reproduce installs "
             "them); if they are the same, the results were changed",
         )
-    return len(first)
+    return len(stored_hashes)
 
 
-def _changed(capsule: Path, problem: str, registered: str) -> AnalysisError:
+def _changed_capsule_error(capsule: Path, problem: str, registered: str) -> AnalysisError:
     return AnalysisError(
         f"the capsule was changed after it was made: {problem}",
         where=str(capsule),
@@ -171,7 +186,7 @@ def _changed(capsule: Path, problem: str, registered: str) -> AnalysisError:
     )
 
 
-def _no_capsule(capsule: Path, problem: str) -> AnalysisError:
+def _invalid_capsule_error(capsule: Path, problem: str) -> AnalysisError:
     return AnalysisError(
         f"the file is no capsule: {problem}",
         where=str(capsule),

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 from analysis.archive.metadata import Metadata
-from analysis.archive.package import media_type, sha256
+from analysis.archive.package import media_type_of, sha256
 
 FILE = "ro-crate-metadata.json"
 CONTEXT = "https://w3id.org/ro/crate/1.2/context"
@@ -15,10 +15,10 @@ _PROGRAM = "#parallax"
 def write_ro_crate(about: Metadata, folder: Path) -> None:
     """Write the description of all files in a folder into that folder."""
     paths = sorted(path for path in folder.rglob("*") if path.is_file())
-    files = [_file(path, folder) for path in paths if path.name != FILE]
-    people = [_person(about, number) for number in range(len(about.creators))]
+    files = [_file_entry(path, folder) for path in paths if path.name != FILE]
+    people = [_person_entry(about, number) for number in range(len(about.creators))]
     places = {
-        creator.affiliation: {"@id": _place(creator.affiliation), "@type": "Organization",
+        creator.affiliation: {"@id": _organisation_id(creator.affiliation), "@type": "Organization",
                           "name": creator.affiliation}
         for creator in about.creators
         if creator.affiliation
@@ -30,7 +30,7 @@ def write_ro_crate(about: Metadata, folder: Path) -> None:
             "conformsTo": {"@id": _SPECIFICATION},
             "about": {"@id": "./"},
         },
-        _root(about, files, people),
+        _root_entry(about, files, people),
         {
             "@id": about.license_url,
             "@type": "CreativeWork",
@@ -60,7 +60,7 @@ def write_ro_crate(about: Metadata, folder: Path) -> None:
     (folder / FILE).write_text(text + "\n", "utf-8", newline="\n")
 
 
-def _root(
+def _root_entry(
     about: Metadata, files: list[dict[str, object]], people: list[dict[str, object]]
 ) -> dict[str, object]:
     declared = about.about
@@ -90,35 +90,37 @@ def _root(
     return {key: value for key, value in root.items() if value not in ([], "")}
 
 
-def _person(about: Metadata, number: int) -> dict[str, object]:
-    one = about.creators[number]
-    found: dict[str, object] = {
-        "@id": f"https://orcid.org/{one.orcid}" if one.orcid else f"#person-{number + 1}",
+def _person_entry(about: Metadata, number: int) -> dict[str, object]:
+    contributor = about.creators[number]
+    fields: dict[str, object] = {
+        "@id": f"https://orcid.org/{contributor.orcid}"
+        if contributor.orcid
+        else f"#person-{number + 1}",
         "@type": "Person",
-        "name": one.name,
-        "givenName": one.given_name,
-        "familyName": one.family_name,
+        "name": contributor.name,
+        "givenName": contributor.given_name,
+        "familyName": contributor.family_name,
     }
-    if one.affiliation:
-        found["affiliation"] = {"@id": _place(one.affiliation)}
-    if one.roles:
+    if contributor.affiliation:
+        fields["affiliation"] = {"@id": _organisation_id(contributor.affiliation)}
+    if contributor.roles:
         # The role names of the CRediT taxonomy.
-        found["description"] = f"CRediT: {', '.join(one.roles)}"
-    return found
+        fields["description"] = f"CRediT: {', '.join(contributor.roles)}"
+    return fields
 
 
-def _place(name: str) -> str:
+def _organisation_id(name: str) -> str:
     return "#" + "-".join("".join(c if c.isalnum() else " " for c in name.lower()).split())
 
 
-def _file(path: Path, folder: Path) -> dict[str, object]:
+def _file_entry(path: Path, folder: Path) -> dict[str, object]:
     name = path.relative_to(folder).as_posix()
     return {
         "@id": name,
         "@type": "File",
         "name": name,
         "description": f"The file {path.name} of {Path(name).parent.name or 'the archive'}.",
-        "encodingFormat": media_type(path.name),
+        "encodingFormat": media_type_of(path.name),
         "contentSize": str(path.stat().st_size),
         "sha256": sha256(path),
     }

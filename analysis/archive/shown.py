@@ -12,28 +12,30 @@ from experiment.tables.column import TableSchema
 from experiment.tables.schemas import ITEMS
 
 
-def shown_texts(package: Package, study: Study) -> Iterator[Row]:
+def list_shown_texts(package: Package, study: Study) -> Iterator[Row]:
     """Yield item_id, version and text (with its context) for each version."""
-    way = render(study.materials.shown_to_people, own_code=False)
+    rendering = render(study.materials.shown_to_people, own_code=False)
     apart = study.response == "prefix_completion"
-    own = [
-        column.name for column in _items(package).columns if column.name not in ITEMS.column_names
+    own_versions = [
+        column.name
+        for column in _items_table(package).columns
+        if column.name not in ITEMS.column_names
     ]
-    for row in package.rows(_items(package)):
+    for row in package.rows(_items_table(package)):
         context = str(row["context"])
         if context:
-            yield _text(row, "context", without_added_stop(context, way))
-        for version in (*Variant, *own):
+            yield _text_row(row, "context", without_added_stop(context, rendering))
+        for version in (*Variant, *own_versions):
             if words := str(row[version] or ""):
-                whole = words if apart or not context else f"{context} {words}"
-                yield _text(row, version, words if apart else way(whole))
+                full_text = words if apart or not context else f"{context} {words}"
+                yield _text_row(row, version, words if apart else rendering(full_text))
 
 
-def _text(row: Row, version: str, text: str) -> Row:
+def _text_row(row: Row, version: str, text: str) -> Row:
     return {"item_id": row["item_id"], "version": str(version), "text": text}
 
 
-def _items(package: Package) -> TableSchema:
+def _items_table(package: Package) -> TableSchema:
     return next(table for table in package.tables if table.name == ITEMS.name)
 
 
@@ -67,41 +69,45 @@ class JudgedItem:
         return max(self.share, 1 - self.share)
 
 
-def judged_items(package: Package, study: Study) -> list[JudgedItem]:
+def collect_judged_items(package: Package, study: Study) -> list[JudgedItem]:
     """Return every item that a kept participant judged, in the order of the items."""
     tables = {table.name: table for table in package.tables}
-    kept = {row["participant"] for row in package.rows(tables["verdicts"]) if row["kept"]}
-    right: Counter[str] = Counter()
-    judged: Counter[str] = Counter()
+    kept_participants = {
+        row["participant"] for row in package.rows(tables["verdicts"]) if row["kept"]
+    }
+    n_expected: Counter[str] = Counter()
+    n_judged: Counter[str] = Counter()
     for row in package.rows(tables["responses"]):
-        if row["participant"] in kept and row["chose_good"] is not None:
-            judged[str(row["item_id"])] += 1
-            right[str(row["item_id"])] += bool(row["chose_good"])
-    way = render(study.materials.shown_to_people, own_code=False)
+        if row["participant"] in kept_participants and row["chose_good"] is not None:
+            n_judged[str(row["item_id"])] += 1
+            n_expected[str(row["item_id"])] += bool(row["chose_good"])
+    rendering = render(study.materials.shown_to_people, own_code=False)
     return [
-        _judged(row, way, right, judged)
-        for row in package.rows(_items(package))
-        if judged[str(row["item_id"])]
+        _make_judged_item(row, rendering, n_expected, n_judged)
+        for row in package.rows(_items_table(package))
+        if n_judged[str(row["item_id"])]
     ]
 
 
-def _judged(
-    row: Row, way: Callable[[str], str], right: Counter[str], judged: Counter[str]
+def _make_judged_item(
+    row: Row, rendering: Callable[[str], str], n_expected: Counter[str], n_judged: Counter[str]
 ) -> JudgedItem:
     item_id, context = str(row["item_id"]), str(row["context"])
     distractor = row["contrast"] == Variant.DISTRACTOR
     options = [str(row["good"]), str(row["distractor" if distractor else "bad"])]
     if context:
         # The option continues the rendered sentence after the context.
-        before = without_added_stop(context, way)
-        whole = [way(f"{context} {option}") for option in options]
-        follows = all(text.startswith(f"{before} ") for text in whole)
-        context = before if follows else ""
-        options = [text.removeprefix(f"{before} ") if follows else text for text in whole]
+        shown_context = without_added_stop(context, rendering)
+        full_texts = [rendering(f"{context} {option}") for option in options]
+        follows = all(text.startswith(f"{shown_context} ") for text in full_texts)
+        context = shown_context if follows else ""
+        options = [
+            text.removeprefix(f"{shown_context} ") if follows else text for text in full_texts
+        ]
     else:
-        options = [way(option) for option in options]
-    n = judged[item_id]
+        options = [rendering(option) for option in options]
+    n = n_judged[item_id]
     return JudgedItem(
         item_id, str(row["construction"]), str(row["condition"]), context, options[0], options[1],
-        n, right[item_id] / n,
+        n, n_expected[item_id] / n,
     )  # fmt: skip

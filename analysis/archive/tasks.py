@@ -55,7 +55,7 @@ def write_tasks(items: Sequence[JudgedItem], about: Metadata, folder: Path) -> N
     _write_inspect(items, about, folder / "inspect", simulated=simulated)
 
 
-def _people(item: JudgedItem, *, simulated: bool) -> dict[str, object]:
+def _human_fields(item: JudgedItem, *, simulated: bool) -> dict[str, object]:
     return {
         "item_id": item.item_id,
         "construction": item.construction,
@@ -75,7 +75,7 @@ def _write_lm_eval(
     # option, so a tie counts as wrong, as in Parallax.
     rows = [
         {
-            **_people(item, simulated=simulated),
+            **_human_fields(item, simulated=simulated),
             "context": item.context,
             "choices": [item.other, item.good],
         }
@@ -112,15 +112,15 @@ def _write_inspect(
     rows = []
     for item in items:
         # In half of the items, selected by id, the expected option comes first.
-        first = hashlib.sha256(item.item_id.encode()).digest()[0] % 2 == 0
-        choices = [item.good, item.other] if first else [item.other, item.good]
-        before = f"{item.context} ...\n\n" if item.context else ""
+        good_first = hashlib.sha256(item.item_id.encode()).digest()[0] % 2 == 0
+        choices = [item.good, item.other] if good_first else [item.other, item.good]
+        context_line = f"{item.context} ...\n\n" if item.context else ""
         rows.append(
             {
-                **_people(item, simulated=simulated),
-                "input": f"{before}{question}",
+                **_human_fields(item, simulated=simulated),
+                "input": f"{context_line}{question}",
                 "choices": choices,
-                "target": "A" if first else "B",
+                "target": "A" if good_first else "B",
             }
         )
     _write_lines(rows, folder / DATA)

@@ -59,9 +59,9 @@ class Trace:
 
 def find_traces(package: Package, study: Study) -> list[Trace]:
     """Return all traces that may identify participants, in the order of ``Kind``."""
-    answers = list(package.rows(ANSWERS)) if ANSWERS in _named(package, ANSWERS.name) else []
+    answers = list(package.rows(ANSWERS)) if ANSWERS in _named_table(package, ANSWERS.name) else []
     free = free_text_fields(study, answers)
-    found = [*_texts(answers, free), *_rare(answers, free)]
+    found = [*_find_text_traces(answers, free), *_find_rare_answers(answers, free)]
     for table in package.tables:
         times = [column.name for column in table.columns if column.type == "datetime"]
         devices = [
@@ -87,7 +87,7 @@ def find_traces(package: Package, study: Study) -> list[Trace]:
     return sorted(found, key=lambda one: list(Kind).index(one.kind))
 
 
-def _named(package: Package, name: str) -> list[object]:
+def _named_table(package: Package, name: str) -> list[object]:
     return [ANSWERS for table in package.tables if table.name == name]
 
 
@@ -99,7 +99,7 @@ def free_text_fields(study: Study, answers: Iterable[Mapping[str, object]]) -> s
     return {str(row["field"]) for row in answers} - closed
 
 
-def _texts(answers: list[Row], free: set[str]) -> list[Trace]:
+def _find_text_traces(answers: list[Row], free: set[str]) -> list[Trace]:
     found = []
     for field in sorted(free):
         texts = [str(row["value"]) for row in answers if row["field"] == field and row["value"]]
@@ -114,7 +114,7 @@ def _texts(answers: list[Row], free: set[str]) -> list[Trace]:
     return found
 
 
-def combinations(
+def answer_combinations(
     answers: Iterable[Mapping[str, object]], free: set[str]
 ) -> dict[str, tuple[tuple[str, str], ...]]:
     """Return each participant's answers to closed questions, as (field, value) pairs."""
@@ -126,8 +126,8 @@ def combinations(
     return {person: tuple(sorted(pairs)) for person, pairs in given.items()}
 
 
-def _rare(answers: list[Row], free: set[str]) -> list[Trace]:
-    counts = Counter(combinations(answers, free).values())
+def _find_rare_answers(answers: list[Row], free: set[str]) -> list[Trace]:
+    counts = Counter(answer_combinations(answers, free).values())
     rare = sorted((n, combination) for combination, n in counts.items() if n < K)
     if not rare:
         return []
@@ -154,7 +154,9 @@ def rows_without(package: Package, study: Study, kinds: Collection[Kind]) -> Row
     """
     answers = list(package.rows(ANSWERS))
     free = free_text_fields(study, answers)
-    removed = _rare_answers(combinations(answers, free)) if Kind.RARE_ANSWERS in kinds else set()
+    removed = (
+        _rare_answers(answer_combinations(answers, free)) if Kind.RARE_ANSWERS in kinds else set()
+    )
     texts = bool({Kind.FREE_TEXT, Kind.IDS} & set(kinds))
 
     def read(table: TableSchema) -> Iterator[Row]:
@@ -164,18 +166,22 @@ def rows_without(package: Package, study: Study, kinds: Collection[Kind]) -> Row
                 or (str(row["participant"]), str(row["field"])) in removed
             ):
                 continue
-            yield _coarsened(table, row, kinds, texts=texts)
+            yield _coarsen_row(table, row, kinds, texts=texts)
 
     return read
 
 
-def _coarsened(table: TableSchema, row: Row, kinds: Collection[Kind], *, texts: bool) -> Row:
+def _coarsen_row(table: TableSchema, row: Row, kinds: Collection[Kind], *, texts: bool) -> Row:
     changed = dict(row)
     if Kind.TIMES in kinds:
-        changed |= {name: _day(value) for name, value in row.items() if isinstance(value, datetime)}
+        changed |= {
+            name: _coarsen_to_day(value)
+            for name, value in row.items()
+            if isinstance(value, datetime)
+        }
     if Kind.DEVICES in kinds:
         if table.name == DEVICES.name:
-            changed |= {name: None if _number(row[name]) else "" for name in DEVICE_COLUMNS}
+            changed |= {name: None if _count_words(row[name]) else "" for name in DEVICE_COLUMNS}
         for name in SCREEN_COLUMNS:
             size = changed.get(name)
             if isinstance(size, int):
@@ -185,11 +191,11 @@ def _coarsened(table: TableSchema, row: Row, kinds: Collection[Kind], *, texts: 
     return changed
 
 
-def _number(value: object) -> bool:
+def _count_words(value: object) -> bool:
     return value is None or isinstance(value, int | float)
 
 
-def _day(time: datetime) -> datetime:
+def _coarsen_to_day(time: datetime) -> datetime:
     return time.replace(hour=0, minute=0, second=0, microsecond=0)
 
 
@@ -208,12 +214,12 @@ def _rare_answers(
         for person in _rare_people(kept.values(), kept):
             kept[person].pop(field, None)
     while rare := _rare_people(kept.values(), kept):
-        groups = Counter(_key(pairs) for pairs in kept.values() if pairs)
+        groups = Counter(_answer_key(pairs) for pairs in kept.values() if pairs)
         if not groups:
             break
         smallest = min(groups, key=lambda key: (groups[key], key))
         for person, pairs in kept.items():
-            if _key(pairs) == smallest or person in rare:
+            if _answer_key(pairs) == smallest or person in rare:
                 pairs.clear()
     return {
         (person, field)
@@ -223,12 +229,12 @@ def _rare_answers(
     }
 
 
-def _key(pairs: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
+def _answer_key(pairs: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
     return tuple(sorted(pairs.items()))
 
 
 def _rare_people(
     combos: Iterable[Mapping[str, str]], kept: Mapping[str, dict[str, str]]
 ) -> list[str]:
-    counts = Counter(_key(pairs) for pairs in combos)
-    return [person for person, pairs in kept.items() if 0 < counts[_key(pairs)] < K]
+    counts = Counter(_answer_key(pairs) for pairs in combos)
+    return [person for person, pairs in kept.items() if 0 < counts[_answer_key(pairs)] < K]

@@ -7,11 +7,11 @@ from pathlib import Path
 from analysis.archive.croissant import write_croissant
 from analysis.archive.deposit import write_deposits
 from analysis.archive.frictionless import write_frictionless, write_psych_ds
-from analysis.archive.metadata import Metadata, metadata_of
+from analysis.archive.metadata import Metadata, collect_metadata
 from analysis.archive.package import Package, read_package
 from analysis.archive.psychling.write import write_psychling
 from analysis.archive.ro_crate import FILE, write_ro_crate
-from analysis.archive.shown import judged_items
+from analysis.archive.shown import collect_judged_items
 from analysis.archive.tasks import write_tasks
 from analysis.archive.traces import Kind, Trace, find_traces, rows_without
 from analysis.errors import AnalysisError
@@ -108,7 +108,7 @@ def write_archive(
         raise AnalysisError(
             "the archive would lie in the export itself", where=str(out), expected="another folder"
         )
-    metadata = metadata_of(package, study, about.publication if about else study.publication)
+    metadata = collect_metadata(package, study, about.publication if about else study.publication)
     rows = rows_without(package, study, coarsened)
     with atomic_folder(out, _OWN) as folder:
         write_frictionless(package, rows, metadata, folder / DATA)
@@ -117,13 +117,15 @@ def write_archive(
         if _is_answered_at_once(study):
             write_psychling(package, rows, metadata, folder / PSYCHLING)
         if study.response in _PAIRS:
-            write_tasks(judged_items(package, study), metadata, folder)
+            write_tasks(collect_judged_items(package, study), metadata, folder)
         write_deposits(metadata, folder / DEPOSIT)
-        (folder / README).write_text(_readme(metadata, study, coarsened), "utf-8", newline="\n")
+        (folder / README).write_text(
+            _make_readme(metadata, study, coarsened), "utf-8", newline="\n"
+        )
         write_ro_crate(metadata, folder)
 
 
-def _readme(about: Metadata, study: Study, coarsened: Collection[Kind]) -> str:
+def _make_readme(about: Metadata, study: Study, coarsened: Collection[Kind]) -> str:
     people = []
     for creator in about.creators:
         roles = f": {', '.join(creator.roles)}" if creator.roles else ""

@@ -126,12 +126,12 @@ TITLES = {
 }
 
 
-def from_run(value: object, evidence: str) -> Answer:
+def answer_from_run(value: object, evidence: str) -> Answer:
     """Return an answer taken from the run itself."""
     return Answer(str(value), "run", evidence)
 
 
-def unknown(key: str) -> Answer:
+def answer_unknown(key: str) -> Answer:
     """Return "unknown", with the key of study.toml that would answer the item."""
     later = key.startswith(("publication.", "baseline."))
     return Answer(
@@ -139,19 +139,19 @@ def unknown(key: str) -> Answer:
     )
 
 
-def unknown_without(what: str) -> Answer:
+def answer_unknown_without(missing: str) -> Answer:
     """Return "unknown", with a description of the missing information."""
-    return Answer("", "unknown", what)
+    return Answer("", "unknown", missing)
 
 
-def declared(value: object, key: str) -> Answer:
+def answer_from_study(value: object, key: str) -> Answer:
     """Return the value that study.toml declares under a key; "unknown" if the key is not set."""
     if value is None or value == "" or value == ():
-        return unknown(key)
+        return answer_unknown(key)
     text = ", ".join(map(str, value)) if isinstance(value, tuple) else str(value)
     return Answer(text, "study.toml", f"`{key}`")
 
 
-def not_asked(number: str) -> Answer:
+def answer_not_applicable(number: str) -> Answer:
     """Return "not applicable", because another item was answered with no."""
     return Answer("not applicable", "run", f"see {number}")

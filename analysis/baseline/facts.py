@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from analysis.data.frames import read_exported
+from analysis.data.frames import read_exported_table
 from analysis.data.load import ExportedRun
 from analysis.tables.provenance import Provenance
 from experiment.errors import TableError
@@ -67,11 +67,11 @@ class Facts:
     @property
     def per_participant(self) -> "pd.Series[int]":
         """The number of judgments of each kept participant, if participants are known."""
-        known = self.judgments.dropna(subset="participant")
-        return known.groupby("participant", observed=True).size()
+        with_participant = self.judgments.dropna(subset="participant")
+        return with_participant.groupby("participant", observed=True).size()
 
 
-def facts_of(
+def collect_facts(
     run: ExportedRun,
     origin: Provenance,
     judgments: pd.DataFrame,
@@ -88,42 +88,44 @@ def facts_of(
         judgments=judgments,
         publication=publication,
         baseline=baseline,
-        payments=_table(PAYMENTS, run.folder),
-        endings=_table(ENDINGS, run.folder),
-        minutes=_minutes(run),
+        payments=_read_table(PAYMENTS, run.folder),
+        endings=_read_table(ENDINGS, run.folder),
+        minutes=_median_minutes(run),
         contexts=contexts,
         robust=robust,
     )
 
 
-def _table(schema: TableSchema, folder: Path) -> pd.DataFrame | None:
+def _read_table(schema: TableSchema, folder: Path) -> pd.DataFrame | None:
     """Return a table of the export; None if it is missing, as in data from other programs."""
     if not folder.is_dir():
         return None
     try:
-        return read_exported(schema, folder, schema.column_names)
+        return read_exported_table(schema, folder, schema.column_names)
     except TableError:
         return None
 
 
-def _minutes(run: ExportedRun) -> float | None:
-    people = _table(PARTICIPANTS, run.folder)
+def _median_minutes(run: ExportedRun) -> float | None:
+    people = _read_table(PARTICIPANTS, run.folder)
     # Simulated participants do not actually wait for their reported reaction times.
     if people is None or run.facts.simulated:
         return None
-    kept = run.verdicts.loc[run.verdicts["kept"], "participant"]
-    timed = people[people["participant"].isin(kept)].dropna(subset=["consented_at", "finished_at"])
+    kept_participants = run.verdicts.loc[run.verdicts["kept"], "participant"]
+    timed = people[people["participant"].isin(kept_participants)].dropna(
+        subset=["consented_at", "finished_at"]
+    )
     if timed.empty:
         return None
     passed = pd.to_datetime(timed["finished_at"]) - pd.to_datetime(timed["consented_at"])
     return float(passed.dt.total_seconds().median() / 60)
 
 
-def paid(payments: pd.DataFrame) -> dict[str, str]:
+def summarise_payments(payments: pd.DataFrame) -> dict[str, str]:
     """Return the number of payments and their amounts, in words, by purpose."""
-    found = {}
-    for what, rows in payments.groupby("paid_for", observed=True):
+    payments_by_purpose = {}
+    for purpose, rows in payments.groupby("paid_for", observed=True):
         sums = sorted(set(zip(rows["amount_minor"], rows["currency"], strict=True)))
         amounts = ", ".join(f"{major_units(int(minor), str(code))} {code}" for minor, code in sums)
-        found[str(what)] = f"{len(rows)} of {amounts}"
-    return found
+        payments_by_purpose[str(purpose)] = f"{len(rows)} of {amounts}"
+    return payments_by_purpose

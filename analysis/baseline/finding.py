@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pandas as pd
 
-from analysis.baseline.answers import answered
+from analysis.baseline.answers import answer_checklist
 from analysis.baseline.checklist import SECTIONS, AnsweredItem
-from analysis.baseline.facts import Facts, facts_of
+from analysis.baseline.facts import Facts, collect_facts
 from analysis.data.load import ExportedRun
 from analysis.findings.finding import Finding, FindingInputs, Findings
 from analysis.findings.multiverse import MOST_RESPONSES
 from analysis.tables.accuracy_table import Column
-from analysis.tables.latex import latex
+from analysis.tables.latex import escape_latex
 from analysis.tables.section import Section
 from experiment.errors import ParallaxError
 from experiment.materials.render import render
@@ -41,17 +41,17 @@ def write_baseline(facts: Facts, items: Sequence[AnsweredItem], folder: Path) ->
         The files.
     """
     contents = {
-        f"{NAME}.json": _json(facts, items),
-        f"{NAME}.md": _markdown(facts, items),
-        f"{NAME}.tex": _latex(facts, items),
-        "items.csv": _items(facts),
+        f"{NAME}.json": _checklist_json(facts, items),
+        f"{NAME}.md": _checklist_markdown(facts, items),
+        f"{NAME}.tex": _checklist_latex(facts, items),
+        "items.csv": _items_csv(facts),
     }
     for name, content in contents.items():
         (folder / name).write_text(content, encoding="utf-8", newline="\n")
     return [folder / name for name in contents]
 
 
-def tally(items: Sequence[AnsweredItem]) -> str:
+def count_answers(items: Sequence[AnsweredItem]) -> str:
     """Return one sentence: the number of answered items, by source."""
     sources = [item.answer.source for item in items]
     return (
@@ -60,25 +60,25 @@ def tally(items: Sequence[AnsweredItem]) -> str:
     )
 
 
-def _instructions(facts: Facts) -> str:
+def _instructions_text(facts: Facts) -> str:
     if not facts.recorded:
         return ""
     return facts.run.study.text("instructions").strip()
 
 
-def _given(facts: Facts) -> dict[str, str]:
+def _describe_model_inputs(facts: Facts) -> dict[str, str]:
     """Return a description of the input that each model was given."""
-    found = {
+    inputs = {
         model_facts.facts.model: f"the text alone, without instructions; {model_facts.facts.given}"
         for model_facts in facts.origin.models
     }
     for model, contexts in facts.contexts.items():
-        before = ", ".join(contexts) or "no prompt"
-        found[model] = f"the session of a participant; before each trial: {before}"
-    return found
+        context_names = ", ".join(contexts) or "no prompt"
+        inputs[model] = f"the session of a participant; before each trial: {context_names}"
+    return inputs
 
 
-def _json(facts: Facts, items: Sequence[AnsweredItem]) -> str:
+def _checklist_json(facts: Facts, items: Sequence[AnsweredItem]) -> str:
     content = {
         "checklist": _SOURCE,
         "simulated": facts.origin.simulated,
@@ -96,16 +96,19 @@ def _json(facts: Facts, items: Sequence[AnsweredItem]) -> str:
             }
             for item in items
         ],
-        "instructions": {"people": _instructions(facts) or None, "models": _given(facts)},
+        "instructions": {
+            "people": _instructions_text(facts) or None,
+            "models": _describe_model_inputs(facts),
+        },
     }
     return json.dumps(content, indent=1, ensure_ascii=False) + "\n"
 
 
-def _markdown(facts: Facts, items: Sequence[AnsweredItem]) -> str:
+def _checklist_markdown(facts: Facts, items: Sequence[AnsweredItem]) -> str:
     lines = [f"# Human baseline: {facts.run.study.study.title}", ""]
     if facts.origin.warning:
         lines += [f"**{facts.origin.warning}**", ""]
-    lines += [f"{tally(items)} The checklist: {_SOURCE}", ""]
+    lines += [f"{count_answers(items)} The checklist: {_SOURCE}", ""]
     for number, title in SECTIONS.items():
         lines += [
             f"## {number} {title}",
@@ -114,30 +117,37 @@ def _markdown(facts: Facts, items: Sequence[AnsweredItem]) -> str:
             "|---|---|---|---|",
         ]
         lines += [
-            "| " + " | ".join(map(_cell, _row(item))) + " |"
+            "| " + " | ".join(map(_markdown_cell, _checklist_row(item))) + " |"
             for item in items
             if item.section == title
         ]
         lines.append("")
     lines += ["## Instructions side by side", "", "People read:", ""]
-    lines += [f"> {line}".rstrip() for line in (_instructions(facts) or _UNKNOWN).splitlines()]
+    lines += [f"> {line}".rstrip() for line in (_instructions_text(facts) or _UNKNOWN).splitlines()]
     lines += ["", "Models were given:", ""]
-    lines += [f"- {model}: {text}" for model, text in _given(facts).items()] or ["- no model"]
+    lines += [f"- {model}: {text}" for model, text in _describe_model_inputs(facts).items()] or [
+        "- no model"
+    ]
     lines += ["", "`items.csv` has every judged item as people and each model were shown it."]
     return "\n".join(lines) + "\n"
 
 
-def _row(one: AnsweredItem) -> tuple[str, str, str, str]:
-    answer = one.answer
+def _checklist_row(answered_item: AnsweredItem) -> tuple[str, str, str, str]:
+    answer = answered_item.answer
     source = "" if answer.source == "unknown" else f" ({answer.source})"
-    return one.number, one.title, answer.value or _UNKNOWN, f"{answer.evidence}{source}"
+    return (
+        answered_item.number,
+        answered_item.title,
+        answer.value or _UNKNOWN,
+        f"{answer.evidence}{source}",
+    )
 
 
-def _cell(text: str) -> str:
+def _markdown_cell(text: str) -> str:
     return " ".join(text.split()).replace("|", r"\|")
 
 
-def _latex(facts: Facts, items: Sequence[AnsweredItem]) -> str:
+def _checklist_latex(facts: Facts, items: Sequence[AnsweredItem]) -> str:
     lines = [
         "% Needs the packages booktabs and longtable.",
         *([f"% {facts.origin.warning}"] if facts.origin.warning else []),
@@ -148,45 +158,48 @@ def _latex(facts: Facts, items: Sequence[AnsweredItem]) -> str:
         r"\endhead",
     ]
     for title in SECTIONS.values():
-        lines.append(rf"\multicolumn{{4}}{{@{{}}l}}{{\textbf{{{latex(title)}}}}} \\")
+        lines.append(rf"\multicolumn{{4}}{{@{{}}l}}{{\textbf{{{escape_latex(title)}}}}} \\")
         lines += [
-            " & ".join(latex(" ".join(cell.split())) for cell in _row(item)) + r" \\"
+            " & ".join(escape_latex(" ".join(cell.split())) for cell in _checklist_row(item))
+            + r" \\"
             for item in items
             if item.section == title
         ]
     if facts.origin.warning:
         lines.append(
-            rf"\multicolumn{{4}}{{@{{}}p{{\linewidth}}}}{{{latex(facts.origin.warning)}}} \\"
+            rf"\multicolumn{{4}}{{@{{}}p{{\linewidth}}}}{{{escape_latex(facts.origin.warning)}}} \\"
         )
     return "\n".join([*lines, r"\bottomrule", r"\end{longtable}"]) + "\n"
 
 
-def _items(facts: Facts) -> str:
+def _items_csv(facts: Facts) -> str:
     """Return the judged items as CSV: each version as shown to participants and to each model."""
     run = facts.run
-    judged = set(facts.judgments["item_id"].unique())
-    shown = _rendering(run.facts.rendering if facts.recorded else "as_written")
+    judged_ids = set(facts.judgments["item_id"].unique())
+    people_rendering = _find_rendering(run.facts.rendering if facts.recorded else "as_written")
     models = {
-        model_facts.facts.model: _rendering(model_facts.facts.rendering)
+        model_facts.facts.model: _find_rendering(model_facts.facts.rendering)
         for model_facts in facts.origin.models
     }
-    ways: dict[str, Callable[[str], str] | None] = {"people": shown, **models}
+    renderings: dict[str, Callable[[str], str] | None] = {"people": people_rendering, **models}
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     versions = ("good", "contrast")
-    writer.writerow(["item_id", *(f"{judge}_{name}" for judge in ways for name in versions)])
-    for item_id, texts in _texts(run):
-        if item_id in judged:
+    writer.writerow(["item_id", *(f"{judge}_{name}" for judge in renderings for name in versions)])
+    for item_id, texts in _iterate_texts(run):
+        if item_id in judged_ids:
             cells = [
-                "" if way is None else _shown(way, texts["context"], texts[name])
-                for way in ways.values()
+                ""
+                if rendering is None
+                else _render_version(rendering, texts["context"], texts[name])
+                for rendering in renderings.values()
                 for name in versions
             ]
             writer.writerow([item_id, *cells])
     return out.getvalue()
 
 
-def _texts(run: ExportedRun) -> Iterator[tuple[str, Mapping[str, str]]]:
+def _iterate_texts(run: ExportedRun) -> Iterator[tuple[str, Mapping[str, str]]]:
     names = ["item_id", "context", "good", "bad", "distractor", "contrast"]
     for item_id, context, good, bad, distractor, contrast in (
         run.items[names].astype(str).itertuples(index=False, name=None)
@@ -195,11 +208,11 @@ def _texts(run: ExportedRun) -> Iterator[tuple[str, Mapping[str, str]]]:
         yield item_id, {"context": context, "good": good, "contrast": against}
 
 
-def _shown(way: Callable[[str], str], context: str, text: str) -> str:
+def _render_version(way: Callable[[str], str], context: str, text: str) -> str:
     return way(f"{context} {text}".strip())
 
 
-def _rendering(name: str) -> Callable[[str], str] | None:
+def _find_rendering(name: str) -> Callable[[str], str] | None:
     """Return the rendering of this name; None if Parallax does not define it."""
     try:
         return render(name, own_code=False)
@@ -211,14 +224,14 @@ _LONGEST = 60
 _FROM = {"run": "the run", "study.toml": "study.toml", "unknown": "-"}
 
 
-def _run(inputs: FindingInputs) -> Findings:
+def _make_findings(inputs: FindingInputs) -> Findings:
     about = inputs.options.about
     study = inputs.run.study
     contexts = {
         taker.model: tuple(sorted(set(taker.frame["context"].astype(str)) - {""}))
         for taker in inputs.options.takers
     }
-    facts = facts_of(
+    facts = collect_facts(
         inputs.run,
         inputs.context.origin,
         inputs.data.judgments,
@@ -228,11 +241,11 @@ def _run(inputs: FindingInputs) -> Findings:
         robust=not inputs.context.origin.asked.shown
         and len(inputs.run.responses) <= MOST_RESPONSES,
     )
-    items = answered(facts)
+    items = answer_checklist(facts)
     table = inputs.context.table(
         NAME,
         "Human baseline",
-        f"The checklist of Wei et al. (2025). {tally(items)}",
+        f"The checklist of Wei et al. (2025). {count_answers(items)}",
         pd.DataFrame([_item_row(item) for item in items]),
         (
             Column("label", "Item", "text"),
@@ -248,15 +261,15 @@ def _run(inputs: FindingInputs) -> Findings:
     return Findings(tables=(table,), folders={NAME: partial(write_baseline, facts, items)})
 
 
-def _item_row(one: AnsweredItem) -> dict[str, str]:
-    answer = " ".join(one.answer.value.split()) or "unknown"
+def _item_row(item_: AnsweredItem) -> dict[str, str]:
+    answer = " ".join(item_.answer.value.split()) or "unknown"
     short = answer if len(answer) <= _LONGEST else f"{answer[: _LONGEST - 1]}\u2026"
     return {
-        "group": one.section,
-        "label": f"{one.number} {one.title}",
+        "group": item_.section,
+        "label": f"{item_.number} {item_.title}",
         "answer": short,
-        "source": _FROM[one.answer.source],
+        "source": _FROM[item_.answer.source],
     }
 
 
-HUMAN_BASELINE = Finding("human_baseline", Section.BASELINE, _run)
+HUMAN_BASELINE = Finding("human_baseline", Section.BASELINE, _make_findings)

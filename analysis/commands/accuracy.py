@@ -36,7 +36,7 @@ from analysis.findings.models import (
     people_with_features,
     perplexity_table,
 )
-from analysis.scores.metrics import FULL, METRICS, NEED_UNIGRAM, metric_in_words, with_metric
+from analysis.scores.metrics import FULL, METRICS, NEED_UNIGRAM, apply_metric, describe_metric
 from analysis.scores.scoring_inputs import find_materials
 from analysis.tables.accuracy_table import Table
 from analysis.tables.render import FORMATS as TABLE_FORMATS
@@ -115,18 +115,18 @@ def accuracy(
         )
     if figures and not out:
         raise click.UsageError("--figures needs a folder to write to: add --out.")
-    loaded = [with_metric(model_scores, metric) for model_scores in load_all_scores(scores)]
-    table = _items(items)
+    loaded = [apply_metric(model_scores, metric) for model_scores in load_all_scores(scores)]
+    table = _read_item_table(items)
     decided = decisions_with_features(loaded, table)
-    averaged = _groups(list(decided), groups)
+    averaged = _group_models(list(decided), groups)
     used = {model for models in averaged.values() for model in models}
     if people:
-        run = _judged(people, items)
+        run = _read_human_judgments(people, items)
         judge = SIMULATED if run.facts.simulated else PEOPLE
         decided[judge] = people_with_features(run, table)
         averaged = {judge: [judge], **averaged}
     origin = list(
-        _origin(
+        _describe_origin(
             [model_scores for model_scores in loaded if model_scores.facts.model in used], metric
         )
     )
@@ -136,36 +136,43 @@ def accuracy(
     ]
     drawn = tables[1:] if figures else []
     if sources:
-        found = {name: value for path in sources for name, value in _perplexities(path).items()}
-        tables.append(perplexity_table(decided, _known(found, decided, sources), origin))
+        perplexities = {
+            name: value for path in sources for name, value in _read_perplexities(path).items()
+        }
+        tables.append(
+            perplexity_table(decided, _keep_scored_models(perplexities, decided, sources), origin)
+        )
     # With many models, only the files describe each model.
     click.echo("\n".join(to_text(replace(table, origin=())) for table in tables))
     if out:
-        _write(out, tables, drawn)
+        _write_tables(out, tables, drawn)
 
 
-def _items(named: str) -> pd.DataFrame:
-    found = find_materials(named).items()
-    return pd.DataFrame([item_row(item) for item in found])
+def _read_item_table(source: str) -> pd.DataFrame:
+    loaded_items = find_materials(source).items()
+    return pd.DataFrame([item_row(item) for item in loaded_items])
 
 
-def _groups(models: Sequence[str], named: Sequence[str]) -> dict[str, list[str]]:
+def _group_models(models: Sequence[str], requested: Sequence[str]) -> dict[str, list[str]]:
     """Return the requested groups; by default each model alone, and a group of all models."""
-    if not named:
+    if not requested:
         alone = {model: [model] for model in models}
         return alone | {ALL_MODELS: list(models)} if len(models) > 1 else alone
-    patterns = {name: one.split(",") for name, _, one in (text.partition("=") for text in named)}
-    found = models_by_group(models, patterns)
-    if empty := [group for group, own in found.items() if not own]:
+    patterns = {
+        name: pattern_list.split(",")
+        for name, _, pattern_list in (text.partition("=") for text in requested)
+    }
+    models_in_group = models_by_group(models, patterns)
+    if empty := [group for group, members in models_in_group.items() if not members]:
         raise AnalysisError(
             f'no model\'s name fits the group "{empty[0]}"',
             expected="NAME=PATTERN,... with patterns such as lstm* that fit models' names",
             remedy=f"The models are {', '.join(models)}",
         )
-    return found
+    return models_in_group
 
 
-def _perplexities(path: Path) -> Mapping[str, float]:
+def _read_perplexities(path: Path) -> Mapping[str, float]:
     """Return validation perplexities by model, from a search table or a model's folder."""
     try:
         if (path / CONFIG).is_file():
@@ -183,22 +190,22 @@ def _perplexities(path: Path) -> Mapping[str, float]:
         ) from error
 
 
-def _known(
-    found: Mapping[str, float], decided: Mapping[str, object], sources: Sequence[Path]
+def _keep_scored_models(
+    perplexities: Mapping[str, float], decided: Mapping[str, object], sources: Sequence[Path]
 ) -> dict[str, float]:
-    known = {name: value for name, value in found.items() if name in decided}
-    if not known:
+    matching = {name: value for name, value in perplexities.items() if name in decided}
+    if not matching:
         raise AnalysisError(
-            f"the perplexities are of {', '.join(found) or 'no model'}, the scores of "
+            f"the perplexities are of {', '.join(perplexities) or 'no model'}, the scores of "
             f"{', '.join(decided)}",
             where=", ".join(map(str, sources)),
             expected="the same names of models in both",
         )
-    return known
+    return matching
 
 
-def _origin(scores: Sequence[Scores], metric: str) -> Iterator[str]:
-    yield f"Metric of the models: {metric_in_words(metric)}."
+def _describe_origin(scores: Sequence[Scores], metric: str) -> Iterator[str]:
+    yield f"Metric of the models: {describe_metric(metric)}."
     for model_scores in scores:
         facts = model_scores.facts
         yield (
@@ -208,7 +215,7 @@ def _origin(scores: Sequence[Scores], metric: str) -> Iterator[str]:
     yield f"Code: {code_version()}."
 
 
-def _judged(people: Path, items: str) -> ExportedRun:
+def _read_human_judgments(people: Path, items: str) -> ExportedRun:
     if people.is_dir():
         return load_run(people)
     # An installation may lack the readers of other programs' data.
@@ -217,7 +224,7 @@ def _judged(people: Path, items: str) -> ExportedRun:
     return read_judgments(people, Path(items) if is_materials(items) else None, None)
 
 
-def _write(out: Path, tables: Sequence[Table], drawn: Sequence[Table]) -> None:
+def _write_tables(out: Path, tables: Sequence[Table], drawn: Sequence[Table]) -> None:
     names = {f"{table.name}{suffix}" for table in tables for suffix in TABLE_FORMATS}
     # Remove figures of an earlier call that this call does not draw.
     names |= {f"{table.name}.{suffix}" for table in tables for suffix in FIGURE_FORMATS}
@@ -225,7 +232,7 @@ def _write(out: Path, tables: Sequence[Table], drawn: Sequence[Table]) -> None:
         for table in tables:
             save_table(table, folder)
         for table in drawn:
-            save_figure(by_feature_figure(table, (PEOPLE, SIMULATED)), folder, table.name)
+            save_figure(draw_accuracy_by_feature(table, (PEOPLE, SIMULATED)), folder, table.name)
     click.echo(f"Tables{' and figures' if drawn else ''}: {out}")
 
 
@@ -237,7 +244,7 @@ _ACCURACY, _WIDE = "accuracy (%)", (-3, 103)
 _LINES = ("-", "--", "-.", ":")
 
 
-def by_feature_figure(table: Table, people: Collection[str] = ()) -> Figure:
+def draw_accuracy_by_feature(table: Table, people: Collection[str] = ()) -> Figure:
     """Draw accuracies in per cent, one panel per condition, with deviations over models.
 
     Numeric values are on the horizontal axis, joined by lines; names are in rows.
@@ -257,28 +264,30 @@ def by_feature_figure(table: Table, people: Collection[str] = ()) -> Figure:
         figure = new_figure(width, height + 0.3)
         panels = figure.subplots(1, len(conditions), squeeze=False, sharey=True)[0]
         for axes, condition in zip(panels, conditions, strict=True):
-            (_along if ordered else _in_rows)(axes, labels, frame, condition)
-            _draw(axes, _placed(frame, labels), condition, people, ordered=ordered)
+            (_set_up_ordered_axis if ordered else _set_up_row_axis)(axes, labels, frame, condition)
+            _draw_groups(axes, _add_positions(frame, labels), condition, people, ordered=ordered)
             axes.set_title(condition, loc="left")
             bare(axes)
         if ordered:
             panels[0].set_ylabel(_ACCURACY)
         for axes in panels:
-            axes.set_xlabel(_plain(table.name.removeprefix("by_")) if ordered else _ACCURACY)
+            axes.set_xlabel(_format_name(table.name.removeprefix("by_")) if ordered else _ACCURACY)
         handles = panels[0].get_legend_handles_labels()
         figure.legend(*handles, loc="outside upper left", ncols=4, frameon=False)
     return figure
 
 
-def _plain(name: str) -> str:
+def _format_name(name: str) -> str:
     return " ".join(name.replace("_", " ").split())
 
 
-def _placed(frame: pd.DataFrame, labels: list[str]) -> pd.DataFrame:
-    return frame.assign(place=frame["label"].map({one: n for n, one in enumerate(labels)}))
+def _add_positions(frame: pd.DataFrame, labels: list[str]) -> pd.DataFrame:
+    return frame.assign(place=frame["label"].map({label: n for n, label in enumerate(labels)}))
 
 
-def _along(axes: Axes, labels: list[str], frame: pd.DataFrame, condition: str) -> None:
+def _set_up_ordered_axis(
+    axes: Axes, labels: list[str], frame: pd.DataFrame, condition: str
+) -> None:
     n_items = frame.groupby("label")[f"{condition}_n"].max()
     ticks = [
         f"{label}\nn = {n_items[label]:,.0f}" if n_items[label] > 0 else label for label in labels
@@ -289,15 +298,15 @@ def _along(axes: Axes, labels: list[str], frame: pd.DataFrame, condition: str) -
     axes.set_ylim(_WIDE)
 
 
-def _in_rows(axes: Axes, labels: list[str], _: pd.DataFrame, __: str) -> None:
-    axes.set_yticks(range(len(labels)), [_plain(label) for label in labels])
+def _set_up_row_axis(axes: Axes, labels: list[str], _: pd.DataFrame, __: str) -> None:
+    axes.set_yticks(range(len(labels)), [_format_name(label) for label in labels])
     axes.set_xlim(_WIDE)
     axes.set_ylim(len(labels) - 0.4, -0.6)
     axes.hlines(range(len(labels)), 0, 100, color=GUIDE, linewidth=0.5, zorder=0)
     axes.axvline(CHANCE, color=TEXT, linewidth=0.7, linestyle=(0, (3, 3)), zorder=1)
 
 
-def _draw(
+def _draw_groups(
     axes: Axes, frame: pd.DataFrame, condition: str, people: Collection[str], *, ordered: bool
 ) -> None:
     groups = [str(heading) for heading in dict.fromkeys(frame["group"])]

@@ -21,7 +21,7 @@ from analysis.findings.benchmark import (
     pair_results,
     suite_results,
 )
-from analysis.scores.metrics import FULL, METRICS, NEED_UNIGRAM, metric_in_words, with_metric
+from analysis.scores.metrics import FULL, METRICS, NEED_UNIGRAM, apply_metric, describe_metric
 from analysis.scores.scoring_inputs import find_materials
 from analysis.scores.suites import SuiteScores, score_suites
 from analysis.tables.accuracy_table import Table
@@ -79,13 +79,13 @@ def benchmark(
             expected="a file or folder of pairs, or of SyntaxGym suites",
         )
     files = materials_files(Path(materials))
-    asked = _Asked(
+    request = _BenchmarkRequest(
         models, metric, rendering, ScoringOptions(False, False, not plain, cast(Device, device))
     )
-    with _folder(out) as folder:
+    with _open_output_folder(out) as folder:
         suites = [is_suite(path) for path in files]
         if all(suites):
-            tables = _suites(files, asked, folder, keep=out is not None)
+            tables = _score_suites(files, request, folder, keep=out is not None)
         elif any(suites):
             raise AnalysisError(
                 "the folder holds both pairs and suites",
@@ -93,7 +93,7 @@ def benchmark(
                 expected="only pairs or only suites",
             )
         else:
-            tables = _pairs(materials, asked, folder, by, kept=out is not None)
+            tables = _score_pairs(materials, request, folder, by, is_kept=out is not None)
         click.echo("\n".join(["", *map(to_text, tables[:1])]))
         if out:
             for table in tables:
@@ -102,7 +102,7 @@ def benchmark(
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class _BenchmarkRequest:
     models: Sequence[str]
     metric: str
     rendering: str | None
@@ -110,7 +110,7 @@ class _Asked:
 
 
 @contextmanager
-def _folder(out: Path | None) -> Iterator[Path]:
+def _open_output_folder(out: Path | None) -> Iterator[Path]:
     if out is not None:
         out.mkdir(parents=True, exist_ok=True)
         yield out
@@ -119,61 +119,69 @@ def _folder(out: Path | None) -> Iterator[Path]:
             yield Path(temporary)
 
 
-def _pairs(
-    materials: str, asked: _Asked, folder: Path, by: str | None, *, kept: bool
+def _score_pairs(
+    materials: str, request: _BenchmarkRequest, folder: Path, by: str | None, *, is_kept: bool
 ) -> list[Table]:
-    found = find_materials(materials, asked.rendering)
-    for sentence in found.notes:
+    pair_materials = find_materials(materials, request.rendering)
+    for sentence in pair_materials.notes:
         click.echo(sentence)
-    paths = [folder / f"scores_{number}.parquet" for number in range(1, len(asked.models) + 1)]
-    for model, path in zip(asked.models, paths, strict=True):
-        score_to_file(model, found, path, asked.options, None, kept=kept)
-    scores = [with_metric(model_scores, asked.metric) for model_scores in load_all_scores(paths)]
-    items = pd.DataFrame([item_row(item) for item in found.items()])
+    paths = [folder / f"scores_{number}.parquet" for number in range(1, len(request.models) + 1)]
+    for model, path in zip(request.models, paths, strict=True):
+        score_to_file(model, pair_materials, path, request.options, None, is_kept=is_kept)
+    scores = [apply_metric(model_scores, request.metric) for model_scores in load_all_scores(paths)]
+    items = pd.DataFrame([item_row(item) for item in pair_materials.items()])
     usual = PHENOMENON if PHENOMENON in items else PARADIGM
     origin = [
         f"Model {facts.model}: trained on {facts.trained_on.rstrip('.')}; given {facts.given}."
         for facts in (model_scores.facts for model_scores in scores)
     ]
-    origin.append(f"Metric: {metric_in_words(asked.metric)}. Code: {code_version()}.")
-    what = "Pairs whose good sentence scores higher"
+    origin.append(f"Metric: {describe_metric(request.metric)}. Code: {code_version()}.")
+    measure = "Pairs whose good sentence scores higher"
     return [
-        benchmark_table(pair_results(scores, items, column), column, what, origin)
+        benchmark_table(pair_results(scores, items, column), column, measure, origin)
         for column in dict.fromkeys((by or usual, PARADIGM))
     ]
 
 
-def _suites(files: Sequence[Path], asked: _Asked, folder: Path, *, keep: bool) -> list[Table]:
-    found: dict[str, SuiteScores] = {}
+def _score_suites(
+    files: Sequence[Path], request: _BenchmarkRequest, folder: Path, *, keep: bool
+) -> list[Table]:
+    suite_scores: dict[str, SuiteScores] = {}
     origin = []
-    for model in asked.models:
-        scorer = scorer_of(model, Loading(packed=asked.options.packed, device=asked.options.device))
-        found[scorer.name] = score_suites(scorer, files, _reading(scorer))
+    for model in request.models:
+        scorer = scorer_of(
+            model, Loading(packed=request.options.packed, device=request.options.device)
+        )
+        suite_scores[scorer.name] = score_suites(scorer, files, _choose_reading(scorer))
         origin.append(f"Model {scorer.name}: trained on {scorer.trained_on.rstrip('.')}.")
         if keep:
-            _write(folder, scorer.name, found[scorer.name])
+            _write_suite_scores(folder, scorer.name, suite_scores[scorer.name])
     origin.append(f"Code: {code_version()}.")
-    what = "Items of which all predictions hold"
-    held = {model: one.predictions for model, one in found.items()}
+    measure = "Items of which all predictions hold"
+    predictions = {model: model_scores.predictions for model, model_scores in suite_scores.items()}
     notes = [
         "Surprisals in bits; a region's tokens are those that begin in it; no correction.",
-        *(f"{model}: {_by_prediction(rows)}." for model, rows in held.items() if len(files) == 1),
+        *(
+            f"{model}: {_describe_predictions(rows)}."
+            for model, rows in predictions.items()
+            if len(files) == 1
+        ),
     ]
-    return [benchmark_table(suite_results(held), _SUITE, what, origin, notes)]
+    return [benchmark_table(suite_results(predictions), _SUITE, measure, origin, notes)]
 
 
-def _reading(scorer: Scorer) -> Callable[[str], str]:
+def _choose_reading(scorer: Scorer) -> Callable[[str], str]:
     if isinstance(scorer, HasSubwords):
         return as_written
     return split_tokens if getattr(scorer, "cased", False) else split_lower_case_tokens
 
 
-def _by_prediction(rows: pd.DataFrame) -> str:
+def _describe_predictions(rows: pd.DataFrame) -> str:
     shares = rows.groupby("formula", sort=False)["holds"].mean()
     return "; ".join(f"{formula} holds of {100 * share:.1f}%" for formula, share in shares.items())
 
 
-def _write(folder: Path, model: str, scores: SuiteScores) -> None:
+def _write_suite_scores(folder: Path, model: str, scores: SuiteScores) -> None:
     name = re.sub(r"[^\w.-]", "_", model)
     for kind, frame in (("regions", scores.regions), ("predictions", scores.predictions)):
         with atomic_write(folder / f"{kind}_{name}.csv") as temporary:

@@ -9,7 +9,7 @@ from types import MappingProxyType
 import click
 import pyarrow.parquet as pq
 
-from analysis.data.load import ScoreFacts, score_facts
+from analysis.data.load import ScoreFacts, read_score_facts
 from analysis.errors import AnalysisError
 from analysis.scores.scoring_inputs import find_materials
 from experiment.records import Item, Variant
@@ -50,31 +50,36 @@ def export_scores(
         atomic_write(out) as temporary,
         temporary.open("w", encoding="utf-8", newline="") as file,
     ):
-        written = 0
+        n_lines = 0
         for line in FORMS[form](rows, facts, items):
             file.write(line)
-            written += 1
+            n_lines += 1
     # The first line of a table contains the headers.
-    return written - (form != "lm_eval")
+    return n_lines - (form != "lm_eval")
 
 
-def _plain(rows: list[Row], facts: ScoreFacts, items: Mapping[str, Item]) -> Iterator[str]:
-    yield _line(_PLAIN)
+def _plain_lines(rows: list[Row], facts: ScoreFacts, items: Mapping[str, Item]) -> Iterator[str]:
+    yield _format_csv_line(_PLAIN)
     for row in rows:
-        own = {"model": facts.model, "text": _text(items[str(row["item_id"])], row)}
-        tokens = " ".join(f"{nats:.9g}" for nats in _numbers(row["token_logprobs_nats"]))
-        filled = {**row, **own, "token_logprobs_nats": tokens}
-        yield _line([filled[name] for name in _PLAIN])
+        added_columns = {
+            "model": facts.model,
+            "text": _text_of_version(items[str(row["item_id"])], row),
+        }
+        tokens = " ".join(f"{nats:.9g}" for nats in _as_floats(row["token_logprobs_nats"]))
+        filled = {**row, **added_columns, "token_logprobs_nats": tokens}
+        yield _format_csv_line([filled[name] for name in _PLAIN])
 
 
-def _minicons(rows: list[Row], _facts: ScoreFacts, items: Mapping[str, Item]) -> Iterator[str]:
-    yield _line(_MINICONS)
+def _minicons_lines(
+    rows: list[Row], _facts: ScoreFacts, items: Mapping[str, Item]
+) -> Iterator[str]:
+    yield _format_csv_line(_MINICONS)
     for number, row in enumerate(rows, start=1):
-        text = _text(items[str(row["item_id"])], row)
-        yield _line([number, text, row["n_tokens"], row["logprob_nats"]])
+        text = _text_of_version(items[str(row["item_id"])], row)
+        yield _format_csv_line([number, text, row["n_tokens"], row["logprob_nats"]])
 
 
-def _samples(rows: list[Row], _facts: ScoreFacts, items: Mapping[str, Item]) -> Iterator[str]:
+def _sample_lines(rows: list[Row], _facts: ScoreFacts, items: Mapping[str, Item]) -> Iterator[str]:
     scores = {(str(row["item_id"]), str(row["variant"])): row["logprob_nats"] for row in rows}
     for number, item_id in enumerate(dict.fromkeys(str(row["item_id"]) for row in rows)):
         item = items[item_id]
@@ -99,27 +104,27 @@ def _samples(rows: list[Row], _facts: ScoreFacts, items: Mapping[str, Item]) -> 
         yield json.dumps(sample, ensure_ascii=False) + "\n"
 
 
-def _numbers(values: object) -> list[float]:
+def _as_floats(values: object) -> list[float]:
     return [float(value) for value in values] if isinstance(values, list) else []
 
 
-def _text(item: Item, row: Row) -> str:
+def _text_of_version(item: Item, row: Row) -> str:
     texts = {Variant.GOOD: item.good, Variant.BAD: item.bad, Variant.DISTRACTOR: item.distractor}
     return item.after_context(texts[Variant(str(row["variant"]))])
 
 
-class _Echo:
+class _ReturningWriter:
     def write(self, text: str) -> str:
         return text
 
 
-def _line(values: object) -> str:
-    written: str = csv.writer(_Echo(), lineterminator="\n").writerow(values)  # type: ignore[arg-type]
-    return written
+def _format_csv_line(values: object) -> str:
+    line: str = csv.writer(_ReturningWriter(), lineterminator="\n").writerow(values)  # type: ignore[arg-type]
+    return line
 
 
 FORMS: Mapping[str, Callable[[list[Row], ScoreFacts, Mapping[str, Item]], Iterator[str]]] = (
-    MappingProxyType({"plain": _plain, "minicons": _minicons, "lm_eval": _samples})
+    MappingProxyType({"plain": _plain_lines, "minicons": _minicons_lines, "lm_eval": _sample_lines})
 )
 
 
@@ -143,9 +148,9 @@ def export(scores: Path, items: str, out: Path, form: str) -> None:
 
     SCORES is a score file. STUDY_OR_ITEMS holds the texts, which a score file does not.
     """
-    facts = score_facts(scores)
-    known = {item.item_id: item for item in find_materials(items).items()}
-    number = export_scores(scores, facts, known, form, out)
+    facts = read_score_facts(scores)
+    items_by_id = {item.item_id: item for item in find_materials(items).items()}
+    number = export_scores(scores, facts, items_by_id, form, out)
     click.echo(f"{out}: {number:,} rows of {facts.model}")
 
 
@@ -155,10 +160,10 @@ def schema() -> None:
 
     It says what a row and what the metadata holds.
     """
-    click.echo(json.dumps(score_schema(), indent=2))
+    click.echo(json.dumps(make_score_schema(), indent=2))
 
 
-def score_schema() -> dict[str, object]:
+def make_score_schema() -> dict[str, object]:
     """Return the schema published as docs/score_schema.json."""
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",

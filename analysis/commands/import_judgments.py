@@ -8,17 +8,21 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from analysis.data.categorical import codes_in, take
+from analysis.data.categorical import find_codes, take_values
 from analysis.data.load import ExportedRun, ScoreFacts
 from analysis.errors import AnalysisError
 from analysis.readers.colorless_green import UNIGRAM, Published, read_colorless_green
 from analysis.readers.guess import guess_mapping
-from analysis.readers.import_manifest import refuse_replacing, write_record
-from analysis.readers.import_manifest import undo as undo_import
-from analysis.readers.judgments import Imported, interpreted, lacking_items, read_known_items
+from analysis.readers.import_manifest import refuse_replacing, remove_import, write_import_record
+from analysis.readers.judgments import (
+    Imported,
+    interpret_source,
+    missing_items_error,
+    read_known_items,
+)
 from analysis.readers.mapping import Meaning, read_mapping
-from analysis.readers.plausibility import check_accuracy, check_keys
-from analysis.readers.single_answers import RATING, SAID_YES, answer_of
+from analysis.readers.plausibility import check_accuracy, check_key_assignment
+from analysis.readers.single_answers import RATING, SAID_YES, answer_column
 from analysis.readers.sources import Source, read_source
 from analysis.tables.provenance import counted
 from experiment.materials.read import item_row, materials_hash
@@ -71,39 +75,39 @@ def judgments(
     A published table of Gulordava et al. (2018) also gives its items and each model's scores.
     """
     source = read_source(file)
-    own, earlier = refuse_replacing(out, replace=replace, using=mapping)
+    replaceable, earlier = refuse_replacing(out, replace=replace, using=mapping)
     if earlier:
         click.echo(earlier)
     if source.is_colorless_green:
-        _write_published(source, read_colorless_green(source.table, file), out, own)
+        _write_published_table(source, read_colorless_green(source.table, file), out, replaceable)
         return
-    meaning, found = _understood(source, items, mapping)
-    run = found.run
-    click.echo(preview(source, meaning, found))
+    meaning, imported = _interpret_with_mapping(source, items, mapping)
+    run = imported.run
+    click.echo(preview_import(source, meaning, imported))
     if not accept_low_accuracy:
         check_accuracy(run)
-        check_keys(run)
+        check_key_assignment(run)
     if not (yes or mapping):
         click.confirm("Write these judgments?", abort=True)
-    with atomic_folder(out, own) as folder:
+    with atomic_folder(out, replaceable) as folder:
         # Do not overwrite a hand-written mapping, since its comments would be lost.
-        written = mapping.read_bytes() if mapping else meaning.to_toml().encode()
-        (folder / MAPPING).write_bytes(written)
-        judgments_table(run).to_csv(folder / JUDGMENTS, index=False, lineterminator="\n")
-        write_record(folder, file, {"format": source.format, **found.account.as_json()})
-    _say(out, len(run.responses))
+        mapping_text = mapping.read_bytes() if mapping else meaning.to_toml().encode()
+        (folder / MAPPING).write_bytes(mapping_text)
+        make_judgments_table(run).to_csv(folder / JUDGMENTS, index=False, lineterminator="\n")
+        write_import_record(folder, file, {"format": source.format, **imported.account.as_json()})
+    _report_files(out, len(run.responses))
 
 
-def _understood(
+def _interpret_with_mapping(
     source: Source, items: Path | None, mapping: Path | None
 ) -> tuple[Meaning, Imported]:
     if items is None:
-        raise lacking_items(source.path)
-    known = read_known_items(items)
+        raise missing_items_error(source.path)
+    known_items = read_known_items(items)
     if mapping is not None:
         meaning = read_mapping(mapping)
     else:
-        guess = guess_mapping(source, known)
+        guess = guess_mapping(source, known_items)
         if guess.lacking:
             raise AnalysisError(
                 f"the file, read as {source.format}, lacks {' and '.join(guess.lacking)}",
@@ -113,23 +117,27 @@ def _understood(
                 f"{', '.join(source.table.columns)}",
             )
         meaning = guess.mapping
-    return meaning, interpreted(source, meaning, known)
+    return meaning, interpret_source(source, meaning, known_items)
 
 
-def _say(out: Path, n_judgments: int) -> None:
+def _report_files(out: Path, n_judgments: int) -> None:
     files = sorted(path.name for path in out.iterdir())
-    more = f" and {len(files) - _SHOWN} more" if len(files) > _SHOWN else ""
-    click.echo(f"{out}: {n_judgments:,} judgments; {', '.join(files[:_SHOWN])}{more}")
+    remainder = f" and {len(files) - _SHOWN} more" if len(files) > _SHOWN else ""
+    click.echo(f"{out}: {n_judgments:,} judgments; {', '.join(files[:_SHOWN])}{remainder}")
 
 
-def _write_published(source: Source, published: Published, out: Path, own: set[str]) -> None:
-    with atomic_folder(out, own) as folder:
+def _write_published_table(
+    source: Source, published: Published, out: Path, replaceable: set[str]
+) -> None:
+    with atomic_folder(out, replaceable) as folder:
         write_published_scores(published, folder)
         # A table with model scores only has no judgments.
         if len(published.long):
             published.long.to_csv(folder / JUDGMENTS, index=False, lineterminator="\n")
-        write_record(folder, source.path, {"format": source.format, "rows": len(source.table)})
-    _say(out, len(published.long))
+        write_import_record(
+            folder, source.path, {"format": source.format, "rows": len(source.table)}
+        )
+    _report_files(out, len(published.long))
 
 
 def write_published_scores(published: Published, folder: Path) -> None:
@@ -152,14 +160,16 @@ def write_published_scores(published: Published, folder: Path) -> None:
             materials_hash=materials_hash(items),
             code_version=code_version(),
         )
-        found = zip(logprobs["item"], logprobs["variant"], logprobs[model], strict=True)
-        rows = (_score(of_item[item], variant, logprob) for item, variant, logprob in found)
+        form_scores = zip(logprobs["item"], logprobs["variant"], logprobs[model], strict=True)
+        rows = (
+            _score_row(of_item[item], variant, logprob) for item, variant, logprob in form_scores
+        )
         name = re.sub(r"[^\w.-]", "_", model)
         path = folder / SCORE_FILE.format(name)
         write_table(SCORES, rows, path, facts.model_dump())
 
 
-def _score(item: Item, variant: str, logprob_nats: float) -> dict[str, object]:
+def _score_row(item: Item, variant: str, logprob_nats: float) -> dict[str, object]:
     """Return a score row for a form whose only scored part is the form itself."""
     return {
         "item_id": item.item_id,
@@ -181,28 +191,30 @@ _TRIALS_SHOWN = 5
 _WIDEST, _TWO = 28, 2
 
 
-def judgments_table(run: ExportedRun) -> pd.DataFrame:
+def make_judgments_table(run: ExportedRun) -> pd.DataFrame:
     """Return a run's judgments in the long form, for writing and re-reading."""
     rows = run.responses
-    codes = codes_in(rows["item_id"], pd.Index(run.items["item_id"]))
-    contrast = take(run.items["contrast"], codes)
-    first = run.trials["good_side"].to_numpy() == Side.FIRST.value
+    codes = find_codes(rows["item_id"], pd.Index(run.items["item_id"]))
+    contrast = take_values(run.items["contrast"], codes)
+    good_first = run.trials["good_side"].to_numpy() == Side.FIRST.value
     person = rows["participant"]
     columns = {
         "participant": person,
         "item": rows["item_id"],
-        "option_first": _good_or(contrast, first),
-        "chosen": _good_or(contrast, rows["chose_good"].fillna(value=False).to_numpy(dtype=bool)),
+        "option_first": _versions_from_good(contrast, good_first),
+        "chosen": _versions_from_good(
+            contrast, rows["chose_good"].fillna(value=False).to_numpy(dtype=bool)
+        ),
         "rt_ms": rows["rt_ms"].round(3),
         "list": person.map(run.participants.set_index("participant")["list"]),
         "kept": person.map(run.verdicts.set_index("participant")["kept"]),
     }
-    if answer := answer_of(rows):
+    if answer := answer_column(rows):
         for name in ("option_first", "chosen"):
             del columns[name]
         columns |= {"version": rows["version"], answer: rows[answer]}
     table = pd.DataFrame(columns)
-    if not answer and not (~first).any():
+    if not answer and not (~good_first).any():
         # Judgments without sides are read as if all expected versions came first.
         table = table.drop(columns="option_first")
     if table["list"].nunique() < _TWO:
@@ -211,30 +223,30 @@ def judgments_table(run: ExportedRun) -> pd.DataFrame:
     return table.dropna(axis=1, how="all")
 
 
-def _good_or(other: pd.Categorical, good: NDArray[np.bool_]) -> pd.Categorical:
+def _versions_from_good(alternative: pd.Categorical, good: NDArray[np.bool_]) -> pd.Categorical:
     """Return the good version where True, else the alternative."""
-    versions = pd.Index([Variant.GOOD.value, *other.categories])
-    return pd.Categorical.from_codes(np.where(good, 0, other.codes + 1), versions)
+    versions = pd.Index([Variant.GOOD.value, *alternative.categories])
+    return pd.Categorical.from_codes(np.where(good, 0, alternative.codes + 1), versions)
 
 
-def _said(run: ExportedRun) -> str:
+def _summarise_answers(run: ExportedRun) -> str:
     """Return a summary of the answers, in words."""
     rows = run.responses
-    if answer_of(rows) == RATING:
+    if answer_column(rows) == RATING:
         counts = rows[RATING].value_counts().sort_index()
-        listed = ", ".join(f"{point}: {n:,}" for point, n in counts.items())
-        return f"ratings {listed}; mean {rows[RATING].mean():.2f}"
-    if answer_of(rows):
+        rating_counts = ", ".join(f"{point}: {n:,}" for point, n in counts.items())
+        return f"ratings {rating_counts}; mean {rows[RATING].mean():.2f}"
+    if answer_column(rows):
         return f"yes was said to {rows[SAID_YES].mean():.1%}"
     return f"the expected version was chosen in {rows['chose_good'].mean():.1%}"
 
 
-def preview(source: Source, mapping: Meaning, found: Imported) -> str:
+def preview_import(source: Source, mapping: Meaning, imported: Imported) -> str:
     """Return the format, the mapping, the first judgments and the accounting, as text."""
-    run = found.run
-    table = judgments_table(run)
+    run = imported.run
+    table = make_judgments_table(run)
     people = int(run.responses["participant"].nunique())
-    shown = table.head(_TRIALS_SHOWN).map(lambda value: str(value)[:_WIDEST])
+    first_rows = table.head(_TRIALS_SHOWN).map(lambda value: str(value)[:_WIDEST])
     lines = [
         f"{source.path}: read as {source.format}, {counted(len(source.table), 'row')}.",
         "",
@@ -242,17 +254,17 @@ def preview(source: Source, mapping: Meaning, found: Imported) -> str:
         *(f"  {line}" if line else "" for line in mapping.to_toml().splitlines()),
         "",
         "The first judgments:",
-        *(f"  {line}" for line in shown.to_string(index=False).splitlines()),
+        *(f"  {line}" for line in first_rows.to_string(index=False).splitlines()),
         "",
         f"{counted(len(table), 'judgment')} of "
         f"{counted(people, 'participant') if people else 'unknown participants'} on "
         f"{counted(run.responses['item_id'].nunique(), 'item')} of {len(run.items):,}; "
-        f"{_said(run)}.",
+        f"{_summarise_answers(run)}.",
     ]
     times = run.responses["rt_ms"].dropna()
     if len(times):
         lines.append(f"Median reaction time: {times.median():,.0f} ms.")
-    lines += ["", "Reconciliation:", *(f"  {line}" for line in found.account.lines())]
+    lines += ["", "Reconciliation:", *(f"  {line}" for line in imported.account.lines())]
     return "\n".join(lines)
 
 
@@ -263,4 +275,4 @@ def undo(folder: Path) -> None:
 
     It stops if one of the files was changed after the import.
     """
-    click.echo(f"{folder}: removed {', '.join(undo_import(folder))}")
+    click.echo(f"{folder}: removed {', '.join(remove_import(folder))}")

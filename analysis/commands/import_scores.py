@@ -16,7 +16,7 @@ from analysis.commands.import_judgments import (
 from analysis.data.load import ScoreFacts
 from analysis.errors import AnalysisError
 from analysis.readers.colorless_green import read_colorless_green
-from analysis.readers.import_manifest import refuse_replacing, write_record
+from analysis.readers.import_manifest import refuse_replacing, write_import_record
 from analysis.readers.lm_eval_samples import is_samples, read_samples
 from analysis.readers.matched_scores import Matched, match_scores, texts_of, write_scores
 from analysis.readers.score_tables import UNITS, Scored, read_score_table, read_scores
@@ -38,7 +38,7 @@ _PUBLISHED = "as published"
 
 
 @dataclass(frozen=True, slots=True)
-class _Read:
+class _ScoreSource:
     """A file of scores with its items, and the facts about them that score files store."""
 
     scored: Sequence[Scored]
@@ -78,7 +78,7 @@ def scores(
     model: str | None,
     trained_on: str,
     unit: str,
-    named: tuple[str, ...],
+    column_pairs: tuple[str, ...],
     replace: bool,
 ) -> None:
     """Read models' scores from FILE.
@@ -87,66 +87,74 @@ def scores(
     tokens, any table with a score for each text or each version, or a published table of Gulordava
     et al. (2018). A score file is written for each model.
     """
-    own, earlier = refuse_replacing(out, replace=replace)
+    replaceable, earlier = refuse_replacing(out, replace=replace)
     if earlier:
         click.echo(earlier)
     if is_gulordava(file):
         published = read_colorless_green(read_source(file).table, file)
-        with atomic_folder(out, own) as folder:
+        with atomic_folder(out, replaceable) as folder:
             write_published_scores(published, folder)
-            write_record(folder, file, {"format": "Gulordava et al. (2018)"})
-        _say(out)
+            write_import_record(folder, file, {"format": "Gulordava et al. (2018)"})
+        _report_files(out)
         return
-    found = _read(file, items, unit, dict(_column(pair) for pair in named))
-    for sentence in found.notes:
+    score_source = _read_score_source(
+        file, items, unit, dict(_parse_column_pair(pair) for pair in column_pairs)
+    )
+    for sentence in score_source.notes:
         click.echo(sentence)
-    name = model or found.model or file.stem
-    matched = match_scores(found.scored, found.items, name, file)
-    with atomic_folder(out, own) as folder:
-        if found.own_items:
-            schema, rows = item_table(found.items)
+    name = model or score_source.model or file.stem
+    matched = match_scores(score_source.scored, score_source.items, name, file)
+    with atomic_folder(out, replaceable) as folder:
+        if score_source.own_items:
+            schema, rows = item_table(score_source.items)
             write_table(schema, rows, folder / ITEM_TABLE)
-        for one in matched:
-            _write(one, found, trained_on, folder)
-        write_record(folder, file, _account(found, matched))
-    _say(out)
+        for model_scores in matched:
+            _write_model_scores(model_scores, score_source, trained_on, folder)
+        write_import_record(folder, file, _account_for_scores(score_source, matched))
+    _report_files(out)
 
 
-def _account(found: _Read, matched: Sequence[Matched]) -> dict[str, object]:
+def _account_for_scores(
+    score_source: _ScoreSource, matched: Sequence[Matched]
+) -> dict[str, object]:
     """Return what happened to the file's scores, as stored next to them."""
-    versions = sum(len(texts_of(item)) for item in found.items)
+    versions = sum(len(texts_of(item)) for item in score_source.items)
     return {
         "format": "scores",
-        "rows": len(found.scored),
-        "items": len(found.items),
-        "notes": list(found.notes),
+        "rows": len(score_source.scored),
+        "items": len(score_source.items),
+        "notes": list(score_source.notes),
         "models": {
-            one.model: {
-                "versions_scored": len(one.scores),
-                "versions_without_score": versions - len(one.scores),
-                "left_out": list(one.notes),
+            model_scores.model: {
+                "versions_scored": len(model_scores.scores),
+                "versions_without_score": versions - len(model_scores.scores),
+                "left_out": list(model_scores.notes),
             }
-            for one in matched
+            for model_scores in matched
         },
     }
 
 
-def _column(pair: str) -> tuple[str, str]:
-    ours, sign, header = pair.partition("=")
+def _parse_column_pair(pair: str) -> tuple[str, str]:
+    column, sign, header = pair.partition("=")
     if not sign:
         raise AnalysisError(
             f'"{pair}" does not name a column and a header', expected="--column logprob=HEADER"
         )
-    return ours, header
+    return column, header
 
 
-def _read(file: Path, named_items: str | None, unit: str, named: dict[str, str]) -> _Read:
-    given = find_materials(named_items) if named_items else None
+def _read_score_source(
+    file: Path, named_items: str | None, unit: str, headers: dict[str, str]
+) -> _ScoreSource:
+    materials = find_materials(named_items) if named_items else None
     if is_samples(file):
-        return _read_samples(file, given)
-    scored, notes = read_score_table(read_scores(file), unit, named)
-    if given is not None:
-        return _Read(scored, list(given.items()), notes, _about(given), own_items=False)
+        return _read_samples(file, materials)
+    scored, notes = read_score_table(read_scores(file), unit, headers)
+    if materials is not None:
+        return _ScoreSource(
+            scored, list(materials.items()), notes, _describe_materials(materials), own_items=False
+        )
     try:
         items = list(open_materials(file).items())
     except ParallaxError as error:
@@ -155,42 +163,55 @@ def _read(file: Path, named_items: str | None, unit: str, named: dict[str, str])
             where=str(file),
             remedy="Name the study or the file of items with --items",
         ) from error
-    return _Read(scored, items, notes, {"materials_hash": materials_hash(items)}, own_items=True)
+    return _ScoreSource(
+        scored, items, notes, {"materials_hash": materials_hash(items)}, own_items=True
+    )
 
 
-def _read_samples(file: Path, given: Materials | None) -> _Read:
+def _read_samples(file: Path, materials: Materials | None) -> _ScoreSource:
     samples = read_samples(file)
     notes = ["Read as samples of lm-evaluation-harness."]
     shared = {"model": samples.model, "rendering": AFTER_SPACE if samples.after_space else ""}
-    if given is None:
+    if materials is None:
         about = {"materials_hash": materials_hash(samples.items)}
-        return _Read(samples.scored, samples.items, notes, about, own_items=True, **shared)
+        return _ScoreSource(samples.scored, samples.items, notes, about, own_items=True, **shared)
     # The items are identified only by their texts.
-    scored = [replace(one, item_id="", variant="") for one in samples.scored]
-    return _Read(scored, list(given.items()), notes, _about(given), own_items=False, **shared)
+    scored = [replace(score, item_id="", variant="") for score in samples.scored]
+    return _ScoreSource(
+        scored,
+        list(materials.items()),
+        notes,
+        _describe_materials(materials),
+        own_items=False,
+        **shared,
+    )
 
 
-def _about(given: Materials) -> dict[str, str]:
+def _describe_materials(materials: Materials) -> dict[str, str]:
     return {
-        "study": given.study, "study_version": given.version, "materials_hash": given.hash,
-    }  # fmt: skip
+        "study": materials.study,
+        "study_version": materials.version,
+        "materials_hash": materials.hash,
+    }
 
 
-def _write(matched: Matched, found: _Read, trained_on: str, folder: Path) -> None:
+def _write_model_scores(
+    matched: Matched, score_source: _ScoreSource, trained_on: str, folder: Path
+) -> None:
     for sentence in matched.notes:
         click.echo(f"{matched.model}: {sentence}")
     facts = ScoreFacts(
         model=matched.model,
         trained_on=trained_on,
         model_hash="",
-        rendering=found.rendering or matched.rendering or _PUBLISHED,
+        rendering=score_source.rendering or matched.rendering or _PUBLISHED,
         code_version=code_version(),
-        **{"study": "", "study_version": "", **found.about},
+        **{"study": "", "study_version": "", **score_source.about},
     )
     name = SCORE_FILE.format(re.sub(r"[^\w.-]", "_", matched.model))
-    write_scores(matched, found.items, facts, folder / name)
+    write_scores(matched, score_source.items, facts, folder / name)
 
 
-def _say(out: Path) -> None:
+def _report_files(out: Path) -> None:
     files = sorted(path.name for path in out.iterdir())
     click.echo(f"{out}: {', '.join(files)}")

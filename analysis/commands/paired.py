@@ -9,7 +9,7 @@ import click
 import pandas as pd
 from markdown_it import MarkdownIt
 
-from analysis.data.categorical import decode
+from analysis.data.categorical import decode_texts
 from analysis.data.join import decisions
 from analysis.data.load import load_scores
 from analysis.errors import AnalysisError
@@ -22,7 +22,7 @@ from experiment.version import code_version
 
 PAGE, NUMBERS = "paired.html", "paired.json"
 _SUFFIXES = (".csv", ".md", ".tex", ".txt")
-_OWN = {PAGE, NUMBERS} | {
+_OUTPUT_FILES = {PAGE, NUMBERS} | {
     name + suffix for name in ("paired", "paired_by_paradigm") for suffix in _SUFFIXES
 }
 _HTML = """<!doctype html>
@@ -61,34 +61,37 @@ def paired_command(logs: tuple[str, ...], out: Path, metric: str, by: str, margi
     MODEL=LOG is a model's name and its log of items: a score file, or what lm_eval --log_samples
     writes, a file or the folder of one evaluation. No people are needed.
     """
-    named = dict(_named(log) for log in logs)
-    if len(named) < 2:
+    log_paths = dict(_parse_log_argument(log) for log in logs)
+    if len(log_paths) < 2:
         raise AnalysisError(
-            f"{len(named)} model is named", expected="at least two, each with a name of its own"
+            f"{len(log_paths)} model is named", expected="at least two, each with a name of its own"
         )
     # An installation may lack the readers of other programs' data.
-    from analysis.commands.paired import read_item_log, same_items
+    from analysis.commands.paired import read_item_log, require_same_items
 
-    read = {name: read_item_log(path, metric, by) for name, path in named.items()}
-    same_items(read)
-    found = compare_model_pairs(read, margin)
+    logs_by_model = {name: read_item_log(path, metric, by) for name, path in log_paths.items()}
+    require_same_items(logs_by_model)
+    pair_results = compare_model_pairs(logs_by_model, margin)
     origin = [
-        *(f"{name}: {path}, {len(read[name]):,} items." for name, path in named.items()),
+        *(
+            f"{name}: {path}, {len(logs_by_model[name]):,} items."
+            for name, path in log_paths.items()
+        ),
         f"Code: {code_version()}.",
     ]
-    tables = paired_tables(found, margin, origin)
-    with atomic_folder(out, _OWN) as folder:
+    tables = paired_tables(pair_results, margin, origin)
+    with atomic_folder(out, _OUTPUT_FILES) as folder:
         for table in tables:
             save_table(table, folder)
-        (folder / PAGE).write_text(_page(tables), "utf-8", newline="\n")
-        rows = json.loads(found.to_json(orient="records", double_precision=10))
+        (folder / PAGE).write_text(_render_page(tables), "utf-8", newline="\n")
+        rows = json.loads(pair_results.to_json(orient="records", double_precision=10))
         text = json.dumps({"margin": margin, "origin": origin, "pairs": rows}, indent=1)
         (folder / NUMBERS).write_text(text + "\n", "utf-8", newline="\n")
     click.echo(to_text(tables[0]))
     click.echo(out / PAGE)
 
 
-def _named(text: str) -> tuple[str, Path]:
+def _parse_log_argument(text: str) -> tuple[str, Path]:
     name, sign, path = text.partition("=")
     if not (name and sign and path):
         raise AnalysisError(
@@ -97,7 +100,7 @@ def _named(text: str) -> tuple[str, Path]:
     return name, Path(path)
 
 
-def _page(tables: tuple[Table, ...]) -> str:
+def _render_page(tables: tuple[Table, ...]) -> str:
     markdown = MarkdownIt("commonmark", {"html": False}).enable("table")
     return _HTML.format(body="\n".join(markdown.render(to_markdown(table)) for table in tables))
 
@@ -123,7 +126,7 @@ def read_item_log(path: Path, metric: str = "", by: str = "") -> pd.DataFrame:
         AnalysisError: The log does not exist, or has no correctness.
     """
     if path.suffix == ".parquet":
-        return _of_scores(path)
+        return _read_score_file(path)
     files = sorted(path.rglob("samples_*.jsonl")) if path.is_dir() else [path]
     if not files or not all(file.is_file() for file in files):
         raise AnalysisError(
@@ -131,7 +134,7 @@ def read_item_log(path: Path, metric: str = "", by: str = "") -> pd.DataFrame:
             where=str(path),
             expected="a score file (.parquet), or samples_*.jsonl as lm_eval --log_samples writes",
         )
-    frame = pd.DataFrame([row for file in files for row in _samples(file, metric, by)])
+    frame = pd.DataFrame([row for file in files for row in _read_sample_log(file, metric, by)])
     if doubled := int(frame["item_id"].duplicated().sum()):
         raise AnalysisError(
             f"{doubled} items are there twice",
@@ -142,28 +145,30 @@ def read_item_log(path: Path, metric: str = "", by: str = "") -> pd.DataFrame:
     return frame
 
 
-def _of_scores(path: Path) -> pd.DataFrame:
-    found = decode(decisions(load_scores(path))[["item_id", "construction", "correct"]])
-    return found.rename(columns={"construction": PARADIGM}).assign(text="")
+def _read_score_file(path: Path) -> pd.DataFrame:
+    correct_items = decode_texts(
+        decisions(load_scores(path))[["item_id", "construction", "correct"]]
+    )
+    return correct_items.rename(columns={"construction": PARADIGM}).assign(text="")
 
 
-def _samples(path: Path, metric: str, by: str) -> list[dict[str, object]]:
+def _read_sample_log(path: Path, metric: str, by: str) -> list[dict[str, object]]:
     task = path.stem.removeprefix("samples_").split("_20")[0]
-    seen: dict[str, dict[str, object]] = {}
+    rows: dict[str, dict[str, object]] = {}
     for place, sample in json_lines(read_text(path)[0], path):
-        number = str(sample.get("doc_id", len(seen)))
+        number = str(sample.get("doc_id", len(rows)))
         # If several filters answered an item, the first one counts.
-        if number not in seen:
-            seen[number] = {
+        if number not in rows:
+            rows[number] = {
                 "item_id": f"{task}/{number}",
                 "text": str(sample.get("doc_hash", "")),
-                PARADIGM: _paradigm(sample, by, task, place),
-                "correct": _correct(sample, metric, place),
+                PARADIGM: _paradigm_of_sample(sample, by, task, place),
+                "correct": _is_sample_correct(sample, metric, place),
             }
-    return list(seen.values())
+    return list(rows.values())
 
 
-def _paradigm(sample: Mapping[str, Any], by: str, task: str, place: str) -> str:
+def _paradigm_of_sample(sample: Mapping[str, Any], by: str, task: str, place: str) -> str:
     if not by:
         return task
     document = sample.get("doc")
@@ -176,7 +181,7 @@ def _paradigm(sample: Mapping[str, Any], by: str, task: str, place: str) -> str:
     return str(document[by])
 
 
-def _correct(sample: Mapping[str, Any], metric: str, place: str) -> bool:
+def _is_sample_correct(sample: Mapping[str, Any], metric: str, place: str) -> bool:
     names: Sequence[str] = (metric,) if metric else METRICS
     name = next((model_name for model_name in names if model_name in sample), "")
     value = sample.get(name)
@@ -191,22 +196,23 @@ def _correct(sample: Mapping[str, Any], metric: str, place: str) -> bool:
     return bool(value)
 
 
-def same_items(logs: Mapping[str, pd.DataFrame]) -> None:
+def require_same_items(logs: Mapping[str, pd.DataFrame]) -> None:
     """Raise an AnalysisError if two logs use one name for different items, or share no item."""
-    (first, own), *others = logs.items()
-    for name, log in others:
-        both = own.merge(log, on="item_id", suffixes=("", "_other"))
-        if both.empty:
+    (first_name, first_log), *other_logs = logs.items()
+    for name, log in other_logs:
+        shared_items = first_log.merge(log, on="item_id", suffixes=("", "_other"))
+        if shared_items.empty:
             raise AnalysisError(
-                f"{first} and {name} have no item in common",
+                f"{first_name} and {name} have no item in common",
                 expected="logs of one benchmark",
                 remedy="Name files or folders of the same tasks",
             )
-        known = both[(both["text"] != "") & (both["text_other"] != "")]
-        wrong = known[known["text"] != known["text_other"]]
+        with_texts = shared_items[(shared_items["text"] != "") & (shared_items["text_other"] != "")]
+        wrong = with_texts[with_texts["text"] != with_texts["text_other"]]
         if len(wrong):
             raise AnalysisError(
-                f"{len(wrong)} items of {first} and {name} have one name and other contents, the "
+                f"{len(wrong)} items of {first_name} and {name} have one name and other "
+                "contents, the "
                 f"first {wrong['item_id'].iloc[0]}",
                 expected="logs of the same version of the benchmark",
             )

@@ -34,8 +34,8 @@ def surprisal(model: str, source: str, out: Path, device: Device) -> None:
     STUDY_OR_EXPORT is a study that is read step by step, or the folder of an exported run. Give the
     table to `parallax compare --surprisal`.
     """
-    inside = Path(source) / "study"
-    study = load_study(str(inside) if inside.is_dir() else source)
+    study_folder = Path(source) / "study"
+    study = load_study(str(study_folder) if study_folder.is_dir() else source)
     response = response_of(study, own_code=False)
     if not response.step_table:
         raise AnalysisError(
@@ -44,35 +44,42 @@ def surprisal(model: str, source: str, out: Path, device: Device) -> None:
             expected='the response "self_paced" or "maze", or a task of it',
         )
     scorer = load_scorer(model, device)
-    texts = list(_texts(response, load_items(study)))
-    pieces = [[_given(scorer, text) for text in steps] for _, steps in texts]
+    texts = list(_steps_of_versions(response, load_items(study)))
+    model_inputs = [[_step_as_model_input(scorer, text) for text in steps] for _, steps in texts]
     # Scripts without spaces between words have no spaces between steps either.
     spaces = any(joined(steps) == " ".join(steps) for _, steps in texts)
-    found = surprisals(scorer, pieces, spaces=spaces)
+    step_surprisals = surprisals(scorer, model_inputs, spaces=spaces)
     with atomic_write(out) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, delimiter="\t", lineterminator="\n")
         writer.writerow(["text_id", "position", "text", "surprisal_bits", "n_tokens", "n_unknown"])
-        for (name, steps), own in zip(texts, found, strict=True):
-            for number, (text, piece) in enumerate(zip(steps, own, strict=True), start=1):
-                bits = f"{piece.surprisal_nats / NATS_PER_BIT:.6f}"
-                writer.writerow([name, number, text, bits, piece.n_tokens, piece.n_unknown])
+        for (name, steps), sentence_surprisals in zip(texts, step_surprisals, strict=True):
+            for number, (text, step_surprisal) in enumerate(
+                zip(steps, sentence_surprisals, strict=True), start=1
+            ):
+                bits = f"{step_surprisal.surprisal_nats / NATS_PER_BIT:.6f}"
+                writer.writerow(
+                    [name, number, text, bits, step_surprisal.n_tokens, step_surprisal.n_unknown]
+                )
     click.echo(
-        f"{out}: {sum(map(len, found)):,} steps of {len(texts):,} sentences by {scorer.name}"
+        f"{out}: {sum(map(len, step_surprisals)):,} steps of {len(texts):,} sentences by "
+        f"{scorer.name}"
     )
 
 
-def _texts(response: ResponseType, items: Iterable[Item]) -> Iterator[tuple[str, list[str]]]:
+def _steps_of_versions(
+    response: ResponseType, items: Iterable[Item]
+) -> Iterator[tuple[str, list[str]]]:
     """Yield the name of each version in the tables, and the version's steps."""
     for item in items:
-        own = response.of_item(item)
-        if not isinstance(own, Read):
+        item_type = response.of_item(item)
+        if not isinstance(item_type, Read):
             continue
-        for version in own.versions(item):
-            steps = [step.text for step in own.steps(item, version)]
+        for version in item_type.versions(item):
+            steps = [step.text for step in item_type.steps(item, version)]
             yield f"{item.item_id}:{version}", steps
 
 
-def _given(scorer: Scorer, text: str) -> str:
+def _step_as_model_input(scorer: Scorer, text: str) -> str:
     """Return a step as model input; word-level models need punctuation as separate words."""
     if isinstance(scorer, HasSubwords):
         return text

@@ -9,12 +9,12 @@ import pandas as pd
 
 from analysis.data.word_predictors import (
     KEYS,
-    numbers,
-    plain_word,
-    positions,
+    add_predictors,
+    normalise_word,
+    parse_numbers,
+    parse_positions,
     read_frequencies,
     read_surprisal,
-    with_predictors,
 )
 from analysis.errors import AnalysisError
 from experiment.materials.formats.columns import key_of
@@ -57,7 +57,7 @@ def join(
     spillover: int,
     frequencies: Path | None,
     first_position: int,
-    named: tuple[str, ...],
+    column_pairs: tuple[str, ...],
     drop_unmatched: bool,
 ) -> None:
     """Join TIMES to SURPRISAL.
@@ -69,29 +69,29 @@ def join(
         raise AnalysisError(
             "the table's format is not known", where=str(out), expected=".csv, .tsv"
         )
-    if wrong := [pair for pair in named if "=" not in pair]:
+    if wrong := [pair for pair in column_pairs if "=" not in pair]:
         raise AnalysisError(f'"{wrong[0]}" names no header', expected="--column rt_ms=HEADER")
-    pairs = (pair.partition("=") for pair in named)
-    read = read_times(times, {ours: header for ours, _, header in pairs}, first_position)
-    surprisal, columns = _surprisal(tables)
-    known = read_frequencies(frequencies) if frequencies else None
-    predictors = with_predictors(surprisal, columns, spillover, known)
-    joined, notes = join_times(read.frame, predictors, times, drop_unmatched=drop_unmatched)
-    if known is not None and (lacking := int(joined["log_frequency"].isna().sum())):
+    pairs = (pair.partition("=") for pair in column_pairs)
+    times_table = read_times(times, {column: header for column, _, header in pairs}, first_position)
+    surprisal, columns = _join_surprisal_tables(tables)
+    log_frequencies = read_frequencies(frequencies) if frequencies else None
+    predictors = add_predictors(surprisal, columns, spillover, log_frequencies)
+    joined, notes = join_times(times_table.frame, predictors, times, drop_unmatched=drop_unmatched)
+    if log_frequencies is not None and (lacking := int(joined["log_frequency"].isna().sum())):
         notes.append(f"{lacking:,} words or regions have no frequency.")
     with atomic_write(out) as temporary:
         joined.to_csv(
             temporary, sep=_DIVIDERS[out.suffix], index=False, na_rep="NA", lineterminator="\n"
         )
-    for sentence in (*read.notes, *notes):
+    for sentence in (*times_table.notes, *notes):
         click.echo(sentence)
     click.echo(f"{out}: {len(joined):,} times of {joined[KEYS].drop_duplicates().shape[0]:,} words")
-    click.echo(f"In R: {_formula(joined, columns, out)}")
+    click.echo(f"In R: {_suggest_formula(joined, columns, out)}")
 
 
-def _surprisal(tables: Sequence[Path]) -> tuple[pd.DataFrame, list[str]]:
+def _join_surprisal_tables(tables: Sequence[Path]) -> tuple[pd.DataFrame, list[str]]:
     """Return the joined surprisal tables; with several, each column is named after its file."""
-    whole, columns = pd.DataFrame(), list[str]()
+    joined_table, columns = pd.DataFrame(), list[str]()
     for path in tables:
         frame, unit = read_surprisal(path)
         name = unit if len(tables) == 1 else f"{unit}_{path.stem}"
@@ -104,29 +104,34 @@ def _surprisal(tables: Sequence[Path]) -> tuple[pd.DataFrame, list[str]]:
             )
         columns.append(name)
         frame = frame.rename(columns={unit: name})
-        if whole.empty:
-            whole = frame
+        if joined_table.empty:
+            joined_table = frame
             continue
-        both = whole.merge(frame, "outer", on=[*KEYS, "text"], indicator=True)
-        if (both["_merge"] != "both").any():
-            first = both[both["_merge"] != "both"].iloc[0]
+        merged = joined_table.merge(frame, "outer", on=[*KEYS, "text"], indicator=True)
+        if (merged["_merge"] != "both").any():
+            first_unmatched = merged[merged["_merge"] != "both"].iloc[0]
             raise AnalysisError(
-                f"the tables are not of the same texts: text {first['text_id']}, position "
-                f'{first["position"]}, "{first["text"]}" is in only one of them',
+                f"the tables are not of the same texts: text {first_unmatched['text_id']}, "
+                "position "
+                f'{first_unmatched["position"]}, "{first_unmatched["text"]}" is in only one of '
+                "them",
                 where=", ".join(map(str, tables)),
                 expected="the same texts, divided in the same way",
             )
-        whole = both.drop(columns="_merge")
-    return whole, columns
+        joined_table = merged.drop(columns="_merge")
+    return joined_table, columns
 
 
-def _formula(joined: pd.DataFrame, columns: Sequence[str], out: Path) -> str:
-    own = [*columns, "length", *(["log_frequency"] if "log_frequency" in joined else [])]
-    before = [name for name in joined.columns if name.startswith("prev1_")]
+def _suggest_formula(joined: pd.DataFrame, columns: Sequence[str], out: Path) -> str:
+    predictors = [*columns, "length", *(["log_frequency"] if "log_frequency" in joined else [])]
+    spillover_predictors = [name for name in joined.columns if name.startswith("prev1_")]
     groups = [name for name in ("participant", "text_id") if name in joined]
     random = [f"(1 | {name})" for name in groups]
-    read = "read.csv" if out.suffix == ".csv" else "read.delim"
-    return f'lme4::lmer(log(rt_ms) ~ {" + ".join([*own, *before, *random])}, {read}("{out.name}"))'
+    reader = "read.csv" if out.suffix == ".csv" else "read.delim"
+    return (
+        "lme4::lmer(log(rt_ms) ~ "
+        f'{" + ".join([*predictors, *spillover_predictors, *random])}, {reader}("{out.name}"))'
+    )
 
 
 # The first name is Parallax's; the others are used by Ibex, Maze and reading-time corpora.
@@ -155,13 +160,13 @@ class Times:
     notes: tuple[str, ...]
 
 
-def read_times(path: Path, named: Mapping[str, str], first_position: int = 1) -> Times:
+def read_times(path: Path, header_by_column: Mapping[str, str], first_position: int = 1) -> Times:
     """Read a table of reading times or Maze times.
 
     Args:
         path: The table (.csv, .tsv, .txt, .xlsx, .jsonl).
-        named: The file's header for each Parallax column; for text_id several headers, separated by
-            commas, whose values are joined by hyphens.
+        header_by_column: The file's header for each Parallax column; for text_id several headers,
+            separated by commas, whose values are joined by hyphens.
         first_position: The number of a text's first word or region in the file.
 
     Raises:
@@ -169,44 +174,50 @@ def read_times(path: Path, named: Mapping[str, str], first_position: int = 1) ->
         MaterialsError: The file cannot be read.
     """
     table = read_raw(path)
-    found = _columns(table, named)
+    columns = _find_columns(table, header_by_column)
     values = pd.DataFrame([row.values for row in table.rows])
-    frame = pd.DataFrame({"text_id": values[list(found["text_id"])].agg("-".join, axis=1)})
-    frame["position"] = positions(table, found["position"][0], first_position)
-    frame["rt_ms"] = numbers(table, found["rt_ms"][0], least=0, missing=True)
+    frame = pd.DataFrame({"text_id": values[list(columns["text_id"])].agg("-".join, axis=1)})
+    frame["position"] = parse_positions(table, columns["position"][0], first_position)
+    frame["rt_ms"] = parse_numbers(table, columns["rt_ms"][0], least=0, missing=True)
     for name in ("participant", "text"):
-        if name in found:
-            frame[name] = values[found[name][0]]
-    used = {header for headers in found.values() for header in headers}
-    others = values[[name for name in table.columns if name not in used]]
-    taken = others.columns.intersection(frame.columns)
-    frame = frame.join(others.rename(columns={name: f"own_{name}" for name in taken}))
-    notes = [f"Read as: {_named(found)}."]
+        if name in columns:
+            frame[name] = values[columns[name][0]]
+    used = {header for headers in columns.values() for header in headers}
+    other_columns = values[[name for name in table.columns if name not in used]]
+    clashing_names = other_columns.columns.intersection(frame.columns)
+    frame = frame.join(
+        other_columns.rename(columns={name: f"own_{name}" for name in clashing_names})
+    )
+    notes = [f"Read as: {_describe_columns(columns)}."]
     if empty := int(frame["rt_ms"].isna().sum()):
         notes.append(f"{empty:,} of {len(frame):,} times are missing.")
-    _refuse_repeated(frame, path)
+    _refuse_repeated_times(frame, path)
     return Times(frame, tuple(notes))
 
 
-def _columns(table: RawTable, named: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
-    found = {ours: tuple(headers.split(",")) for ours, headers in named.items()}
-    for ours, headers in found.items():
+def _find_columns(
+    table: RawTable, header_by_column: Mapping[str, str]
+) -> dict[str, tuple[str, ...]]:
+    headers_by_column = {
+        column: tuple(headers.split(",")) for column, headers in header_by_column.items()
+    }
+    for column, headers in headers_by_column.items():
         if unknown := [header for header in headers if header not in table.columns]:
-            raise _lacking(table, f'there is no column "{unknown[0]}"')
-        if ours not in NAMES:
-            raise _lacking(table, f'Parallax has no column "{ours}"')
+            raise _missing_column_error(table, f'there is no column "{unknown[0]}"')
+        if column not in NAMES:
+            raise _missing_column_error(table, f'Parallax has no column "{column}"')
     by_key = {key_of(name): name for name in reversed(table.columns)}
-    for ours, names in NAMES.items():
+    for column, names in NAMES.items():
         for name in names:
-            if ours not in found and name in by_key:
-                found[ours] = (by_key[name],)
-    for ours in ("text_id", "position", "rt_ms"):
-        if ours not in found:
-            raise _lacking(table, f'no column holds the "{ours}"')
-    return found
+            if column not in headers_by_column and name in by_key:
+                headers_by_column[column] = (by_key[name],)
+    for column in ("text_id", "position", "rt_ms"):
+        if column not in headers_by_column:
+            raise _missing_column_error(table, f'no column holds the "{column}"')
+    return headers_by_column
 
 
-def _lacking(table: RawTable, problem: str) -> AnalysisError:
+def _missing_column_error(table: RawTable, problem: str) -> AnalysisError:
     return AnalysisError(
         problem,
         where=str(table.path),
@@ -215,19 +226,22 @@ def _lacking(table: RawTable, problem: str) -> AnalysisError:
     )
 
 
-def _named(found: Mapping[str, Sequence[str]]) -> str:
-    return ", ".join(f"{ours} from {'-'.join(headers)}" for ours, headers in found.items())
+def _describe_columns(headers_by_column: Mapping[str, Sequence[str]]) -> str:
+    return ", ".join(
+        f"{column} from {'-'.join(headers)}" for column, headers in headers_by_column.items()
+    )
 
 
-def _refuse_repeated(frame: pd.DataFrame, path: Path) -> None:
+def _refuse_repeated_times(frame: pd.DataFrame, path: Path) -> None:
     if "participant" not in frame:
         return
     twice = frame[frame.duplicated(["participant", *KEYS])]
     if len(twice):
-        first = twice.iloc[0]
+        first_repeated = twice.iloc[0]
         raise AnalysisError(
-            f"{len(twice):,} times are repeated; the first: participant {first['participant']}, "
-            f"text {first['text_id']}, position {first['position']}",
+            f"{len(twice):,} times are repeated; the first: participant "
+            f"{first_repeated['participant']}, "
+            f"text {first_repeated['text_id']}, position {first_repeated['position']}",
             where=str(path),
             expected="one time for each participant, text and position",
             remedy=(
@@ -254,19 +268,24 @@ def join_times(
     joined = times.merge(
         predictors, "left", on=KEYS, suffixes=("", "_scored"), validate="m:1", indicator=True
     )
-    lost = joined["_merge"] == "left_only"
-    if lost.any() and not (drop_unmatched and not lost.all()):
-        first = joined[lost].iloc[0]
+    has_no_surprisal = joined["_merge"] == "left_only"
+    if has_no_surprisal.any() and not (drop_unmatched and not has_no_surprisal.all()):
+        first_lost = joined[has_no_surprisal].iloc[0]
         raise AnalysisError(
-            f"{int(lost.sum()):,} of {len(joined):,} times have no surprisal; the first: text "
-            f"{first['text_id']}, position {first['position']}",
+            f"{int(has_no_surprisal.sum()):,} of {len(joined):,} times have no surprisal; the "
+            "first: text "
+            f"{first_lost['text_id']}, position {first_lost['position']}",
             where=str(where),
             expected="the texts and positions of the table of surprisal",
             remedy="Check the texts' ids, --first-position and how the text was divided; "
             "--drop-unmatched leaves these times out",
         )
-    joined = joined[~lost].drop(columns="_merge")
-    notes = [f"{int(lost.sum()):,} times without surprisal were left out."] if lost.any() else []
+    joined = joined[~has_no_surprisal].drop(columns="_merge")
+    notes = (
+        [f"{int(has_no_surprisal.sum()):,} times without surprisal were left out."]
+        if has_no_surprisal.any()
+        else []
+    )
     if "text" in times:
         _refuse_other_words(joined, where)
         joined = joined.drop(columns="text_scored")
@@ -277,16 +296,16 @@ def join_times(
 
 
 def _refuse_other_words(joined: pd.DataFrame, where: Path) -> None:
-    other = joined["text"].map(plain_word) != joined["text_scored"].map(plain_word)
-    if other.any():
-        rows = joined[other].drop_duplicates(KEYS)
-        shown = "; ".join(
+    differs = joined["text"].map(normalise_word) != joined["text_scored"].map(normalise_word)
+    if differs.any():
+        rows = joined[differs].drop_duplicates(KEYS)
+        examples = "; ".join(
             f'text {row["text_id"]}, position {row["position"]}: "{row["text"]}" was read, '
             f'"{row["text_scored"]}" was scored'
             for _, row in rows.head(_SHOWN).iterrows()
         )
         raise AnalysisError(
-            f"{len(rows):,} words or regions differ from those that were scored: {shown}",
+            f"{len(rows):,} words or regions differ from those that were scored: {examples}",
             where=str(where),
             expected="the same words except for capitals and punctuation",
             remedy="Score the texts that were read, divided into the same words or regions",

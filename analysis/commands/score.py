@@ -11,10 +11,10 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from tqdm import tqdm
 
-from analysis.data.load import ScoreFacts, score_facts
+from analysis.data.load import ScoreFacts, read_score_facts
 from analysis.errors import AnalysisError
 from analysis.scores.file import READING, Scoring, write_score_file, write_stream_file
-from analysis.scores.scoring_inputs import Materials, find_materials, only_judged
+from analysis.scores.scoring_inputs import Materials, find_materials, select_judged
 from experiment.errors import ParallaxError
 from experiment.records import Item
 from experiment.version import code_version
@@ -46,7 +46,7 @@ class ScoringOptions:
     pll: PLL | Literal[""] = ""
 
 
-def destinations(models: tuple[str, ...], out: Path) -> dict[str, Path]:
+def choose_score_files(models: tuple[str, ...], out: Path) -> dict[str, Path]:
     """Return the score file's path for each model."""
     if len(models) == 1:
         if out.suffix != ".parquet":
@@ -80,7 +80,7 @@ def score_to_file(
     options: ScoringOptions,
     executor: Executor | None,
     *,
-    kept: bool = True,
+    is_kept: bool = True,
 ) -> None:
     """Write a model's scores of the items in the model's rendering, and print a message.
 
@@ -90,7 +90,7 @@ def score_to_file(
         out: The score file.
         options: The scoring options.
         executor: The executor to compute with; None for this process.
-        kept: Whether the file is kept after the command; the message names only kept files.
+        is_kept: Whether the file is kept after the command; the message names only kept files.
 
     Raises:
         ParallaxError: The model or the items cannot be scored.
@@ -111,40 +111,41 @@ def score_to_file(
     if _is_up_to_date(out, facts, options.fast):
         click.echo(f"{out} already holds these scores")
         return
-    kernel = _fast_kernel(model, loading, executor) if options.fast else None
+    kernel = _find_fast_kernel(model, loading, executor) if options.fast else None
     loading = replace(loading, fast=kernel is not None)
     scorer = scorer_of(model, loading)
-    named = facts.model_copy(update={"model": scorer.name, "trained_on": scorer.trained_on})
+    named_facts = facts.model_copy(update={"model": scorer.name, "trained_on": scorer.trained_on})
     task, total = f"Scoring {scorer.name}", materials.n_versions
     with tqdm(desc=task, total=total, unit=" sentences", disable=None) as bar:
         scoring = Scoring(model, loading, executor, str(kernel or ""), bar.update)
         write = write_stream_file if options.stream else write_score_file
-        written = write(materials, scoring, named, out)
+        written_facts = write(materials, scoring, named_facts, out)
     click.echo(
-        f"{f'{out}: ' if kept else ''}{total:,} sentences of {materials.n_items:,} items scored by "
-        f"{written.model}, trained on {written.trained_on}"
+        f"{f'{out}: ' if is_kept else ''}{total:,} sentences of {materials.n_items:,} items "
+        "scored by "
+        f"{written_facts.model}, trained on {written_facts.trained_on}"
     )
     for sentence in materials.rendering_notes():
         click.echo(sentence)
-    _tell_how(out, scorer, written)
+    _report_scoring(out, scorer, written_facts)
 
 
-def _tell_how(out: Path, scorer: Scorer, written: ScoreFacts) -> None:
-    if unknown := _unknown(out):
+def _report_scoring(out: Path, scorer: Scorer, written_facts: ScoreFacts) -> None:
+    if unknown := _describe_unknown_tokens(out):
         click.echo(unknown)
     for sentence in getattr(scorer, "notes", ()):
         click.echo(sentence)
     if fault := getattr(scorer, "packing_fault", ""):
         click.echo(f"{scorer.name} was run text by text, without sharing beginnings: {fault}")
-    if written.reading == READING:
-        click.echo(f"The sentences were read {written.reading}.")
-    if written.certificate:
-        click.echo(f"{written.certificate[:1].upper()}{written.certificate[1:]}.")
-    if written.check:
-        click.echo(f"Checked: {written.check}.")
+    if written_facts.reading == READING:
+        click.echo(f"The sentences were read {written_facts.reading}.")
+    if written_facts.certificate:
+        click.echo(f"{written_facts.certificate[:1].upper()}{written_facts.certificate[1:]}.")
+    if written_facts.check:
+        click.echo(f"Checked: {written_facts.check}.")
 
 
-def _unknown(out: Path) -> str:
+def _describe_unknown_tokens(out: Path) -> str:
     """Return the number of tokens unknown to the model, in words; empty if it knew all."""
     counts = pq.read_table(out, columns=["n_tokens", "n_unknown"])
     n_tokens, n_unknown = (int(pc.sum(counts[name]).as_py() or 0) for name in counts.column_names)
@@ -158,7 +159,7 @@ def _unknown(out: Path) -> str:
     return f"{n_unknown:,} of {n_tokens:,} tokens are unknown to the model.{hint}"
 
 
-def _fast_kernel(model: str, loading: Loading, executor: Executor | None) -> FastKernel | None:
+def _find_fast_kernel(model: str, loading: Loading, executor: Executor | None) -> FastKernel | None:
     """Return the fast kernel available where the pass runs; print a message if there is none."""
     run = executor.map if executor else map
     kernel = next(iter(run(fast_kernel_of, [model], [loading])))
@@ -168,14 +169,14 @@ def _fast_kernel(model: str, loading: Loading, executor: Executor | None) -> Fas
     return None
 
 
-def _is_up_to_date(out: Path, wanted: ScoreFacts, fast: bool) -> bool:
+def _is_up_to_date(out: Path, expected_facts: ScoreFacts, fast: bool) -> bool:
     try:
-        found = score_facts(out)
+        stored_facts = read_score_facts(out)
     except ParallaxError:
         return False
-    if bool(found.certificate) and not fast:
+    if bool(stored_facts.certificate) and not fast:
         return False
-    return found.model_copy(update=_KNOWN_AFTER_SCORING) == wanted
+    return stored_facts.model_copy(update=_KNOWN_AFTER_SCORING) == expected_facts
 
 
 _PATH = click.Path(path_type=Path)
@@ -253,17 +254,17 @@ def score(
             "parallel or fast",
             remedy="Leave out `--stream`, or else `--fast`, `--workers` and `--cluster`",
         )
-    files = destinations(models, out)
-    found = find_materials(materials, rendering, _progress)
-    for sentence in found.notes:
+    files = choose_score_files(models, out)
+    item_source = find_materials(materials, rendering, _show_progress)
+    for sentence in item_source.notes:
         click.echo(sentence)
     if export is not None:
-        found = only_judged(found, export)
+        item_source = select_judged(item_source, export)
     options = ScoringOptions(fast, stream, not plain, cast(Device, device), pll or "")
     with workers(processes, cluster) as executor:
         for model, path in files.items():
-            score_to_file(model, found, path, options, executor)
+            score_to_file(model, item_source, path, options, executor)
 
 
-def _progress(items: Iterator[Item]) -> Iterator[Item]:
+def _show_progress(items: Iterator[Item]) -> Iterator[Item]:
     yield from tqdm(items, desc="Reading", unit=" items", disable=None)

@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 from tqdm import tqdm
 
-from analysis.scores.materials import sentences
+from analysis.scores.materials import collect_sentences
 from analysis.scores.scoring_inputs import WORD_TOKENS
 from experiment.materials.grammar import load_grammar
 from experiment.materials.notation import Lexicon
@@ -91,7 +91,7 @@ def text(
     those of the study's grammar where they are not given; the text's description tells them all.
     """
     marked = {"long_dependencies": long_dependencies, "relative_clauses": relative_clauses}
-    given = {mark: share for mark, share in marked.items() if share is not None}
+    given_shares = {mark: share for mark, share in marked.items() if share is not None}
     loaded = load_study(study)
     if prompts:
         # An installation may lack model participants.
@@ -99,10 +99,10 @@ def text(
 
         click.echo(f"{out}: {write_lessons(out, loaded, number, seed, lists_seed)}")
         return
-    plain = load_text_grammar(loaded.folder / TEXT_GRAMMAR)
-    grammar = with_shares(plain, Shares(agreement_errors, attractors, given))
-    words = word_lists(load_grammar(loaded.grammar_path).lexicon.values())
-    excluded = set(sentences(load_items(loaded), render(WORD_TOKENS)).distinct)
+    text_grammar = load_text_grammar(loaded.folder / TEXT_GRAMMAR)
+    grammar = with_shares(text_grammar, Shares(agreement_errors, attractors, given_shares))
+    words = list_words(load_grammar(loaded.grammar_path).lexicon.values())
+    excluded = set(collect_sentences(load_items(loaded), render(WORD_TOKENS)).distinct)
     drawn = draw_sentences(grammar, words, number, seed, excluded, held_out_pairs)
     lines = tqdm(drawn, desc="Generating", total=number, unit=" sentences", disable=None)
     click.echo(
@@ -110,7 +110,7 @@ def text(
     )
 
 
-def word_lists(lexicons: Iterable[Lexicon]) -> dict[str, tuple[str, ...]]:
+def list_words(lexicons: Iterable[Lexicon]) -> dict[str, tuple[str, ...]]:
     """Return a study's words as ``"lexicon.form"``, or ``"lexicon"`` where there are no forms."""
     lists: dict[str, tuple[str, ...]] = {}
     for lexicon in lexicons:

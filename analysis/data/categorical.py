@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 Codes = NDArray[np.int32]
 
 
-def codes_in(values: "pd.Series[str]", among: "pd.Index[str]") -> Codes:
+def find_codes(values: "pd.Series[str]", among: "pd.Index[str]") -> Codes:
     """Return each value's position in an index of distinct values; -1 if the index lacks it.
 
     Args:
@@ -27,30 +27,30 @@ def codes_in(values: "pd.Series[str]", among: "pd.Index[str]") -> Codes:
     return among.get_indexer(pd.Index(values, dtype=among.dtype)).astype(np.int32)
 
 
-def equal_text(one: "pd.Series[str]", other: "pd.Series[str]") -> NDArray[np.bool_]:
+def have_equal_text(left: "pd.Series[str]", right: "pd.Series[str]") -> NDArray[np.bool_]:
     """Return the rows in which two columns have the same text, as a Boolean array."""
-    texts = pd.Index(list(one.unique()))
-    return np.asarray(codes_in(one, texts) == codes_in(other, texts))
+    texts = pd.Index(list(left.unique()))
+    return np.asarray(find_codes(left, texts) == find_codes(right, texts))
 
 
-def take(values: "pd.Series[str]", positions: Codes) -> pd.Categorical:
+def take_values(values: "pd.Series[str]", positions: Codes) -> pd.Categorical:
     """Return a column's values at the given positions, as a categorical."""
     codes, categories = pd.factorize(values)
     return pd.Categorical.from_codes(codes[positions], categories=categories)
 
 
-def decode(frame: pd.DataFrame) -> pd.DataFrame:
+def decode_texts(frame: pd.DataFrame) -> pd.DataFrame:
     """Return a small frame with its categorical texts converted to strings."""
     return frame.assign(
         **{
-            str(name): as_texts(frame[name])
+            str(name): decode_column(frame[name])
             for name, dtype in frame.dtypes.items()
             if isinstance(dtype, pd.CategoricalDtype)
         }
     )
 
 
-def as_texts(values: "pd.Series[str]") -> "pd.Series[str]":
+def decode_column(values: "pd.Series[str]") -> "pd.Series[str]":
     """Return a small column with its categorical texts converted to strings."""
     if isinstance(values.dtype, pd.CategoricalDtype):
         return values.astype(values.cat.categories.dtype)
@@ -81,22 +81,22 @@ class Groups:
 
     def distinct(self, values: "pd.Series[str]") -> Whole:
         """Return the number of distinct values in each group, without missing ones."""
-        codes, found = pd.factorize(values)
-        known = codes >= 0
-        pairs = pd.unique(self.number[known] * len(found) + codes[known])
-        return np.bincount(pairs // max(len(found), 1), minlength=len(self.size))
+        codes, distinct_values = pd.factorize(values)
+        is_present = codes >= 0
+        pairs = pd.unique(self.number[is_present] * len(distinct_values) + codes[is_present])
+        return np.bincount(pairs // max(len(distinct_values), 1), minlength=len(self.size))
 
 
-def groups(frame: pd.DataFrame, by: Sequence[str]) -> Groups:
+def group_rows(frame: pd.DataFrame, by: Sequence[str]) -> Groups:
     """Return a frame's groups by some columns; missing values form a group of their own."""
     number = np.zeros(len(frame), np.intp)
     for name in by:
-        codes, found = pd.factorize(frame[name], use_na_sentinel=False)
-        number = number * len(found) + codes
+        codes, distinct_values = pd.factorize(frame[name], use_na_sentinel=False)
+        number = number * len(distinct_values) + codes
     number = pd.factorize(number)[0]
-    first = np.unique(number, return_index=True)[1]
+    first_rows = np.unique(number, return_index=True)[1]
     return Groups(
         number,
-        {name: as_texts(frame[name].take(first).reset_index(drop=True)) for name in by},
-        np.bincount(number, minlength=len(first)),
+        {name: decode_column(frame[name].take(first_rows).reset_index(drop=True)) for name in by},
+        np.bincount(number, minlength=len(first_rows)),
     )

@@ -6,7 +6,7 @@ from typing import Any
 
 import pandas as pd
 
-from analysis.data.frames import read_exported
+from analysis.data.frames import read_exported_table
 from experiment.integrity.certificate import Certificate
 from experiment.tables.observation_tables import INTEGRITY
 
@@ -25,7 +25,7 @@ def read_certificates(folder: Path) -> dict[str, Certificate]:
     """
     if not any((folder / f"{INTEGRITY.name}{suffix}").exists() for suffix in (".parquet", ".csv")):
         return {}
-    table = read_exported(INTEGRITY, folder, INTEGRITY.column_names)
+    table = read_exported_table(INTEGRITY, folder, INTEGRITY.column_names)
     return {row["participant"]: _certificate(row) for row in table.to_dict("records")}
 
 

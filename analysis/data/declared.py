@@ -19,45 +19,45 @@ UNIT = "frame"
 Codes = NDArray[np.intp]
 
 
-def columns_of_participants(study: Study) -> tuple[str, ...]:
+def participant_columns(study: Study) -> tuple[str, ...]:
     """Return the columns of judgments that are constant within a participant."""
-    asked = {question.name for question in study.questionnaire}
-    chosen = [name for name in study.analysis.covariates if name in asked]
-    return tuple(f"{PREFIX}{name}" for name in (*study.design.factors, *chosen))
+    question_names = {question.name for question in study.questionnaire}
+    covariates = [name for name in study.analysis.covariates if name in question_names]
+    return tuple(f"{PREFIX}{name}" for name in (*study.design.factors, *covariates))
 
 
-def with_participants(judgments: pd.DataFrame, run: ExportedRun) -> pd.DataFrame:
+def add_participant_columns(judgments: pd.DataFrame, run: ExportedRun) -> pd.DataFrame:
     """Add the levels of between-participant factors, and selected answers, to judgments.
 
     Each new column is named ``own_`` plus its name, like own columns of items. Answers are numbers
     if all of them are numeric. A level is empty if the participant's list is unknown.
     """
-    found = {}
+    new_columns = {}
     for name in run.study.design.factors:
         lists = judgments["list"].dropna().unique().tolist()
         levels = {
             list_number: run.study.design.levels(int(list_number))[name] for list_number in lists
         }
-        found[f"{PREFIX}{name}"] = judgments["list"].map(levels).fillna("").astype("category")
+        new_columns[f"{PREFIX}{name}"] = judgments["list"].map(levels).fillna("").astype("category")
     people = judgments["participant"].astype(str)
-    for column in columns_of_participants(run.study)[len(found) :]:
-        answers = _answers(run, column.removeprefix(PREFIX))
+    for column in participant_columns(run.study)[len(new_columns) :]:
+        answers = _answers_to_field(run, column.removeprefix(PREFIX))
         values = people.map(answers)
         numbers = pd.to_numeric(values, errors="coerce")
-        known = values.notna() & (values != "")
-        whole = bool(numbers[known].notna().all())
-        found[column] = numbers if whole else values.fillna("").astype("category")
-    return judgments.assign(**found)
+        is_answered = values.notna() & (values != "")
+        is_numeric = bool(numbers[is_answered].notna().all())
+        new_columns[column] = numbers if is_numeric else values.fillna("").astype("category")
+    return judgments.assign(**new_columns)
 
 
-def _answers(run: ExportedRun, field: str) -> dict[str, str]:
+def _answers_to_field(run: ExportedRun, field: str) -> dict[str, str]:
     if run.answers is None:
         return {}
     rows = run.answers[run.answers["field"] == field]
     return dict(zip(rows["participant"].astype(str), rows["value"].astype(str), strict=True))
 
 
-def frames_of(items: pd.DataFrame) -> Codes:
+def number_frames(items: pd.DataFrame) -> Codes:
     """Return the frame number of each item; items made from one template share a frame.
 
     The items of a frame share all words except those that the conditions change. They are not
@@ -74,7 +74,7 @@ def frames_of(items: pd.DataFrame) -> Codes:
     return pd.factorize(key)[0].astype(np.intp)
 
 
-def unit_column(judgments: pd.DataFrame) -> str:
+def clustering_column(judgments: pd.DataFrame) -> str:
     """Return the column that clusters judgments, in addition to their participants.
 
     The column is the frame if judgments have one; otherwise the item.
@@ -82,7 +82,7 @@ def unit_column(judgments: pd.DataFrame) -> str:
     return UNIT if UNIT in judgments else "item_id"
 
 
-def deadline_of(run: ExportedRun) -> ResponseType | None:
+def response_with_deadline(run: ExportedRun) -> ResponseType | None:
     """Return the response type of a run if its trials had a deadline; else None."""
     if LATE.name not in run.responses:
         return None
@@ -94,7 +94,7 @@ def deadline_of(run: ExportedRun) -> ResponseType | None:
     return response if response.deadline_ms is not None else None
 
 
-def is_late(run: ExportedRun) -> NDArray[np.bool_]:
+def find_late_responses(run: ExportedRun) -> NDArray[np.bool_]:
     """Return which responses came after the deadline; False without a measured time."""
     late: NDArray[np.bool_] = (
         run.responses[LATE.name].astype("boolean").fillna(value=False).to_numpy(dtype=bool)
@@ -102,10 +102,14 @@ def is_late(run: ExportedRun) -> NDArray[np.bool_]:
     return late
 
 
-def left_out_late(run: ExportedRun) -> NDArray[np.bool_] | None:
+def find_dropped_late_responses(run: ExportedRun) -> NDArray[np.bool_] | None:
     """Return which late responses the analysis leaves out; None if the study leaves out none.
 
     Responses after the deadline are left out unless ``late_answers`` keeps them.
     """
-    response = deadline_of(run)
-    return is_late(run) if response is not None and response.late_answers == "drop" else None
+    response = response_with_deadline(run)
+    return (
+        find_late_responses(run)
+        if response is not None and response.late_answers == "drop"
+        else None
+    )

@@ -16,7 +16,7 @@ from experiment.tables.files import check_columns, read_table
 from experiment.tables.parquet import arrow_schema
 
 
-def read_exported(
+def read_exported_table(
     schema: TableSchema,
     folder: Path,
     columns: Sequence[str],
@@ -48,7 +48,7 @@ def read_exported(
             schema = schema.extended(rows[0] if rows else ())
             columns = schema.column_names
         table = pa.Table.from_pylist(rows, arrow_schema(schema))
-        return _framed(schema, table.select(list(columns)), text, categorical=categorical)
+        return _make_frame(schema, table.select(list(columns)), text, categorical=categorical)
     present = sorted(path.name for path in folder.iterdir())
     raise TableError(
         f'the table "{schema.name}" is missing',
@@ -77,18 +77,22 @@ def read_parquet(
     file = open_parquet(schema, path)
     check_columns(schema, file.schema_arrow.names, path)
     if categorical:
-        there = file.schema_arrow.names
-        texts = [each.name for each in read if each.type == "string" and each.name in there]
+        present_columns = file.schema_arrow.names
+        texts = [
+            each.name for each in read if each.type == "string" and each.name in present_columns
+        ]
         file = pq.ParquetFile(path, read_dictionary=texts)
-    wanted, checked = arrow_schema(schema), {}
+    expected_schema, checked_columns = arrow_schema(schema), {}
     # Convert one column at a time, so that the raw data of a column are freed before the next.
     for column in read:
-        values = _values(file, column)
-        checked[column.name] = _checked(column, values, wanted.field(column.name).type, path)
-    return _framed(schema, pa.table(checked), path, categorical=categorical)
+        values = _read_values(file, column)
+        checked_columns[column.name] = _check_values(
+            column, values, expected_schema.field(column.name).type, path
+        )
+    return _make_frame(schema, pa.table(checked_columns), path, categorical=categorical)
 
 
-def _values(file: pq.ParquetFile, column: Column) -> pa.ChunkedArray:
+def _read_values(file: pq.ParquetFile, column: Column) -> pa.ChunkedArray:
     if column.absent is None or column.name in file.schema_arrow.names:
         return file.read(columns=[column.name])[column.name]
     return pa.chunked_array([pa.repeat(column.absent, file.metadata.num_rows)])
@@ -114,13 +118,17 @@ def open_parquet(schema: TableSchema, path: Path) -> pq.ParquetFile:
         ) from error
 
 
-def _checked(
-    column: Column, values: pa.ChunkedArray, wanted: pa.DataType, path: Path
+def _check_values(
+    column: Column, values: pa.ChunkedArray, expected_type: pa.DataType, path: Path
 ) -> pa.ChunkedArray:
     if is_dictionary := pa.types.is_dictionary(values.type):
-        wanted = pa.dictionary(values.type.index_type, wanted)
+        expected_type = pa.dictionary(values.type.index_type, expected_type)
     try:
-        typed = values.cast(wanted).unify_dictionaries() if is_dictionary else values.cast(wanted)
+        typed = (
+            values.cast(expected_type).unify_dictionaries()
+            if is_dictionary
+            else values.cast(expected_type)
+        )
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
         raise TableError(
             f'the column "{column.name}" holds {values.type}, not {column.type}', where=str(path)
@@ -139,29 +147,31 @@ def _checked(
     return typed
 
 
-def _framed(schema: TableSchema, table: pa.Table, path: Path, *, categorical: bool) -> pd.DataFrame:
+def _make_frame(
+    schema: TableSchema, table: pa.Table, path: Path, *, categorical: bool
+) -> pd.DataFrame:
     for place, field in enumerate(table.schema if categorical else ()):
         if pa.types.is_string(field.type):
             table = table.set_column(place, field.name, table[place].dictionary_encode())
-    return _with_unique_key(schema, table.to_pandas(self_destruct=True), path)
+    return _require_unique_key(schema, table.to_pandas(self_destruct=True), path)
 
 
-def _with_unique_key(schema: TableSchema, frame: pd.DataFrame, path: Path) -> pd.DataFrame:
+def _require_unique_key(schema: TableSchema, frame: pd.DataFrame, path: Path) -> pd.DataFrame:
     key = list(schema.primary_key)
     if not set(key) <= set(frame.columns):
         return frame
-    twice = frame.loc[_repeated(frame, key), key]
+    twice = frame.loc[_find_repeated_keys(frame, key), key]
     if len(twice):
-        first = ", ".join(f"{name} {value}" for name, value in twice.iloc[0].items())
+        first_key = ", ".join(f"{name} {value}" for name, value in twice.iloc[0].items())
         raise TableError(
-            f"{len(twice)} row(s) repeat another row's key; the first key is {first}",
+            f"{len(twice)} row(s) repeat another row's key; the first key is {first_key}",
             where=str(path),
             expected=f"each {' and '.join(key)} once",
         )
     return frame
 
 
-def _repeated(frame: pd.DataFrame, key: Sequence[str]) -> NDArray[np.bool_]:
+def _find_repeated_keys(frame: pd.DataFrame, key: Sequence[str]) -> NDArray[np.bool_]:
     """Return which rows repeat a key: ``frame.duplicated``, computed on one number per key."""
     number = np.zeros(len(frame), np.int64)
     for name in key:

@@ -7,11 +7,15 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from analysis.data.categorical import Codes, codes_in, decode, equal_text, take
-from analysis.data.declared import frames_of, left_out_late, with_participants
+from analysis.data.categorical import Codes, decode_texts, find_codes, have_equal_text, take_values
+from analysis.data.declared import (
+    add_participant_columns,
+    find_dropped_late_responses,
+    number_frames,
+)
 from analysis.data.load import SESSION, ExportedRun, Scores
-from analysis.data.n_alternatives import among_all, options_of
-from analysis.data.own_columns import items_of, own_columns
+from analysis.data.n_alternatives import decide_among_all, find_options
+from analysis.data.own_columns import list_own_columns, make_items
 from analysis.errors import AnalysisError
 from experiment.materials.read import materials_hash
 from experiment.records import Variant
@@ -42,21 +46,21 @@ class Joined:
 
     def on_judged_items(self) -> "Joined":
         """Return the same judgments, with the models' decisions on the judged items only."""
-        return replace(self, decisions=on_items(self.decisions, self.judgments["item_id"]))
+        return replace(self, decisions=select_items(self.decisions, self.judgments["item_id"]))
 
 
-def on_items(
-    decisions: Mapping[str, pd.DataFrame], wanted: "pd.Series[str]"
+def select_items(
+    decisions: Mapping[str, pd.DataFrame], item_ids: "pd.Series[str]"
 ) -> dict[str, pd.DataFrame]:
     """Return each model's decisions on the given items only, with categorical texts decoded.
 
     Args:
         decisions: Each model's decisions, as returned by ``decisions``.
-        wanted: The items; each may occur more than once.
+        item_ids: The items; each may occur more than once.
     """
-    items = pd.Index(wanted.unique().tolist())
+    items = pd.Index(item_ids.unique().tolist())
     return {
-        model: decode(frame[codes_in(frame["item_id"], items) >= 0].reset_index(drop=True))
+        model: decode_texts(frame[find_codes(frame["item_id"], items) >= 0].reset_index(drop=True))
         for model, frame in decisions.items()
     }
 
@@ -70,18 +74,18 @@ def join(run: ExportedRun, scores: Sequence[Scores]) -> Joined:
     of_people = judgments(run)
     items = of_people["item_id"].unique().tolist()
     for model_scores in scores:
-        check_same_items(run, model_scores, items, lambda: items_hash(run))
-    options = options_of(run)
+        check_same_items(run, model_scores, items, lambda: hash_items(run))
+    options = find_options(run)
     of_models = {
-        model_scores.facts.model: among_all(decisions(model_scores), model_scores, options)
+        model_scores.facts.model: decide_among_all(decisions(model_scores), model_scores, options)
         for model_scores in scores
     }
     return Joined(of_people, of_models, run.items)
 
 
-def items_hash(run: ExportedRun) -> str:
+def hash_items(run: ExportedRun) -> str:
     """Return the hash of the run's own items."""
-    return materials_hash(items_of(run.items))
+    return materials_hash(make_items(run.items))
 
 
 def judgments(run: ExportedRun, *, late_too: bool = False) -> pd.DataFrame:
@@ -105,15 +109,19 @@ def judgments(run: ExportedRun, *, late_too: bool = False) -> pd.DataFrame:
         for frame, key in ((run.participants, "participant"), (run.items, "item_id"))
     )
     answers, trials = run.responses, run.trials
-    person, item = codes_in(answers["participant"], people), codes_in(answers["item_id"], items)
-    _refuse(run, person < 0, "are of a participant whom the table participants lacks")
-    _refuse(run, item < 0, "are about items that the table items lacks")
-    shown = _trial_of(run, people, person)
-    _refuse(run, shown < 0, "answer a trial that was not in the session")
-    _refuse(run, codes_in(trials["item_id"], items)[shown] != item, "name another item")
-    good_side = trials["good_side"].take(shown).reset_index(drop=True)
-    _refuse(run, _contradictory(answers, good_side), "contradict the sides of their trial")
-    order = _kept_in_order(run, people, person, late_too=late_too)
+    person, item = find_codes(answers["participant"], people), find_codes(answers["item_id"], items)
+    _refuse_responses(run, person < 0, "are of a participant whom the table participants lacks")
+    _refuse_responses(run, item < 0, "are about items that the table items lacks")
+    trial_rows = _find_trial_rows(run, people, person)
+    _refuse_responses(run, trial_rows < 0, "answer a trial that was not in the session")
+    _refuse_responses(
+        run, find_codes(trials["item_id"], items)[trial_rows] != item, "name another item"
+    )
+    good_side = trials["good_side"].take(trial_rows).reset_index(drop=True)
+    _refuse_responses(
+        run, _find_contradictions(answers, good_side), "contradict the sides of their trial"
+    )
+    order = _order_kept_responses(run, people, person, late_too=late_too)
     if not len(order):
         raise AnalysisError(
             "no judgment is left to analyse: no participant with answers has a verdict of kept",
@@ -121,56 +129,63 @@ def judgments(run: ExportedRun, *, late_too: bool = False) -> pd.DataFrame:
             remedy="Apply the exclusion rules with `parallax exclude RUN` and export again",
         )
     person, item = person[order], item[order]
-    own = answers.drop(columns=["participant", "item_id"]).take(order).reset_index(drop=True)
+    kept_answers = (
+        answers.drop(columns=["participant", "item_id"]).take(order).reset_index(drop=True)
+    )
     frame = pd.DataFrame(
         {
-            "participant": take(run.participants["participant"], person),
+            "participant": take_values(run.participants["participant"], person),
             "list": run.participants["list"].to_numpy()[person],
-            "position": own["position"].astype(np.int32),
-            "item_id": take(run.items["item_id"], item),
-            "kind": trials["kind"].take(shown[order]).reset_index(drop=True).astype("category"),
-            "construction": take(run.items["construction"], item),
-            "condition": take(run.items["condition"], item),
-            "frame": frames_of(run.items)[item],
+            "position": kept_answers["position"].astype(np.int32),
+            "item_id": take_values(run.items["item_id"], item),
+            "kind": trials["kind"]
+            .take(trial_rows[order])
+            .reset_index(drop=True)
+            .astype("category"),
+            "construction": take_values(run.items["construction"], item),
+            "condition": take_values(run.items["condition"], item),
+            "frame": number_frames(run.items)[item],
             "good_side": good_side.take(order).reset_index(drop=True).astype("category"),
-            "chosen_side": own["chosen_side"].astype("category"),
-            "chose_good": own["chose_good"],
-            "rt_ms": own["rt_ms"],
-            "input_method": own["input_method"].astype("category"),
+            "chosen_side": kept_answers["chosen_side"].astype("category"),
+            "chose_good": kept_answers["chose_good"],
+            "rt_ms": kept_answers["rt_ms"],
+            "input_method": kept_answers["input_method"].astype("category"),
         }
     )
     if SESSION in trials:
-        frame[SESSION] = trials[SESSION].to_numpy()[shown[order]]
-    return _with_further(with_participants(frame, run), own, run.items, item)
+        frame[SESSION] = trials[SESSION].to_numpy()[trial_rows[order]]
+    return _add_further_columns(add_participant_columns(frame, run), kept_answers, run.items, item)
 
 
-def _contradictory(answers: pd.DataFrame, good_side: "pd.Series[str]") -> NDArray[np.bool_]:
+def _find_contradictions(answers: pd.DataFrame, good_side: "pd.Series[str]") -> NDArray[np.bool_]:
     """Return the answers marked right or wrong in contradiction to the sides of their trials.
 
     Without a chosen or an expected side, an answer is neither right nor wrong.
     """
-    chosen, told = answers["chosen_side"], answers["chose_good"]
-    known = ~(_absent(chosen) | _absent(good_side))
-    right = equal_text(chosen, good_side)
-    says = told.fillna(value=False).to_numpy(dtype=bool)
-    wrong: NDArray[np.bool_] = (told.notna().to_numpy() != known) | (known & (says != right))
+    chosen, chose_good = answers["chosen_side"], answers["chose_good"]
+    has_sides = ~(_is_absent(chosen) | _is_absent(good_side))
+    right = have_equal_text(chosen, good_side)
+    marked_right = chose_good.fillna(value=False).to_numpy(dtype=bool)
+    wrong: NDArray[np.bool_] = (chose_good.notna().to_numpy() != has_sides) | (
+        has_sides & (marked_right != right)
+    )
     return wrong
 
 
-def _absent(sides: "pd.Series[str]") -> NDArray[np.bool_]:
+def _is_absent(sides: "pd.Series[str]") -> NDArray[np.bool_]:
     absent: NDArray[np.bool_] = sides.isna().to_numpy() | (sides == "").to_numpy()
     return absent
 
 
-def _with_further(
-    frame: pd.DataFrame, own: pd.DataFrame, items: pd.DataFrame, item: Codes
+def _add_further_columns(
+    frame: pd.DataFrame, answers: pd.DataFrame, items: pd.DataFrame, item: Codes
 ) -> pd.DataFrame:
     """Add the additional columns of the response type, and the items' own columns."""
-    for name in own.columns.difference([*frame.columns, *RESPONSES.column_names], sort=False):
-        frame[name] = own[name]
-    names = [name for name in own_columns(items) if name not in frame]
-    brought = {name: _numbers_or_texts(items[name], item) for name in names}
-    return pd.concat([frame, pd.DataFrame(brought, index=frame.index)], axis=1)
+    for name in answers.columns.difference([*frame.columns, *RESPONSES.column_names], sort=False):
+        frame[name] = answers[name]
+    names = [name for name in list_own_columns(items) if name not in frame]
+    item_columns = {name: _numbers_or_texts(items[name], item) for name in names}
+    return pd.concat([frame, pd.DataFrame(item_columns, index=frame.index)], axis=1)
 
 
 def _numbers_or_texts(
@@ -179,45 +194,52 @@ def _numbers_or_texts(
     try:
         return pd.to_numeric(values).to_numpy(np.float64)[item]
     except ValueError:
-        return take(values, item)
+        return take_values(values, item)
 
 
-def _trial_of(run: ExportedRun, people: "pd.Index[str]", person: Codes) -> NDArray[np.intp]:
+def _find_trial_rows(run: ExportedRun, people: "pd.Index[str]", person: Codes) -> NDArray[np.intp]:
     """Return the row of ``run.trials`` that each response answers; -1 if there is none."""
     answers, trials = run.responses, run.trials
     most = 1 + max(frame["position"].max() for frame in (answers, trials) if len(frame))
-    asked = person * np.int64(most) + answers["position"].to_numpy()
-    known = codes_in(trials["participant"], people) * np.int64(most) + trials["position"].to_numpy()
-    if np.array_equal(asked, known):
-        return np.arange(len(asked))
-    order = np.argsort(known, kind="stable")
-    place = np.searchsorted(known, asked, sorter=order).clip(max=len(known) - 1)
-    found = order[place] if len(order) else np.zeros(len(asked), np.intp)
-    return np.where(known[found] == asked, found, -1) if len(order) else found - 1
+    response_keys = person * np.int64(most) + answers["position"].to_numpy()
+    trial_keys = (
+        find_codes(trials["participant"], people) * np.int64(most) + trials["position"].to_numpy()
+    )
+    if np.array_equal(response_keys, trial_keys):
+        return np.arange(len(response_keys))
+    order = np.argsort(trial_keys, kind="stable")
+    place = np.searchsorted(trial_keys, response_keys, sorter=order).clip(max=len(trial_keys) - 1)
+    trial_rows = order[place] if len(order) else np.zeros(len(response_keys), np.intp)
+    return (
+        np.where(trial_keys[trial_rows] == response_keys, trial_rows, -1)
+        if len(order)
+        else trial_rows - 1
+    )
 
 
-def _kept_in_order(
+def _order_kept_responses(
     run: ExportedRun, people: "pd.Index[str]", person: Codes, *, late_too: bool
 ) -> NDArray[np.intp]:
     """Return the positions of kept participants' responses, by participant and trial position."""
-    keeps = np.zeros(len(people), bool)
-    of_kept = codes_in(run.verdicts.loc[run.verdicts["kept"], "participant"], people)
-    keeps[of_kept[of_kept >= 0]] = True
-    late = None if late_too else left_out_late(run)
-    rows = np.flatnonzero(keeps[person] if late is None else keeps[person] & ~late)
+    is_kept = np.zeros(len(people), bool)
+    of_kept = find_codes(run.verdicts.loc[run.verdicts["kept"], "participant"], people)
+    is_kept[of_kept[of_kept >= 0]] = True
+    late = None if late_too else find_dropped_late_responses(run)
+    rows = np.flatnonzero(is_kept[person] if late is None else is_kept[person] & ~late)
     order = np.lexsort((run.responses["position"].to_numpy()[rows], person[rows]))
     return rows[order]
 
 
-def _refuse(run: ExportedRun, wrong: NDArray[np.bool_], what: str) -> None:
+def _refuse_responses(run: ExportedRun, wrong: NDArray[np.bool_], problem: str) -> None:
     if wrong.any():
         pairs = run.responses.loc[wrong, ["participant", "position"]]
-        listed = ", ".join(
+        first_pairs = ", ".join(
             f"{participant} {position}"
             for participant, position in pairs.head(_SHOWN).itertuples(index=False)
         )
         raise AnalysisError(
-            f"{int(wrong.sum())} responses {what}; the first (participant, position): {listed}",
+            f"{int(wrong.sum())} responses {problem}; the first (participant, position): "
+            f"{first_pairs}",
             where=str(run.folder),
             remedy="The tables come from different exports: export the run again",
         )
@@ -238,32 +260,33 @@ def decisions(scores: Scores) -> pd.DataFrame:
     _refuse_scores(scores, frame.loc[frame["logprob_nats"].isna(), "item_id"], "are not numbers")
     number, items = pd.factorize(frame["item_id"])
     is_good = (frame["variant"] == Variant.GOOD).to_numpy()
-    is_against = equal_text(frame["variant"], frame["contrast"])
-    good, against = (
-        _placed(frame["logprob_nats"], number, rows, len(items)) for rows in (is_good, is_against)
+    is_alternative = have_equal_text(frame["variant"], frame["contrast"])
+    good, alternative = (
+        _place_by_item(frame["logprob_nats"], number, rows, len(items))
+        for rows in (is_good, is_alternative)
     )
-    if len(against) and np.isnan(against).all():
+    if len(alternative) and np.isnan(alternative).all():
         raise AnalysisError(
             "every item has one version alone, so there is none that the model could prefer",
             where=str(scores.path),
             expected="items with a good version and another",
             remedy="`parallax compare` relates such scores to ratings, and to yes and no",
         )
-    lacking = items[np.isnan(good) | np.isnan(against)]
+    lacking = items[np.isnan(good) | np.isnan(alternative)]
     _refuse_scores(scores, lacking, "lack the good version or its alternative")
-    unknown = frame["n_unknown"].where(is_good | is_against, 0).to_numpy()
+    unknown = frame["n_unknown"].where(is_good | is_alternative, 0).to_numpy()
     described = frame.loc[is_good, ["item_id", "construction", "condition"]]
     order = number[is_good]
     return described.reset_index(drop=True).assign(
         logprob_good_nats=good[order],
-        logprob_contrast_nats=against[order],
-        correct=(good > against)[order],
-        tie=(good == against)[order],
+        logprob_contrast_nats=alternative[order],
+        correct=(good > alternative)[order],
+        tie=(good == alternative)[order],
         n_unknown=np.bincount(number, unknown).astype(int)[order],
     )
 
 
-def _placed(
+def _place_by_item(
     values: "pd.Series[float]", number: NDArray[np.intp], rows: NDArray[np.bool_], n: int
 ) -> NDArray[np.float64]:
     """Place the values of some rows at their items' positions; NaN for items without a value."""
@@ -272,17 +295,17 @@ def _placed(
     return placed
 
 
-def _refuse_scores(scores: Scores, items: Iterable[str], what: str) -> None:
+def _refuse_scores(scores: Scores, items: Iterable[str], problem: str) -> None:
     if wrong := list(dict.fromkeys(items)):
         raise AnalysisError(
-            f"the scores of {len(wrong)} item(s) {what}; the first: {_first(wrong)}",
+            f"the scores of {len(wrong)} item(s) {problem}; the first: {_list_first(wrong)}",
             where=str(scores.path),
             remedy="Score the materials again with `parallax lm score`",
         )
 
 
 def check_same_items(
-    run: ExportedRun, scores: Scores, judged: Sequence[str], items_hash: Callable[[], str]
+    run: ExportedRun, scores: Scores, judged: Sequence[str], own_hash: Callable[[], str]
 ) -> None:
     """Check that the scores are of the run's materials and cover every judged item.
 
@@ -290,41 +313,47 @@ def check_same_items(
         run: The exported run.
         scores: One model's scores.
         judged: The ids of the judged items.
-        items_hash: Returns the hash of the run's own items, for scores of those items only.
+        own_hash: Returns the hash of the run's own items, for scores of those items only.
 
     Raises:
         AnalysisError: Another study or version, another materials hash, or items not scored.
     """
-    seen, facts = scores.facts, run.facts
+    score_facts, facts = scores.facts, run.facts
     where = f"{run.folder} and {scores.path}"
-    asked = pd.Index(judged)
-    found = np.zeros(len(asked) + 1, bool)
-    found[codes_in(scores.frame["item_id"], asked)] = True
-    if missing := sorted(asked[~found[:-1]]):
+    judged_items = pd.Index(judged)
+    is_scored = np.zeros(len(judged_items) + 1, bool)
+    is_scored[find_codes(scores.frame["item_id"], judged_items)] = True
+    if missing := sorted(judged_items[~is_scored[:-1]]):
         raise AnalysisError(
-            f"{len(missing)} judged item(s) have no scores; the first: {_first(missing)}",
+            f"{len(missing)} judged item(s) have no scores; the first: {_list_first(missing)}",
             where=where,
             expected="a score for every item of the run",
             remedy=_OF_PARTS
             if run.of_parts
             else f"Score the materials of {facts.study} {facts.study_version} again",
         )
-    if seen.study and (seen.study, seen.study_version) != (facts.study, facts.study_version):
+    if score_facts.study and (score_facts.study, score_facts.study_version) != (
+        facts.study,
+        facts.study_version,
+    ):
         raise AnalysisError(
             f"the run is of {facts.study} {facts.study_version}, but the scores are of "
-            f"{seen.study} {seen.study_version}",
+            f"{score_facts.study} {score_facts.study_version}",
             where=where,
             expected="one study in one version",
         )
-    if seen.materials_hash != facts.materials_hash and seen.materials_hash != items_hash():
+    if (
+        score_facts.materials_hash != facts.materials_hash
+        and score_facts.materials_hash != own_hash()
+    ):
         raise AnalysisError(
             f"the run's materials have the hash {facts.materials_hash[:12]}, those scored "
-            f"{seen.materials_hash[:12]}",
+            f"{score_facts.materials_hash[:12]}",
             where=where,
             expected="the same materials",
             remedy="Score the study's materials again with `parallax lm score`",
         )
 
 
-def _first(ids: list[str]) -> str:
+def _list_first(ids: list[str]) -> str:
     return ", ".join(ids[:_SHOWN])

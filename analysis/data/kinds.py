@@ -10,39 +10,41 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from analysis.data.categorical import codes_in
+from analysis.data.categorical import find_codes
 from analysis.data.join import Joined
 from experiment.records import Kind
 from experiment.studies.study import Study
 
 
-def targets_alone(data: Joined) -> Joined:
+def keep_targets(data: Joined) -> Joined:
     """Return the judgments and decisions of targets; judgments of other items go to ``others``.
 
     If no target was judged, all judgments stay together.
     """
-    chosen = are_targets(data.judgments, data.items)
-    if chosen.all() or not chosen.any():
+    is_target = find_targets(data.judgments, data.items)
+    if is_target.all() or not is_target.any():
         return data
-    others = data.judgments[~chosen].reset_index(drop=True)
-    apart = data.items.loc[data.items["kind"].astype(str) != Kind.TARGET, "item_id"]
+    nontargets = data.judgments[~is_target].reset_index(drop=True)
+    nontarget_ids = data.items.loc[data.items["kind"].astype(str) != Kind.TARGET, "item_id"]
     decisions = {
-        model: frame[codes_in(frame["item_id"], pd.Index(apart)) < 0].reset_index(drop=True)
+        model: frame[find_codes(frame["item_id"], pd.Index(nontarget_ids)) < 0].reset_index(
+            drop=True
+        )
         for model, frame in data.decisions.items()
     }
-    judgments = data.judgments[chosen].reset_index(drop=True)
-    return replace(data, judgments=judgments, decisions=decisions, others=others)
+    judgments = data.judgments[is_target].reset_index(drop=True)
+    return replace(data, judgments=judgments, decisions=decisions, others=nontargets)
 
 
-def are_targets(judgments: pd.DataFrame, items: pd.DataFrame) -> NDArray[np.bool_]:
+def find_targets(judgments: pd.DataFrame, items: pd.DataFrame) -> NDArray[np.bool_]:
     """Return which judgments are of items that are targets in the materials."""
-    known = pd.Index(items["item_id"])
+    item_ids = pd.Index(items["item_id"])
     target = (items["kind"].astype(str) == Kind.TARGET).to_numpy()
-    found: NDArray[np.bool_] = target[codes_in(judgments["item_id"], known)]
-    return found
+    is_judged_target: NDArray[np.bool_] = target[find_codes(judgments["item_id"], item_ids)]
+    return is_judged_target
 
 
-def with_kinds(others: pd.DataFrame, items: pd.DataFrame) -> pd.DataFrame:
+def add_kinds(others: pd.DataFrame, items: pd.DataFrame) -> pd.DataFrame:
     """Return judgments of fillers and catch trials with ``kind`` taken from the materials."""
     kinds = dict(zip(items["item_id"].astype(str), items["kind"].astype(str), strict=True))
     return others.assign(kind=others["item_id"].astype(str).map(kinds))
@@ -52,6 +54,12 @@ def study_of_targets(study: Study, items: pd.DataFrame) -> Study:
     """Return a study without the constructions that consist of fillers or catch trials only."""
     construction, kind = items["construction"].astype(str), items["kind"].astype(str)
     with_targets = set(construction[kind == Kind.TARGET])
-    apart = set(construction) - with_targets if with_targets else set()
-    kept = [declared for declared in study.constructions if declared.name not in apart]
-    return study.model_copy(update={"constructions": kept}) if apart and kept else study
+    without_targets = set(construction) - with_targets if with_targets else set()
+    constructions = [
+        declared for declared in study.constructions if declared.name not in without_targets
+    ]
+    return (
+        study.model_copy(update={"constructions": constructions})
+        if without_targets and constructions
+        else study
+    )

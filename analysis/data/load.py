@@ -11,9 +11,9 @@ import numpy as np
 import pandas as pd
 from pydantic import AwareDatetime, BaseModel, ConfigDict, ValidationError
 
-from analysis.data.frames import open_parquet, read_exported, read_parquet
-from analysis.data.own_columns import in_namespace
-from analysis.data.score_sums import refuse_impossible
+from analysis.data.frames import open_parquet, read_exported_table, read_parquet
+from analysis.data.own_columns import prefix_own_columns
+from analysis.data.score_sums import refuse_impossible_scores
 from analysis.errors import AnalysisError
 from experiment.errors import ParallaxError, said, why_unread
 from experiment.responses.registry import response_of, tables_shown
@@ -66,11 +66,11 @@ _SCORE_COLUMNS = (
 )
 
 
-class _Facts(BaseModel):
+class _FrozenFacts(BaseModel):
     model_config = ConfigDict(extra="ignore", frozen=True)
 
 
-class RunFacts(_Facts):
+class RunFacts(_FrozenFacts):
     """What the export says about its run, under "parallax" in datapackage.json."""
 
     run: str
@@ -100,7 +100,7 @@ class RunFacts(_Facts):
         return f"{self.launched_at.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
 
 
-class ScoreFacts(_Facts):
+class ScoreFacts(_FrozenFacts):
     """What a score file says about itself, in its metadata.
 
     The study is empty where the items came from a file that names none, the selection where all
@@ -124,8 +124,8 @@ class ScoreFacts(_Facts):
     @property
     def given(self) -> str:
         """The model's input, in words: the rendering, and any special way of reading the text."""
-        written = self.rendering.replace("_", " ")
-        return f"{written}, {self.reading}" if self.reading else written
+        rendering_words = self.rendering.replace("_", " ")
+        return f"{rendering_words}, {self.reading}" if self.reading else rendering_words
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,19 +177,21 @@ def load_run(folder: Path, *, models: bool = False) -> ExportedRun:
         TableError: A table is missing or violates its schema.
         StudyError: The study folder in the export is invalid.
     """
-    facts = _run_facts(folder)
+    facts = _read_run_facts(folder)
     study = load_study(str(folder / "study"))
-    of_trials, of_responses = _tables_shown(study)
-    answered = of_one_kind(
+    of_trials, of_responses = _response_tables(study)
+    judge_tables = require_one_judge(
         {
-            name: read_exported(schema, folder, columns, categorical=schema is not PARTICIPANTS)
+            name: read_exported_table(
+                schema, folder, columns, categorical=schema is not PARTICIPANTS
+            )
             for name, schema, columns in (
                 ("participants", PARTICIPANTS, _PARTICIPANT_COLUMNS),
-                ("trials", of_trials, _with_further(of_trials, TRIALS, _TRIAL_COLUMNS)),
+                ("trials", of_trials, _columns_to_read(of_trials, TRIALS, _TRIAL_COLUMNS)),
                 (
                     "responses",
                     of_responses,
-                    _with_further(of_responses, RESPONSES, _RESPONSE_COLUMNS),
+                    _columns_to_read(of_responses, RESPONSES, _RESPONSE_COLUMNS),
                 ),
             )
         },
@@ -200,17 +202,19 @@ def load_run(folder: Path, *, models: bool = False) -> ExportedRun:
         folder=folder,
         facts=facts,
         study=study,
-        items=in_namespace(read_exported(ITEMS, folder, ITEMS.column_names, extended=True)),
-        participants=_by_place(answered["participants"]),
-        trials=answered["trials"],
-        responses=_with_sound_times(answered["responses"], folder),
-        verdicts=read_exported(VERDICTS, folder, _VERDICT_COLUMNS),
-        answers=read_exported(ANSWERS, folder, ANSWERS.column_names),
-        readings=_readings(study, folder),
+        items=prefix_own_columns(
+            read_exported_table(ITEMS, folder, ITEMS.column_names, extended=True)
+        ),
+        participants=_order_by_place(judge_tables["participants"]),
+        trials=judge_tables["trials"],
+        responses=_check_times(judge_tables["responses"], folder),
+        verdicts=read_exported_table(VERDICTS, folder, _VERDICT_COLUMNS),
+        answers=read_exported_table(ANSWERS, folder, ANSWERS.column_names),
+        readings=_read_steps(study, folder),
     )
 
 
-def _readings(study: Study, folder: Path) -> pd.DataFrame | None:
+def _read_steps(study: Study, folder: Path) -> pd.DataFrame | None:
     """Return the measurements of each word; None unless the study is read step by step."""
     try:
         table = response_of(study, own_code=False).step_table
@@ -218,10 +222,10 @@ def _readings(study: Study, folder: Path) -> pd.DataFrame | None:
         return None
     if table is None:
         return None
-    return read_exported(table, folder, table.column_names, categorical=True)
+    return read_exported_table(table, folder, table.column_names, categorical=True)
 
 
-def _with_sound_times(responses: pd.DataFrame, folder: Path) -> pd.DataFrame:
+def _check_times(responses: pd.DataFrame, folder: Path) -> pd.DataFrame:
     """Return the responses after checking that no reaction time is infinite or negative."""
     times = responses["rt_ms"].dropna().to_numpy(dtype=float)
     wrong = times[~(np.isfinite(times) & (times >= 0))]
@@ -234,7 +238,7 @@ def _with_sound_times(responses: pd.DataFrame, folder: Path) -> pd.DataFrame:
     return responses
 
 
-def _tables_shown(study: Study) -> tuple[TableSchema, TableSchema]:
+def _response_tables(study: Study) -> tuple[TableSchema, TableSchema]:
     """Return the tables of trials and responses, with the columns of the study's response type."""
     try:
         response = response_of(study, own_code=False)
@@ -244,20 +248,20 @@ def _tables_shown(study: Study) -> tuple[TableSchema, TableSchema]:
     return tables_shown(response)
 
 
-def _with_further(
+def _columns_to_read(
     table: TableSchema, usual: TableSchema, columns: Sequence[str]
 ) -> tuple[str, ...]:
     """Return the columns to read, plus those that the table adds to the standard one."""
     return (*columns, *(name for name in table.column_names if name not in usual.column_names))
 
 
-def _by_place(participants: pd.DataFrame) -> pd.DataFrame:
+def _order_by_place(participants: pd.DataFrame) -> pd.DataFrame:
     """Return the participants in an order that does not depend on their references."""
     ordered = participants.sort_values(_PLACE, kind="stable", ignore_index=True)
     return ordered.drop(columns=["number", "place"])
 
 
-def _run_facts(folder: Path) -> RunFacts:
+def _read_run_facts(folder: Path) -> RunFacts:
     path = folder / _DESCRIPTION
     if not path.is_file():
         raise AnalysisError(
@@ -279,11 +283,11 @@ def load_scores(path: Path) -> Scores:
         TableError: The file is missing or violates the schema.
     """
     frame = read_parquet(SCORES, path, _SCORE_COLUMNS, categorical=True)
-    refuse_impossible(path)
-    return Scores(path, score_facts(path), frame)
+    refuse_impossible_scores(path)
+    return Scores(path, read_score_facts(path), frame)
 
 
-def score_facts(path: Path) -> ScoreFacts:
+def read_score_facts(path: Path) -> ScoreFacts:
     """Read the metadata of a score file, without the scores.
 
     Raises:
@@ -305,12 +309,12 @@ def load_all_scores(paths: Sequence[Path]) -> list[Scores]:
             the human participants.
     """
     loaded = [load_scores(path) for path in paths]
-    if taken := [
+    if clashing_paths := [
         str(model_scores.path) for model_scores in loaded if model_scores.facts.model == PEOPLE
     ]:
         raise AnalysisError(
             f'a model is called "{PEOPLE}", as the participants are in every table',
-            where=", ".join(taken),
+            where=", ".join(clashing_paths),
             remedy="Give the model another name and score the materials again",
         )
     if not loaded:
@@ -328,8 +332,8 @@ def load_all_scores(paths: Sequence[Path]) -> list[Scores]:
 
 def _facts_error(error: Exception, path: Path, place: str) -> AnalysisError:
     if isinstance(error, ValidationError):
-        found = error.errors(include_url=False)
-        problem = "; ".join(f"{'.'.join(map(str, e['loc']))}: {said(e)}" for e in found)
+        validation_errors = error.errors(include_url=False)
+        problem = "; ".join(f"{'.'.join(map(str, e['loc']))}: {said(e)}" for e in validation_errors)
     else:
         problem = f"it cannot be read ({why_unread(error)})"
     return AnalysisError(
@@ -339,7 +343,7 @@ def _facts_error(error: Exception, path: Path, place: str) -> AnalysisError:
     )
 
 
-def of_one_kind(
+def require_one_judge(
     tables: Mapping[str, pd.DataFrame], folder: Path, *, models: bool
 ) -> dict[str, pd.DataFrame]:
     """Remove the column for the kind of judge, after checking that all rows have the expected kind.
@@ -366,11 +370,11 @@ def of_one_kind(
             )
     for name, is_model in by_models.items():
         if is_model.size and is_model.any() != models:
-            raise _other_kind(name, folder, models=models)
+            raise _wrong_judge_error(name, folder, models=models)
     return {name: frame.drop(columns=JUDGE.name) for name, frame in tables.items()}
 
 
-def _other_kind(name: str, folder: Path, *, models: bool) -> AnalysisError:
+def _wrong_judge_error(name: str, folder: Path, *, models: bool) -> AnalysisError:
     if models:
         return AnalysisError(
             f"the table \"{name}\" holds people's answers, not a model's",

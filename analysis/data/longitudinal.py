@@ -33,7 +33,7 @@ class Part:
         return frame.assign(participant=people)[people.notna()].reset_index(drop=True)
 
 
-def parts_of(runs: Sequence[ExportedRun], codes: Path) -> list[Part]:
+def order_parts(runs: Sequence[ExportedRun], codes: Path) -> list[Part]:
     """Return the parts in the order of their sessions.
 
     Args:
@@ -45,7 +45,7 @@ def parts_of(runs: Sequence[ExportedRun], codes: Path) -> list[Part]:
             match each participant to exactly one code.
     """
     names = [run.facts.run for run in runs]
-    if twice := _repeated(names):
+    if twice := _find_repeated(names):
         raise AnalysisError(
             f"the run {twice[0]} is given {names.count(twice[0])} times, so that each of its "
             "judgments would count as often",
@@ -54,8 +54,8 @@ def parts_of(runs: Sequence[ExportedRun], codes: Path) -> list[Part]:
             remedy="Name every run with one --run",
         )
     table = _read_codes(codes, names)
-    found = [Part(run, run.facts.session, table[run.facts.run]) for run in runs]
-    return sorted(found, key=lambda part: part.session)
+    parts = [Part(run, run.facts.session, table[run.facts.run]) for run in runs]
+    return sorted(parts, key=lambda part: part.session)
 
 
 def _read_codes(path: Path, runs: Sequence[str]) -> dict[str, dict[str, str]]:
@@ -65,7 +65,7 @@ def _read_codes(path: Path, runs: Sequence[str]) -> dict[str, dict[str, str]]:
         with path.open(encoding="utf-8-sig", newline="") as file:
             reader = csv.DictReader(file)
             rows = [{key: (row[key] or "").strip() for key in row if key} for row in reader]
-            seen = list(reader.fieldnames or [])
+            headers = list(reader.fieldnames or [])
     except (OSError, ValueError, csv.Error) as error:
         raise AnalysisError(
             f"the table of codes cannot be read ({why_unread(error)})",
@@ -73,9 +73,9 @@ def _read_codes(path: Path, runs: Sequence[str]) -> dict[str, dict[str, str]]:
             expected="a CSV file in UTF-8, as `parallax recruitment parts` writes it",
             remedy=again,
         ) from error
-    if missing := [name for name in (_CODE, *runs) if seen.count(name) != 1]:
-        lacks = [name for name in missing if name not in seen]
-        problem = f"lacks the column(s) {', '.join(lacks)}" if lacks else (
+    if missing := [name for name in (_CODE, *runs) if headers.count(name) != 1]:
+        absent = [name for name in missing if name not in headers]
+        problem = f"lacks the column(s) {', '.join(absent)}" if absent else (
             f"has the column(s) {', '.join(missing)} more than once"
         )  # fmt: skip
         raise AnalysisError(
@@ -84,7 +84,7 @@ def _read_codes(path: Path, runs: Sequence[str]) -> dict[str, dict[str, str]]:
             expected=f"the columns {', '.join((_CODE, *runs))}, each of them once",
             remedy=again,
         )
-    if problem := _unsound(rows, runs):
+    if problem := _describe_invalid_codes(rows, runs):
         raise AnalysisError(
             f"the table of codes {problem}",
             where=str(path),
@@ -95,47 +95,47 @@ def _read_codes(path: Path, runs: Sequence[str]) -> dict[str, dict[str, str]]:
     return {run: {row[run]: row[_CODE] for row in rows if row[run]} for run in runs}
 
 
-def _unsound(rows: _Rows, runs: Sequence[str]) -> str:
+def _describe_invalid_codes(rows: _Rows, runs: Sequence[str]) -> str:
     """Return why the table of codes is invalid; empty if it is valid."""
     blank = [row for row in rows if not row[_CODE]]
     if people := [row[run] for row in blank for run in runs if row[run]]:
-        return f"has no code for {_listed(people)}"
-    if twice := _repeated(row[_CODE] for row in rows if row not in blank):
-        return f"has the code(s) {_listed(twice)} in several rows"
+        return f"has no code for {_list_first(people)}"
+    if twice := _find_repeated(row[_CODE] for row in rows if row not in blank):
+        return f"has the code(s) {_list_first(twice)} in several rows"
     for run in runs:
-        if twice := _repeated(row[run] for row in rows if row[run]):
-            return f"names the participant(s) {_listed(twice)} of the run {run} in several rows"
+        if twice := _find_repeated(row[run] for row in rows if row[run]):
+            return f"names the participant(s) {_list_first(twice)} of the run {run} in several rows"
     return ""
 
 
-def _repeated(values: Iterable[str]) -> list[str]:
+def _find_repeated(values: Iterable[str]) -> list[str]:
     return [value for value, count in Counter(values).items() if count > 1]
 
 
-def _listed(values: Sequence[str]) -> str:
-    more = len(values) - _SHOWN
-    return ", ".join(values[:_SHOWN]) + (f" and {more} more" if more > 0 else "")
+def _list_first(values: Sequence[str]) -> str:
+    n_more = len(values) - _SHOWN
+    return ", ".join(values[:_SHOWN]) + (f" and {n_more} more" if n_more > 0 else "")
 
 
 _MARK = "@"
 OF_TRIALS = ("trials", "responses", "readings")
 
 
-def apart(parts: Sequence[Part]) -> tuple[pd.DataFrame, list[Part]]:
+def rename_colliding_items(parts: Sequence[Part]) -> tuple[pd.DataFrame, list[Part]]:
     """Return the items of all parts, and the parts with their items renamed where ids collide."""
-    items, renamed = together([part.run.items for part in parts])
-    found = []
+    items, renamed = join_items([part.run.items for part in parts])
+    renamed_parts = []
     for part, names in zip(parts, renamed, strict=True):
         tables = {
             table: frame.assign(item_id=frame["item_id"].astype(str).replace(names))
             for table in OF_TRIALS
             if (frame := getattr(part.run, table)) is not None and "item_id" in frame
         }
-        found.append(replace(part, run=replace(part.run, **tables)))
-    return items, found
+        renamed_parts.append(replace(part, run=replace(part.run, **tables)))
+    return items, renamed_parts
 
 
-def together(tables: Sequence[pd.DataFrame]) -> tuple[pd.DataFrame, list[dict[str, str]]]:
+def join_items(tables: Sequence[pd.DataFrame]) -> tuple[pd.DataFrame, list[dict[str, str]]]:
     """Return the items of all parts, and for each part a mapping of renamed item ids.
 
     Items with the same id but other words or another condition get the suffix ``@`` plus the number
@@ -152,22 +152,22 @@ def together(tables: Sequence[pd.DataFrame]) -> tuple[pd.DataFrame, list[dict[st
     for place, items in enumerate(tables, start=1):
         names = {}
         for row in items.astype(str).to_dict("records"):
-            own = {str(key): str(value) for key, value in row.items()}
-            name, content = own["item_id"], tuple(sorted(own.items()))
+            values = {str(key): str(value) for key, value in row.items()}
+            name, content = values["item_id"], tuple(sorted(values.items()))
             if content not in ids:
-                ids[content] = _marked(name, place, taken) if name in used else name
+                ids[content] = _mark_id(name, place, taken) if name in used else name
                 used.add(ids[content])
                 if ids[content] != name:
-                    frame = f"{own['frame']}{_MARK}{place}" if own["frame"] else ""
-                    own |= {"item_id": ids[content], "frame": frame}
-                rows.append(own)
+                    frame = f"{values['frame']}{_MARK}{place}" if values["frame"] else ""
+                    values |= {"item_id": ids[content], "frame": frame}
+                rows.append(values)
             if ids[content] != name:
                 names[name] = ids[content]
         renamed.append(names)
     return pd.DataFrame(rows).fillna(""), renamed
 
 
-def _marked(name: str, place: int, taken: set[str]) -> str:
+def _mark_id(name: str, place: int, taken: set[str]) -> str:
     """Return an id for a part's item that no other item has, and mark it as taken."""
     marked = f"{name}{_MARK}{place}"
     while marked in taken:
@@ -176,7 +176,7 @@ def _marked(name: str, place: int, taken: set[str]) -> str:
     return marked
 
 
-def longitudinal(runs: Sequence[ExportedRun], codes: Path) -> ExportedRun:
+def join_parts(runs: Sequence[ExportedRun], codes: Path) -> ExportedRun:
     """Join the parts of a study into one run; a returning participant is one participant.
 
     A participant keeps the list of the first part. Trial positions continue from part to part; each
@@ -195,40 +195,40 @@ def longitudinal(runs: Sequence[ExportedRun], codes: Path) -> ExportedRun:
             have different response types, or a participant has no list in the first part or changes
             the level of a between-participant factor.
     """
-    parts = parts_of(runs, codes)
-    first = parts[0].run
+    parts = order_parts(runs, codes)
+    first_run = parts[0].run
     _refuse_other_tasks(parts)
-    people = _people(parts, codes)
+    people = _join_participants(parts, codes)
     _refuse_other_levels(parts, people)
     exported = tuple(part.run for part in parts)
-    items, parts = apart(parts)
-    trials = _of_trials(parts)
+    items, parts = rename_colliding_items(parts)
+    trials = _join_trial_tables(parts)
     verdicts = pd.concat([part.renamed(part.run.verdicts) for part in parts], ignore_index=True)
     return replace(
-        first,
+        first_run,
         folder=codes,
-        facts=first.facts.model_copy(
+        facts=first_run.facts.model_copy(
             update={
                 "run": " ".join(part.run.facts.run for part in parts),
                 "still_filling": any(part.run.facts.still_filling for part in parts),
             }
         ),
-        study=first.study.model_copy(
+        study=first_run.study.model_copy(
             # Exclusion rules were applied to each part separately.
-            update={"constructions": _constructions(parts), "exclusion": []}
+            update={"constructions": _join_constructions(parts), "exclusion": []}
         ),
         items=items,
-        participants=_first_rows(people),
+        participants=_first_participant_rows(people),
         trials=trials["trials"],
         responses=trials["responses"],
-        verdicts=_first_kept(verdicts),
+        verdicts=_choose_verdicts(verdicts),
         answers=_first_answers(parts),
         readings=trials.get("readings"),
         parts=exported,
     )
 
 
-def _people(parts: Sequence[Part], codes: Path) -> pd.DataFrame:
+def _join_participants(parts: Sequence[Part], codes: Path) -> pd.DataFrame:
     """Return the participants of all parts, one row per participant and part."""
     people = pd.concat([part.renamed(part.run.participants) for part in parts], ignore_index=True)
     if people.empty:
@@ -242,13 +242,13 @@ def _people(parts: Sequence[Part], codes: Path) -> pd.DataFrame:
 
 
 def _refuse_other_tasks(parts: Sequence[Part]) -> None:
-    first = parts[0].run.study
+    first_study = parts[0].run.study
     for part in parts[1:]:
         study = part.run.study
-        own = (study.response, study.trial.parameters, study.design.factors)
-        if own != (first.response, first.trial.parameters, first.design.factors):
+        task = (study.response, study.trial.parameters, study.design.factors)
+        if task != (first_study.response, first_study.trial.parameters, first_study.design.factors):
             raise AnalysisError(
-                f'the study "{study.name}" asks for something else than "{first.name}"',
+                f'the study "{study.name}" asks for something else than "{first_study.name}"',
                 where=str(part.run.folder),
                 expected="parts of the same response, parameters of it, and factors between people",
                 remedy="Compare this part by itself, with its --run alone",
@@ -257,13 +257,13 @@ def _refuse_other_tasks(parts: Sequence[Part]) -> None:
 
 def _refuse_other_levels(parts: Sequence[Part], people: pd.DataFrame) -> None:
     """Raise if a participant's level of a between-participant factor differs between parts."""
-    first = people.drop_duplicates("participant").set_index("participant")["list"]
-    _refuse_later_lists(parts, first[first.isna()].index)
-    lists = first.to_dict()
+    first_lists = people.drop_duplicates("participant").set_index("participant")["list"]
+    _refuse_later_lists(parts, first_lists[first_lists.isna()].index)
+    lists = first_lists.to_dict()
     levels = parts[0].run.study.design.levels
     for part in parts:
-        own = part.renamed(part.run.participants).dropna(subset="list")
-        for person, number in zip(own["participant"], own["list"], strict=True):
+        participants = part.renamed(part.run.participants).dropna(subset="list")
+        for person, number in zip(participants["participant"], participants["list"], strict=True):
             if part.run.study.design.levels(int(number)) != levels(int(lists[person])):
                 raise AnalysisError(
                     f"the participant of the code {person} is of other levels of the factors "
@@ -277,8 +277,8 @@ def _refuse_other_levels(parts: Sequence[Part], people: pd.DataFrame) -> None:
 def _refuse_later_lists(parts: Sequence[Part], without: "pd.Index[str]") -> None:
     """Raise if a participant has a list in a later part but none in the first."""
     for part in parts:
-        own = part.renamed(part.run.participants).dropna(subset="list")["participant"]
-        if len(late := own[own.isin(without)]):
+        participants = part.renamed(part.run.participants).dropna(subset="list")["participant"]
+        if len(late := participants[participants.isin(without)]):
             raise AnalysisError(
                 f"the participant of the code {late.iloc[0]} has no list in their first part, "
                 "but one in this",
@@ -288,25 +288,29 @@ def _refuse_later_lists(parts: Sequence[Part], without: "pd.Index[str]") -> None
             )
 
 
-def _of_trials(parts: Sequence[Part]) -> dict[str, pd.DataFrame]:
+def _join_trial_tables(parts: Sequence[Part]) -> dict[str, pd.DataFrame]:
     """Return the trial tables of kept sessions, with positions that continue over the parts."""
-    found: dict[str, list[pd.DataFrame]] = {}
-    before = 0
+    frames_by_table: dict[str, list[pd.DataFrame]] = {}
+    offset = 0
     for part in parts:
-        kept = part.run.verdicts.loc[part.run.verdicts["kept"], "participant"].astype(str)
+        kept_participants = part.run.verdicts.loc[part.run.verdicts["kept"], "participant"].astype(
+            str
+        )
         for table in OF_TRIALS:
             if (frame := getattr(part.run, table)) is None:
                 continue
-            own = frame[frame["participant"].astype(str).isin(set(kept))]
-            own = own.assign(position=own["position"] + before)
+            kept_rows = frame[frame["participant"].astype(str).isin(set(kept_participants))]
+            kept_rows = kept_rows.assign(position=kept_rows["position"] + offset)
             if table == "trials":
-                own = own.assign(**{SESSION: part.session})
-            found.setdefault(table, []).append(part.renamed(own))
-        before += int(part.run.trials["position"].max()) if len(part.run.trials) else 0
-    return {table: pd.concat(frames, ignore_index=True) for table, frames in found.items()}
+                kept_rows = kept_rows.assign(**{SESSION: part.session})
+            frames_by_table.setdefault(table, []).append(part.renamed(kept_rows))
+        offset += int(part.run.trials["position"].max()) if len(part.run.trials) else 0
+    return {
+        table: pd.concat(frames, ignore_index=True) for table, frames in frames_by_table.items()
+    }
 
 
-def _constructions(parts: Sequence[Part]) -> list[Construction]:
+def _join_constructions(parts: Sequence[Part]) -> list[Construction]:
     by_name = {
         construction.name: construction
         for part in reversed(parts)
@@ -318,7 +322,7 @@ def _constructions(parts: Sequence[Part]) -> list[Construction]:
     return [by_name[name] for name in order]
 
 
-def _first_rows(people: pd.DataFrame) -> pd.DataFrame:
+def _first_participant_rows(people: pd.DataFrame) -> pd.DataFrame:
     """Return each participant's first row, marked as finished if every part was finished."""
     finished = people["state"].astype(str) == State.FINISHED.value
     order = people.assign(unfinished=~finished)
@@ -330,7 +334,7 @@ def _first_rows(people: pd.DataFrame) -> pd.DataFrame:
     return rows.assign(state=rows["participant"].map(states))
 
 
-def _first_kept(verdicts: pd.DataFrame) -> pd.DataFrame:
+def _choose_verdicts(verdicts: pd.DataFrame) -> pd.DataFrame:
     """Return one verdict per participant: kept if any part kept them, else the first part's."""
     order = verdicts.sort_values("kept", ascending=False, kind="stable")
     return order.drop_duplicates("participant", ignore_index=True)
@@ -338,7 +342,7 @@ def _first_kept(verdicts: pd.DataFrame) -> pd.DataFrame:
 
 def _first_answers(parts: Sequence[Part]) -> pd.DataFrame | None:
     """Return each participant's first answer to each question; None without questionnaires."""
-    found = [part.renamed(part.run.answers) for part in parts if part.run.answers is not None]
-    if not found:
+    answers = [part.renamed(part.run.answers) for part in parts if part.run.answers is not None]
+    if not answers:
         return None
-    return pd.concat(found).drop_duplicates(["participant", "field"], ignore_index=True)
+    return pd.concat(answers).drop_duplicates(["participant", "field"], ignore_index=True)

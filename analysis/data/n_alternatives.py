@@ -11,29 +11,29 @@ from experiment.records import Variant
 Options = Mapping[str, tuple[str, ...]]
 
 
-def options_of(run: ExportedRun) -> dict[str, tuple[str, ...]]:
+def find_options(run: ExportedRun) -> dict[str, tuple[str, ...]]:
     """Return the versions shown for each item, the good one first.
 
     The result is empty if the study shows pairs or single versions.
     """
     if "options" not in run.trials:
         return {}
-    shown = run.trials[["item_id", "options"]].astype(str).drop_duplicates("item_id")
-    if not shown["options"].str.contains(" ").any():
+    item_options = run.trials[["item_id", "options"]].astype(str).drop_duplicates("item_id")
+    if not item_options["options"].str.contains(" ").any():
         return {}
     return {
         item: (Variant.GOOD, *sorted(set(options.split()) - {Variant.GOOD}))
-        for item, options in zip(shown["item_id"], shown["options"], strict=True)
+        for item, options in zip(item_options["item_id"], item_options["options"], strict=True)
     }
 
 
-def chance(run: ExportedRun) -> float:
+def chance_accuracy(run: ExportedRun) -> float:
     """Return the accuracy expected from guessing."""
-    sizes = [len(options) for options in options_of(run).values()]
+    sizes = [len(options) for options in find_options(run).values()]
     return float(np.mean([1 / size for size in sizes])) if sizes else 0.5
 
 
-def choices(scores: Scores, options: Options) -> pd.DataFrame:
+def choose_options(scores: Scores, options: Options) -> pd.DataFrame:
     """Return the option with a model's highest score on each item.
 
     Args:
@@ -45,13 +45,15 @@ def choices(scores: Scores, options: Options) -> pd.DataFrame:
         (of the others), tie, n_scored (how many of its options have a score).
     """
     frame = scores.frame
-    known = pd.MultiIndex.from_arrays([frame["item_id"].astype(str), frame["variant"].astype(str)])
-    logprobs = pd.Series(frame["logprob_nats"].to_numpy(), known)
+    versions = pd.MultiIndex.from_arrays(
+        [frame["item_id"].astype(str), frame["variant"].astype(str)]
+    )
+    logprobs = pd.Series(frame["logprob_nats"].to_numpy(), versions)
     pairs = pd.MultiIndex.from_tuples(
-        [(item, name) for item, own in options.items() for name in own]
+        [(item, name) for item, versions_of_item in options.items() for name in versions_of_item]
     )
     table = logprobs.reindex(pairs).unstack()
-    others = table.drop(columns=Variant.GOOD).max(axis=1)
+    best_alternative = table.drop(columns=Variant.GOOD).max(axis=1)
     best = table.max(axis=1)
     tied = table.eq(best, axis=0).sum(axis=1) > 1
     return pd.DataFrame(
@@ -59,14 +61,14 @@ def choices(scores: Scores, options: Options) -> pd.DataFrame:
             "item_id": table.index,
             "version": table.idxmax(axis=1).where(~tied, "").to_numpy(),
             "logprob_good_nats": table[Variant.GOOD].to_numpy(),
-            "logprob_best_nats": others.to_numpy(),
-            "tie": (table[Variant.GOOD] == others).to_numpy(),
+            "logprob_best_nats": best_alternative.to_numpy(),
+            "tie": (table[Variant.GOOD] == best_alternative).to_numpy(),
             "n_scored": table.notna().sum(axis=1).to_numpy(),
         }
     )
 
 
-def among_all(decisions: pd.DataFrame, scores: Scores, options: Options) -> pd.DataFrame:
+def decide_among_all(decisions: pd.DataFrame, scores: Scores, options: Options) -> pd.DataFrame:
     """Return a model's decisions with the good option compared with all others of the item.
 
     Args:
@@ -77,9 +79,11 @@ def among_all(decisions: pd.DataFrame, scores: Scores, options: Options) -> pd.D
     """
     if not options:
         return decisions
-    found = choices(scores, options).set_index("item_id")
-    own = found.reindex(decisions["item_id"].astype(str))
-    shown = own["n_scored"].notna().to_numpy()
-    best = np.where(shown, own["logprob_best_nats"], decisions["logprob_contrast_nats"])
+    best_options = choose_options(scores, options).set_index("item_id")
+    item_choices = best_options.reindex(decisions["item_id"].astype(str))
+    is_scored = item_choices["n_scored"].notna().to_numpy()
+    best = np.where(
+        is_scored, item_choices["logprob_best_nats"], decisions["logprob_contrast_nats"]
+    )
     good = decisions["logprob_good_nats"].to_numpy()
     return decisions.assign(logprob_contrast_nats=best, correct=good > best, tie=good == best)

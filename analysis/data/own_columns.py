@@ -15,13 +15,13 @@ from experiment.tables.schemas import ITEMS
 PREFIX = "own_"
 
 
-def in_namespace(items: pd.DataFrame) -> pd.DataFrame:
+def prefix_own_columns(items: pd.DataFrame) -> pd.DataFrame:
     """Return a table of items with each own column renamed to ``own_`` plus its header."""
-    own = [str(name) for name in items if name not in ITEMS.column_names]
-    return items.rename(columns={name: PREFIX + name for name in own})
+    own_names = [str(name) for name in items if name not in ITEMS.column_names]
+    return items.rename(columns={name: PREFIX + name for name in own_names})
 
 
-def own_columns(items: pd.DataFrame) -> list[str]:
+def list_own_columns(items: pd.DataFrame) -> list[str]:
     """Return the prefixed names of the own columns of items from ``in_namespace``."""
     return [str(name) for name in items if name not in ITEMS.column_names]
 
@@ -31,20 +31,20 @@ def header(name: str) -> str:
     return name.removeprefix(PREFIX)
 
 
-def with_headers(frame: pd.DataFrame) -> pd.DataFrame:
+def add_original_headers(frame: pd.DataFrame) -> pd.DataFrame:
     """Add copies of own columns under their headers, unless the header is already a column."""
-    own = [str(name) for name in frame if str(name).startswith(PREFIX)]
-    free = {header(name): frame[name] for name in own if header(name) not in frame}
-    return pd.concat([frame, pd.DataFrame(free, index=frame.index)], axis=1)
+    own_names = [str(name) for name in frame if str(name).startswith(PREFIX)]
+    copies = {header(name): frame[name] for name in own_names if header(name) not in frame}
+    return pd.concat([frame, pd.DataFrame(copies, index=frame.index)], axis=1)
 
 
-def items_of(items: pd.DataFrame) -> Iterator[Item]:
+def make_items(items: pd.DataFrame) -> Iterator[Item]:
     """Yield the rows of a table from ``in_namespace`` as items with the original headers.
 
     Raises:
         ValueError: A value is not text, or not a valid kind or version of an item.
     """
-    own = own_columns(items)
-    names = [*ITEMS.column_names, *map(header, own)]
-    rows = items[[*ITEMS.column_names, *own]].itertuples(index=False, name=None)
+    own_names = list_own_columns(items)
+    names = [*ITEMS.column_names, *map(header, own_names)]
+    rows = items[[*ITEMS.column_names, *own_names]].itertuples(index=False, name=None)
     return (item_from_row(dict(zip(names, row, strict=True))) for row in rows)

@@ -12,16 +12,16 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from analysis.data.load import ExportedRun, ScoreFacts, score_facts
-from analysis.data.longitudinal import together
-from analysis.data.own_columns import items_of
+from analysis.data.load import ExportedRun, ScoreFacts, read_score_facts
+from analysis.data.longitudinal import join_items
+from analysis.data.own_columns import make_items
 from analysis.errors import AnalysisError
 from experiment.materials.read import materials_hash
 
 _HASH_SHOWN = 12
 
 
-def scores_of_parts(run: ExportedRun, files: Sequence[Path], folder: Path) -> list[Path]:
+def write_part_scores(run: ExportedRun, files: Sequence[Path], folder: Path) -> list[Path]:
     """Write one score file for each model, covering the items of all parts.
 
     Args:
@@ -37,40 +37,44 @@ def scores_of_parts(run: ExportedRun, files: Sequence[Path], folder: Path) -> li
             model.
         TableError: A file is missing or not Parquet.
     """
-    _, renamed = together([part.items for part in run.parts])
+    _, renamed = join_items([part.items for part in run.parts])
     by_model: defaultdict[str, list[tuple[Path, ScoreFacts]]] = defaultdict(list)
     for path in files:
-        facts = score_facts(path)
+        facts = read_score_facts(path)
         by_model[facts.model].append((path, facts))
-    hashes = [materials_hash(items_of(part.items)) for part in run.parts] if files else []
-    found = []
-    for number, own in enumerate(by_model.values()):
-        _refuse_unlike(own)
+    hashes = [materials_hash(make_items(part.items)) for part in run.parts] if files else []
+    written_paths = []
+    for number, score_files in enumerate(by_model.values()):
+        _refuse_differing_models(score_files)
         tables: list[pa.Table] = []
         scored: dict[int, Path] = {}
-        for path, facts in own:
-            places = _places(run, hashes, path, facts)
+        for path, facts in score_files:
+            places = _find_parts(run, hashes, path, facts)
             for place in places:
                 if place in scored:
-                    raise _scored_twice(run.parts[place], facts.model, scored[place], path)
+                    raise _scored_twice_error(run.parts[place], facts.model, scored[place], path)
                 scored[place] = path
-                tables.append(_of_part(path, run.parts[place], renamed[place], tables))
-        found.append(folder / f"{number}.parquet")
-        pq.write_table(_merged(tables, run, [facts for _, facts in own]), found[-1])
-    return found
+                tables.append(_scores_of_part(path, run.parts[place], renamed[place], tables))
+        written_paths.append(folder / f"{number}.parquet")
+        pq.write_table(
+            _merge_tables(tables, run, [facts for _, facts in score_files]), written_paths[-1]
+        )
+    return written_paths
 
 
-def _places(run: ExportedRun, hashes: Sequence[str], path: Path, facts: ScoreFacts) -> list[int]:
+def _find_parts(
+    run: ExportedRun, hashes: Sequence[str], path: Path, facts: ScoreFacts
+) -> list[int]:
     """Return the indices, from 0, of the parts with the materials of a score file."""
-    found = [
+    part_indices = [
         place
-        for place, (part, own) in enumerate(zip(run.parts, hashes, strict=True))
-        if facts.materials_hash in (part.facts.materials_hash, own)
+        for place, (part, materials_hash_) in enumerate(zip(run.parts, hashes, strict=True))
+        if facts.materials_hash in (part.facts.materials_hash, materials_hash_)
         and (not facts.study or facts.study == part.facts.study)
     ]
-    if found:
-        return found
-    known = "; ".join(
+    if part_indices:
+        return part_indices
+    materials_list = "; ".join(
         f"{part.facts.study} {part.facts.study_version}, {part.facts.materials_hash[:_HASH_SHOWN]}"
         for part in run.parts
     )
@@ -78,65 +82,69 @@ def _places(run: ExportedRun, hashes: Sequence[str], path: Path, facts: ScoreFac
         f"the scores are of {facts.study} {facts.study_version}, materials "
         f"{facts.materials_hash[:_HASH_SHOWN]}, which no part has",
         where=str(path),
-        expected=f"the materials of a part: {known}",
+        expected=f"the materials of a part: {materials_list}",
         remedy="Score the materials of each part with `parallax lm score`, and name each file "
         "with --scores",
     )
 
 
-def _of_part(
-    path: Path, part: ExportedRun, renamed: Mapping[str, str], before: Sequence[pa.Table]
+def _scores_of_part(
+    path: Path, part: ExportedRun, renamed: Mapping[str, str], earlier_tables: Sequence[pa.Table]
 ) -> pa.Table:
     """Return the scores of a part's items under their joined ids, without items already scored."""
     table = pq.read_table(path)
     names = table["item_id"].to_pylist()
-    own = set(part.items["item_id"].astype(str))
-    known = {name for one in before for name in one["item_id"].to_pylist()}
-    called = [renamed.get(name, name) for name in names]
+    item_ids = set(part.items["item_id"].astype(str))
+    scored_ids = {name for table_ in earlier_tables for name in table_["item_id"].to_pylist()}
+    joined_ids = [renamed.get(name, name) for name in names]
     rows = [
         place
-        for place, (name, new) in enumerate(zip(names, called, strict=True))
-        if name in own and new not in known
+        for place, (name, new) in enumerate(zip(names, joined_ids, strict=True))
+        if name in item_ids and new not in scored_ids
     ]
     place = table.schema.get_field_index("item_id")
-    column = pa.array([called[row] for row in rows], table.schema.field(place).type)
+    column = pa.array([joined_ids[row] for row in rows], table.schema.field(place).type)
     return table.take(pa.array(rows, pa.int64())).set_column(
         place, table.schema.field(place), column
     )
 
 
-def _merged(tables: Sequence[pa.Table], run: ExportedRun, facts: Sequence[ScoreFacts]) -> pa.Table:
+def _merge_tables(
+    tables: Sequence[pa.Table], run: ExportedRun, facts: Sequence[ScoreFacts]
+) -> pa.Table:
     """Merge the tables into one; its metadata combine those of the files."""
-    said = {
+    metadata = {
         name: "; ".join(dict.fromkeys(getattr(part_facts, name) for part_facts in facts))
         for name in ScoreFacts.model_fields
     }
-    said |= {
+    metadata |= {
         "study": run.facts.study,
         "study_version": run.facts.study_version,
         "materials_hash": run.facts.materials_hash,
     }
     # A file may lack optional columns: its rows get missing values there.
-    bare = [table.replace_schema_metadata(None) for table in tables]
-    return pa.concat_tables(bare, promote_options="permissive").replace_schema_metadata(said)
+    bare_tables = [table.replace_schema_metadata(None) for table in tables]
+    return pa.concat_tables(bare_tables, promote_options="permissive").replace_schema_metadata(
+        metadata
+    )
 
 
-def _refuse_unlike(own: Sequence[tuple[Path, ScoreFacts]]) -> None:
+def _refuse_differing_models(score_files: Sequence[tuple[Path, ScoreFacts]]) -> None:
     """Raise if files with one model name come from different models or scoring methods."""
-    (first, known), *others = own
-    for path, facts in others:
+    (first_path, first_facts), *other_files = score_files
+    for path, facts in other_files:
         for name in ("model_hash", "rendering", "reading"):
-            if getattr(facts, name) != getattr(known, name):
+            if getattr(facts, name) != getattr(first_facts, name):
                 raise AnalysisError(
                     f'two score files of a model "{facts.model}" differ in {name}: '
-                    f"{getattr(known, name)!r} and {getattr(facts, name)!r}",
-                    where=f"{first}, {path}",
+                    f"{getattr(first_facts, name)!r} and {getattr(facts, name)!r}",
+                    where=f"{first_path}, {path}",
                     expected="one model for all parts, which read them in one way",
                     remedy="Score the parts again alike, or give the models different names",
                 )
 
 
-def _scored_twice(part: ExportedRun, model: str, first: Path, second: Path) -> AnalysisError:
+def _scored_twice_error(part: ExportedRun, model: str, first: Path, second: Path) -> AnalysisError:
     return AnalysisError(
         f'two score files of a model "{model}" are of the materials of the run {part.facts.run}',
         where=f"{first}, {second}",

@@ -35,9 +35,9 @@ class Flow:
         """A sentence for each between-participant factor: the number kept at each level."""
         return [
             f"Kept by {factor}, which varies between participants: "
-            + ", ".join(f"{level} {kept} of {placed}" for level, (kept, placed) in found.items())
+            + ", ".join(f"{level} {kept} of {placed}" for level, (kept, placed) in counts.items())
             + "."
-            for factor, found in self.levels.items()
+            for factor, counts in self.levels.items()
         ]
 
     @property
@@ -47,7 +47,7 @@ class Flow:
         return ", ".join(parts) or "nobody"
 
 
-def flow(run: ExportedRun) -> Flow:
+def count_participants(run: ExportedRun) -> Flow:
     """Count a run's participants from arrival to analysis."""
     # Published judgments may lack participants.
     people = run.participants.dropna(subset="participant")
@@ -63,23 +63,28 @@ def flow(run: ExportedRun) -> Flow:
         excluded={str(rule): int(count) for rule, count in excluded.items()},
         kept=len(kept),
         simulated=int(people.loc[people["participant"].isin(kept), "simulated"].sum()),
-        levels=_levels(run, kept),
+        levels=_count_by_level(run, kept),
     )
 
 
-def _levels(run: ExportedRun, kept: set[str]) -> dict[str, dict[str, tuple[int, int]]]:
+def _count_by_level(run: ExportedRun, kept: set[str]) -> dict[str, dict[str, tuple[int, int]]]:
     """Return for each factor and level the numbers of kept participants and of those on a list."""
     placed = run.participants.dropna(subset=["participant", "list"])
     of_list = {
         int(list_number): run.study.design.levels(int(list_number))
         for list_number in placed["list"].unique()
     }
-    found = {}
+    counts_by_factor = {}
     for factor, levels in run.study.design.factors.items():
-        own = placed["list"].map(lambda one, name=factor: of_list[int(one)][name])
-        stayed = placed["participant"].isin(kept)
-        found[factor] = {
-            level: (int((stayed & (own == level)).sum()), int((own == level).sum()))
+        participant_levels = placed["list"].map(
+            lambda list_number_, name=factor: of_list[int(list_number_)][name]
+        )
+        is_kept = placed["participant"].isin(kept)
+        counts_by_factor[factor] = {
+            level: (
+                int((is_kept & (participant_levels == level)).sum()),
+                int((participant_levels == level).sum()),
+            )
             for level in levels
         }
-    return found
+    return counts_by_factor

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from analysis.data.load import ExportedRun
-from analysis.data.own_columns import items_of
+from analysis.data.own_columns import make_items
 from experiment.errors import ParallaxError
 from experiment.records import Item, Kind
 from experiment.responses.reading.alignment import misaligned
@@ -41,7 +41,7 @@ class Readings:
     left_out: tuple[str, ...]
 
 
-def readings_of(run: ExportedRun, judgments: pd.DataFrame) -> Readings:
+def select_readings(run: ExportedRun, judgments: pd.DataFrame) -> Readings:
     """Return the readings of judgments, without the times that the study's rules remove.
 
     Args:
@@ -58,19 +58,19 @@ def readings_of(run: ExportedRun, judgments: pd.DataFrame) -> Readings:
         frame = frame.assign(region=relative.fillna(frame["region"].astype("Int64")).astype(int))
     recorded = frame.groupby(_REGION, sort=False, observed=True)["step"].transform("size")
     frame = frame.assign(n_recorded=recorded)
-    kept, left_out = _within(frame, run.study)
+    kept, left_out = _drop_extreme_times(frame, run.study)
     times = kept["rt_ms"].to_numpy(dtype=float)
     return Readings(kept.assign(log_rt=np.log(times)).reset_index(drop=True), left_out)
 
 
-def comparable_readings(run: ExportedRun, judgments: pd.DataFrame) -> Readings:
+def select_comparable_readings(run: ExportedRun, judgments: pd.DataFrame) -> Readings:
     """Return the readings of the constructions whose conditions correspond region by region.
 
     ``parallax study check`` refuses others; runs of earlier versions may have some.
     """
-    readings = readings_of(run, judgments)
+    readings = select_readings(run, judgments)
     present = set(readings.frame["construction"].astype(str).unique())
-    faults = {name: text for name, text in _misaligned(run) if name in present}
+    faults = {name: text for name, text in _find_misaligned(run) if name in present}
     if not faults:
         return readings
     is_compared = ~readings.frame["construction"].astype(str).isin(list(faults))
@@ -81,14 +81,14 @@ def comparable_readings(run: ExportedRun, judgments: pd.DataFrame) -> Readings:
     )
 
 
-def _misaligned(run: ExportedRun) -> Iterator[tuple[str, str]]:
+def _find_misaligned(run: ExportedRun) -> Iterator[tuple[str, str]]:
     """Yield the constructions whose conditions do not correspond, each with a sentence."""
     by_type: dict[int, tuple[Read, list[Item]]] = {}
     if not set(ITEMS.column_names) <= set(run.items):
         return
     try:
         response = response_of(run.study, own_code=False)
-        for item in items_of(run.items):
+        for item in make_items(run.items):
             type_ = response.of_item(item)
             if isinstance(type_, Read) and item.kind is Kind.TARGET:
                 by_type.setdefault(id(type_), (type_, []))[1].append(item)
@@ -103,20 +103,20 @@ def _misaligned(run: ExportedRun) -> Iterator[tuple[str, str]]:
         return
 
 
-def _within(frame: pd.DataFrame, study: Study) -> tuple[pd.DataFrame, tuple[str, ...]]:
+def _drop_extreme_times(frame: pd.DataFrame, study: Study) -> tuple[pd.DataFrame, tuple[str, ...]]:
     plan = study.analysis
     times = frame["rt_ms"].astype(float)
-    inside = (times >= max(plan.least_rt_ms, 1e-9)) & (times <= plan.most_rt_ms)
-    if inside.all():
+    is_within_limits = (times >= max(plan.least_rt_ms, 1e-9)) & (times <= plan.most_rt_ms)
+    if is_within_limits.all():
         return frame, ()
-    return frame[inside], (
-        f"{int((~inside).sum()):,} of {len(frame):,} reading times were left out: below "
+    return frame[is_within_limits], (
+        f"{int((~is_within_limits).sum()):,} of {len(frame):,} reading times were left out: below "
         f"{plan.least_rt_ms:g} ms, above {plan.most_rt_ms:g} ms, or not measured (the study's "
         "rule, [analysis] least_rt_ms and most_rt_ms).",
     )
 
 
-def by_region(frame: pd.DataFrame) -> pd.DataFrame:
+def sum_by_region(frame: pd.DataFrame) -> pd.DataFrame:
     """Sum reading times by region.
 
     A region has no time, and no row, if a word of it was left out or, in a Maze, chosen wrongly.
@@ -124,7 +124,7 @@ def by_region(frame: pd.DataFrame) -> pd.DataFrame:
     Args:
         frame: The words' times, from ``readings_of``, without those to leave out.
     """
-    others = [str(name) for name in frame if name not in (*_REGION, *_OF_WORD)]
+    other_columns = [str(name) for name in frame if name not in (*_REGION, *_OF_WORD)]
     grouped = frame.groupby(_REGION, sort=False, observed=True)
     is_complete = grouped["step"].transform("size") == frame["n_recorded"]
     regions = frame[is_complete].groupby(_REGION, sort=False, observed=True)
@@ -132,7 +132,7 @@ def by_region(frame: pd.DataFrame) -> pd.DataFrame:
         rt_ms=("rt_ms", "sum"),
         n_words=("step", "size"),
         text=("text", lambda words: " ".join(map(str, words))),
-        **{name: (name, "first") for name in others},
+        **{name: (name, "first") for name in other_columns},
     )
     times = times.reset_index()
     return times.assign(log_rt=np.log(times["rt_ms"].astype(float)))

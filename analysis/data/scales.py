@@ -12,7 +12,7 @@ from experiment.responses.registry import response_of
 from experiment.studies.study import Rule, Study
 
 
-def scales_of(study: Study) -> Scales | None:
+def find_scales(study: Study) -> Scales | None:
     """Return the scales of each trial; None unless there are several."""
     try:
         response = response_of(study, own_code=False)
@@ -22,7 +22,7 @@ def scales_of(study: Study) -> Scales | None:
     return response if isinstance(response, Scales) else None
 
 
-def of_scale(run: ExportedRun, response: Scales, name: str) -> ExportedRun:
+def select_scale(run: ExportedRun, response: Scales, name: str) -> ExportedRun:
     """Return a run's ratings on one scale, as a run that has only this scale.
 
     Args:
@@ -46,13 +46,13 @@ def of_scale(run: ExportedRun, response: Scales, name: str) -> ExportedRun:
             where=str(run.folder),
             expected="a column for each scale of the study",
         )
-    study = study_of_scale(run.study, response, name)
+    study = make_study_of_scale(run.study, response, name)
     columns = [f"{PREFIX}{scale}" for scale in response.scales]
     responses = run.responses.assign(rating=run.responses[column]).drop(columns=columns)
     return replace(run, study=study, responses=responses)
 
 
-def rules_of_scale(study: Study, name: str) -> list[Rule]:
+def select_rules_of_scale(study: Study, name: str) -> list[Rule]:
     """Return the exclusion rules that apply to one of a study's scales.
 
     The returned rules do not name a scale, as in a study with only this scale.
@@ -61,25 +61,27 @@ def rules_of_scale(study: Study, name: str) -> list[Rule]:
         study: The study.
         name: The scale's name. Rules that name another scale are left out.
     """
-    rules = [rule for rule in study.exclusion if _scales_named(rule) <= {name}]
+    rules = [rule for rule in study.exclusion if _scales_in_rule(rule) <= {name}]
     return [_without_scale(rule, name) for rule in rules]
 
 
 def _without_scale(rule: Rule, name: str) -> Rule:
-    given = rule.model_dump()
-    if given.get("scale") == name:
-        del given["scale"]
+    settings = rule.model_dump()
+    if settings.get("scale") == name:
+        del settings["scale"]
     if parts := list(parts_of(rule)):
-        given["rules"] = [_without_scale(part, name).model_dump() for part in parts]
-    return Rule.model_validate(given)
+        settings["rules"] = [_without_scale(part, name).model_dump() for part in parts]
+    return Rule.model_validate(settings)
 
 
-def _scales_named(rule: Rule) -> set[str]:
-    own = (rule.model_extra or {}).get("scale")
-    return ({own} if isinstance(own, str) else set()).union(*map(_scales_named, parts_of(rule)))
+def _scales_in_rule(rule: Rule) -> set[str]:
+    scale = (rule.model_extra or {}).get("scale")
+    return ({scale} if isinstance(scale, str) else set()).union(
+        *map(_scales_in_rule, parts_of(rule))
+    )
 
 
-def study_of_scale(study: Study, response: Scales, name: str) -> Study:
+def make_study_of_scale(study: Study, response: Scales, name: str) -> Study:
     """Return the study as a rating study with only one of its scales.
 
     Args:
@@ -87,12 +89,12 @@ def study_of_scale(study: Study, response: Scales, name: str) -> Study:
         response: The study's scales.
         name: The scale's name.
     """
-    one = response.scales[name]
-    parameters = one.model_dump(exclude={"question"})
+    scale_rating = response.scales[name]
+    parameters = scale_rating.model_dump(exclude={"question"})
     return study.model_copy(
         update={
             "response": Rating.name,
-            "study": study.study.model_copy(update={"title": one.question}),
+            "study": study.study.model_copy(update={"title": scale_rating.question}),
             "trial": study.trial.model_copy(update={"parameters": parameters}),
         }
     )

@@ -12,7 +12,7 @@ _SUM_NATS = 1e-3
 _SUM, _TOKENS, _NUMBER = "logprob_nats", "token_logprobs_nats", "n_tokens"
 
 
-def refuse_impossible(path: Path) -> None:
+def refuse_impossible_scores(path: Path) -> None:
     """Raise if a log-probability is above 0, or is not the sum of its tokens.
 
     Raises:
@@ -20,7 +20,7 @@ def refuse_impossible(path: Path) -> None:
     """
     row = 0
     for part in pq.ParquetFile(path).iter_batches(columns=[_SUM, _TOKENS, _NUMBER]):
-        said = np.asarray(part.column(_SUM).to_numpy(zero_copy_only=False), np.float64)
+        stated_sums = np.asarray(part.column(_SUM).to_numpy(zero_copy_only=False), np.float64)
         lists = part.column(_TOKENS)
         lengths = np.asarray(lists.value_lengths().fill_null(0).to_numpy(), np.int64)
         values = np.asarray(lists.flatten().to_numpy(zero_copy_only=False), np.float64)
@@ -29,27 +29,31 @@ def refuse_impossible(path: Path) -> None:
         infinite = np.concatenate([[0], np.cumsum(impossible)])
         sums = running[ends] - running[ends - lengths]
         sums[infinite[ends] > infinite[ends - lengths]] = -np.inf
-        _refuse(said > 0, row, path, "is above 0, so it is not a log-probability", said)
+        _refuse_rows(
+            stated_sums > 0, row, path, "is above 0, so it is not a log-probability", stated_sums
+        )
         # NaN values are reported, with their items, when the scores are joined.
-        known = (lengths > 0) & ~np.isnan(said) & (sums != said)
+        is_comparable = (lengths > 0) & ~np.isnan(stated_sums) & (sums != stated_sums)
         with np.errstate(invalid="ignore"):
-            off = known & ~(np.abs(sums - said) <= _SUM_NATS * (1 + np.abs(said)))
-        _refuse(off, row, path, "is not the sum of its tokens' log-probabilities", said)
+            off = is_comparable & ~(
+                np.abs(sums - stated_sums) <= _SUM_NATS * (1 + np.abs(stated_sums))
+            )
+        _refuse_rows(off, row, path, "is not the sum of its tokens' log-probabilities", stated_sums)
         row += part.num_rows
 
 
-def _refuse(
+def _refuse_rows(
     wrong: "np.ndarray[tuple[int, ...], np.dtype[np.bool_]]",
-    before: int,
+    n_earlier_rows: int,
     path: Path,
-    what: str,
-    said: "np.ndarray[tuple[int, ...], np.dtype[np.float64]]",
+    problem: str,
+    stated_sums: "np.ndarray[tuple[int, ...], np.dtype[np.float64]]",
 ) -> None:
     if wrong.any():
-        first = int(np.flatnonzero(wrong)[0])
+        first_wrong = int(np.flatnonzero(wrong)[0])
         raise AnalysisError(
-            f"the score {said[first]:.6g} {what}",
-            where=f"{path}, row {before + first + 1}",
+            f"the score {stated_sums[first_wrong]:.6g} {problem}",
+            where=f"{path}, row {n_earlier_rows + first_wrong + 1}",
             expected="the natural-log probability of a text, at most 0 and the sum of its tokens'",
             remedy="Write the file again with `parallax lm score` or `parallax import scores`",
         )

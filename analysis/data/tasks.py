@@ -7,7 +7,7 @@ from pathlib import Path
 import pandas as pd
 
 from analysis.data.load import SESSION, ExportedRun
-from analysis.data.scales import of_scale, scales_of
+from analysis.data.scales import find_scales, select_scale
 from analysis.errors import AnalysisError
 from experiment.errors import ParallaxError
 from experiment.plugins import unknown_name
@@ -19,7 +19,7 @@ from experiment.studies.study import Study
 _TASK = "task"
 
 
-def parts(run: ExportedRun, task: str, out: Path) -> Iterator[tuple[ExportedRun, Path]]:
+def split_run(run: ExportedRun, task: str, out: Path) -> Iterator[tuple[ExportedRun, Path]]:
     """Yield each run to compare separately, and the folder of its report.
 
     Args:
@@ -31,19 +31,19 @@ def parts(run: ExportedRun, task: str, out: Path) -> Iterator[tuple[ExportedRun,
     Raises:
         AnalysisError: The run has no such task.
     """
-    if scales := scales_of(run.study):
+    if scales := find_scales(run.study):
         for name in [task] if task else scales.scales:
-            yield of_scale(run, scales, name), out if task else out / name
+            yield select_scale(run, scales, name), out if task else out / name
         return
-    mixed = _mixed(run.study)
+    mixed = _find_tasks(run.study)
     if task or mixed is None:
-        yield (of_task(run, task) if task else run), out
+        yield (select_task(run, task) if task else run), out
         return
     for name in mixed.tasks:
-        yield of_task(run, name), out / name
+        yield select_task(run, name), out / name
 
 
-def of_task(run: ExportedRun, task: str) -> ExportedRun:
+def select_task(run: ExportedRun, task: str) -> ExportedRun:
     """Return the trials of one task of mixed sessions, as a run with only that task.
 
     Participants, verdicts and questionnaires stay unchanged: verdicts apply to the whole session.
@@ -55,7 +55,7 @@ def of_task(run: ExportedRun, task: str) -> ExportedRun:
     Raises:
         AnalysisError: The task does not exist, or none of its trials was answered.
     """
-    response = _mixed(run.study)
+    response = _find_tasks(run.study)
     if response is None:
         raise AnalysisError(
             f'the study "{run.study.name}" has no tasks: its response is "{run.study.response}"',
@@ -68,38 +68,40 @@ def of_task(run: ExportedRun, task: str) -> ExportedRun:
             where=str(run.folder),
             expected=f"one of {', '.join(response.tasks)}",
         )
-    own = response.tasks[task]
-    of_trials, of_responses = tables_shown(own.type)
-    responses = _part(run.responses, task, of_responses.column_names)
+    task_settings = response.tasks[task]
+    of_trials, of_responses = tables_shown(task_settings.type)
+    responses = _rows_of_task(run.responses, task, of_responses.column_names)
     if responses.empty:
         raise AnalysisError(
             f'nobody answered a trial of the task "{task}"',
             where=str(run.folder),
             expected="answers to its trials",
         )
-    trial = run.study.trial.model_copy(update={"parameters": own.parameters})
-    asked = set(run.items.loc[run.items["item_id"].isin(responses["item_id"]), "construction"])
+    trial = run.study.trial.model_copy(update={"parameters": task_settings.parameters})
+    constructions = set(
+        run.items.loc[run.items["item_id"].isin(responses["item_id"]), "construction"]
+    )
     study = run.study.model_copy(
         update={
-            "response": own.response,
+            "response": task_settings.response,
             "trial": trial,
             "constructions": [
                 construction
                 for construction in run.study.constructions
-                if construction.name in asked
+                if construction.name in constructions
             ],
         }
     )
     return replace(
         run,
         study=study,
-        trials=_part(run.trials, task, of_trials.column_names),
+        trials=_rows_of_task(run.trials, task, of_trials.column_names),
         responses=responses,
-        readings=_readings(run, responses, own.type),
+        readings=_readings_of_task(run, responses, task_settings.type),
     )
 
 
-def _mixed(study: Study) -> Mixed | None:
+def _find_tasks(study: Study) -> Mixed | None:
     try:
         response = response_of(study, own_code=False)
     except ParallaxError:
@@ -108,15 +110,15 @@ def _mixed(study: Study) -> Mixed | None:
     return response if isinstance(response, Mixed) else None
 
 
-def _part(frame: pd.DataFrame, task: str, known: Sequence[str]) -> pd.DataFrame:
-    kept = [name for name in frame.columns if name in known or name == SESSION]
-    part = frame.loc[frame[_TASK] == task, kept].reset_index(drop=True)
+def _rows_of_task(frame: pd.DataFrame, task: str, known_columns: Sequence[str]) -> pd.DataFrame:
+    columns = [name for name in frame.columns if name in known_columns or name == SESSION]
+    part = frame.loc[frame[_TASK] == task, columns].reset_index(drop=True)
     for name in part.select_dtypes("category").columns:
         part[name] = part[name].cat.remove_unused_categories()
     return part
 
 
-def _readings(
+def _readings_of_task(
     run: ExportedRun, responses: pd.DataFrame, response: ResponseType
 ) -> pd.DataFrame | None:
     """Return the reading steps of the answered trials; None if the task is not read in steps."""
@@ -125,5 +127,5 @@ def _readings(
     keys = ["participant", "position"]
     answered = pd.MultiIndex.from_frame(responses[keys].astype({"participant": str}))
     index = pd.MultiIndex.from_frame(run.readings[keys].astype({"participant": str}))
-    kept = [name for name in run.readings.columns if name in response.step_table.column_names]
-    return run.readings.loc[index.isin(answered), kept].reset_index(drop=True)
+    columns = [name for name in run.readings.columns if name in response.step_table.column_names]
+    return run.readings.loc[index.isin(answered), columns].reset_index(drop=True)

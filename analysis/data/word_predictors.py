@@ -16,22 +16,24 @@ KEYS = ["text_id", "position"]
 _UNITS = ("surprisal_bits", "surprisal_nats")
 
 
-def positions(table: RawTable, header: str, first: int = 1) -> "pd.Series[int]":
+def parse_positions(table: RawTable, header: str, first: int = 1) -> "pd.Series[int]":
     """Return a column of whole numbers, shifted to count from 1 if the file starts at ``first``.
 
     Raises:
         AnalysisError: A value is not a whole number, or is below the first.
     """
-    found = numbers(table, header, least=first)
-    if (found % 1 != 0).any():
-        place = int(np.flatnonzero(found % 1 != 0)[0])
+    numbers_ = parse_numbers(table, header, least=first)
+    if (numbers_ % 1 != 0).any():
+        place = int(np.flatnonzero(numbers_ % 1 != 0)[0])
         raise AnalysisError(
-            f"{found[place]} is not a position", where=table.rows[place].place, expected="1, 2, 3"
+            f"{numbers_[place]} is not a position",
+            where=table.rows[place].place,
+            expected="1, 2, 3",
         )
-    return found.astype(int) - (first - 1)
+    return numbers_.astype(int) - (first - 1)
 
 
-def numbers(
+def parse_numbers(
     table: RawTable, header: str, least: int, *, missing: bool = False
 ) -> "pd.Series[float]":
     """Return a column's numbers; missing values are an error unless allowed.
@@ -40,9 +42,9 @@ def numbers(
         AnalysisError: A value is not a number, or is below the least.
     """
     texts = pd.Series([row.values[header] for row in table.rows])
-    found = pd.to_numeric(texts, errors="coerce")
+    values = pd.to_numeric(texts, errors="coerce")
     blank = texts.str.lower().isin(["", "na", "nan", "null", "none"]) & missing
-    wrong = ~blank & ~(np.isfinite(found) & (found >= least))
+    wrong = ~blank & ~(np.isfinite(values) & (values >= least))
     if wrong.any():
         place = int(np.flatnonzero(wrong)[0])
         raise AnalysisError(
@@ -50,10 +52,10 @@ def numbers(
             where=table.rows[place].place,
             expected=f"a number that is at least {least}",
             remedy="If texts begin with the number 0, say --first-position 0"
-            if least == 1 and found[place] == 0
+            if least == 1 and values[place] == 0
             else "",
         )
-    return found
+    return values
 
 
 def read_surprisal(path: Path) -> tuple[pd.DataFrame, str]:
@@ -73,8 +75,8 @@ def read_surprisal(path: Path) -> tuple[pd.DataFrame, str]:
         )
     texts = pd.DataFrame([row.values for row in table.rows])
     frame = pd.DataFrame({"text_id": texts["text_id"], "text": texts["text"]})
-    frame["position"] = positions(table, "position")
-    frame[unit] = numbers(table, unit, least=0)
+    frame["position"] = parse_positions(table, "position")
+    frame[unit] = parse_numbers(table, unit, least=0)
     if frame.duplicated(KEYS).any():
         raise AnalysisError(
             "a position of a text occurs twice",
@@ -101,20 +103,20 @@ def read_frequencies(path: Path) -> "pd.Series[float]":
             where=str(path),
             expected="word, and one of log_frequency, zipf (taken as they are) and count",
         )
-    values = numbers(table, by_key[scale], least=-1000 if scale == "log_frequency" else 0)
-    words = [plain_word(row.values[by_key["word"]]) for row in table.rows]
-    found = pd.Series(values.to_numpy(), index=words)
+    values = parse_numbers(table, by_key[scale], least=-1000 if scale == "log_frequency" else 0)
+    words = [normalise_word(row.values[by_key["word"]]) for row in table.rows]
+    frequencies = pd.Series(values.to_numpy(), index=words)
     if scale == "count":
-        return (found.groupby(level=0).sum() + 1).map(math.log)
-    return found[~found.index.duplicated()]
+        return (frequencies.groupby(level=0).sum() + 1).map(math.log)
+    return frequencies[~frequencies.index.duplicated()]
 
 
-def plain_word(text: str) -> str:
+def normalise_word(text: str) -> str:
     """Return a word in lower case without punctuation, for comparison and look-up."""
     return re.sub(r"[\W_]+", "", text.casefold())
 
 
-def with_predictors(
+def add_predictors(
     surprisal: pd.DataFrame,
     columns: Sequence[str],
     spillover: int,
@@ -133,22 +135,22 @@ def with_predictors(
         is_first, is_last, and ``prev1_...`` and so on; missing at the beginning of a text.
     """
     frame = surprisal.sort_values(KEYS, ignore_index=True)
-    words = frame["text"].map(plain_word)
+    words = frame["text"].map(normalise_word)
     frame["length"] = words.str.len()
-    own = [*columns, "length"]
+    predictor_columns = [*columns, "length"]
     if frequencies is not None:
         # For a region of several words, use the mean over its words.
-        frame["log_frequency"] = [_frequency(text, frequencies) for text in frame["text"]]
-        own.append("log_frequency")
+        frame["log_frequency"] = [_mean_frequency(text, frequencies) for text in frame["text"]]
+        predictor_columns.append("log_frequency")
     grouped = frame.groupby("text_id", sort=False)
     frame["is_first"] = ~frame.duplicated("text_id")
     frame["is_last"] = ~frame.duplicated("text_id", keep="last")
     for back in range(1, spillover + 1):
-        shifted = grouped[own].shift(back)
+        shifted = grouped[predictor_columns].shift(back)
         frame = frame.join(shifted.add_prefix(f"prev{back}_"))
     return frame
 
 
-def _frequency(text: str, frequencies: "pd.Series[float]") -> float:
-    found = frequencies.reindex([plain_word(word) for word in text.split()])
-    return float(found.mean(skipna=False))
+def _mean_frequency(text: str, frequencies: "pd.Series[float]") -> float:
+    word_frequencies = frequencies.reindex([normalise_word(word) for word in text.split()])
+    return float(word_frequencies.mean(skipna=False))

@@ -7,7 +7,7 @@ from functools import partial
 import pandas as pd
 
 from analysis.data.load import PEOPLE, ExportedRun, Scores
-from analysis.data.n_alternatives import choices, options_of
+from analysis.data.n_alternatives import choose_options, find_options
 from analysis.figures.accuracy import accuracy_figure
 from analysis.figures.drawing import Drawing
 from analysis.findings.finding import (
@@ -238,14 +238,14 @@ def option_findings(
         scores: One entry per model.
         context: The study and the origin of the numbers.
     """
-    options = options_of(run)
+    options = find_options(run)
     if not options:
         return Findings()
     people = _shares(judgments.astype(dict.fromkeys((*_BY, "version"), str)), "people")
     items = judgments[[*_BY, "item_id"]].drop_duplicates().astype(str)
     shares, incomplete = people, []
     for model_scores in scores:
-        chosen = choices(model_scores, options).merge(items, on="item_id")
+        chosen = choose_options(model_scores, options).merge(items, on="item_id")
         shares = shares.merge(_shares(chosen, model_scores.facts.model), "outer", [*_BY, "version"])
         if (chosen["n_scored"] < chosen["item_id"].map(options).map(len)).any():
             incomplete.append(model_scores.facts.model)

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 from scipy.stats import binomtest, norm
 
-from analysis.data.categorical import decode
+from analysis.data.categorical import decode_texts
 from analysis.data.join import decisions
 from analysis.data.load import Scores
 from analysis.errors import AnalysisError
@@ -62,7 +62,7 @@ def pair_results(scores: Sequence[Scores], items: pd.DataFrame, by: str) -> pd.D
     groups = items[["item_id"]].assign(group=group, paradigm=items[PARADIGM])
     frames = []
     for model_scores in scores:
-        chosen = decode(decisions(model_scores)[["item_id", "correct", "tie"]])
+        chosen = decode_texts(decisions(model_scores)[["item_id", "correct", "tie"]])
         frames.append(chosen.merge(groups, on="item_id").assign(model=model_scores.facts.model))
     return pd.concat(frames, ignore_index=True)[["model", "group", "paradigm", "correct", "tie"]]
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from analysis.data.own_columns import PREFIX, items_of
+from analysis.data.own_columns import PREFIX, make_items
 from analysis.data.readings import RELATIVE
 from analysis.findings.comparison_words import ALPHA, NAME, comparisons_table, statements
 from analysis.findings.design import Crossing, crossed_designs
@@ -97,7 +97,7 @@ def answered(inputs: FindingInputs) -> tuple[pd.DataFrame, tuple[str, ...]]:
     study = inputs.run.study
     # A part of a session with several tasks has the answers to one task alone.
     present = set(inputs.data.judgments["construction"].astype(str).unique())
-    items = [item for item in items_of(inputs.run.items) if item.construction in present]
+    items = [item for item in make_items(inputs.run.items) if item.construction in present]
     try:
         designs = construction_designs(study, items, own_code=False)
     except ParallaxError as error:

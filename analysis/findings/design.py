@@ -7,7 +7,7 @@ from typing import Self
 
 import pandas as pd
 
-from analysis.data.own_columns import PREFIX, header, own_columns
+from analysis.data.own_columns import PREFIX, header, list_own_columns
 from analysis.findings.finding import CONDITION as CELL
 from analysis.findings.finding import FindingInputs, titles_of
 from analysis.statistics.attraction import feature_columns
@@ -176,7 +176,7 @@ def _cells_by_factors(
 
 def _factor_values(items: pd.DataFrame) -> pd.DataFrame:
     """Return the items' own columns by header, and the features of templates."""
-    columns = {header(name): items[name].astype(str) for name in own_columns(items)}
+    columns = {header(name): items[name].astype(str) for name in list_own_columns(items)}
     features = feature_columns(items).fillna("")
     return pd.DataFrame(columns | {name: features[name] for name in features}, index=items.index)
 
@@ -219,7 +219,7 @@ def _levels(items: pd.DataFrame) -> dict[str, dict[str, str]]:
     """Return each condition's level, by factor: as a plan finds them (``condition_factors``)."""
     targets = items[items["kind"].astype(str) == Kind.TARGET]
     items = items if targets.empty else targets
-    own = {header(name): items[name].astype(str) for name in own_columns(items)}
+    own = {header(name): items[name].astype(str) for name in list_own_columns(items)}
     rows = pd.DataFrame(own, index=items.index).to_dict("records")
     columns = [{str(name): str(value) for name, value in row.items()} for row in rows]
     return condition_factors(zip(items["condition"].astype(str), columns, strict=True))

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import pandas as pd
 
-from analysis.data.declared import UNIT, unit_column
+from analysis.data.declared import UNIT, clustering_column
 from analysis.data.join import Joined
 from analysis.findings.finding import Context, Finding, Findings, Need, full_titles
 from analysis.statistics.paired import models_against_models, people_against_models
@@ -69,7 +69,7 @@ def _with_frames(
     decisions: Mapping[str, pd.DataFrame], people: pd.DataFrame
 ) -> dict[str, pd.DataFrame]:
     """Add the frame of each item to decisions, if judgments have frames."""
-    if unit_column(people) != UNIT:
+    if clustering_column(people) != UNIT:
         return dict(decisions)
     items = people[["item_id", UNIT]].drop_duplicates("item_id")
     frames = dict(zip(items["item_id"].astype(str), items[UNIT], strict=True))

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from scipy.stats import spearmanr
 
 from analysis.data.join import Joined
-from analysis.data.own_columns import items_of
+from analysis.data.own_columns import make_items
 from analysis.errors import AnalysisError
 from analysis.findings.finding import Context, Finding, Findings
 from analysis.statistics.accuracy import overlapping_accuracy
@@ -185,7 +185,7 @@ def _scored_items(study: Study, data: Joined) -> list[Item]:
         generated = list(load_items(study))
         if set(data.items["item_id"]) <= {item.item_id for item in generated}:
             return generated
-    return list(items_of(data.items))
+    return list(make_items(data.items))
 
 
 def _tables(

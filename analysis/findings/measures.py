@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from analysis.data.readings import by_region, comparable_readings
+from analysis.data.readings import select_comparable_readings, sum_by_region
 from analysis.figures.designs import regions_figure
 from analysis.findings.design import Crossing
 from analysis.findings.effects import (
@@ -249,8 +249,8 @@ class ReadingTimes(Measure):
 
     def answers(self, inputs: FindingInputs) -> pd.DataFrame:
         """Return the times of regions; in a Maze, only of words chosen rightly at once."""
-        return by_region(
-            keep_right_words(comparable_readings(inputs.run, inputs.data.judgments).frame)
+        return sum_by_region(
+            keep_right_words(select_comparable_readings(inputs.run, inputs.data.judgments).frame)
         )
 
     def in_cells(self, answers: pd.DataFrame, rows: pd.DataFrame, study: Study) -> pd.DataFrame:
@@ -301,7 +301,7 @@ class ReadingTimes(Measure):
         if len(effects):
             tables.append(self._effects_table(effects, inputs))
             statistics[self.name] = effects
-        left_out = comparable_readings(inputs.run, inputs.data.judgments).left_out
+        left_out = select_comparable_readings(inputs.run, inputs.data.judgments).left_out
         return Findings(tuple(tables), statistics, left_out)
 
     def draw(

@@ -14,7 +14,7 @@ from analysis.scores.metrics import (
     NEED_UNIGRAM,
     Floats,
     Tokens,
-    metric_values,
+    compute_metric,
     read_tokens,
 )
 from analysis.scores.metrics import (
@@ -85,7 +85,7 @@ def _by_metric(
 ) -> pd.DataFrame:
     people = shares.reindex(tokens.rows["item_id"].iloc[0::2]).to_numpy()
     differences = {
-        metric: _difference(metric_values(tokens, metric, unigram)) for metric in metrics
+        metric: _difference(compute_metric(tokens, metric, unigram)) for metric in metrics
     }
     by_sum = differences[FULL] > 0
     rows: list[Mapping[str, float]] = []

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from analysis.data.declared import columns_of_participants
+from analysis.data.declared import participant_columns
 from analysis.data.join import Joined
 from analysis.data.load import SESSION
 from analysis.data.own_columns import header
@@ -194,7 +194,7 @@ MIXED = Finding(
         inputs.judged,
         inputs.context,
         inputs.options.formula,
-        (*columns_of_participants(inputs.run.study), SESSION),
+        (*participant_columns(inputs.run.study), SESSION),
     ),
 )
 

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 from scipy.stats import pearsonr, spearmanr
 
-from analysis.data.categorical import codes_in, decode
+from analysis.data.categorical import decode_texts, find_codes
 from analysis.data.join import decisions, judgments
 from analysis.data.load import ExportedRun, Scores
 from analysis.errors import AnalysisError
@@ -127,7 +127,9 @@ def decisions_with_features(
     decided = {}
     for model_scores in scores:
         chosen = decisions(model_scores)
-        rows = decode(chosen[["item_id"]]).assign(correct=chosen["correct"], tie=chosen["tie"])
+        rows = decode_texts(chosen[["item_id"]]).assign(
+            correct=chosen["correct"], tie=chosen["tie"]
+        )
         decided[model_scores.facts.model] = _with_columns(
             rows, items, "scored", str(model_scores.path)
         )
@@ -143,7 +145,7 @@ def people_with_features(run: ExportedRun, items: pd.DataFrame) -> pd.DataFrame:
         AnalysisError: The run's tables contradict each other, or a judged item is not among the
             items.
     """
-    rows = decode(judgments(run)[["item_id", "chose_good"]])
+    rows = decode_texts(judgments(run)[["item_id", "chose_good"]])
     shares = rows.groupby("item_id")["chose_good"].mean().rename("correct").reset_index()
     return _with_columns(shares.assign(tie=False), items, "judged", str(run.folder))
 
@@ -152,7 +154,7 @@ def _with_columns(rows: pd.DataFrame, items: pd.DataFrame, what: str, where: str
     # A feature may have the name of a column; the values are then the same.
     features = feature_columns(items).drop(columns=[*CELL], errors="ignore")
     columns = items[[*CELL]].join(features)
-    place = codes_in(rows["item_id"], pd.Index(items["item_id"]))
+    place = find_codes(rows["item_id"], pd.Index(items["item_id"]))
     if (place < 0).any():
         raise AnalysisError(
             f"{int((place < 0).sum())} {what} item(s) are not among the items; the first: "

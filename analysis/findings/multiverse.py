@@ -11,10 +11,10 @@ from typing import Any
 import pandas as pd
 
 from analysis.data.certificates import read_certificates
-from analysis.data.join import Joined, judgments, on_items
-from analysis.data.kinds import are_targets
+from analysis.data.join import Joined, judgments, select_items
+from analysis.data.kinds import find_targets
 from analysis.data.load import ExportedRun
-from analysis.data.own_columns import header, own_columns
+from analysis.data.own_columns import header, list_own_columns
 from analysis.findings.finding import Context, Finding, Findings
 from analysis.statistics.accuracy import people_accuracy
 from analysis.statistics.agreement import preferences, with_model_scores
@@ -114,7 +114,7 @@ def multiverse_findings(run: ExportedRun, data: Joined, context: Context) -> Fin
     sessions, by_kept = _sessions_as_judged(run), dict[frozenset[str], pd.DataFrame]()
     # Join once: each universe keeps a subset of these rows.
     everyone = judgments(replace(run, verdicts=_verdicts(sessions, ())))
-    on_seen = on_items(data.decisions, run.responses["item_id"])
+    on_seen = select_items(data.decisions, run.responses["item_id"])
     frame, columns = _labels(context.study, list(data.decisions)), [Column("label", "", "text")]
     for universe in chosen:
         verdicts = _verdicts(sessions, universe.rules)
@@ -126,7 +126,7 @@ def multiverse_findings(run: ExportedRun, data: Joined, context: Context) -> Fin
             kept_judgments = everyone[everyone["participant"].isin(kept_people)].reset_index(
                 drop=True
             )
-            targets = are_targets(kept_judgments, run.items)
+            targets = find_targets(kept_judgments, run.items)
             kept_judgments = (
                 kept_judgments[targets].reset_index(drop=True) if targets.any() else kept_judgments
             )
@@ -176,7 +176,7 @@ def _labels(study: Study, models: Sequence[str]) -> pd.DataFrame:
 
 def _sessions_as_judged(run: ExportedRun) -> dict[str, Answered]:
     """Return the answers of each participant who finished, as the rules see them."""
-    people, own_names = run.participants, own_columns(run.items)
+    people, own_names = run.participants, list_own_columns(run.items)
     finished = people.loc[people["state"] == State.FINISHED, "participant"]
     rows = (
         run.responses[run.responses["participant"].isin(finished)]

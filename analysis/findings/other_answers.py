@@ -6,9 +6,9 @@ from functools import partial
 
 import pandas as pd
 
-from analysis.data.declared import deadline_of
+from analysis.data.declared import response_with_deadline
 from analysis.data.join import judgments
-from analysis.data.kinds import with_kinds
+from analysis.data.kinds import add_kinds
 from analysis.findings.finding import Finding, FindingInputs, Findings, full_titles, titles_of
 from analysis.findings.yes_no import with_expected
 from analysis.statistics.accuracy import clustered_shares, people_accuracy
@@ -31,7 +31,7 @@ def _run(inputs: FindingInputs, of: str) -> Findings:
     if inputs.data.others.empty:
         return Findings()
     task = _TASKS[of]
-    counts = task.count(with_kinds(inputs.data.others, inputs.run.items))
+    counts = task.count(add_kinds(inputs.data.others, inputs.run.items))
     titles = titles_of(inputs.run.study)
     labels = counts["construction"].astype(str).map(lambda name: titles.get(name, name))
     if "expected" in counts:
@@ -105,7 +105,7 @@ def shares_late(answers: pd.DataFrame) -> pd.DataFrame:
 
 
 def _run_late(inputs: FindingInputs) -> Findings:
-    response = deadline_of(inputs.run)
+    response = response_with_deadline(inputs.run)
     if response is None:
         return Findings()
     answers = judgments(inputs.run, late_too=True)

@@ -6,7 +6,7 @@ from typing import Any
 
 import pandas as pd
 
-from analysis.data.frames import read_exported
+from analysis.data.frames import read_exported_table
 from analysis.findings.finding import Finding, FindingInputs, Findings
 from analysis.tables.accuracy_table import Column
 from analysis.tables.section import Section
@@ -113,7 +113,7 @@ def _plan_lines(plan: Plan, inputs: FindingInputs) -> Iterator[tuple[str, object
 
 def _lists_hash_of_run(inputs: FindingInputs) -> str:
     try:
-        frame = read_exported(LISTS, inputs.run.folder, LISTS.column_names)
+        frame = read_exported_table(LISTS, inputs.run.folder, LISTS.column_names)
     except TableError:
         return ""
     rows = frame[["list", "item_id", "kind"]].itertuples(index=False, name=None)

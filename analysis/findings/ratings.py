@@ -4,11 +4,11 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import pandas as pd
 
-from analysis.data.declared import unit_column
+from analysis.data.declared import clustering_column
 from analysis.data.load import Scores
 from analysis.findings.effects import MEASURES, effects_table, model_effects
 from analysis.findings.finding import Context, Finding, FindingInputs, Findings, Need, full_titles
-from analysis.scores.metrics import METRICS, whole
+from analysis.scores.metrics import METRICS, compute_sentence_metric
 from analysis.statistics.calibration import out_of_sample
 from analysis.statistics.ceiling import split_half
 from analysis.statistics.ratings import (
@@ -257,7 +257,12 @@ def _item_measures(
     items = scores.frame.loc[rows, "item_id"].astype(str)
     for measure in MEASURES:
         if measure != "slor" or unigram is not None:
-            yield measure, pd.Series(whole(scores, measure, unigram)[rows], items.to_numpy())
+            yield (
+                measure,
+                pd.Series(
+                    compute_sentence_metric(scores, measure, unigram)[rows], items.to_numpy()
+                ),
+            )
 
 
 def _morcela(
@@ -271,7 +276,7 @@ def _morcela(
     model_measures = [measures[model, name].rename(name) for name in ("sum", "mean", "slor")]
     rows = pd.concat([people, *model_measures], axis=1, join="inner").dropna()
     unit = targets.assign(item_id=targets["item_id"].astype(str)).drop_duplicates("item_id")
-    of_item = unit.set_index("item_id")[unit_column(targets)].astype(str)
+    of_item = unit.set_index("item_id")[clustering_column(targets)].astype(str)
     values = out_of_sample(
         rows["people"].to_numpy(),
         rows["mean"].to_numpy(),

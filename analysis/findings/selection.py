@@ -11,7 +11,7 @@ from scipy.optimize import brentq
 from scipy.stats import binom
 
 from analysis.data.load import PEOPLE, ExportedRun
-from analysis.data.own_columns import header, own_columns
+from analysis.data.own_columns import header, list_own_columns
 from analysis.tables.accuracy_table import Table
 from experiment.errors import ParallaxError
 from experiment.exclusion.base import ExclusionRule
@@ -184,7 +184,7 @@ def _counted_items(run: ExportedRun, rule: Selection) -> tuple[pd.DataFrame, pd.
     kinds = kinds.assign(pair=pair[first_trials], n=np.bincount(pair)).iloc[
         np.argsort(first_trials)
     ]
-    own_names = own_columns(run.items)
+    own_names = list_own_columns(run.items)
     items = run.items[["item_id", "construction", "condition", *own_names]]
     is_target = (run.items["kind"].astype(str) == Kind.TARGET).to_numpy()
     items_shown = kinds.merge(items.assign(is_target=is_target), on="item_id")

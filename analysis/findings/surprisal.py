@@ -9,8 +9,8 @@ from functools import partial
 import numpy as np
 import pandas as pd
 
-from analysis.data.readings import readings_of
-from analysis.data.word_predictors import KEYS, plain_word, with_predictors
+from analysis.data.readings import select_readings
+from analysis.data.word_predictors import KEYS, add_predictors, normalise_word
 from analysis.errors import AnalysisError
 from analysis.figures.designs import shapes_figure
 from analysis.figures.drawing import Drawing
@@ -45,7 +45,7 @@ def times_with_surprisal(inputs: FindingInputs) -> Iterator[tuple[str, pd.DataFr
     Raises:
         AnalysisError: A word has no surprisal, or differs from the scored word.
     """
-    times = readings_of(inputs.run, inputs.data.judgments)
+    times = select_readings(inputs.run, inputs.data.judgments)
     frame = keep_right_words(times.frame)
     frame = frame.assign(text_id=text_ids(frame), read=frame["text"].astype(str))
     frame = frame.drop(columns=["position", "text"]).rename(columns={"step": "position"})
@@ -102,7 +102,7 @@ def _join_surprisals(frame: pd.DataFrame, surprisal: pd.DataFrame, model: str) -
     Raises:
         AnalysisError: A word has no surprisal, or differs from the scored word.
     """
-    predictors = with_predictors(surprisal, [VALUE], 1).rename(columns={"text": "scored"})
+    predictors = add_predictors(surprisal, [VALUE], 1).rename(columns={"text": "scored"})
     joined = frame.merge(predictors, "left", on=KEYS, validate="m:1")
     place = joined["text_id"].astype(str) + ", step " + joined["position"].astype(str)
     if (lost := joined["scored"].isna()).any():
@@ -111,7 +111,7 @@ def _join_surprisals(frame: pd.DataFrame, surprisal: pd.DataFrame, model: str) -
             model,
             "the items of the run, divided into the same steps",
         )
-    differs = joined["read"].map(plain_word) != joined["scored"].map(plain_word)
+    differs = joined["read"].map(normalise_word) != joined["scored"].map(normalise_word)
     if differs.any():
         read, scored = joined.loc[differs, ["read", "scored"]].iloc[0]
         raise _other_words(

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 from scipy.stats import spearmanr
 
-from analysis.data.declared import unit_column
+from analysis.data.declared import clustering_column
 from analysis.data.load import PEOPLE, Scores
 from analysis.findings.effects import MEASURES, by_item, effects_table, model_effects
 from analysis.findings.finding import (
@@ -18,7 +18,7 @@ from analysis.findings.finding import (
     Need,
     full_titles,
 )
-from analysis.scores.metrics import METRICS, whole
+from analysis.scores.metrics import METRICS, compute_sentence_metric
 from analysis.statistics.ceiling import split_half
 from analysis.statistics.detection import area_under_curve, detection, yes_rates
 from analysis.statistics.resample import Floats, numpy_generator, percentile_interval
@@ -164,7 +164,7 @@ def _sentence_measures(
     sentence = pd.MultiIndex.from_frame(scores.frame[["item_id", "variant"]].astype(str))
     for measure in MEASURES:
         if measure != "slor" or unigram is not None:
-            yield measure, pd.Series(whole(scores, measure, unigram), sentence)
+            yield measure, pd.Series(compute_sentence_metric(scores, measure, unigram), sentence)
 
 
 def _relation_rows(
@@ -201,7 +201,7 @@ def _relation_rows(
 def _sentences(answers: pd.DataFrame) -> pd.DataFrame:
     """Return one row per sentence: item_id, version, yes (share), unit, expected."""
     rows = answers[[*_SENTENCE, "said_yes", "expected"]].astype(dict.fromkeys(_SENTENCE, str))
-    rows["unit"] = answers[unit_column(answers)].astype(str)
+    rows["unit"] = answers[clustering_column(answers)].astype(str)
     grouped = rows.assign(said_yes=rows["said_yes"].astype(float)).groupby(_SENTENCE, sort=False)
     return grouped.agg(
         yes=("said_yes", "mean"), unit=("unit", "first"), expected=("expected", "first")

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pandas as pd
 
-from analysis.data.readings import comparable_readings
+from analysis.data.readings import select_comparable_readings
 from analysis.findings.finding import Finding, FindingInputs, Findings, full_titles
 from analysis.responses.reading import SELF_PACED_ANALYSIS
 from analysis.statistics.accuracy import clustered_shares
@@ -14,7 +14,7 @@ from analysis.tables.section import Section
 _BY = ["construction", "region", "cell"]
 
 
-def word_accuracy(words: pd.DataFrame) -> pd.DataFrame:
+def estimate_word_accuracy(words: pd.DataFrame) -> pd.DataFrame:
     """Return the share of words chosen rightly at once, with Wilson's clustered intervals.
 
     Args:
@@ -26,8 +26,10 @@ def word_accuracy(words: pd.DataFrame) -> pd.DataFrame:
     return renamed.rename(columns={"n": "n_words"}).drop(columns="n_true")
 
 
-def _run(inputs: FindingInputs) -> Findings:
-    shares = word_accuracy(comparable_readings(inputs.run, inputs.data.judgments).frame)
+def _make_findings(inputs: FindingInputs) -> Findings:
+    shares = estimate_word_accuracy(
+        select_comparable_readings(inputs.run, inputs.data.judgments).frame
+    )
     rows = inputs.context.by_construction(shares)
     titles = full_titles(rows)
     table = inputs.context.table(
@@ -47,7 +49,7 @@ def _run(inputs: FindingInputs) -> Findings:
     return Findings((table,), {"maze_accuracy": shares})
 
 
-MAZE_ACCURACY = Finding("maze_accuracy", Section.READING, _run)
+MAZE_ACCURACY = Finding("maze_accuracy", Section.READING, _make_findings)
 
 
 _times, *_models = SELF_PACED_ANALYSIS.findings

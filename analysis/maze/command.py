@@ -16,9 +16,9 @@ from analysis.maze.distractors import (
     Vocabulary,
     audit_distractors,
     choose_distractors,
-    write_judging,
+    write_judging_table,
 )
-from analysis.maze.slots import Sentence, format_distractors, read_sentences, slots_of
+from analysis.maze.slots import Sentence, format_distractors, make_slots, read_sentences
 from experiment.materials.formats.raw import RawTable
 from experiment.tables.atomic_write import atomic_write
 from lm.registry import Device, load_scorer
@@ -30,7 +30,7 @@ _SHOWN = 20
 _USUAL = Bounds()
 
 
-def _bounds(command: Callable[..., Any]) -> Callable[..., Any]:
+def _add_bounds_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add the options for the distractors' bounds to a command."""
     for option in (
         click.option("--second", help="A model that proposes nothing and has to agree."),
@@ -64,7 +64,7 @@ def _bounds(command: Callable[..., Any]) -> Callable[..., Any]:
 @click.option("--candidates", default=_USUAL.candidates, show_default=True,
               type=click.IntRange(1), help="How many words are tried for each.")  # fmt: skip
 @click.option("--seed", default=_USUAL.seed, show_default=True)
-@_bounds
+@_add_bounds_options
 def distractors(
     table: Path,
     model: str,
@@ -81,9 +81,9 @@ def distractors(
     OUT.audit.tsv says of every word what was found. Correct OUT by hand as you like, and check it
     again with `parallax maze audit`.
     """
-    _refuse_other(out)
-    raw, sentences = read_sentences(table, _headers(named))
-    slots, words = slots_of(sentences), Vocabulary(frequencies)
+    _refuse_unknown_format(out)
+    raw, sentences = read_sentences(table, _parse_headers(named))
+    slots, words = make_slots(sentences), Vocabulary(frequencies)
     limits = Bounds(**bounds)
     scorers = [load_scorer(name, device) for name in (model, second) if name]
     chosen = choose_distractors(
@@ -100,12 +100,12 @@ def distractors(
     texts = {
         (s.row, s.column): format_distractors(s, of_sentence.get(id(s), {})) for s in sentences
     }
-    _write(raw, texts, out)
+    _write_table(raw, texts, out)
     split = {key: text.split() for key, text in texts.items()}
     uses = audit_distractors(sentences, split, slots, scorers, words, limits)
-    _report(uses, scorers, out.with_name(f"{out.stem}.audit.tsv"))
+    _report_audit(uses, scorers, out.with_name(f"{out.stem}.audit.tsv"))
     judging = out.with_name(f"{out.stem}.judging.tsv")
-    number = write_judging(uses, limits.seed, judging)
+    number = write_judging_table(uses, limits.seed, judging)
     click.echo(f"{judging}: {number} pairs for a person to judge, and their key beside it")
     click.echo(f"{out}: {len(chosen):,} distractors for {len(uses):,} words")
 
@@ -114,7 +114,7 @@ def distractors(
 @click.argument("table", type=_PATH)
 @click.argument("model")
 @click.option("--out", type=_PATH, required=True, help="The table of what was found (.tsv).")
-@_bounds
+@_add_bounds_options
 def audit_(
     table: Path,
     model: str,
@@ -129,23 +129,23 @@ def audit_(
 
     They may come from `parallax maze distractors`, from A-maze, or from a person.
     """
-    raw, sentences = read_sentences(table, _headers(named))
+    raw, sentences = read_sentences(table, _parse_headers(named))
     scorers = [load_scorer(name, device) for name in (model, second) if name]
     distractors_of = {(s.row, s.column): _read_distractors(raw, s) for s in sentences}
-    slots, words = slots_of(sentences), Vocabulary(frequencies)
+    slots, words = make_slots(sentences), Vocabulary(frequencies)
     uses = audit_distractors(sentences, distractors_of, slots, scorers, words,
                  Bounds(**bounds))  # fmt: skip
-    _report(uses, scorers, out)
+    _report_audit(uses, scorers, out)
     click.echo(f"{out}: {len(uses):,} words")
 
 
-def _headers(named: Sequence[str]) -> dict[str, str]:
-    if wrong := [pair for pair in named if "=" not in pair]:
+def _parse_headers(column_pairs: Sequence[str]) -> dict[str, str]:
+    if wrong := [pair for pair in column_pairs if "=" not in pair]:
         raise AnalysisError(f'"{wrong[0]}" names no header', expected="--column sentence=HEADER")
-    return {ours: header for ours, _, header in (pair.partition("=") for pair in named)}
+    return {column: header for column, _, header in (pair.partition("=") for pair in column_pairs)}
 
 
-def _refuse_other(out: Path) -> None:
+def _refuse_unknown_format(out: Path) -> None:
     if out.suffix not in _DIVIDERS:
         raise AnalysisError(
             "the table's format is not known", where=str(out), expected=".csv, .tsv"
@@ -164,7 +164,7 @@ def _read_distractors(raw: RawTable, sentence: Sentence) -> list[str]:
     return words
 
 
-def _write(raw: RawTable, texts: Mapping[tuple[int, str], str], out: Path) -> None:
+def _write_table(raw: RawTable, texts: Mapping[tuple[int, str], str], out: Path) -> None:
     added = list(dict.fromkeys(column for _, column in texts))
     columns = [*(name for name in raw.columns if name not in added), *added]
     with atomic_write(out) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
@@ -175,13 +175,17 @@ def _write(raw: RawTable, texts: Mapping[tuple[int, str], str], out: Path) -> No
             writer.writerow([(row.values | row_texts)[name] for name in columns])
 
 
-def _report(uses: Sequence[Use], scorers: Sequence[Scorer], out: Path) -> None:
+def _report_audit(uses: Sequence[Use], scorers: Sequence[Scorer], out: Path) -> None:
     names = [scorer.name for scorer in scorers]
     with atomic_write(out) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, delimiter="\t", lineterminator="\n")
         writer.writerow(
             ["place", "frame", "position", "word", "distractor"]
-            + [f"{what}_bits {name}" for name in names for what in ("distractor", "right")]
+            + [
+                f"{word_kind}_bits {name}"
+                for name in names
+                for word_kind in ("distractor", "right")
+            ]
             + ["unmet"]
         )
         for use in uses:

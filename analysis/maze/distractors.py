@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from analysis.data.word_predictors import plain_word, read_frequencies
+from analysis.data.word_predictors import normalise_word, read_frequencies
 from analysis.errors import AnalysisError
 from analysis.maze.slots import Sentence, Slot
 from experiment.materials.render import split_lower_case_tokens
@@ -143,7 +143,7 @@ def choose_distractors(
     used: dict[str, set[str]] = {}
     for slot in slots:
         for sentence, _ in slot.uses:
-            used.setdefault(slot.frame, set()).update(map(plain_word, sentence.words))
+            used.setdefault(slot.frame, set()).update(map(normalise_word, sentence.words))
     for slot in progress(slots):
         words_taken = used[slot.frame]
         rng = generator(bounds.seed, "maze distractors", slot.frame, *map(str, slot.key))
@@ -167,7 +167,9 @@ def _best_candidate(
     short = dict.fromkeys(candidates, 0.0)
     for scorer in scorers:
         for sentence, position in slot.uses:
-            bits = surprisals(scorer, sentence, position, [*candidates, sentence.words[position]])
+            bits = compute_surprisals(
+                scorer, sentence, position, [*candidates, sentence.words[position]]
+            )
             right = bits[-1]
             bound = bounds.threshold_bits
             if right is not None:
@@ -179,7 +181,7 @@ def _best_candidate(
     return min(candidates, key=lambda word: short[word])
 
 
-def surprisals(
+def compute_surprisals(
     scorer: Scorer, sentence: Sentence, position: int, words: Sequence[str]
 ) -> list[float | None]:
     """Return words' surprisals in bits at a position of a sentence; None for unknown words."""
@@ -188,14 +190,16 @@ def surprisals(
         requests = [(context, word) for word in words]
     else:
         context_tokens = split_lower_case_tokens(context)
-        requests = [(context_tokens, split_lower_case_tokens(plain(word))) for word in words]
+        requests = [
+            (context_tokens, split_lower_case_tokens(strip_punctuation(word))) for word in words
+        ]
     return [
         None if scores.unknown.any() else -float(scores.logprobs_nats.sum()) / NATS_PER_BIT
         for scores in scorer.score(requests)
     ]
 
 
-def plain(word: str) -> str:
+def strip_punctuation(word: str) -> str:
     """Return a word without punctuation at its ends."""
     return word.strip(".,;:!?()[]\"'\u201c\u201d\u2018\u2019\u00ab\u00bb") or word
 
@@ -225,11 +229,13 @@ def audit_distractors(
     uses = []
     for sentence in sentences:
         sentence_distractors = distractors[sentence.row, sentence.column]
-        words_seen = set(map(plain_word, sentence.words))
+        words_seen = set(map(normalise_word, sentence.words))
         for position in range(1, len(sentence.words)):
-            word = plain_word(sentence_distractors[position])
+            word = normalise_word(sentence_distractors[position])
             unmet = list(
-                _unmet_matching(word, plain_word(sentence.words[position]), vocabulary, bounds)
+                _unmet_matching_bounds(
+                    word, normalise_word(sentence.words[position]), vocabulary, bounds
+                )
             )
             if word in words_seen:
                 unmet.append("it occurs in the sentence already")
@@ -238,15 +244,15 @@ def audit_distractors(
             if slot_word != word:
                 unmet.append(f'another condition of the frame has "{slot_word}"')
             bits = [
-                surprisals(
+                compute_surprisals(
                     scorer,
                     sentence,
                     position,
-                    [plain(sentence_distractors[position]), sentence.words[position]],
+                    [strip_punctuation(sentence_distractors[position]), sentence.words[position]],
                 )
                 for scorer in scorers
             ]
-            unmet += _unmet_surprisal(bits, scorers, bounds)
+            unmet += _unmet_surprisal_bounds(bits, scorers, bounds)
             uses.append(
                 Use(
                     sentence, position, sentence_distractors[position],
@@ -258,7 +264,9 @@ def audit_distractors(
     return uses
 
 
-def _unmet_matching(word: str, right: str, vocabulary: Vocabulary, bounds: Bounds) -> Iterator[str]:
+def _unmet_matching_bounds(
+    word: str, right: str, vocabulary: Vocabulary, bounds: Bounds
+) -> Iterator[str]:
     if abs(len(word) - len(right)) > bounds.length:
         yield f"{len(word)} letters against {len(right)}"
     apart = abs(vocabulary.frequency(word) - vocabulary.frequency(right))
@@ -266,7 +274,7 @@ def _unmet_matching(word: str, right: str, vocabulary: Vocabulary, bounds: Bound
         yield f"log-frequencies differ by {apart:.1f}"
 
 
-def _unmet_surprisal(
+def _unmet_surprisal_bounds(
     bits: Sequence[Sequence[float | None]], scorers: Sequence[Scorer], bounds: Bounds
 ) -> list[str]:
     unmet = []
@@ -287,7 +295,7 @@ DRAWN = 50
 _SIDES = ("first", "second")
 
 
-def write_judging(uses: Sequence[Use], seed: int, out: Path) -> int:
+def write_judging_table(uses: Sequence[Use], seed: int, out: Path) -> int:
     """Write a table to fill in, and its key, and return the number of pairs.
 
     Args:

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from analysis.data.word_predictors import plain_word
+from analysis.data.word_predictors import normalise_word
 from analysis.errors import AnalysisError
 from experiment.materials.formats.columns import find_columns
 from experiment.materials.formats.raw import RawTable, read_raw
@@ -56,7 +56,7 @@ class Slot:
     @property
     def words(self) -> list[str]:
         """The right words, without punctuation."""
-        return [plain_word(sentence.words[position]) for sentence, position in self.uses]
+        return [normalise_word(sentence.words[position]) for sentence, position in self.uses]
 
 
 def read_sentences(path: Path, named: Mapping[str, str]) -> tuple[RawTable, list[Sentence]]:
@@ -97,7 +97,7 @@ def read_sentences(path: Path, named: Mapping[str, str]) -> tuple[RawTable, list
     return table, sentences
 
 
-def slots_of(sentences: list[Sentence]) -> list[Slot]:
+def make_slots(sentences: list[Sentence]) -> list[Slot]:
     """Return the slots of all sentences, in order; first words have no slot.
 
     Sentences of one frame with the same number of words share distractors by position; otherwise a
@@ -109,11 +109,11 @@ def slots_of(sentences: list[Sentence]) -> list[Slot]:
     return [
         slot
         for frame, frame_sentences in frames.items()
-        for slot in _frame_slots(frame, frame_sentences)
+        for slot in _slots_of_frame(frame, frame_sentences)
     ]
 
 
-def _frame_slots(frame: str, sentences: list[Sentence]) -> Iterator[Slot]:
+def _slots_of_frame(frame: str, sentences: list[Sentence]) -> Iterator[Slot]:
     aligned = len({len(sentence.words) for sentence in sentences}) == 1 and _positions_align(
         sentences
     )
@@ -121,7 +121,7 @@ def _frame_slots(frame: str, sentences: list[Sentence]) -> Iterator[Slot]:
     for sentence in sentences:
         occurrences = Counter[str]()
         for position, word in enumerate(sentence.words):
-            plain = plain_word(word)
+            plain = normalise_word(word)
             occurrences[plain] += 1
             key: tuple[object, ...] = (position,) if aligned else (plain, occurrences[plain])
             if position:
@@ -132,7 +132,9 @@ def _frame_slots(frame: str, sentences: list[Sentence]) -> Iterator[Slot]:
 
 def _positions_align(sentences: list[Sentence]) -> bool:
     """Return whether positions align: no word of a varying position occurs at another position."""
-    places = list(zip(*(map(plain_word, sentence.words) for sentence in sentences), strict=True))
+    places = list(
+        zip(*(map(normalise_word, sentence.words) for sentence in sentences), strict=True)
+    )
     return all(
         len(set(words)) == 1 or not any(word in other_words for word in words)
         for number, words in enumerate(places)

@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 from scipy.optimize import brentq
 from scipy.special import expit
 
-from analysis.data.own_columns import PREFIX, in_namespace
+from analysis.data.own_columns import PREFIX, prefix_own_columns
 from analysis.errors import AnalysisError
 from analysis.findings.design import with_units
 from analysis.power.simulated_choices import Assumptions
@@ -295,7 +295,7 @@ def answers_of(study: Study, built: BuiltLists, per_list: int, measure: str) -> 
                     | {f"{PREFIX}{name}": value for name, value in entry.item.extra}
                     | {f"{PREFIX}{name}": level for name, level in levels.items()}
                 )  # fmt: skip
-    items = in_namespace(
+    items = prefix_own_columns(
         pd.DataFrame([item_row(item) for item in items_in(study, built)]).fillna("")
     )
 

@@ -67,10 +67,10 @@ def _expectations(study: Study, design: Design, options: PowerOptions) -> Expect
     if options.accuracy is not None:
         raise click.UsageError("Give either --like or --accuracy: both define how hard items are.")
     # An installation may lack model participants.
-    from analysis.takers.answers import item_choices
+    from analysis.takers.answers import read_item_choices
 
     median_ms = study.simulation.median_rt_ms or TYPICAL_RT_MS
-    return like_items(design, item_choices(options.like), options.people, median_ms)
+    return like_items(design, read_item_choices(options.like), options.people, median_ms)
 
 
 def expected_accuracies(

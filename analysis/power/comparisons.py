@@ -16,7 +16,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 from tqdm import tqdm
 
-from analysis.data.scales import rules_of_scale, scales_of, study_of_scale
+from analysis.data.scales import find_scales, make_study_of_scale, select_rules_of_scale
 from analysis.errors import AnalysisError
 from analysis.findings.comparison_words import ALPHA, WORDS
 from analysis.findings.design import cross_conditions
@@ -78,7 +78,7 @@ def power_of_comparisons(
         AnalysisError: No primary comparison can be planned, or the means are invalid.
         click.BadParameter: The standard deviations of reading times are not five numbers.
     """
-    several = scales_of(study)
+    several = find_scales(study)
     names = list(several.scales) if several else []
     if options.scale is not None and options.scale not in names:
         raise click.UsageError(
@@ -93,8 +93,8 @@ def power_of_comparisons(
         raise click.UsageError("--means holds the means of one scale; name it with --scale.")
     planned = [options.scale] if options.scale is not None else names
     for name in planned:
-        rules = rules_of_scale(study, name)
-        alone = study_of_scale(study, several, name).model_copy(update={"exclusion": rules})
+        rules = select_rules_of_scale(study, name)
+        alone = make_study_of_scale(study, several, name).model_copy(update={"exclusion": rules})
         closing = _RULES if study.exclusion and name == planned[-1] else ""
         yield replace(_outcome(alone, built, options), scale=name, closing=closing)
 

@@ -106,8 +106,12 @@ class Accounting:
         yield f"= {self.used:,} judgments"
         unused = self.unused
         if unused:
-            more = f" and {len(unused) - _COLUMNS_SHOWN} more" if unused[_COLUMNS_SHOWN:] else ""
-            yield f"Columns not used: {', '.join(unused[:_COLUMNS_SHOWN])}{more}"
-        yield "Cells: " + "; ".join(f"{number:,} {how}" for how, number in self.cells.items())
+            remainder = (
+                f" and {len(unused) - _COLUMNS_SHOWN} more" if unused[_COLUMNS_SHOWN:] else ""
+            )
+            yield f"Columns not used: {', '.join(unused[:_COLUMNS_SHOWN])}{remainder}"
+        yield "Cells: " + "; ".join(
+            f"{number:,} {outcome}" for outcome, number in self.cells.items()
+        )
         yield from self.checks
         yield from (f"ATTENTION: {warning}" for warning in self.attention)

@@ -11,10 +11,10 @@ from analysis.data.load import ExportedRun
 from analysis.errors import AnalysisError
 from analysis.readers.accounting import Accounting
 from analysis.readers.long_form import ROW
-from analysis.readers.mapping import TRUTH, Meaning, columns_of
-from analysis.readers.plausibility import below_chance
+from analysis.readers.mapping import TRUTH, Meaning, columns_for_role
+from analysis.readers.plausibility import count_below_chance
 from analysis.readers.single_answers import ANSWERS, VERSION
-from analysis.readers.texts import Options, comparable
+from analysis.readers.texts import Options, comparable_text
 from experiment.records import Item
 
 _TRUE = frozenset({"true", "1", "yes", "1.0"})
@@ -39,29 +39,36 @@ def check_texts(
         AnalysisError: A column with items' texts has a different item's text in some row.
     """
     if mapping.wide or mapping.item_by_texts:
-        _tell_sentences(table, account)
+        _note_unread_sentences(table, account)
         return
-    own = {item.item_id: Options(item) for item in items}
-    every = {
-        comparable(text)
+    options = {item.item_id: Options(item) for item in items}
+    item_texts = {
+        comparable_text(text)
         for item in items
         for part in (item.good, item.alternative)
         for text in (part, item.after_context(part))
     }
     for column in table.columns.difference(mapping.unrelated, sort=False):
         texts, of_text = pd.factorize(table[column])
-        plain = [comparable(str(text)) for text in of_text]
-        if not every.intersection(plain):
+        normalised_texts = [comparable_text(str(text)) for text in of_text]
+        if not item_texts.intersection(normalised_texts):
             continue
-        found = _beside(rows, texts.astype(np.int32), of_text)
-        number = int(found["rows"].sum())
-        known = found["text"].map(dict(zip(of_text, plain, strict=True))).isin(every)
-        if found["rows"][known].sum() <= _MOSTLY * number:
+        pairs_in_rows = _count_item_text_pairs(rows, texts.astype(np.int32), of_text)
+        number = int(pairs_in_rows["rows"].sum())
+        is_item_text = (
+            pairs_in_rows["text"]
+            .map(dict(zip(of_text, normalised_texts, strict=True)))
+            .isin(item_texts)
+        )
+        if pairs_in_rows["rows"][is_item_text].sum() <= _MOSTLY * number:
             continue
-        pairs = zip(found["item"], found["text"], strict=True)
+        item_text_pairs = zip(pairs_in_rows["item"], pairs_in_rows["text"], strict=True)
         # Items with two identical versions are reported by name when the choice is read.
-        strange = found[
-            [not own[item].alike and own[item].version(text) is None for item, text in pairs]
+        strange = pairs_in_rows[
+            [
+                not options[item].alike and options[item].version(text) is None
+                for item, text in item_text_pairs
+            ]
         ]
         if len(strange):
             item, text = strange["item"].iloc[0], strange["text"].iloc[0]
@@ -69,7 +76,7 @@ def check_texts(
                 f'in {int(strange["rows"].sum()):,} of {number:,} rows the column "{column}" '
                 f'holds a text that is not of the row\'s item; the first: "{text[:60]}", {item}',
                 where=account.where,
-                expected=f'"{own[item].written[0]}" or "{own[item].written[1]}"',
+                expected=f'"{options[item].written[0]}" or "{options[item].written[1]}"',
                 remedy="Check whether ids and texts were shifted, or use the items that were "
                 f'judged; if the column means something else, write unrelated = ["{column}"] in '
                 "the mapping",
@@ -79,7 +86,9 @@ def check_texts(
         )
 
 
-def _beside(rows: pd.DataFrame, texts: NDArray[np.int32], of_text: "pd.Index[str]") -> pd.DataFrame:
+def _count_item_text_pairs(
+    rows: pd.DataFrame, texts: NDArray[np.int32], of_text: "pd.Index[str]"
+) -> pd.DataFrame:
     """Return each pair of item and text found in the same row, with its number of rows.
 
     Args:
@@ -91,25 +100,26 @@ def _beside(rows: pd.DataFrame, texts: NDArray[np.int32], of_text: "pd.Index[str
     cells, pairs = pd.factorize(items * len(of_text) + texts[rows[ROW].to_numpy()])
     item, text = np.divmod(pairs, max(1, len(of_text)))
     numbers = np.bincount(cells, minlength=len(pairs))
-    found = pd.DataFrame({"item": of_item[item], "text": of_text[text], "rows": numbers})
-    return found[found["text"] != ""]
+    pair_counts = pd.DataFrame({"item": of_item[item], "text": of_text[text], "rows": numbers})
+    return pair_counts[pair_counts["text"] != ""]
 
 
-def _tell_sentences(table: pd.DataFrame, account: Accounting) -> None:
+def _note_unread_sentences(table: pd.DataFrame, account: Accounting) -> None:
     """Report unread columns that contain sentences: they may be trials of unknown items."""
-    left = []
+    sentence_columns = []
     for column in account.unused:
         filled = table[column][table[column] != ""]
         words = filled.str.contains(r"\S\s+\S", regex=True)
         if len(filled) and words.mean() > _MOSTLY and filled.nunique() > 1:
-            left.append(column)
-    if left:
+            sentence_columns.append(column)
+    if sentence_columns:
         account.attention.append(
-            f"{len(left)} column(s) hold sentences and were not read: {', '.join(left[:_SHOWN])}"
+            f"{len(sentence_columns)} column(s) hold sentences and were not read: "
+            f"{', '.join(sentence_columns[:_SHOWN])}"
         )
 
 
-def check_stated(
+def check_stated_accuracy(
     rows: pd.DataFrame,
     table: pd.DataFrame,
     chose_good: "pd.Series[bool]",
@@ -123,46 +133,55 @@ def check_stated(
     """
     if mapping.wide or "correct" in mapping.columns:
         return
-    named = [*columns_of(table, "correct")]
-    like_it = [
+    truth_columns = [*columns_for_role(table, "correct")]
+    truth_like_columns = [
         name
         for name in table.columns
-        if name not in named and not _OF_ERRORS.search(name) and _says_right(table[name])
+        if name not in truth_columns
+        and not _OF_ERRORS.search(name)
+        and _is_truth_column(table[name])
     ]
-    for column in (*named, *like_it):
+    for column in (*truth_columns, *truth_like_columns):
         if column in (*mapping.columns.values(), *mapping.unrelated):
             continue
         stated = table[column].str.lower().to_numpy()[rows[ROW].to_numpy()]
-        if column in like_it and not _varies(pd.Series(stated, rows.index), rows, chose_good):
+        if column in truth_like_columns and not _may_state_correctness(
+            pd.Series(stated, rows.index), rows, chose_good
+        ):
             continue
-        said = np.isin(stated, list(TRUTH))
-        if not said.any():
+        is_stated = np.isin(stated, list(TRUTH))
+        if not is_stated.any():
             continue
         right = np.isin(stated, list(_TRUE))
-        other = said & (right != chose_good.to_numpy())
-        if other.any():
+        differs = is_stated & (right != chose_good.to_numpy())
+        if differs.any():
             raise AnalysisError(
-                f'the column "{column}" calls {right[said].mean():.1%} of the choices right, and '
-                f"as they were read {chose_good.to_numpy()[said].mean():.1%} are; they differ in "
-                f"{int(other.sum()):,} of {int(said.sum()):,} rows",
+                f'the column "{column}" calls {right[is_stated].mean():.1%} of the choices '
+                "right, and "
+                f"as they were read {chose_good.to_numpy()[is_stated].mean():.1%} are; they "
+                "differ in "
+                f"{int(differs.sum()):,} of {int(is_stated.sum()):,} rows",
                 where=account.where,
                 expected="the same judgments to be right in both",
                 remedy="Correct the mapping; if the column means something else, write "
                 f'unrelated = ["{column}"] in it',
             )
         account.checks.append(
-            f'Accuracy as the source states it ("{column}"): {right[said].mean():.1%}, the same '
-            f"judgments in all {int(said.sum()):,} rows"
+            f'Accuracy as the source states it ("{column}"): {right[is_stated].mean():.1%}, the '
+            "same "
+            f"judgments in all {int(is_stated.sum()):,} rows"
         )
 
 
-def _says_right(cells: "pd.Series[str]") -> bool:
+def _is_truth_column(cells: "pd.Series[str]") -> bool:
     """Return whether a column holds 0 and 1, or other words for wrong and right, and no others."""
     values = {value.lower() for value in cells.unique()} - {""}
     return bool(values & _TRUE) and bool(values - _TRUE) and values <= TRUTH
 
 
-def _varies(stated: "pd.Series[str]", rows: pd.DataFrame, chose_good: "pd.Series[bool]") -> bool:
+def _may_state_correctness(
+    stated: "pd.Series[str]", rows: pd.DataFrame, chose_good: "pd.Series[bool]"
+) -> bool:
     """Return whether a column of 0 and 1 may say which choices were right.
 
     It does not if it has one value for each item, participant or side of the expected version: it
@@ -179,19 +198,19 @@ def _varies(stated: "pd.Series[str]", rows: pd.DataFrame, chose_good: "pd.Series
     return bool(len(right) * association**2 > _BEYOND_CHANCE)
 
 
-def describe(run: ExportedRun, items: Sequence[Item], account: Accounting) -> None:
+def describe_import(run: ExportedRun, items: Sequence[Item], account: Accounting) -> None:
     """Add the number of participants, judgments and items, their accuracy, and warnings."""
     rows = run.responses
-    judged = set(rows["item_id"].unique())
-    alike = [item.item_id for item in items if item.item_id in judged and Options(item).alike]
+    judged_items = set(rows["item_id"].unique())
+    alike = [item.item_id for item in items if item.item_id in judged_items and Options(item).alike]
     if alike:
         account.attention.append(
             f"{len(alike)} judged item(s) have the same text in both versions; the first: "
             f"{alike[0]}"
         )
-    n_left = len(run.items) - len(judged)
+    n_left = len(run.items) - len(judged_items)
     account.checks.append(
-        f"Items: {len(judged):,} of {len(run.items):,} were judged, {n_left:,} were not"
+        f"Items: {len(judged_items):,} of {len(run.items):,} were judged, {n_left:,} were not"
     )
     of_people = rows.dropna(subset="participant").groupby("participant", observed=True)
     if not of_people.ngroups:
@@ -205,12 +224,12 @@ def describe(run: ExportedRun, items: Sequence[Item], account: Accounting) -> No
         f"Participants: {len(sizes):,}, of {sizes.min():,} to {sizes.max():,} judgments each "
         f"(median {sizes.median():g})"
     )
-    shown = [name for name in ("participant", "item_id", VERSION) if name in rows]
-    if repeated := int(rows.duplicated(shown).sum()):
+    keys = [name for name in ("participant", "item_id", VERSION) if name in rows]
+    if repeated := int(rows.duplicated(keys).sum()):
         account.attention.append(
             f"{repeated:,} judgments are of an item that the same participant had judged before"
         )
-    if len(sizes) > 1 and sizes.median() == 1 and len(judged) > 1:
+    if len(sizes) > 1 and sizes.median() == 1 and len(judged_items) > 1:
         account.attention.append(
             f"most of the {len(sizes):,} participants judged once: is each row a person?"
         )
@@ -219,26 +238,26 @@ def describe(run: ExportedRun, items: Sequence[Item], account: Accounting) -> No
     accuracy = of_people["chose_good"].mean().astype(float)
     account.checks.append(
         f"Accuracy of participants: {accuracy.min():.0%} to {accuracy.max():.0%}, median "
-        f"{accuracy.median():.0%}; {_shape(accuracy)}"
+        f"{accuracy.median():.0%}; {_describe_accuracy_bins(accuracy)}"
     )
-    if low := below_chance(run):
+    if low := count_below_chance(run):
         account.attention.append(
             f"{low} of {len(sizes)} participants chose the expected version less often than by "
             "chance: were their keys assigned the other way round?"
         )
 
 
-def _shape(accuracy: "pd.Series[float]") -> str:
+def _describe_accuracy_bins(accuracy: "pd.Series[float]") -> str:
     """Return the number of participants in each tenth of accuracy, in words."""
     counts, _ = np.histogram(accuracy, bins=_BINS, range=(0, 1))
     parts = [f"{n} in {k * 10}-{k * 10 + 10}%" for k, n in enumerate(counts) if n]
     return ", ".join(parts)
 
 
-_SAID = ("chosen", "correct", VERSION, *ANSWERS)
+_ANSWER_COLUMNS = ("chosen", "correct", VERSION, *ANSWERS)
 
 
-def without_copies(
+def remove_copies(
     rows: pd.DataFrame, table: pd.DataFrame, mapping: Meaning, account: Accounting
 ) -> pd.DataFrame:
     """Remove copied judgments if the mapping says so; otherwise refuse copies.
@@ -251,7 +270,7 @@ def without_copies(
     """
     if "participant" not in rows:
         return rows
-    copies = copied(rows, table)
+    copies = find_copies(rows, table)
     if not copies.any():
         return rows
     if not mapping.duplicates:
@@ -272,34 +291,34 @@ def without_copies(
     return rows[~copies].reset_index(drop=True)
 
 
-def copied(rows: pd.DataFrame, table: pd.DataFrame) -> "pd.Series[bool]":
+def find_copies(rows: pd.DataFrame, table: pd.DataFrame) -> "pd.Series[bool]":
     """Return which judgments are copies of earlier ones."""
-    said = [name for name in _SAID if name in rows]
-    found = pd.Series(False, rows.index)
+    answer_columns = [name for name in _ANSWER_COLUMNS if name in rows]
+    is_copy = pd.Series(False, rows.index)
     if "participant" not in rows:
-        return found
-    key = ["participant", "item", *said]
+        return is_copy
+    key = ["participant", "item", *answer_columns]
     if "rt_ms" in rows:
-        found |= rows.duplicated([*key, "rt_ms"]) & (rows["rt_ms"] != "")
-    again = table.duplicated().to_numpy()
-    if again.any():
-        found |= pd.Series(again[rows[ROW].to_numpy()], rows.index)
+        is_copy |= rows.duplicated([*key, "rt_ms"]) & (rows["rt_ms"] != "")
+    is_repeated_row = table.duplicated().to_numpy()
+    if is_repeated_row.any():
+        is_copy |= pd.Series(is_repeated_row[rows[ROW].to_numpy()], rows.index)
     sizes = rows.groupby(["participant", "item"])["item"].transform("size")
     if len(rows) > 1 and sizes.min() > 1 and sizes.min() == sizes.max():
         # Every participant judged every item equally often: a duplicated file, or the design.
         doubled = rows.duplicated(key)
         if doubled.sum() * int(sizes.min()) == len(rows) * (int(sizes.min()) - 1):
-            found |= doubled
-    return found
+            is_copy |= doubled
+    return is_copy
 
 
-def refuse_doubled(rows: pd.DataFrame, table: pd.DataFrame, where: str) -> None:
+def refuse_doubled_judgments(rows: pd.DataFrame, table: pd.DataFrame, where: str) -> None:
     """Raise if every judgment occurs more than once in the file.
 
     Raises:
         AnalysisError: Every judgment is repeated.
     """
-    copies = copied(rows, table)
+    copies = find_copies(rows, table)
     if len(rows) > 1 and copies.sum() >= len(rows) / 2:
         raise AnalysisError(
             f"{int(copies.sum()):,} of {len(rows):,} judgments are copies of others",

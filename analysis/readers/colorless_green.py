@@ -18,7 +18,7 @@ COLUMNS = (
     "pattern", "constr_id", "sent_id", "correct_number", "form", "class", "type", "prefix",
     "n_attr", "freq", "sent",
 )  # fmt: skip
-_COUNTED, _NAMED = "mturk_count", "full_id"
+_COUNT_COLUMN, _ID_COLUMN = "mturk_count", "full_id"
 UNIGRAM = "unigram"
 
 
@@ -52,9 +52,9 @@ def read_colorless_green(table: pd.DataFrame, path: Path) -> Published:
         AnalysisError: A sentence lacks its one right and one wrong form, or a count is not a
             number.
     """
-    named = _named(table)
-    good = named[named["class"] == "correct"].set_index(_NAMED)
-    bad = named[named["class"] == "wrong"].set_index(_NAMED)
+    sentences = _name_sentences(table)
+    good = sentences[sentences["class"] == "correct"].set_index(_ID_COLUMN)
+    bad = sentences[sentences["class"] == "wrong"].set_index(_ID_COLUMN)
     if not (good.index.is_unique and bad.index.is_unique and set(good.index) == set(bad.index)):
         raise AnalysisError(
             "a sentence has not exactly one correct and one wrong form",
@@ -62,24 +62,25 @@ def read_colorless_green(table: pd.DataFrame, path: Path) -> Published:
             expected="two rows for each sentence, class correct and wrong",
         )
     bad = bad.reindex(good.index)
-    items = list(_items(good, bad))
+    items = list(_make_items(good, bad))
     counts = pd.concat(
-        [_counted(good, Variant.GOOD, path), _counted(bad, Variant.BAD, path)], ignore_index=True
+        [_count_choices(good, Variant.GOOD, path), _count_choices(bad, Variant.BAD, path)],
+        ignore_index=True,
     )
     long = counts.loc[counts.index.repeat(counts["n"])].drop(columns="n")
-    return Published(items, long.reset_index(drop=True), _logprobs(good, bad))
+    return Published(items, long.reset_index(drop=True), _stack_logprobs(good, bad))
 
 
-def _named(table: pd.DataFrame) -> pd.DataFrame:
+def _name_sentences(table: pd.DataFrame) -> pd.DataFrame:
     """Return the table with a name for each sentence, generating missing names."""
-    if _NAMED in table:
+    if _ID_COLUMN in table:
         return table
     keys = table["pattern"] + "-" + table["constr_id"] + "-" + table["sent_id"]
-    return table.assign(**{_NAMED: keys})
+    return table.assign(**{_ID_COLUMN: keys})
 
 
-def _items(good: pd.DataFrame, bad: pd.DataFrame) -> Iterator[Item]:
-    for (full_id, row), other in zip(good.iterrows(), bad["form"], strict=True):
+def _make_items(good: pd.DataFrame, bad: pd.DataFrame) -> Iterator[Item]:
+    for (full_id, row), bad_form in zip(good.iterrows(), bad["form"], strict=True):
         yield Item(
             item_id=str(full_id),
             kind=Kind.TARGET,
@@ -90,14 +91,14 @@ def _items(good: pd.DataFrame, bad: pd.DataFrame) -> Iterator[Item]:
             frame="",
             context=row["prefix"],
             good=row["form"],
-            bad=other,
+            bad=bad_form,
             distractor="",
             contrast=Variant.BAD,
         )
 
 
-def _counted(rows: pd.DataFrame, chosen: Variant, path: Path) -> pd.DataFrame:
-    counts = rows[_COUNTED] if _COUNTED in rows else pd.Series("0", rows.index)
+def _count_choices(rows: pd.DataFrame, chosen: Variant, path: Path) -> pd.DataFrame:
+    counts = rows[_COUNT_COLUMN] if _COUNT_COLUMN in rows else pd.Series("0", rows.index)
     try:
         n = counts.astype(float).astype(int)
     except ValueError as error:
@@ -117,9 +118,11 @@ def _counted(rows: pd.DataFrame, chosen: Variant, path: Path) -> pd.DataFrame:
     )
 
 
-def _logprobs(good: pd.DataFrame, bad: pd.DataFrame) -> pd.DataFrame:
+def _stack_logprobs(good: pd.DataFrame, bad: pd.DataFrame) -> pd.DataFrame:
     names = list(good.columns)
-    models = [name for name in names[names.index("sent") + 1 :] if name not in (_COUNTED, _NAMED)]
+    models = [
+        name for name in names[names.index("sent") + 1 :] if name not in (_COUNT_COLUMN, _ID_COLUMN)
+    ]
     most = max(float(rows["freq"].astype(float).max()) for rows in (good, bad))
     sides = [
         rows[models]

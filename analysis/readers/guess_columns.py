@@ -7,14 +7,14 @@ from itertools import combinations
 
 import pandas as pd
 
-from analysis.readers.mapping import ROLES, columns_of, first_of, simple
+from analysis.readers.mapping import ROLES, columns_for_role, first_column_for_role, simplify_name
 from analysis.readers.single_answers import RATING, SAID_YES, VERSION
-from analysis.readers.texts import Options, comparable, items_by_texts
+from analysis.readers.texts import Options, comparable_text, items_by_texts
 from experiment.materials.formats.pairs import BAD_WORDS, GOOD_WORDS
 from experiment.records import Item, Variant
 
 LIKELY = 0.9
-Known = Mapping[str, Options]
+ItemOptions = Mapping[str, Options]
 CHOSEN_WORDS = ("chosen", "choice", "answer", "response", "select", "judgment")
 _EXPECTED_WORDS = ("good", "correct", "expected", "target", "right")
 _PAIRS = (("first", "second"), ("left", "right"), ("top", "bottom"), ("up", "down"))
@@ -37,91 +37,106 @@ class Choice:
     sure: bool = True
 
 
-def share(values: "pd.Series[str]", among: object) -> float:
+def share_of_cells(values: "pd.Series[str]", allowed: object) -> float:
     """Return the share of non-empty cells whose value is among the given values."""
     filled = values[values != ""]
-    return float(filled.isin(list(among)).mean()) if len(filled) else 0.0  # type: ignore[call-overload]
+    return float(filled.isin(list(allowed)).mean()) if len(filled) else 0.0  # type: ignore[call-overload]
 
 
-def item_column(table: pd.DataFrame, known: Known) -> str | None:
+def find_item_column(table: pd.DataFrame, options: ItemOptions) -> str | None:
     """Return the column with item ids; None if no column qualifies, or the choice is ambiguous."""
-    if not known:
-        return first_of(table, "item")
+    if not options:
+        return first_column_for_role(table, "item")
     # Rows of instructions and pauses have other words in the item column.
-    hits = {name: int(table[name].isin(list(known)).sum()) for name in table.columns}
+    hits = {name: int(table[name].isin(list(options)).sum()) for name in table.columns}
     likely = sorted((name for name in hits if hits[name]), key=lambda name: -hits[name])
-    if not all(item_id.isdecimal() for item_id in known):
+    if not all(item_id.isdecimal() for item_id in options):
         return next(iter(likely), None)
     # Numeric item ids may also be ratings, participants, ages or positions.
     likely = [name for name in likely if hits[name] > LIKELY * hits[likely[0]]]
-    called = [name for name in likely if simple(name) in ROLES["item"].names]
-    told = _beside_texts(table, called or likely, known)
+    called = [name for name in likely if simplify_name(name) in ROLES["item"].names]
+    told = _columns_agreeing_with_texts(table, called or likely, options)
     return told[0] if len(told) == 1 or (told and called) else None
 
 
-def _beside_texts(table: pd.DataFrame, columns: Sequence[str], known: Known) -> list[str]:
+def _columns_agreeing_with_texts(
+    table: pd.DataFrame, columns: Sequence[str], options: ItemOptions
+) -> list[str]:
     """Return the columns whose ids agree with the item texts in every text column."""
-    every = {comparable(text) for options in known.values() for text in options.written if text}
+    item_texts = {
+        comparable_text(text)
+        for item_texts_ in options.values()
+        for text in item_texts_.written
+        if text
+    }
     texts = [
         name
         for name in table.columns
         if (filled := table[name][table[name] != ""]).size
-        and filled.map(comparable).isin(every).mean() > LIKELY
+        and filled.map(comparable_text).isin(item_texts).mean() > LIKELY
     ]
     return [
         column
         for column in columns
-        if all(_told(table, column, name, known) > LIKELY for name in texts)
+        if all(_share_of_matching_texts(table, column, name, options) > LIKELY for name in texts)
     ]
 
 
-def _told(table: pd.DataFrame, item: str, text: str, known: Known) -> float:
+def _share_of_matching_texts(
+    table: pd.DataFrame, item: str, text: str, options: ItemOptions
+) -> float:
     """Return the share of rows with an item and a text in which the text is the item's."""
-    both = table[table[item].isin(list(known)) & (table[text] != "")]
-    told = versions_beside(both[item], both[text], known)
-    return float(told.notna().mean()) if len(told) else 0.0
+    rows = table[table[item].isin(list(options)) & (table[text] != "")]
+    versions = match_versions(rows[item], rows[text], options)
+    return float(versions.notna().mean()) if len(versions) else 0.0
 
 
-def versions_beside(
-    items: "pd.Series[str]", texts: "pd.Series[str]", known: Known
+def match_versions(
+    items: "pd.Series[str]", texts: "pd.Series[str]", options: ItemOptions
 ) -> "pd.Series[str]":
     """Return each text's version of its item; empty if the text is not the item's."""
     pairs = pd.DataFrame({"item": items, "text": texts})
-    each = pairs.drop_duplicates()
-    told = {
-        (str(item), str(text)): known[str(item)].version(str(text))
-        for item, text in zip(each["item"], each["text"], strict=True)
+    distinct_pairs = pairs.drop_duplicates()
+    version_by_pair = {
+        (str(item), str(text)): options[str(item)].version(str(text))
+        for item, text in zip(distinct_pairs["item"], distinct_pairs["text"], strict=True)
     }
-    versions = [told[pair] for pair in zip(pairs["item"], pairs["text"], strict=True)]
+    versions = [version_by_pair[pair] for pair in zip(pairs["item"], pairs["text"], strict=True)]
     return pd.Series(versions, items.index, object)
 
 
-def text_columns(table: pd.DataFrame, items: Sequence[Item]) -> list[str]:
+def find_text_columns(table: pd.DataFrame, items: Sequence[Item]) -> list[str]:
     """Return two columns with both options of an item, or one column with one option's text."""
-    texts = {way for item in items for way in _ways(item)}
-    holding = [
+    texts = {way for item in items for way in _comparable_texts(item)}
+    columns_with_texts = [
         column
         for column in table.columns
         if (table[column] != "").any()
-        and table[column][table[column] != ""].map(comparable).isin(texts).mean() > LIKELY
+        and table[column][table[column] != ""].map(comparable_text).isin(texts).mean() > LIKELY
     ]
-    known = {item.item_id for item in items}
-    pairs = [[one, other] for n, one in enumerate(holding) for other in holding[n + 1 :]]
-    for columns in pairs or [[one] for one in holding]:
+    item_ids = {item.item_id for item in items}
+    pairs = [
+        [header, second_header]
+        for n, header in enumerate(columns_with_texts)
+        for second_header in columns_with_texts[n + 1 :]
+    ]
+    for columns in pairs or [[header] for header in columns_with_texts]:
         filled = table[columns][(table[columns] != "").all(axis=1)]
-        found = pd.Series(items_by_texts(filled, items))
-        if len(found) and found.isin(list(known)).mean() > LIKELY:
+        matched_items = pd.Series(items_by_texts(filled, items))
+        if len(matched_items) and matched_items.isin(list(item_ids)).mean() > LIKELY:
             return columns
     return []
 
 
-def _ways(item: Item) -> Iterator[str]:
+def _comparable_texts(item: Item) -> Iterator[str]:
     for text in (item.good, item.alternative):
-        yield comparable(text)
-        yield comparable(item.after_context(text))
+        yield comparable_text(text)
+        yield comparable_text(item.after_context(text))
 
 
-def side_of(rows: pd.DataFrame, column: str, versions: Callable[[str], set[str]]) -> Choice | None:
+def guess_side_choice(
+    rows: pd.DataFrame, column: str, versions: Callable[[str], set[str]]
+) -> Choice | None:
     """Return the choice of a side, if another column gives the version on that side.
 
     Args:
@@ -129,47 +144,50 @@ def side_of(rows: pd.DataFrame, column: str, versions: Callable[[str], set[str]]
         column: The candidate column of sides.
         versions: Returns the versions, of the row's item, in a column.
     """
-    values = set(rows[column].map(comparable)) - {""}
-    for side in columns_of(rows, "good_side"):
+    values = set(rows[column].map(comparable_text)) - {""}
+    for side in columns_for_role(rows, "good_side"):
         if side == column:
             # No column has two roles.
             continue
-        sides = set(rows[side].map(comparable)) - {""}
+        sides = set(rows[side].map(comparable_text)) - {""}
         if values & sides and len(values | sides) <= _TWO:
             return Choice({"chosen": column, "good_side": side}, {})
-    written = sorted(set(rows[column]) - {""})
-    first = next(
-        (header for header in columns_of(rows, "option_first") if len(versions(header)) > 1), None
+    side_names = sorted(set(rows[column]) - {""})
+    text_column = next(
+        (header for header in columns_for_role(rows, "option_first") if len(versions(header)) > 1),
+        None,
     )
-    if first is not None and values and values <= set(_SIDES):
-        means = {value: _SIDES[comparable(value)] for value in written}
-        return Choice({"chosen": column, "option_first": first}, {"chosen": means})
-    if len(written) == _TWO:
+    if text_column is not None and values and values <= set(_SIDES):
+        means = {value: _SIDES[comparable_text(value)] for value in side_names}
+        return Choice({"chosen": column, "option_first": text_column}, {"chosen": means})
+    if len(side_names) == _TWO:
         texts = [
             header for header in rows.columns if header != column and len(versions(header)) > 1
         ]
-        for first, means in _named_places(texts, written):
-            return Choice({"chosen": column, "option_first": first}, {"chosen": means})
+        for text_column, means in _match_side_names(texts, side_names):
+            return Choice({"chosen": column, "option_first": text_column}, {"chosen": means})
     return None
 
 
-def _named_places(
+def _match_side_names(
     columns: Sequence[str], values: Iterable[str]
 ) -> Iterator[tuple[str, dict[str, str]]]:
     """Yield pairs of text columns whose names start or end with the two values: A and sentenceA."""
     for pair in combinations(columns, _TWO):
-        names = [simple(header) for header in pair]
+        names = [simplify_name(header) for header in pair]
         means = {}
         for value in values:
-            word = simple(value)
-            fits = [name.startswith(word) or name.endswith(word) for name in names]
-            if word and sum(fits) == 1:
-                means[value] = _PAIRS[0][fits.index(True)]
+            word = simplify_name(value)
+            matches = [name.startswith(word) or name.endswith(word) for name in names]
+            if word and sum(matches) == 1:
+                means[value] = _PAIRS[0][matches.index(True)]
         if len(set(means.values())) == _TWO:
             yield pair[0], means
 
 
-def sides_by_contents(rows: pd.DataFrame, item: str, shown: Sequence[str]) -> Choice | None:
+def find_side_columns(
+    rows: pd.DataFrame, item: str, option_columns: Sequence[str]
+) -> Choice | None:
     """Return two columns that contain the same two sides and mostly agree, whatever their names.
 
     One is the chosen side, the other the expected version's side, which follows from what was shown
@@ -179,31 +197,40 @@ def sides_by_contents(rows: pd.DataFrame, item: str, shown: Sequence[str]) -> Ch
     Args:
         rows: The rows of judgments.
         item: The column with the items' ids.
-        shown: The columns with the texts on each side.
+        option_columns: The columns with the texts on each side.
     """
-    held = {header: frozenset(rows[header].map(comparable)) - {""} for header in rows.columns}
+    values_by_column = {
+        header: frozenset(rows[header].map(comparable_text)) - {""} for header in rows.columns
+    }
     for pair in map(frozenset, (*_PAIRS, *_KEYS)):
-        columns = [one for one, values in held.items() if values == pair]
+        columns = [
+            left_column for left_column, values in values_by_column.items() if values == pair
+        ]
         if len(columns) != _TWO:
             continue
-        one, other = columns
-        both = rows[(rows[one] != "") & (rows[other] != "")]
-        agree = both[one].map(comparable) == both[other].map(comparable)
-        if len(both) and agree.mean() >= _AGREE:
-            expected = any(word in simple(one) for word in _EXPECTED_WORDS)
-            if shown:
-                display = rows[[item, *shown]].agg("\n".join, axis=1)
-                follows = [_one_for_each(rows[name], display) for name in (one, other)]
+        left_column, right_column = columns
+        rows_with_both = rows[(rows[left_column] != "") & (rows[right_column] != "")]
+        agree = rows_with_both[left_column].map(comparable_text) == rows_with_both[
+            right_column
+        ].map(comparable_text)
+        if len(rows_with_both) and agree.mean() >= _AGREE:
+            expected = any(word in simplify_name(left_column) for word in _EXPECTED_WORDS)
+            if option_columns:
+                display = rows[[item, *option_columns]].agg("\n".join, axis=1)
+                follows = [
+                    _is_constant_per_value(rows[name], display)
+                    for name in (left_column, right_column)
+                ]
                 expected = follows[0] if follows[0] != follows[1] else expected
-            chosen, good = (other, one) if expected else (one, other)
+            chosen, good = (right_column, left_column) if expected else (left_column, right_column)
             return Choice({"chosen": chosen, "good_side": good}, {})
     return None
 
 
-def _one_for_each(cells: "pd.Series[str]", of: "pd.Series[str]") -> bool:
+def _is_constant_per_value(cells: "pd.Series[str]", of: "pd.Series[str]") -> bool:
     """Return whether a column has one value for each value of another, where it has any."""
     filled = cells != ""
-    groups = cells[filled].map(comparable).groupby(of[filled])
+    groups = cells[filled].map(comparable_text).groupby(of[filled])
     return bool((groups.nunique() <= 1).all())
 
 
@@ -239,52 +266,62 @@ class SingleAnswers:
     lacking: tuple[str, ...] = ()
 
 
-def single_answers(
-    rows: pd.DataFrame, item: str, known: Known, person: str | None
+def guess_single_answers(
+    rows: pd.DataFrame, item: str, options: ItemOptions, person: str | None
 ) -> SingleAnswers | None:
     """Return the columns of ratings or yes-or-no answers; None if the rows have neither.
 
     Args:
         rows: A row for each answer.
         item: The column with the items' ids.
-        known: The items' texts.
+        options: The items' texts.
         person: The participant column.
     """
-    rows = rows[rows[item].isin(list(known))]
+    rows = rows[rows[item].isin(list(options))]
     if rows.empty:
         return None
-    alone = all(not known[item_id].written[1] for item_id in rows[item].unique())
-    version = None if alone else _version(rows, item, known)
+    alone = all(not options[item_id].written[1] for item_id in rows[item].unique())
+    version = None if alone else _guess_version_column(rows, item, options)
     if version is None and not alone:
         return None
     sentence = rows[item] + "\n" + (rows[version[0]] if version else "")
-    taken = {item, person, version[0] if version else None}
-    others = [header for header in rows.columns if header not in taken]
-    answered = [header for header in others if any(word in simple(header) for word in _ANSWERED)]
-    kinds = _kinds(rows, others, sentence, person)
+    used_columns = {item, person, version[0] if version else None}
+    other_columns = [header for header in rows.columns if header not in used_columns]
+    answer_like_columns = [
+        header
+        for header in other_columns
+        if any(word in simplify_name(header) for word in _ANSWERED)
+    ]
+    kinds = _guess_answer_kinds(rows, other_columns, sentence, person)
     if not kinds:
         # If the name indicates answers, all participants may have given the same answer.
-        told = [header for header in answered if not _DESIGN.search(header)]
-        kinds = _kinds(rows, told, None, person)
+        answer_named_columns = [
+            header for header in answer_like_columns if not _DESIGN.search(header)
+        ]
+        kinds = _guess_answer_kinds(rows, answer_named_columns, None, person)
     if not kinds:
         return None
     columns = {VERSION: version[0]} if version else {}
     values = {VERSION: version[1]} if version and version[1] else {}
-    left = [kind for kind in kinds if kind in answered] or list(kinds)
-    if len(left) > 1:
-        listed = ", ".join(f'"{header}"' for header in left)
-        return SingleAnswers(columns, values, (f"one column of answers (there are {listed})",))
-    return SingleAnswers(columns | {kinds[left[0]]: left[0]}, values)
+    candidates = [kind for kind in kinds if kind in answer_like_columns] or list(kinds)
+    if len(candidates) > 1:
+        candidate_list = ", ".join(f'"{header}"' for header in candidates)
+        return SingleAnswers(
+            columns, values, (f"one column of answers (there are {candidate_list})",)
+        )
+    return SingleAnswers(columns | {kinds[candidates[0]]: candidates[0]}, values)
 
 
-def _version(rows: pd.DataFrame, item: str, known: Known) -> tuple[str, dict[str, str]] | None:
+def _guess_version_column(
+    rows: pd.DataFrame, item: str, options: ItemOptions
+) -> tuple[str, dict[str, str]] | None:
     """Return the column of the version shown, and the meaning of its values."""
     for column in rows.columns.drop(item):
-        if any(word in simple(column) for word in _CHOSEN):
+        if any(word in simplify_name(column) for word in _CHOSEN):
             continue
-        told = versions_beside(rows[item], rows[column], known).dropna()
-        good = float((told == Variant.GOOD).mean()) if len(told) else 0.0
-        if len(told) > LIKELY * len(rows) and _SHOWN[0] < good < _SHOWN[1]:
+        versions = match_versions(rows[item], rows[column], options).dropna()
+        good = float((versions == Variant.GOOD).mean()) if len(versions) else 0.0
+        if len(versions) > LIKELY * len(rows) and _SHOWN[0] < good < _SHOWN[1]:
             return column, {}
     for column in rows.columns.drop(item):
         values = {
@@ -292,26 +329,31 @@ def _version(rows: pd.DataFrame, item: str, known: Known) -> tuple[str, dict[str
         }
         for pair in _WORDS:
             if set(values.values()) == set(pair):
-                good_ones = [theirs for theirs, one in values.items() if one == pair[0]]
-                share = float(rows[column].isin(good_ones).mean())
-                if _SHOWN[0] < share < _SHOWN[1]:
-                    ours = dict(zip(pair, ("good", "bad"), strict=True))
-                    means = {theirs: ours[one] for theirs, one in values.items()}
-                    return column, {} if set(values) == set(ours.values()) else means
+                good_ones = [
+                    value_in_file for value_in_file, meaning in values.items() if meaning == pair[0]
+                ]
+                share_good = float(rows[column].isin(good_ones).mean())
+                if _SHOWN[0] < share_good < _SHOWN[1]:
+                    version_of_word = dict(zip(pair, ("good", "bad"), strict=True))
+                    means = {
+                        value_in_file: version_of_word[meaning]
+                        for value_in_file, meaning in values.items()
+                    }
+                    return column, {} if set(values) == set(version_of_word.values()) else means
     return None
 
 
-def _kinds(
+def _guess_answer_kinds(
     rows: pd.DataFrame,
     columns: Sequence[str],
     sentence: "pd.Series[str] | None",
     person: str | None,
 ) -> dict[str, str]:
-    found = {name: _kind(rows, name, sentence, person) for name in columns}
-    return {name: kind for name, kind in found.items() if kind}
+    kinds = {name: _guess_answer_kind(rows, name, sentence, person) for name in columns}
+    return {name: kind for name, kind in kinds.items() if kind}
 
 
-def _kind(
+def _guess_answer_kind(
     rows: pd.DataFrame, column: str, sentence: "pd.Series[str] | None", person: str | None
 ) -> str | None:
     """Return whether a column may contain ratings or yes-or-no answers; None if neither."""
@@ -319,33 +361,36 @@ def _kind(
     cells = rows[column][filled]
     if cells.nunique() < _TWO or filled.mean() < 1 / 2:
         return None
-    described = sentence is not None and _function(cells, sentence[filled])
-    if described or _of_person(cells, rows[person][filled] if person else None):
+    described = sentence is not None and _is_function_of_sentence(cells, sentence[filled])
+    if described or _describes_participants(cells, rows[person][filled] if person else None):
         return None
     lower = set(cells.str.strip().str.lower())
     if lower <= GOOD_WORDS | BAD_WORDS and lower & GOOD_WORDS and lower & BAD_WORDS:
         return None if _is_truth(column) else SAID_YES
     numbers = pd.to_numeric(cells, errors="coerce")
-    whole = bool(((numbers >= 1) & (numbers <= _HIGHEST) & (numbers == numbers.round())).all())
-    return RATING if whole and cells.nunique() >= _FEWEST else None
+    is_scale = bool(((numbers >= 1) & (numbers <= _HIGHEST) & (numbers == numbers.round())).all())
+    return RATING if is_scale and cells.nunique() >= _FEWEST else None
 
 
 def _is_truth(column: str) -> bool:
     """Return whether a column records if answers were right."""
-    return simple(column) in ("correct", "iscorrect", "accuracy", "acc", "hit", "right")
+    return simplify_name(column) in ("correct", "iscorrect", "accuracy", "acc", "hit", "right")
 
 
-def _of_person(cells: "pd.Series[str]", person: "pd.Series[str] | None") -> bool:
+def _describes_participants(cells: "pd.Series[str]", person: "pd.Series[str] | None") -> bool:
     """Return whether a column describes participants, or the order of trials."""
     if person is None:
         return False
     # An age is constant for a participant; a trial number differs in each of their trials.
-    once = pd.DataFrame({"person": person, "cell": cells})
-    each = once.groupby("person", observed=True)["cell"]
-    return bool((each.nunique() <= 1).all() or (each.size() == each.nunique()).all())
+    frame = pd.DataFrame({"person": person, "cell": cells})
+    cells_by_person = frame.groupby("person", observed=True)["cell"]
+    return bool(
+        (cells_by_person.nunique() <= 1).all()
+        or (cells_by_person.size() == cells_by_person.nunique()).all()
+    )
 
 
-def _function(cells: "pd.Series[str]", of: "pd.Series[str]") -> bool:
+def _is_function_of_sentence(cells: "pd.Series[str]", of: "pd.Series[str]") -> bool:
     """Return whether a column is a function of the sentence: one value for each."""
     groups = pd.DataFrame({"of": of, "cell": cells}).groupby("of", observed=True)["cell"]
     sizes = groups.size()

@@ -1,4 +1,4 @@
-"""The record of an import, stored with its tables, which explains it and allows to undo it."""
+"""The record of an import, stored with its tables: it explains the import and allows undoing it."""
 
 import hashlib
 import json
@@ -13,7 +13,7 @@ from experiment.version import code_version
 RECORD = "import.json"
 
 
-def write_record(folder: Path, source: Path, about: Mapping[str, object]) -> None:
+def write_import_record(folder: Path, source: Path, about: Mapping[str, object]) -> None:
     """Record the files that an import wrote, their source, and the accounting of the source.
 
     Args:
@@ -21,10 +21,10 @@ def write_record(folder: Path, source: Path, about: Mapping[str, object]) -> Non
         source: The file or folder that was read.
         about: The accounting of the source.
     """
-    files = {path.name: _hash(path) for path in sorted(folder.iterdir())}
+    files = {path.name: _hash_path(path) for path in sorted(folder.iterdir())}
     record = {
         "source": source.name,
-        "source_sha256": _hash(source),
+        "source_sha256": _hash_path(source),
         "code_version": code_version(),
         "files": files,
         **about,
@@ -33,7 +33,7 @@ def write_record(folder: Path, source: Path, about: Mapping[str, object]) -> Non
     (folder / RECORD).write_text(text, encoding="utf-8", newline="\n")
 
 
-def written_files(folder: Path) -> dict[str, str]:
+def read_written_files(folder: Path) -> dict[str, str]:
     """Return the files that an import wrote to a folder, each with its hash.
 
     Raises:
@@ -70,11 +70,15 @@ def refuse_replacing(
         AnalysisError: A file of the earlier import was changed since.
         WritingError: The folder contains unrelated files.
     """
-    files = written_files(folder) if (folder / RECORD).is_file() else {}
-    own = {RECORD, *files} if files else set[str]()
-    refuse_overwrite(folder, own)
+    files = read_written_files(folder) if (folder / RECORD).is_file() else {}
+    replaceable = {RECORD, *files} if files else set[str]()
+    refuse_overwrite(folder, replaceable)
     corrected = using.resolve() if using else None
-    changed = [name for name in _changed(folder, files) if (folder / name).resolve() != corrected]
+    changed = [
+        name
+        for name in _find_changed_files(folder, files)
+        if (folder / name).resolve() != corrected
+    ]
     if changed and not replace:
         raise AnalysisError(
             f"{', '.join(changed)} was changed after an earlier import, and would be replaced",
@@ -83,40 +87,40 @@ def refuse_replacing(
             remedy="Choose another folder, or move it away; or add --replace, and what was changed "
             "there is lost",
         )
-    return own, f"{folder}: an earlier import is replaced." if files else ""
+    return replaceable, f"{folder}: an earlier import is replaced." if files else ""
 
 
-def _changed(folder: Path, files: Mapping[str, str]) -> list[str]:
-    there = {name: value for name, value in files.items() if (folder / name).is_file()}
-    return [name for name, value in there.items() if _hash(folder / name) != value]
+def _find_changed_files(folder: Path, files: Mapping[str, str]) -> list[str]:
+    present_files = {name: value for name, value in files.items() if (folder / name).is_file()}
+    return [name for name, value in present_files.items() if _hash_path(folder / name) != value]
 
 
-def undo(folder: Path) -> list[str]:
+def remove_import(folder: Path) -> list[str]:
     """Remove the files that an import wrote, and nothing else; return their names.
 
     Raises:
         AnalysisError: The folder has no import, or one of its files was changed.
     """
-    files = written_files(folder)
-    if changed := _changed(folder, files):
+    files = read_written_files(folder)
+    if changed := _find_changed_files(folder, files):
         raise AnalysisError(
             f"{', '.join(changed)} was changed after the import",
             where=str(folder),
             expected="the files as the import wrote them",
             remedy="Move it away if it is still needed, then undo the import",
         )
-    there = [name for name in (*files, RECORD) if (folder / name).is_file()]
-    for name in there:
+    removed_names = [name for name in (*files, RECORD) if (folder / name).is_file()]
+    for name in removed_names:
         (folder / name).unlink()
     if not any(folder.iterdir()):
         folder.rmdir()
-    return there
+    return removed_names
 
 
-def _hash(path: Path) -> str:
+def _hash_path(path: Path) -> str:
     digest = hashlib.sha256()
-    for one in sorted(path.rglob("*")) if path.is_dir() else [path]:
-        if one.is_file():
-            with one.open("rb") as file:
+    for path_in_folder in sorted(path.rglob("*")) if path.is_dir() else [path]:
+        if path_in_folder.is_file():
+            with path_in_folder.open("rb") as file:
                 digest.update(hashlib.file_digest(file, "sha256").digest())
     return digest.hexdigest()

@@ -11,25 +11,25 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from analysis.data.categorical import codes_in, equal_text, take
+from analysis.data.categorical import find_codes, have_equal_text, take_values
 from analysis.data.load import PEOPLE, ExportedRun, RunFacts
-from analysis.data.own_columns import in_namespace
+from analysis.data.own_columns import prefix_own_columns
 from analysis.errors import AnalysisError
 from analysis.readers.accounting import Accounting
 from analysis.readers.checks import (
-    check_stated,
+    check_stated_accuracy,
     check_texts,
-    describe,
-    refuse_doubled,
-    without_copies,
+    describe_import,
+    refuse_doubled_judgments,
+    remove_copies,
 )
 from analysis.readers.colorless_green import read_colorless_green
 from analysis.readers.long_form import to_long
-from analysis.readers.mapping import Meaning, read_mapping, spoken_values
+from analysis.readers.mapping import Meaning, read_mapping, values_in_mapping
 from analysis.readers.plausibility import check_times
-from analysis.readers.single_answers import answer_of, with_answers
-from analysis.readers.sources import Source, read_source, without_marks
-from analysis.readers.texts import with_versions
+from analysis.readers.single_answers import add_answers, answer_column
+from analysis.readers.sources import Source, empty_missing_marks, read_source
+from analysis.readers.texts import resolve_versions
 from experiment.errors import MaterialsError
 from experiment.materials.formats.files import open_materials
 from experiment.materials.formats.read import read_materials
@@ -72,14 +72,14 @@ def read_judgments(path: Path, items: Path | None, mapping: Path | None = None) 
                 remedy="`parallax import judgments` writes its scores, `parallax lm accuracy` "
                 "reads them",
             )
-        return as_run(published.long, published.items, path)
+        return judgments_as_run(published.long, published.items, path)
     if items is None:
-        raise lacking_items(path)
-    known = read_known_items(items)
-    return interpreted(source, read_mapping(mapping), known, decided=False).run
+        raise missing_items_error(path)
+    known_items = read_known_items(items)
+    return interpret_source(source, read_mapping(mapping), known_items, decided=False).run
 
 
-def lacking_items(path: Path) -> AnalysisError:
+def missing_items_error(path: Path) -> AnalysisError:
     """Return the error for a file of judgments given without its items."""
     return AnalysisError(
         "the file of judgments does not say which items were judged",
@@ -96,7 +96,7 @@ def read_known_items(path: Path) -> list[Item]:
         AnalysisError: The table has no items, or an id occurs twice.
         ParallaxError: The table cannot be read.
     """
-    items = _items_of(path)
+    items = _read_items(path)
     ids = [item.item_id for item in items]
     twice = [name for name, count in Counter(ids).items() if count > 1]
     if twice or not items:
@@ -110,7 +110,7 @@ def read_known_items(path: Path) -> list[Item]:
     return items
 
 
-def _items_of(path: Path) -> list[Item]:
+def _read_items(path: Path) -> list[Item]:
     """Return a table's items; they may be single sentences."""
     try:
         return list(open_materials(path).items())
@@ -131,7 +131,7 @@ class Imported:
     account: Accounting
 
 
-def interpreted(
+def interpret_source(
     source: Source, mapping: Meaning, items: Sequence[Item], *, decided: bool = True
 ) -> Imported:
     """Convert a source's judgments to a run by a mapping, with every cell accounted for.
@@ -148,31 +148,31 @@ def interpreted(
             contradict ids, or the source's own accuracy contradicts the judgments.
     """
     path = source.path
-    source = without_marks(source, spoken_values(mapping))
-    found = to_long(source.table, mapping, path, items)
-    rows, account = found.rows, found.account
+    source = empty_missing_marks(source, values_in_mapping(mapping))
+    long_form = to_long(source.table, mapping, path, items)
+    rows, account = long_form.rows, long_form.account
     account.before = dict(source.left_out)
     account.attention += source.notes
     refuse_unknown(rows["item"], items, path)
     check_texts(rows, source.table, items, mapping, account)
     if decided:
-        rows = without_copies(rows, source.table, mapping, account)
+        rows = remove_copies(rows, source.table, mapping, account)
     else:
-        refuse_doubled(rows, source.table, str(path))
-    if answer_of(rows):
-        plain = rows.drop(columns="chosen", errors="ignore").assign(correct="true")
-        run = with_answers(as_run(plain, items, path), rows, items, account, path)
-        describe(run, items, account)
+        refuse_doubled_judgments(rows, source.table, str(path))
+    if answer_column(rows):
+        as_correct = rows.drop(columns="chosen", errors="ignore").assign(correct="true")
+        run = add_answers(judgments_as_run(as_correct, items, path), rows, items, account, path)
+        describe_import(run, items, account)
         account.balance()
         return Imported(run, account)
-    run = as_run(with_versions(rows, items, path), items, path)
-    check_stated(rows, source.table, run.responses["chose_good"], mapping, account)
-    describe(run, items, account)
+    run = judgments_as_run(resolve_versions(rows, items, path), items, path)
+    check_stated_accuracy(rows, source.table, run.responses["chose_good"], mapping, account)
+    describe_import(run, items, account)
     account.balance()
     return Imported(run, account)
 
 
-def as_run(long: pd.DataFrame, items: Sequence[Item], path: Path) -> ExportedRun:
+def judgments_as_run(long: pd.DataFrame, items: Sequence[Item], path: Path) -> ExportedRun:
     """Convert judgments in the long form to an exported run.
 
     Args:
@@ -181,15 +181,15 @@ def as_run(long: pd.DataFrame, items: Sequence[Item], path: Path) -> ExportedRun
         items: The items.
         path: The file of the judgments.
     """
-    known = pd.DataFrame([item_row(item) for item in items])
-    rows = _completed(_of_people(long, path), known, path)
+    item_table = pd.DataFrame([item_row(item) for item in items])
+    rows = _complete_rows(_refuse_model_judgments(long, path), item_table, path)
     check_times(rows["rt_ms"], str(path))
     people = rows.drop_duplicates("participant")
     return ExportedRun(
         folder=path,
-        facts=_facts(path, items),
-        study=_study(path, known, rows),
-        items=in_namespace(known),
+        facts=_make_facts(path, items),
+        study=_make_study(path, item_table, rows),
+        items=prefix_own_columns(item_table),
         participants=pd.DataFrame(
             {
                 "participant": people["participant"],
@@ -232,7 +232,7 @@ def refuse_unknown(judged: "pd.Series[str]", items: Sequence[Item], path: Path) 
         )
 
 
-def _of_people(long: pd.DataFrame, path: Path) -> pd.DataFrame:
+def _refuse_model_judgments(long: pd.DataFrame, path: Path) -> pd.DataFrame:
     judges = set(long["judge"].dropna().unique()) - {PEOPLE, ""} if "judge" in long else set()
     if judges:
         raise AnalysisError(
@@ -244,45 +244,49 @@ def _of_people(long: pd.DataFrame, path: Path) -> pd.DataFrame:
     return long
 
 
-def _completed(long: pd.DataFrame, items: pd.DataFrame, path: Path) -> pd.DataFrame:
+def _complete_rows(long: pd.DataFrame, items: pd.DataFrame, path: Path) -> pd.DataFrame:
     """Return one row per judgment with every column of an export."""
     rows = long.rename(columns={"item": "item_id"}).reset_index(drop=True)
     # Store texts as codes, since there may be millions of judgments.
-    codes = codes_in(rows["item_id"], pd.Index(items["item_id"]))
-    contrast = take(items["contrast"], codes)
-    good = _chose_good(rows, contrast, path)
-    first = rows["option_first"] if "option_first" in rows else pd.Series(Variant.GOOD, rows.index)
-    good_first = (first == Variant.GOOD).to_numpy(dtype=bool)
+    codes = find_codes(rows["item_id"], pd.Index(items["item_id"]))
+    contrast = take_values(items["contrast"], codes)
+    good = _derive_chose_good(rows, contrast, path)
+    first_version = (
+        rows["option_first"] if "option_first" in rows else pd.Series(Variant.GOOD, rows.index)
+    )
+    good_first = (first_version == Variant.GOOD).to_numpy(dtype=bool)
     person = rows["participant"] if "participant" in rows else pd.Series(None, rows.index, object)
     position = rows.groupby(person, dropna=False, observed=True).cumcount() + 1
     return pd.DataFrame(
         {
             "participant": person,
             "position": position.astype("int32"),
-            "item_id": take(items["item_id"], codes),
-            "kind": take(items["kind"], codes),
-            "list": _numbered(rows, "list"),
-            "good_side": _sides(good_first),
-            "chosen_side": _sides(good_first == good.to_numpy(dtype=bool)),
+            "item_id": take_values(items["item_id"], codes),
+            "kind": take_values(items["kind"], codes),
+            "list": _number_values(rows, "list"),
+            "good_side": _sides_from_first(good_first),
+            "chosen_side": _sides_from_first(good_first == good.to_numpy(dtype=bool)),
             "chose_good": good,
-            "rt_ms": _number(rows, "rt_ms", path),
+            "rt_ms": _parse_numbers(rows, "rt_ms", path),
             "input_method": None,
-            "kept": _kept(rows, path),
+            "kept": _parse_kept(rows, path),
         }
     )
 
 
-def _sides(first: NDArray[np.bool_]) -> "pd.Categorical[str]":
+def _sides_from_first(is_first: NDArray[np.bool_]) -> "pd.Categorical[str]":
     return pd.Categorical.from_codes(
-        1 - first.astype(int), pd.Index([Side.FIRST.value, Side.SECOND.value])
+        1 - is_first.astype(int), pd.Index([Side.FIRST.value, Side.SECOND.value])
     )
 
 
-def _chose_good(rows: pd.DataFrame, contrast: pd.Categorical, path: Path) -> "pd.Series[bool]":
+def _derive_chose_good(
+    rows: pd.DataFrame, contrast: pd.Categorical, path: Path
+) -> "pd.Series[bool]":
     if "chosen" not in rows:
-        return _truth(rows["correct"], path)
-    other = equal_text(rows["chosen"], pd.Series(contrast))
-    strange = rows.loc[(rows["chosen"] != Variant.GOOD) & ~other, "chosen"]
+        return _parse_truth(rows["correct"], path)
+    is_alternative = have_equal_text(rows["chosen"], pd.Series(contrast))
+    strange = rows.loc[(rows["chosen"] != Variant.GOOD) & ~is_alternative, "chosen"]
     if len(strange):
         raise AnalysisError(
             f'"{strange.iloc[0]}" is not one of the options',
@@ -291,14 +295,14 @@ def _chose_good(rows: pd.DataFrame, contrast: pd.Categorical, path: Path) -> "pd
             remedy="Translate the values below [values.chosen] in a mapping file",
         )
     chose_good = rows["chosen"] == Variant.GOOD
-    if "correct" in rows and (chose_good != _truth(rows["correct"], path)).any():
+    if "correct" in rows and (chose_good != _parse_truth(rows["correct"], path)).any():
         raise AnalysisError(
             'the columns "chosen" and "correct" contradict each other', where=str(path)
         )
     return chose_good
 
 
-def _truth(values: "pd.Series[str]", path: Path) -> "pd.Series[bool]":
+def _parse_truth(values: "pd.Series[str]", path: Path) -> "pd.Series[bool]":
     lower = values.astype(str).str.lower()
     strange = sorted(set(lower.unique()) - _TRUE - _FALSE)
     if strange:
@@ -310,18 +314,18 @@ def _truth(values: "pd.Series[str]", path: Path) -> "pd.Series[bool]":
     return lower.isin(_TRUE)
 
 
-def _kept(rows: pd.DataFrame, path: Path) -> "pd.Series[bool]":
-    return _truth(rows["kept"], path) if "kept" in rows else pd.Series(True, rows.index)
+def _parse_kept(rows: pd.DataFrame, path: Path) -> "pd.Series[bool]":
+    return _parse_truth(rows["kept"], path) if "kept" in rows else pd.Series(True, rows.index)
 
 
-def _number(rows: pd.DataFrame, name: str, path: Path) -> "pd.Series[float]":
+def _parse_numbers(rows: pd.DataFrame, name: str, path: Path) -> "pd.Series[float]":
     if name not in rows:
         return pd.Series(float("nan"), rows.index)
     try:
         # Convert in chunks: each text is a Python object until converted to a number.
         values = rows[name].replace("", None)
-        pieces = [values.iloc[n : n + _AT_ONCE] for n in range(0, len(values), _AT_ONCE)]
-        numbers = pd.concat([pd.to_numeric(chunk).astype(float) for chunk in pieces])
+        chunks = [values.iloc[n : n + _AT_ONCE] for n in range(0, len(values), _AT_ONCE)]
+        numbers = pd.concat([pd.to_numeric(chunk).astype(float) for chunk in chunks])
     except (ValueError, TypeError) as error:
         raise AnalysisError(
             f'the column "{name}" holds a value that is not a number ({error})', where=str(path)
@@ -336,14 +340,14 @@ def _number(rows: pd.DataFrame, name: str, path: Path) -> "pd.Series[float]":
     return numbers
 
 
-def _numbered(rows: pd.DataFrame, name: str) -> "pd.Series[int]":
+def _number_values(rows: pd.DataFrame, name: str) -> "pd.Series[int]":
     return pd.Series(pd.factorize(rows[name])[0] if name in rows else 0, rows.index)
 
 
-def _facts(path: Path, items: Sequence[Item]) -> RunFacts:
+def _make_facts(path: Path, items: Sequence[Item]) -> RunFacts:
     return RunFacts(
         run=path.name,
-        study=_name(path),
+        study=_study_name(path),
         study_version="as published",
         seed=0,
         materials_hash=materials_hash(items),
@@ -355,16 +359,16 @@ def _facts(path: Path, items: Sequence[Item]) -> RunFacts:
     )
 
 
-def _name(path: Path) -> str:
+def _study_name(path: Path) -> str:
     return "s_" + re.sub(r"\W+", "_", path.stem.lower(), flags=re.ASCII).strip("_")
 
 
-def _study(path: Path, items: pd.DataFrame, rows: pd.DataFrame) -> Study:
+def _make_study(path: Path, items: pd.DataFrame, rows: pd.DataFrame) -> Study:
     """Return a study with the items' constructions; all else is unknown."""
     people = rows.groupby("participant").size()
     return Study(
         folder=path.with_suffix(""),
-        study=About(name=_name(path), title=path.stem, version="as published", language="en"),
+        study=About(name=_study_name(path), title=path.stem, version="as published", language="en"),
         materials=Materials(grammar="grammar.toml"),
         constructions=[
             Construction(name=name, title=re.sub("_+", " ", name))

@@ -43,10 +43,10 @@ def is_samples(path: Path) -> bool:
         return False
     with path.open(encoding="utf-8-sig", errors="replace") as file:
         try:
-            first = json.loads(file.readline())
+            sample = json.loads(file.readline())
         except ValueError:
             return False
-    return isinstance(first, dict) and first.keys() >= _KEYS
+    return isinstance(sample, dict) and sample.keys() >= _KEYS
 
 
 def read_samples(path: Path) -> Samples:
@@ -58,21 +58,21 @@ def read_samples(path: Path) -> Samples:
         AnalysisError: A line is not a two-choice item with log-likelihoods.
         MaterialsError: The file is not text, or a line is not a JSON object.
     """
-    named = _NAME.fullmatch(path.stem)
-    task = named["task"] if named else path.stem
+    name_parts = _NAME.fullmatch(path.stem)
+    task = name_parts["task"] if name_parts else path.stem
     drafts: list[Draft] = []
     scores: list[tuple[float, float]] = []
-    seen, spaces = set[str](), set[bool]()
+    numbers_seen, spaces = set[str](), set[bool]()
     for place, sample in json_lines(read_text(path)[0], path):
         number = str(sample.get("doc_id", len(drafts)))
-        if number in seen:
+        if number in numbers_seen:
             continue
-        seen.add(number)
-        arguments = _arguments(sample, place)
-        nats = _nats(sample, place)
-        target = _target(sample, arguments, nats, place)
+        numbers_seen.add(number)
+        arguments = _parse_arguments(sample, place)
+        nats = _parse_log_likelihoods(sample, place)
+        target = _parse_target(sample, arguments, nats, place)
         _refuse_contradiction(sample, nats, target, place)
-        draft = _draft(place, sample, arguments, target, task, number)
+        draft = _make_draft(place, sample, arguments, target, task, number)
         drafts.append(draft)
         spaces.add(not draft.context and arguments[0][1][:1].isspace())
         scores.append((nats[target], nats[1 - target]))
@@ -84,43 +84,53 @@ def read_samples(path: Path) -> Samples:
             (Variant.GOOD, Variant.BAD), (item.good, item.bad), pair, strict=True
         )
     ]
-    return Samples(items, scored, _model(path, (named and named["date"]) or ""), spaces == {True})
+    return Samples(
+        items,
+        scored,
+        _read_model_name(path, (name_parts and name_parts["date"]) or ""),
+        spaces == {True},
+    )
 
 
-def _arguments(sample: Mapping[str, Any], place: str) -> list[tuple[str, str]]:
+def _parse_arguments(sample: Mapping[str, Any], place: str) -> list[tuple[str, str]]:
     """Return the context and continuation of each choice."""
-    found = sample.get("arguments")
-    each = list(found.values()) if isinstance(found, dict) else found
+    arguments = sample.get("arguments")
+    requests = list(arguments.values()) if isinstance(arguments, dict) else arguments
     try:
-        pairs = [tuple(one.values()) if isinstance(one, dict) else tuple(one) for one in each or ()]
+        pairs = [
+            tuple(request.values()) if isinstance(request, dict) else tuple(request)
+            for request in requests or ()
+        ]
         contexts = [(str(pair[0]), str(pair[1])) for pair in pairs]
     except (TypeError, IndexError) as error:
-        raise _unreadable("its arguments are no texts", place) from error
+        raise _unreadable_sample_error("its arguments are no texts", place) from error
     # The two choices may be followed by unconditional ones (mutual information). If the choices are
     # two contexts, the contexts follow instead.
-    choices, rest = contexts[:2], contexts[2:]
-    alone = [choice[1].strip() for choice in rest if not choice[0].strip()]
+    choices, further_contexts = contexts[:2], contexts[2:]
+    alone = [choice[1].strip() for choice in further_contexts if not choice[0].strip()]
     either = [[choice[place].strip() for choice in choices] for place in (1, 0)]
-    if len(choices) != 2 or (rest and (len(alone) < len(rest) or alone not in either)):
-        raise _unreadable(f"it has {len(contexts)} choices", place)
+    if len(choices) != 2 or (
+        further_contexts and (len(alone) < len(further_contexts) or alone not in either)
+    ):
+        raise _unreadable_sample_error(f"it has {len(contexts)} choices", place)
     return choices
 
 
-def _target(
+def _parse_target(
     sample: Mapping[str, Any], arguments: list[tuple[str, str]], nats: list[float], place: str
 ) -> int:
     if arguments[0][1] == arguments[1][1] and arguments[0][0] != arguments[1][0]:
-        return _target_of_contexts(sample, nats, place)
+        return _parse_context_target(sample, nats, place)
     target = str(sample.get("target"))
     if target in ("0", "1"):
         return int(target)
     texts = [text.strip() for _, text in arguments]
     if target.strip() in texts:
         return texts.index(target.strip())
-    raise _unreadable(f'its target "{target}" is none of its choices', place)
+    raise _unreadable_sample_error(f'its target "{target}" is none of its choices', place)
 
 
-def _target_of_contexts(sample: Mapping[str, Any], nats: list[float], place: str) -> int:
+def _parse_context_target(sample: Mapping[str, Any], nats: list[float], place: str) -> int:
     """Return the correct one of two contexts with the same continuation (WinoGrande).
 
     In this case the target is the continuation, which is not informative; the document's answer, or
@@ -133,7 +143,7 @@ def _target_of_contexts(sample: Mapping[str, Any], nats: list[float], place: str
     if sample.get("acc") in (0, 1) and nats[0] != nats[1]:
         likelier = int(nats[1] > nats[0])
         return likelier if sample["acc"] == 1 else 1 - likelier
-    raise _unreadable("nothing says which of its two contexts is right", place)
+    raise _unreadable_sample_error("nothing says which of its two contexts is right", place)
 
 
 def _refuse_contradiction(
@@ -142,14 +152,14 @@ def _refuse_contradiction(
     """Refuse a sample whose recorded accuracy contradicts its log-likelihoods and target."""
     right = nats[target] > nats[1 - target]
     if sample.get("acc") in (0, 1) and nats[0] != nats[1] and right != (sample["acc"] == 1):
-        raise _unreadable(
+        raise _unreadable_sample_error(
             f"its acc is {sample['acc']:g}, and its log-likelihoods {nats[:2]} with the target "
             f"{target} say otherwise",
             place,
         )
 
 
-def _draft(
+def _make_draft(
     place: str,
     sample: Mapping[str, Any],
     arguments: list[tuple[str, str]],
@@ -175,17 +185,19 @@ def _draft(
     )
 
 
-def _nats(sample: Mapping[str, Any], place: str) -> list[float]:
+def _parse_log_likelihoods(sample: Mapping[str, Any], place: str) -> list[float]:
     try:
-        found = [float(answer[0][0]) for answer in sample["resps"]]
+        log_likelihoods = [float(answer[0][0]) for answer in sample["resps"]]
     except (TypeError, ValueError, LookupError) as error:
-        raise _unreadable("its resps are no log-likelihoods", place) from error
-    if len(found) not in (2, 4) or not all(-math.inf < nats <= 0 for nats in found):
-        raise _unreadable(f"its log-likelihoods are {found}", place)
-    return found
+        raise _unreadable_sample_error("its resps are no log-likelihoods", place) from error
+    if len(log_likelihoods) not in (2, 4) or not all(
+        -math.inf < nats <= 0 for nats in log_likelihoods
+    ):
+        raise _unreadable_sample_error(f"its log-likelihoods are {log_likelihoods}", place)
+    return log_likelihoods
 
 
-def _unreadable(problem: str, place: str) -> AnalysisError:
+def _unreadable_sample_error(problem: str, place: str) -> AnalysisError:
     return AnalysisError(
         f"the sample cannot be read: {problem}",
         where=place,
@@ -193,11 +205,11 @@ def _unreadable(problem: str, place: str) -> AnalysisError:
     )
 
 
-def _model(path: Path, date: str) -> str:
+def _read_model_name(path: Path, date: str) -> str:
     """Return the model named in the results file of the same call."""
     results = path.with_name(f"results{date}.json")
     try:
-        found = json.loads(results.read_text(encoding="utf-8"))
-        return str(found.get("model_name") or found["config"].get("model") or "")
+        contents = json.loads(results.read_text(encoding="utf-8"))
+        return str(contents.get("model_name") or contents["config"].get("model") or "")
     except (OSError, ValueError, KeyError, AttributeError):
         return ""

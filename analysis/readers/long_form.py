@@ -9,7 +9,15 @@ import pandas as pd
 
 from analysis.errors import AnalysisError
 from analysis.readers.accounting import Accounting
-from analysis.readers.mapping import ITEM, LONG, NUMBER, UNITS, Meaning, Rows, numbers_of
+from analysis.readers.mapping import (
+    ITEM,
+    LONG,
+    NUMBER,
+    UNITS,
+    Meaning,
+    Rows,
+    numbers_in_all_patterns,
+)
 from analysis.readers.single_answers import ANSWERS
 from analysis.readers.texts import items_by_texts
 from experiment.records import Item
@@ -50,10 +58,10 @@ def to_long(
         AnalysisError: A mapped column is missing, no column gives the item or the choice, a rule
             drops nothing, or no row remains.
     """
-    return _Reading(table, mapping, path).long(items)
+    return _LongFormConverter(table, mapping, path).long(items)
 
 
-class _Reading:
+class _LongFormConverter:
     """The conversion of one table to the long form."""
 
     def __init__(self, table: pd.DataFrame, mapping: Meaning, path: Path) -> None:
@@ -64,35 +72,35 @@ class _Reading:
     def long(self, items: Sequence[Item]) -> LongForm:
         mapping, account = self._mapping, self._account
         table = self._table.assign(**{ROW: range(len(self._table))})
-        rows = self._filtered(table, mapping.keep, mapping.drop, account.rows_dropped)
-        rows = self._divided(rows, items)
+        rows = self._apply_filters(table, mapping.keep, mapping.drop, account.rows_dropped)
+        rows = self._split_into_trials(rows, items)
         account.trials = len(rows) + sum(account.trials_dropped.values())
-        rows = self._filtered(
+        rows = self._apply_filters(
             rows, mapping.keep_trials, mapping.drop_trials, account.trials_dropped
         )
-        rows = self._without_blanks(rows)
+        rows = self._skip_blanks(rows)
         for column, values in mapping.values.items():
-            self._need(rows, [column])
-            rows = rows.assign(**{column: _translated(rows[column], values, self._path)})
-        self._need(rows, _NEEDED)
+            self._require_columns(rows, [column])
+            rows = rows.assign(**{column: _translate_values(rows[column], values, self._path)})
+        self._require_columns(rows, _NEEDED)
         if not {"chosen", "correct", *ANSWERS} & set(rows.columns):
-            self._need(rows, ["chosen"])
-        self._refuse_none(rows)
+            self._require_columns(rows, ["chosen"])
+        self._refuse_empty(rows)
         if mapping.rt_unit != "ms" and "rt_ms" in rows:
-            rows = rows.assign(rt_ms=_in_ms(rows["rt_ms"], UNITS[mapping.rt_unit]))
+            rows = rows.assign(rt_ms=_convert_to_ms(rows["rt_ms"], UNITS[mapping.rt_unit]))
         if "participant" in rows:
             _refuse_blank(rows["participant"], self._path)
             # Worker ids are confidential and must stay with the platform.
-            rows = rows.assign(participant=_references(rows["participant"]))
-        self._count(rows)
-        kept = [name for name in (*LONG, ROW) if name in rows.columns]
-        return LongForm(rows[kept].reset_index(drop=True), account)
+            rows = rows.assign(participant=_number_participants(rows["participant"]))
+        self._count_cells(rows)
+        long_columns = [name for name in (*LONG, ROW) if name in rows.columns]
+        return LongForm(rows[long_columns].reset_index(drop=True), account)
 
-    def _count(self, rows: pd.DataFrame) -> None:
+    def _count_cells(self, rows: pd.DataFrame) -> None:
         account = self._account
-        for ours in LONG:
-            if ours in self._table.columns and not self._mapping.wide and ours in rows.columns:
-                account.columns_used.setdefault(ours, ours)
+        for column in LONG:
+            if column in self._table.columns and not self._mapping.wide and column in rows.columns:
+                account.columns_used.setdefault(column, column)
         account.used = len(rows)
         if self._mapping.wide:
             shared = self._shared * rows[ROW].nunique()
@@ -100,94 +108,101 @@ class _Reading:
         else:
             account.cells_used = len(rows) * len(account.columns_used)
 
-    def _filtered(
+    def _apply_filters(
         self, rows: pd.DataFrame, keep: Rows, drop: Rows, counted: dict[str, int]
     ) -> pd.DataFrame:
-        for wanted, conditions in ((True, keep), (False, drop)):
-            for column, named in conditions.items():
-                self._need(rows, [column])
-                values = [named] if isinstance(named, str) else named
-                among = rows[column].isin(values)
-                self._refuse_idle(rows[column], values, wanted, bool(among.any()))
+        for keeps, conditions in ((True, keep), (False, drop)):
+            for column, allowed in conditions.items():
+                self._require_columns(rows, [column])
+                values = [allowed] if isinstance(allowed, str) else allowed
+                matches = rows[column].isin(values)
+                self._refuse_unused_value(rows[column], values, keeps, bool(matches.any()))
                 if column in self._table.columns and not self._mapping.wide:
                     self._account.columns_used.setdefault(column, "a rule of the mapping")
-                left = rows[among == wanted]
-                rule = f"{column} is {'not ' if wanted else ''}{_listed(values)}"
-                counted[rule] = counted.get(rule, 0) + len(rows) - len(left)
-                rows = left
+                remaining = rows[matches == keeps]
+                rule = f"{column} is {'not ' if keeps else ''}{_quote_alternatives(values)}"
+                counted[rule] = counted.get(rule, 0) + len(rows) - len(remaining)
+                rows = remaining
         return rows
 
-    def _refuse_idle(
+    def _refuse_unused_value(
         self, column: "pd.Series[str]", values: Sequence[str], keep: bool, any_: bool
     ) -> None:
         """Refuse a rule with a value that no row has: it may be a spelling mistake."""
-        found = set(column.dropna().unique())
-        idle = [value for value in values if value not in found]
+        existing = set(column.dropna().unique())
+        idle = [value for value in values if value not in existing]
         # If no row is kept at all, a different error reports it.
         if idle and len(column) and (any_ or not keep):
             raise AnalysisError(
                 f'no row has "{idle[0]}" in the column "{column.name}", which the mapping '
                 f"{'keeps' if keep else 'drops'}",
                 where=str(self._path),
-                expected=f"one of: {_listed(sorted(found)[:_VALUES_SHOWN])}",
+                expected=f"one of: {_quote_alternatives(sorted(existing)[:_VALUES_SHOWN])}",
                 remedy="Correct the value in the mapping, or leave it out",
             )
 
-    def _without_blanks(self, rows: pd.DataFrame) -> pd.DataFrame:
+    def _skip_blanks(self, rows: pd.DataFrame) -> pd.DataFrame:
         for column in self._mapping.skip_blank:
-            self._need(rows, [column])
-            left = rows[rows[column] != ""]
-            if len(left) < len(rows):
+            self._require_columns(rows, [column])
+            remaining = rows[rows[column] != ""]
+            if len(remaining) < len(rows):
                 rule = f"{column} is empty"
                 dropped = self._account.trials_dropped
-                dropped[rule] = dropped.get(rule, 0) + len(rows) - len(left)
-            rows = left
+                dropped[rule] = dropped.get(rule, 0) + len(rows) - len(remaining)
+            rows = remaining
         return rows
 
-    def _divided(self, rows: pd.DataFrame, items: Sequence[Item]) -> pd.DataFrame:
+    def _split_into_trials(self, rows: pd.DataFrame, items: Sequence[Item]) -> pd.DataFrame:
         if not self._mapping.wide:
-            return self._renamed(rows, items)
-        if any(ITEM in theirs for theirs in self._mapping.columns.values()):
-            return self._by_item(rows, [item.item_id for item in items])
-        return self._by_number(rows)
+            return self._rename_columns(rows, items)
+        if any(ITEM in header for header in self._mapping.columns.values()):
+            return self._stack_item_columns(rows, [item.item_id for item in items])
+        return self._stack_numbered_columns(rows)
 
-    def _renamed(self, table: pd.DataFrame, items: Sequence[Item]) -> pd.DataFrame:
+    def _rename_columns(self, table: pd.DataFrame, items: Sequence[Item]) -> pd.DataFrame:
         mapping = self._mapping
-        self._need(table, [*mapping.columns.values(), *mapping.item_from, *mapping.item_by_texts])
+        self._require_columns(
+            table, [*mapping.columns.values(), *mapping.item_from, *mapping.item_by_texts]
+        )
         used = self._account.columns_used
-        used |= {theirs: ours for ours, theirs in mapping.columns.items()}
+        used |= {header: column for column, header in mapping.columns.items()}
         used |= dict.fromkeys(mapping.item_from, "item")
-        found = table.assign(**{ours: table[theirs] for ours, theirs in mapping.columns.items()})
+        renamed = table.assign(
+            **{column: table[header] for column, header in mapping.columns.items()}
+        )
         if mapping.item_from:
-            found["item"] = found[mapping.item_from].agg("-".join, axis=1)
+            renamed["item"] = renamed[mapping.item_from].agg("-".join, axis=1)
         if mapping.item_by_texts:
             used |= {name: used.get(name, "item's texts") for name in mapping.item_by_texts}
-            found["item"] = items_by_texts(found[mapping.item_by_texts], items)
+            renamed["item"] = items_by_texts(renamed[mapping.item_by_texts], items)
         # A column that has one of Parallax's names but another meaning.
-        return found.drop(columns=[*{*mapping.unrelated} & {*LONG} - {*mapping.columns, "item"}])
+        return renamed.drop(columns=[*{*mapping.unrelated} & {*LONG} - {*mapping.columns, "item"}])
 
-    def _by_number(self, table: pd.DataFrame) -> pd.DataFrame:
+    def _stack_numbered_columns(self, table: pd.DataFrame) -> pd.DataFrame:
         """Return one row per trial from a table with one row per session."""
         mapping = self._mapping
         patterns = {**mapping.columns, **{f"item_{n}": p for n, p in enumerate(mapping.item_from)}}
         numbered = [pattern for pattern in patterns.values() if NUMBER in pattern]
-        numbers = numbers_of(list(table.columns), numbered, self._path)
+        numbers = numbers_in_all_patterns(list(table.columns), numbered, self._path)
         if not numbers:
-            first = [one.replace(NUMBER, "1") for one in numbered]
-            self._need(table, first or [f"a column written with {NUMBER}"])
-        self._tell_gaps(numbers)
+            expected_columns = [header_pattern.replace(NUMBER, "1") for header_pattern in numbered]
+            self._require_columns(table, expected_columns or [f"a column written with {NUMBER}"])
+        self._note_number_gaps(numbers)
         blocks = []
         for number in numbers:
-            named = {ours: one.replace(NUMBER, number) for ours, one in patterns.items()}
-            block = self._block(table, named)
+            headers = {
+                column: header_pattern.replace(NUMBER, number)
+                for column, header_pattern in patterns.items()
+            }
+            block = self._take_block(table, headers)
             if mapping.item_from:
                 parts = [f"item_{n}" for n in range(len(mapping.item_from))]
                 block["item"] = block[parts].agg("-".join, axis=1)
             blocks.append(block)
         self._per_trial = len(numbered)
-        return self._blocks(blocks, patterns)
+        return self._join_blocks(blocks, patterns)
 
-    def _tell_gaps(self, numbers: Sequence[str]) -> None:
+    def _note_number_gaps(self, numbers: Sequence[str]) -> None:
         values = sorted(map(int, numbers))
         missing = sorted(set(range(values[0], values[-1] + 1)) - set(values)) if values else []
         if missing:
@@ -196,37 +211,45 @@ class _Reading:
                 f"{', '.join(map(str, missing[:_VALUES_SHOWN]))}"
             )
 
-    def _by_item(self, table: pd.DataFrame, items: Sequence[str]) -> pd.DataFrame:
+    def _stack_item_columns(self, table: pd.DataFrame, items: Sequence[str]) -> pd.DataFrame:
         """Return one row per trial from a table whose columns are named after the items."""
         mapping, blocks = self._mapping, []
         for item in items:
-            named = {ours: one.replace(ITEM, item) for ours, one in mapping.columns.items()}
-            told = (named[column] for column in ("chosen", "correct", *ANSWERS) if column in named)
-            if next(told, None) in table.columns:
-                blocks.append(self._block(table, named).assign(item=item))
+            headers = {
+                role: pattern.replace(ITEM, item) for role, pattern in mapping.columns.items()
+            }
+            answer_headers = (
+                headers[column] for column in ("chosen", "correct", *ANSWERS) if column in headers
+            )
+            if next(answer_headers, None) in table.columns:
+                blocks.append(self._take_block(table, headers).assign(item=item))
         if not blocks:
-            self._need(table, [header for header in mapping.columns.values() if ITEM in header])
+            self._require_columns(
+                table, [header for header in mapping.columns.values() if ITEM in header]
+            )
         self._per_trial = sum(ITEM in header for header in mapping.columns.values())
-        rows = self._blocks(blocks, mapping.columns)
+        rows = self._join_blocks(blocks, mapping.columns)
         # The cell is empty if the participant was not shown the item.
-        said = next(column for column in ("chosen", "correct", *ANSWERS) if column in rows)
-        shown: pd.Series[bool] = rows[said] != ""
-        return self._dropped(rows, shown, "the cell named after the item is empty")
+        answer_column = next(column for column in ("chosen", "correct", *ANSWERS) if column in rows)
+        is_answered: pd.Series[bool] = rows[answer_column] != ""
+        return self._drop_rows(rows, is_answered, "the cell named after the item is empty")
 
-    def _dropped(self, rows: pd.DataFrame, kept: "pd.Series[bool]", rule: str) -> pd.DataFrame:
+    def _drop_rows(self, rows: pd.DataFrame, kept: "pd.Series[bool]", rule: str) -> pd.DataFrame:
         if n := int((~kept).sum()):
             self._account.trials_dropped[rule] = n
         return rows[kept]
 
-    def _block(self, table: pd.DataFrame, named: Mapping[str, str]) -> pd.DataFrame:
+    def _take_block(self, table: pd.DataFrame, headers: Mapping[str, str]) -> pd.DataFrame:
         mapping = self._mapping
-        self._need(table, list(named.values()))
-        self._account.columns_used |= {theirs: ours for ours, theirs in named.items()}
-        used = {*mapping.keep_trials, *mapping.drop_trials} - set(named) & set(table.columns)
-        block = table[list(named.values())].set_axis(list(named), axis=1)
+        self._require_columns(table, list(headers.values()))
+        self._account.columns_used |= {header: column for column, header in headers.items()}
+        used = {*mapping.keep_trials, *mapping.drop_trials} - set(headers) & set(table.columns)
+        block = table[list(headers.values())].set_axis(list(headers), axis=1)
         return block.join(table[[name for name in table.columns if name in {*used, ROW}]])
 
-    def _blocks(self, blocks: Sequence[pd.DataFrame], patterns: Mapping[str, str]) -> pd.DataFrame:
+    def _join_blocks(
+        self, blocks: Sequence[pd.DataFrame], patterns: Mapping[str, str]
+    ) -> pd.DataFrame:
         self._shared = len(
             {
                 pattern
@@ -239,17 +262,19 @@ class _Reading:
         if "item" not in rows:
             return rows
         blank = rows["item"].fillna("") == ""
-        said = next((ours for ours in ("chosen", "correct", *ANSWERS) if ours in rows), None)
-        if said and (lost := int((blank & (rows[said] != "")).sum())):
+        answer_column = next(
+            (column for column in ("chosen", "correct", *ANSWERS) if column in rows), None
+        )
+        if answer_column and (n_without_item := int((blank & (rows[answer_column] != "")).sum())):
             raise AnalysisError(
-                f"{lost} trial(s) have a choice, but no item",
+                f"{n_without_item} trial(s) have a choice, but no item",
                 where=str(self._path),
                 expected="an item in each numbered column that has a choice",
                 remedy="Check the columns that the mapping names for items",
             )
-        return self._dropped(rows, ~blank, "item is empty")
+        return self._drop_rows(rows, ~blank, "item is empty")
 
-    def _refuse_none(self, rows: pd.DataFrame) -> None:
+    def _refuse_empty(self, rows: pd.DataFrame) -> None:
         if rows.empty:
             raise AnalysisError(
                 f"no judgment is left of {len(self._table):,} row(s)",
@@ -257,21 +282,23 @@ class _Reading:
                 remedy="Check what the mapping keeps, drops and skips",
             )
 
-    def _need(self, table: pd.DataFrame, names: Sequence[str]) -> None:
+    def _require_columns(self, table: pd.DataFrame, names: Sequence[str]) -> None:
         missing = [name for name in names if name not in table.columns]
         if missing:
-            tried = ", ".join(f"{one} = {theirs}" for one, theirs in self._mapping.columns.items())
-            seen = [str(name) for name in table.columns if name != ROW]
+            tried = ", ".join(
+                f"{column} = {header}" for column, header in self._mapping.columns.items()
+            )
+            headers_in_table = [str(name) for name in table.columns if name != ROW]
             raise AnalysisError(
                 f"the table lacks the column(s) {', '.join(missing)}; the mapping tried was: "
                 f"{tried or 'none'}",
                 where=str(self._path),
                 expected=f"columns named by the mapping, or {', '.join(LONG)}",
-                remedy=f"The columns seen are {', '.join(seen) or 'none'}",
+                remedy=f"The columns seen are {', '.join(headers_in_table) or 'none'}",
             )
 
 
-def _listed(values: Sequence[str]) -> str:
+def _quote_alternatives(values: Sequence[str]) -> str:
     return " or ".join(f'"{value}"' for value in values)
 
 
@@ -286,48 +313,50 @@ def _refuse_blank(participants: "pd.Series[str]", path: Path) -> None:
         )
 
 
-def _in_ms(values: "pd.Series[str]", factor: float) -> "pd.Series[str]":
+def _convert_to_ms(values: "pd.Series[str]", factor: float) -> "pd.Series[str]":
     # Convert in chunks: for ten million judgments, objects would need more memory than the table.
-    pieces = [values.iloc[n : n + _AT_ONCE] for n in range(0, len(values), _AT_ONCE)]
-    return pd.concat([_piece_in_ms(chunk, factor) for chunk in pieces])
+    chunks = [values.iloc[n : n + _AT_ONCE] for n in range(0, len(values), _AT_ONCE)]
+    return pd.concat([_convert_chunk_to_ms(chunk, factor) for chunk in chunks])
 
 
-def _piece_in_ms(values: "pd.Series[str]", factor: float) -> "pd.Series[str]":
+def _convert_chunk_to_ms(values: "pd.Series[str]", factor: float) -> "pd.Series[str]":
     numbers = pd.to_numeric(values, errors="coerce")
-    kept = numbers.notna() | (values.fillna("") == "")
+    is_valid = numbers.notna() | (values.fillna("") == "")
     # Non-numeric values are reported when reaction times are read.
     texts = [
         "" if pd.isna(number) and ok else f"{number * factor:.6g}" if ok else str(value)
-        for number, ok, value in zip(numbers, kept, values, strict=True)
+        for number, ok, value in zip(numbers, is_valid, values, strict=True)
     ]
     return pd.Series(texts, values.index, str)
 
 
-def _references(participants: "pd.Series[str]") -> "pd.Categorical[str]":
+def _number_participants(participants: "pd.Series[str]") -> "pd.Categorical[str]":
     """Replace names by p1, p2 and so on, in the order of first judgments."""
     numbers, names = pd.factorize(participants)
     return pd.Categorical.from_codes(numbers, pd.Index([f"p{n + 1}" for n in range(len(names))]))
 
 
-def _translated(values: "pd.Series[str]", known: Mapping[str, str], path: Path) -> "pd.Series[str]":
-    meanings = {value: _meaning(value, known) for value in values.dropna().unique()}
+def _translate_values(
+    values: "pd.Series[str]", translations: Mapping[str, str], path: Path
+) -> "pd.Series[str]":
+    meanings = {value: _translate_value(value, translations) for value in values.dropna().unique()}
     strange = sorted(value for value, meaning in meanings.items() if meaning is None)
     if strange:
         raise AnalysisError(
             f'the value "{strange[0][:_TEXTS_SHOWN]}" of the column "{values.name}" is not in the '
             "mapping",
             where=str(path),
-            expected=f"one of: {', '.join(known)}",
+            expected=f"one of: {', '.join(translations)}",
             remedy=f"Add it below [values.{values.name}] in the mapping file",
         )
     return values.map(meanings)
 
 
-def _meaning(value: str, known: Mapping[str, str]) -> str | None:
+def _translate_value(value: str, translations: Mapping[str, str]) -> str | None:
     """Return the meaning of a value: an exact entry, or else the first matching ``*`` pattern."""
-    if value in known:
-        return known[value]
-    for pattern, meaning in known.items():
+    if value in translations:
+        return translations[value]
+    for pattern, meaning in translations.items():
         if "*" in pattern and re.fullmatch(
             ".*".join(map(re.escape, pattern.split("*"))), value, re.DOTALL
         ):

@@ -70,29 +70,29 @@ class Meaning(BaseModel):
 
     def to_toml(self) -> str:
         """Return the mapping as TOML text, without unset values."""
-        said = self.model_dump(exclude_defaults=True)
-        plain = {key: value for key, value in said.items() if not isinstance(value, dict)}
-        lines = [f"{key} = {json.dumps(value)}" for key, value in plain.items()]
-        for key, table in said.items():
+        settings = self.model_dump(exclude_defaults=True)
+        scalars = {key: value for key, value in settings.items() if not isinstance(value, dict)}
+        lines = [f"{key} = {json.dumps(value)}" for key, value in scalars.items()]
+        for key, table in settings.items():
             if isinstance(table, dict):
-                lines += _toml_table(key, table)
+                lines += _format_toml_table(key, table)
         return "\n".join(lines).strip() + "\n"
 
 
-def _toml_table(name: str, table: Mapping[str, object]) -> list[str]:
-    plain = {key: value for key, value in table.items() if not isinstance(value, dict)}
-    lines = ["", f"[{name}]"] if plain else []
+def _format_toml_table(name: str, table: Mapping[str, object]) -> list[str]:
+    scalars = {key: value for key, value in table.items() if not isinstance(value, dict)}
+    lines = ["", f"[{name}]"] if scalars else []
     lines += [
         f"{json.dumps(key, ensure_ascii=False)} = {json.dumps(value, ensure_ascii=False)}"
-        for key, value in plain.items()
+        for key, value in scalars.items()
     ]
     for key, inner in table.items():
         if isinstance(inner, dict):
-            lines += _toml_table(f"{name}.{key}", inner)
+            lines += _format_toml_table(f"{name}.{key}", inner)
     return lines
 
 
-def spoken_values(mapping: Meaning) -> set[str]:
+def values_in_mapping(mapping: Meaning) -> set[str]:
     """Return the texts of a source that a mapping speaks of, in its rules or translations."""
     rules = (mapping.keep, mapping.drop, mapping.keep_trials, mapping.drop_trials)
     values = [value for rule in rules for value in rule.values()]
@@ -138,15 +138,15 @@ class Role:
     holds: Callable[["pd.Series[str]"], bool]
 
 
-def _anything(_: "pd.Series[str]") -> bool:
+def _accept_any(_: "pd.Series[str]") -> bool:
     return True
 
 
-def _numbers(cells: "pd.Series[str]") -> bool:
+def _are_numbers(cells: "pd.Series[str]") -> bool:
     return bool(pd.to_numeric(cells.str.replace(",", "."), errors="coerce").notna().mean() > 0.5)
 
 
-def _truths(cells: "pd.Series[str]") -> bool:
+def _are_truth_values(cells: "pd.Series[str]") -> bool:
     return set(cells.str.lower()) <= TRUTH
 
 
@@ -159,72 +159,72 @@ ROLES: Mapping[str, Role] = MappingProxyType(
              "md5hashthathopefullyuniquelyidentifiesparticipant", "runid", "sessionid", "anoncode",
              "person", "who", "respondentid", "worker", "rater", "raterid", "annotator",
              "annotatorid", "userid", "result"),
-            _anything,
+            _accept_any,
         ),
         "rt_ms": Role(
             ("rtms", "rt", "reactiontime", "responsetime", "playerrt", "playerrtms",
              "playerresponsetime", "playerreactiontime", "latency", "timetakentoanswer", "hitrt",
              "decisiontime", "rtseconds", "rtsec"),
-            _numbers,
+            _are_numbers,
         ),
         "good_side": Role(
             ("goodside", "correctside", "correctresponse", "correctkey", "correctanswer",
              "answerkey", "targetside", "good", "goodoption", "goodposition", "correctposition",
              "expected", "playergoodside"),
-            _anything,
+            _accept_any,
         ),
         "option_first": Role(
             ("optionfirst", "firstoption", "first", "left", "leftoption", "lefttext", "optionleft",
              "sentence1", "sentencea", "text1", "optiona"),
-            _anything,
+            _accept_any,
         ),
         "chosen": Role(
             ("chosen", "choice", "answer", "response", "value", "judgment", "judgement",
              "preferred", "preference", "selection", "selected", "picked", "pick",
              "buttonpressed", "keypress", "key"),
-            _anything,
+            _accept_any,
         ),
         "correct": Role(
             ("correct", "iscorrect", "accuracy", "acc", "hit", "right",
              "whetherornotanswerwascorrectnullifna"),
-            _truths,
+            _are_truth_values,
         ),
         "item": Role(
             ("item", "itemid", "itemnum", "itemnumber", "sentenceid", "sentencenumber",
              "stimulusid", "stimulusnumber"),
-            _anything,
+            _accept_any,
         ),
     }
 )  # fmt: skip
 
 
-def simple(name: str) -> str:
+def simplify_name(name: str) -> str:
     """Return a name in simplified form: letters and digits in lower case."""
     return re.sub(r"[^a-z0-9]", "", name.lower())
 
 
-def columns_of(table: pd.DataFrame, role: str) -> Iterator[str]:
+def columns_for_role(table: pd.DataFrame, role: str) -> Iterator[str]:
     """Yield the columns whose names and contents fit a role, the most likely first."""
-    known = ROLES[role]
-    for name in known.names:
+    role_definition = ROLES[role]
+    for name in role_definition.names:
         for column in table.columns:
             # Match a name with or without its model or form.
-            names = [simple(column), simple(_PREFIX.sub("", column))]
+            names = [simplify_name(column), simplify_name(_PREFIX.sub("", column))]
             if role == "rt_ms":
                 # E-Prime and PsychoPy name an object and its time: Slide1.RT, key_resp.rt.
-                names.append(simple(column.rsplit(".", 1)[-1]))
+                names.append(simplify_name(column.rsplit(".", 1)[-1]))
             if name in names:
                 filled = table[column][table[column] != ""]
-                if len(filled) and known.holds(filled):
+                if len(filled) and role_definition.holds(filled):
                     yield column
 
 
-def first_of(table: pd.DataFrame, role: str) -> str | None:
+def first_column_for_role(table: pd.DataFrame, role: str) -> str | None:
     """Return the most likely column of a role; None if no column fits."""
-    return next(columns_of(table, role), None)
+    return next(columns_for_role(table, role), None)
 
 
-def people_by_contents(table: pd.DataFrame, shown: pd.DataFrame) -> str | None:
+def find_participant_column(table: pd.DataFrame, presented: pd.DataFrame) -> str | None:
     """Return the one column that may name participants: each judged several things, once each.
 
     Other columns, such as age, may fit too. The column that determines all other fitting columns is
@@ -232,10 +232,10 @@ def people_by_contents(table: pd.DataFrame, shown: pd.DataFrame) -> str | None:
 
     Args:
         table: The columns without another role, one row per judgment.
-        shown: The columns that identify what was judged in each row.
+        presented: The columns that identify what was judged in each row.
     """
     # Use numbers: joining millions of texts would take gigabytes.
-    judged = {str(n): pd.factorize(shown[name])[0] for n, name in enumerate(shown)}
+    judged_codes = {str(n): pd.factorize(presented[name])[0] for n, name in enumerate(presented)}
     fitting = []
     for column in table.columns:
         values = table[column]
@@ -243,17 +243,20 @@ def people_by_contents(table: pd.DataFrame, shown: pd.DataFrame) -> str | None:
         several = len(sizes) > 1 and float(sizes.median()) > 1
         if (values == "").any() or not several:
             continue
-        if not pd.DataFrame({"by": pd.factorize(values)[0], **judged}).duplicated().any():
+        if not pd.DataFrame({"by": pd.factorize(values)[0], **judged_codes}).duplicated().any():
             fitting.append(column)
     finest = [
-        one
-        for one in fitting
-        if all((table.groupby(one)[other].nunique() == 1).all() for other in fitting)
+        candidate
+        for candidate in fitting
+        if all(
+            (table.groupby(candidate)[other_column].nunique() == 1).all()
+            for other_column in fitting
+        )
     ]
     return next(iter(finest), None)
 
 
-def sessions_by_contents(table: pd.DataFrame) -> str | None:
+def find_session_column(table: pd.DataFrame) -> str | None:
     """Return a column whose values are unique, from a table with one session per row.
 
     The result is None if a column is unique in most, but not all rows: a participant may have taken
@@ -264,38 +267,44 @@ def sessions_by_contents(table: pd.DataFrame) -> str | None:
         for column in table.columns
         if len(table) > 1 and not any(letter.isdigit() for letter in str(column))
     }
-    distinct = [one for one, share in numbers.items() if share == 1 and (table[one] != "").all()]
-    mostly = [one for one, share in numbers.items() if 1 / 2 < share < 1]
-    return distinct[0] if distinct and not mostly else None
+    distinct = [
+        header for header, share in numbers.items() if share == 1 and (table[header] != "").all()
+    ]
+    nearly_distinct = [header for header, share in numbers.items() if 1 / 2 < share < 1]
+    return distinct[0] if distinct and not nearly_distinct else None
 
 
-def numbers_of(columns: Sequence[str], patterns: Iterable[str], path: Path) -> list[str]:
+def numbers_in_all_patterns(
+    columns: Sequence[str], patterns: Iterable[str], path: Path
+) -> list[str]:
     """Return the numbers, as written, of columns named by patterns such as ``item{n}``.
 
     Raises:
         AnalysisError: One pattern has a number that another pattern lacks.
     """
-    found = {pattern: numbers_in(columns, pattern) for pattern in patterns}
-    if not found:
+    numbers_by_pattern = {pattern: numbers_in_pattern(columns, pattern) for pattern in patterns}
+    if not numbers_by_pattern:
         return []
-    every = set().union(*found.values())
-    for pattern, own in found.items():
-        if own and (lacking := sorted(every - own, key=_value)):
-            shown = ", ".join(pattern.replace(NUMBER, number) for number in lacking[:_SHOWN])
+    all_numbers = set().union(*numbers_by_pattern.values())
+    for pattern, numbers in numbers_by_pattern.items():
+        if numbers and (lacking := sorted(all_numbers - numbers, key=_numeric_key)):
+            missing_columns = ", ".join(
+                pattern.replace(NUMBER, number) for number in lacking[:_SHOWN]
+            )
             raise AnalysisError(
-                f"the numbered columns do not fit together: there is no {shown}",
+                f"the numbered columns do not fit together: there is no {missing_columns}",
                 where=str(path),
-                expected=f"the same numbers in {' and '.join(found)}",
+                expected=f"the same numbers in {' and '.join(numbers_by_pattern)}",
                 remedy="Correct the mapping, or the headers",
             )
-    return sorted(every, key=_value) if all(found.values()) else []
+    return sorted(all_numbers, key=_numeric_key) if all(numbers_by_pattern.values()) else []
 
 
-def numbers_in(columns: Sequence[str], pattern: str) -> set[str]:
+def numbers_in_pattern(columns: Sequence[str], pattern: str) -> set[str]:
     """Return the numbers that replace ``{n}`` in the columns matching a pattern."""
-    named = re.compile(r"(\d+)".join(map(re.escape, pattern.split(NUMBER, 1))))
-    return {found[1] for column in columns if (found := named.fullmatch(column))}
+    regex = re.compile(r"(\d+)".join(map(re.escape, pattern.split(NUMBER, 1))))
+    return {match[1] for column in columns if (match := regex.fullmatch(column))}
 
 
-def _value(number: str) -> tuple[int, str]:
+def _numeric_key(number: str) -> tuple[int, str]:
     return int(number), number

@@ -59,29 +59,31 @@ def match_scores(
             some of an item's versions are scored.
     """
     by_model: defaultdict[str, list[Scored]] = defaultdict(list)
-    for one in scored:
-        by_model[one.model or model].append(one)
-    return [_matched(name, rows, items, where) for name, rows in by_model.items()]
+    for score in scored:
+        by_model[score.model or model].append(score)
+    return [_match_model_scores(name, rows, items, where) for name, rows in by_model.items()]
 
 
-def _matched(model: str, rows: Sequence[Scored], items: Sequence[Item], where: Path) -> Matched:
+def _match_model_scores(
+    model: str, rows: Sequence[Scored], items: Sequence[Item], where: Path
+) -> Matched:
     rendering, of_text = "", dict[str, list[Version]]()
-    texts = {_key(row.text) for row in rows if row.text}
+    texts = {_text_key(row.text) for row in rows if row.text}
     if texts:
-        rendering, of_text = _best_rendering(texts, items)
-    known = {(item.item_id, version) for item in items for version in texts_of(item)}
+        rendering, of_text = _choose_rendering(texts, items)
+    known_versions = {(item.item_id, version) for item in items for version in texts_of(item)}
     scores: dict[Version, Scored] = {}
-    strange: list[Scored] = []
-    unlike: list[Scored] = []
+    unmatched: list[Scored] = []
+    differing: list[Scored] = []
     for row in rows:
-        if row.item_id and row.variant and row.text and _key(row.text) not in of_text:
-            unlike.append(row)
-        own = _versions(row, of_text)
+        if row.item_id and row.variant and row.text and _text_key(row.text) not in of_text:
+            differing.append(row)
+        versions = _versions_of_row(row, of_text)
         _refuse_contradiction(row, of_text)
-        if not own or not known.issuperset(own):
-            strange.append(row)
+        if not versions or not known_versions.issuperset(versions):
+            unmatched.append(row)
             continue
-        for version in own:
+        for version in versions:
             if scores.setdefault(version, row).logprobs_nats != row.logprobs_nats:
                 raise AnalysisError(
                     f"the {version[1]} version of the item {version[0]} has two scores",
@@ -91,12 +93,16 @@ def _matched(model: str, rows: Sequence[Scored], items: Sequence[Item], where: P
                 )
     if not scores:
         raise AnalysisError(
-            f"no score belongs to any of the items; the first is of {_named(strange[0])}",
-            where=strange[0].place,
+            "no score belongs to any of the items; the first is of "
+            f"{_describe_score(unmatched[0])}",
+            where=unmatched[0].place,
             expected="ids or texts of the items",
         )
     _refuse_constant(scores, where)
-    notes = [*_left_out(scores, strange, items, where), *_unlike(unlike)]
+    notes = [
+        *_note_missing_scores(scores, unmatched, items, where),
+        *_warn_about_differing_texts(differing),
+    ]
     return Matched(model, scores, rendering, tuple(notes))
 
 
@@ -119,9 +125,9 @@ def _refuse_constant(scores: Mapping[Version, Scored], where: Path) -> None:
 
 def _refuse_contradiction(row: Scored, of_text: Mapping[str, list[Version]]) -> None:
     """Refuse a row whose text does not belong to the item or version of its ids."""
-    found = of_text.get(_key(row.text), []) if row.text else []
-    if row.item_id and row.variant and found and (row.item_id, row.variant) not in found:
-        item, version = found[0]
+    versions = of_text.get(_text_key(row.text), []) if row.text else []
+    if row.item_id and row.variant and versions and (row.item_id, row.variant) not in versions:
+        item, version = versions[0]
         raise AnalysisError(
             f"the row is called the {row.variant} version of {row.item_id}, but its text, "
             f'"{row.text[:60]}", is the {version} version of {item}',
@@ -131,7 +137,7 @@ def _refuse_contradiction(row: Scored, of_text: Mapping[str, list[Version]]) -> 
         )
 
 
-def _unlike(rows: Sequence[Scored]) -> Iterator[str]:
+def _warn_about_differing_texts(rows: Sequence[Scored]) -> Iterator[str]:
     """Yield warnings about texts that differ from the items' texts."""
     if rows:
         yield (
@@ -140,18 +146,22 @@ def _unlike(rows: Sequence[Scored]) -> Iterator[str]:
         )
 
 
-def _best_rendering(texts: set[str], items: Sequence[Item]) -> tuple[str, dict[str, list[Version]]]:
-    found = {name: _by_text(items, render(name)) for name in _RENDERINGS}
-    best = max(found, key=lambda name: len(texts & found[name].keys()))
-    return best, found[best]
+def _choose_rendering(
+    texts: set[str], items: Sequence[Item]
+) -> tuple[str, dict[str, list[Version]]]:
+    texts_by_rendering = {name: _index_by_text(items, render(name)) for name in _RENDERINGS}
+    best = max(texts_by_rendering, key=lambda name: len(texts & texts_by_rendering[name].keys()))
+    return best, texts_by_rendering[best]
 
 
-def _by_text(items: Iterable[Item], rendered: Callable[[str], str]) -> dict[str, list[Version]]:
-    found: defaultdict[str, list[Version]] = defaultdict(list)
+def _index_by_text(
+    items: Iterable[Item], rendered: Callable[[str], str]
+) -> dict[str, list[Version]]:
+    versions_by_text: defaultdict[str, list[Version]] = defaultdict(list)
     for item in items:
         for version, text in texts_of(item).items():
-            found[_key(rendered(text))].append((item.item_id, version))
-    return found
+            versions_by_text[_text_key(rendered(text))].append((item.item_id, version))
+    return versions_by_text
 
 
 def texts_of(item: Item) -> dict[str, str]:
@@ -162,51 +172,58 @@ def texts_of(item: Item) -> dict[str, str]:
     return {name: item.after_context(text) for name, text in versions.items()}
 
 
-def _key(text: str) -> str:
+def _text_key(text: str) -> str:
     return re.sub(r"\s+", "", text)
 
 
-def _versions(row: Scored, of_text: Mapping[str, list[Version]]) -> list[Version]:
+def _versions_of_row(row: Scored, of_text: Mapping[str, list[Version]]) -> list[Version]:
     if row.item_id and row.variant:
         return [(row.item_id, row.variant)]
-    found = of_text.get(_key(row.text), [])
-    return [own for own in found if row.item_id in ("", own[0])]
+    versions = of_text.get(_text_key(row.text), [])
+    return [version for version in versions if row.item_id in ("", version[0])]
 
 
-def _named(row: Scored) -> str:
+def _describe_score(row: Scored) -> str:
     return f'"{row.text}"' if row.text else f"the {row.variant} version of {row.item_id}"
 
 
-def _left_out(
-    scores: Mapping[Version, Scored], strange: Sequence[Scored], items: Sequence[Item], where: Path
+def _note_missing_scores(
+    scores: Mapping[Version, Scored],
+    unmatched: Sequence[Scored],
+    items: Sequence[Item],
+    where: Path,
 ) -> Iterator[str]:
-    partly, without = [], []
+    partly_scored, unscored = [], []
     for item in items:
         missing = [name for name in texts_of(item) if (item.item_id, name) not in scores]
         if len(missing) == len(texts_of(item)):
-            without.append(item.item_id)
+            unscored.append(item.item_id)
         elif missing:
-            partly.append(f"{item.item_id} ({', '.join(missing)})")
-    if partly:
+            partly_scored.append(f"{item.item_id} ({', '.join(missing)})")
+    if partly_scored:
         raise AnalysisError(
-            f"of {len(partly)} item(s) a version has no score: {', '.join(partly[:_SHOWN])}",
+            f"of {len(partly_scored)} item(s) a version has no score: "
+            f"{', '.join(partly_scored[:_SHOWN])}",
             where=str(where),
             expected="a score of each version of an item",
         )
-    by_id = [row for row in strange if row.item_id and row.variant]
-    if without and by_id:
+    by_id = [row for row in unmatched if row.item_id and row.variant]
+    if unscored and by_id:
         raise AnalysisError(
             f"{len(by_id):,} scores are of unknown items (the first: {by_id[0].item_id}), and "
-            f"{len(without):,} items have no score (the first: {without[0]})",
+            f"{len(unscored):,} items have no score (the first: {unscored[0]})",
             where=str(where),
             expected="the ids of the items, which may count from 0 in the one and from 1 in the "
             "other",
             remedy="Name the items that were scored with --items",
         )
-    if without:
-        yield f"{len(without):,} of {len(items):,} items have no score; the first: {without[0]}."
-    if strange:
-        yield f"{len(strange):,} scores belong to no item; the first: {_named(strange[0])}."
+    if unscored:
+        yield f"{len(unscored):,} of {len(items):,} items have no score; the first: {unscored[0]}."
+    if unmatched:
+        yield (
+            f"{len(unmatched):,} scores belong to no item; the first: "
+            f"{_describe_score(unmatched[0])}."
+        )
 
 
 def write_scores(matched: Matched, items: Sequence[Item], facts: ScoreFacts, path: Path) -> None:
@@ -216,7 +233,7 @@ def write_scores(matched: Matched, items: Sequence[Item], facts: ScoreFacts, pat
         TableError: The file cannot be written.
     """
     rows = (
-        _row(item, version, matched)
+        _score_row(item, version, matched)
         for item in items
         for version in texts_of(item)
         if (item.item_id, version) in matched.scores
@@ -224,10 +241,10 @@ def write_scores(matched: Matched, items: Sequence[Item], facts: ScoreFacts, pat
     write_table(SCORES, rows, path, facts.model_dump())
 
 
-def _row(item: Item, version: str, matched: Matched) -> dict[str, object]:
+def _score_row(item: Item, version: str, matched: Matched) -> dict[str, object]:
     scored = matched.scores[item.item_id, version]
     against = item.contrast if version == Variant.GOOD else Variant.GOOD
-    shared = _difference_at(scored, matched.scores[item.item_id, against])
+    shared = _find_first_difference(scored, matched.scores[item.item_id, against])
     nats = scored.logprobs_nats
     return {
         "item_id": item.item_id,
@@ -245,12 +262,15 @@ def _row(item: Item, version: str, matched: Matched) -> dict[str, object]:
     }
 
 
-def _difference_at(one: Scored, other: Scored) -> int | None:
+def _find_first_difference(first_score: Scored, second_score: Scored) -> int | None:
     """Return the number of tokens that two versions share at the start; None without tokens."""
-    if len(one.logprobs_nats) == len(other.logprobs_nats) == 1:
+    if len(first_score.logprobs_nats) == len(second_score.logprobs_nats) == 1:
         return 0
-    if not (one.tokens and other.tokens):
+    if not (first_score.tokens and second_score.tokens):
         return None
-    pairs = enumerate(zip(one.tokens, other.tokens, strict=False))
-    shortest = min(len(one.tokens), len(other.tokens))
-    return next((place for place, (mine, theirs) in pairs if mine != theirs), shortest)
+    pairs = enumerate(zip(first_score.tokens, second_score.tokens, strict=False))
+    shortest = min(len(first_score.tokens), len(second_score.tokens))
+    return next(
+        (place for place, (first_token, second_token) in pairs if first_token != second_token),
+        shortest,
+    )

@@ -29,11 +29,13 @@ def check_accuracy(run: ExportedRun) -> None:
     if accuracy >= LOWEST_ACCURACY:
         return
     raise AnalysisError(
-        f"people chose the expected version in {_share(accuracy)} of "
-        f"{len(chose_good):,} judgments, which is {_where(accuracy)} chance; "
-        f"{_swapped(accuracy)}{_mirrored(run)}",
+        f"people chose the expected version in {_format_share(accuracy)} of "
+        f"{len(chose_good):,} judgments, which is {_relation_to_chance(accuracy)} chance; "
+        f"{_describe_swapped_coding(accuracy)}{_describe_reversed_participants(run)}",
         where=str(run.folder),
-        expected=f"an accuracy of at least {_share(LOWEST_ACCURACY)}, as attentive people have",
+        expected=(
+            f"an accuracy of at least {_format_share(LOWEST_ACCURACY)}, as attentive people have"
+        ),
         remedy=f"Correct the mapping; if people really were wrong that often, add {_PASS}",
     )
 
@@ -43,12 +45,15 @@ def _check_ratings(run: ExportedRun) -> None:
     if "rating" not in run.responses:
         return
     means = run.responses.groupby("version", observed=True)["rating"].mean()
-    good, others = means.get(Variant.GOOD.value), means.drop(Variant.GOOD.value, errors="ignore")
-    if good is None or others.empty or good > others.mean():
+    good, other_means = (
+        means.get(Variant.GOOD.value),
+        means.drop(Variant.GOOD.value, errors="ignore"),
+    )
+    if good is None or other_means.empty or good > other_means.mean():
         return
     raise AnalysisError(
         f"the expected versions are rated {good:.2f} on average and the others "
-        f"{others.mean():.2f}: the scale probably runs the other way, or the versions are "
+        f"{other_means.mean():.2f}: the scale probably runs the other way, or the versions are "
         "exchanged",
         where=str(run.folder),
         expected="higher ratings of the expected versions",
@@ -57,16 +62,16 @@ def _check_ratings(run: ExportedRun) -> None:
     )
 
 
-def _where(accuracy: float) -> str:
+def _relation_to_chance(accuracy: float) -> str:
     return "below" if accuracy < 1 - LOWEST_ACCURACY else "near"
 
 
-def _share(value: float) -> str:
+def _format_share(value: float) -> str:
     return f"{value:.2f}".removeprefix("0")
 
 
-def _swapped(accuracy: float) -> str:
-    swapped = _share(1 - accuracy)
+def _describe_swapped_coding(accuracy: float) -> str:
+    swapped = _format_share(1 - accuracy)
     if 1 - accuracy > LOWEST_ACCURACY:
         return (
             f"with the coding swapped it would be {swapped}, the mirror image: the two values of "
@@ -79,32 +84,40 @@ def _swapped(accuracy: float) -> str:
     )
 
 
-def _mirrored(run: ExportedRun) -> str:
+def _describe_reversed_participants(run: ExportedRun) -> str:
     """Return the number of reversed participants, if there are several but not all."""
     rows = run.responses.dropna(subset="participant")
-    each = rows.groupby("participant", observed=True)["chose_good"].mean()
-    low, high = int((each < 1 - LOWEST_ACCURACY).sum()), int((each > LOWEST_ACCURACY).sum())
-    if min(low, high) == 0 or len(each) < 4 or low + high < len(each) / 2:
+    accuracy_by_person = rows.groupby("participant", observed=True)["chose_good"].mean()
+    low, high = (
+        int((accuracy_by_person < 1 - LOWEST_ACCURACY).sum()),
+        int((accuracy_by_person > LOWEST_ACCURACY).sum()),
+    )
+    if (
+        min(low, high) == 0
+        or len(accuracy_by_person) < 4
+        or low + high < len(accuracy_by_person) / 2
+    ):
         return ""
     return (
-        f". {low} of {len(each)} participants are below {_share(1 - LOWEST_ACCURACY)} and "
-        f"{high} above {_share(LOWEST_ACCURACY)}: their keys may have been assigned in two "
+        f". {low} of {len(accuracy_by_person)} participants are below "
+        f"{_format_share(1 - LOWEST_ACCURACY)} and "
+        f"{high} above {_format_share(LOWEST_ACCURACY)}: their keys may have been assigned in two "
         "ways"
     )
 
 
-def below_chance(run: ExportedRun) -> int:
+def count_below_chance(run: ExportedRun) -> int:
     """Return the number of participants whose accuracy is significantly below chance.
 
     Each participant is tested by a binomial test at .05.
     """
     rows = run.responses.dropna(subset="participant")
-    each = rows.groupby("participant", observed=True)["chose_good"].agg(["sum", "size"])
-    p_values = bdtr(each["sum"].astype(int), each["size"], 0.5)
+    counts_by_person = rows.groupby("participant", observed=True)["chose_good"].agg(["sum", "size"])
+    p_values = bdtr(counts_by_person["sum"].astype(int), counts_by_person["size"], 0.5)
     return int((p_values < _RARE).sum())
 
 
-def check_keys(run: ExportedRun) -> None:
+def check_key_assignment(run: ExportedRun) -> None:
     """Raise if some participants' responses are reversed relative to the others.
 
     Raises:
@@ -112,7 +125,7 @@ def check_keys(run: ExportedRun) -> None:
             less often than by chance, while the others chose it more often.
     """
     people = int(run.responses["participant"].dropna().nunique())
-    low = below_chance(run)
+    low = count_below_chance(run)
     if low < max(2, people * _TENTH) or low > people / 2:
         return
     raise AnalysisError(

@@ -48,49 +48,49 @@ class ScoreColumn:
     variant: str = ""
 
 
-def text_columns(table: RawTable, named: Mapping[str, str]) -> dict[str, str]:
+def find_text_headers(table: RawTable, chosen: Mapping[str, str]) -> dict[str, str]:
     """Return the table's header for each Parallax column except the scores.
 
     Raises:
         AnalysisError: A named header is missing.
     """
-    if unknown := [header for header in named.values() if header not in table.columns]:
+    if unknown := [header for header in chosen.values() if header not in table.columns]:
         raise AnalysisError(
             f'there is no column "{unknown[0]}"',
             where=str(table.path),
             expected=f"one of: {', '.join(table.columns)}",
         )
     by_key = {key_of(name): name for name in reversed(table.columns)}
-    found = {ours: named[ours] for ours in _NAMES if ours in named}
-    for ours, names in _NAMES.items():
+    headers = {column: chosen[column] for column in _NAMES if column in chosen}
+    for column, names in _NAMES.items():
         for name in names:
-            if ours not in found and name in by_key:
-                found[ours] = by_key[name]
-    return found
+            if column not in headers and name in by_key:
+                headers[column] = by_key[name]
+    return headers
 
 
-def score_columns(table: RawTable, unit: str, named: Mapping[str, str]) -> list[ScoreColumn]:
+def find_score_columns(table: RawTable, unit: str, chosen: Mapping[str, str]) -> list[ScoreColumn]:
     """Return the column of scores, or those of the good and bad version; may be empty."""
     factor = UNITS[unit]
     # The columns of a pair are logprob_good and logprob_bad, or surprisal_good and so on.
-    for ours, sign in (("logprob", 1), ("surprisal", -1)):
-        if ours in named:
+    for kind, sign in (("logprob", 1), ("surprisal", -1)):
+        if kind in chosen:
             # A header's unit applies under any name.
-            own = abs(_factors(factor).get(key_of(named[ours]), factor))
-            return [ScoreColumn(named[ours], sign * own)]
-        if both := [version for version in VERSIONS if f"{ours}_{version}" in named]:
+            unit_factor = abs(_unit_factors(factor).get(key_of(chosen[kind]), factor))
+            return [ScoreColumn(chosen[kind], sign * unit_factor)]
+        if versions := [version for version in VERSIONS if f"{kind}_{version}" in chosen]:
             return [
-                ScoreColumn(named[f"{ours}_{version}"], sign * factor, VERSIONS[version])
-                for version in both
+                ScoreColumn(chosen[f"{kind}_{version}"], sign * factor, VERSIONS[version])
+                for version in versions
             ]
-    known = _factors(factor)
+    factors = _unit_factors(factor)
     by_key = {key_of(name): name for name in reversed(table.columns)}
-    alone = [ScoreColumn(by_key[name], value) for name, value in known.items() if name in by_key]
+    alone = [ScoreColumn(by_key[name], value) for name, value in factors.items() if name in by_key]
     if alone:
         return alone[:1]
     pairs = [
         ScoreColumn(by_key[header], value, variant)
-        for name, value in known.items()
+        for name, value in factors.items()
         for word, variant in VERSIONS.items()
         for header in (f"{name}_{word}", f"{word}_{name}", f"sentence_{word}_{name}")
         if header in by_key
@@ -99,17 +99,17 @@ def score_columns(table: RawTable, unit: str, named: Mapping[str, str]) -> list[
     return pairs if sorted(variants) == [Variant.BAD, Variant.GOOD] else []
 
 
-def _factors(unit: float) -> dict[str, float]:
+def _unit_factors(unit: float) -> dict[str, float]:
     """Return the factor for the numbers under each header; headers with a unit come first."""
     units = {"nats": 1.0, "bits": UNITS["bits"], "log2": UNITS["bits"], "log10": UNITS["log10"]}
-    factors = {f"{name}_{own}": value for name in _LOGPROBS for own, value in units.items()}
-    factors |= {f"surprisal_{own}": -value for own, value in units.items()}
+    factors = {f"{name}_{suffix}": value for name in _LOGPROBS for suffix, value in units.items()}
+    factors |= {f"surprisal_{suffix}": -value for suffix, value in units.items()}
     # neural-complexity and LM_syneval print "surp" in bits.
     factors |= {"surp": -UNITS["bits"]}
     return factors | dict.fromkeys(_LOGPROBS, unit) | {"surprisal": -unit}
 
 
-def nats_of(number: str, column: ScoreColumn, place: str) -> float:
+def parse_nats(number: str, column: ScoreColumn, place: str) -> float:
     """Return a cell of a score column as a log-probability in nats.
 
     Raises:
@@ -158,24 +158,24 @@ class Scored:
 
 
 def read_score_table(
-    table: RawTable, unit: str, named: Mapping[str, str]
+    table: RawTable, unit: str, chosen: Mapping[str, str]
 ) -> tuple[list[Scored], list[str]]:
     """Return a table's scores, and the decisions made while reading, in sentences.
 
     Args:
         table: The table.
         unit: The unit of scores whose header does not name a unit.
-        named: The table's header for each Parallax column, if it differs.
+        chosen: The table's header for each Parallax column, if it differs.
 
     Raises:
         AnalysisError: No column has scores, or a score is not a log-probability.
     """
-    found = text_columns(table, named)
-    scores = score_columns(table, unit, named)
+    headers = find_text_headers(table, chosen)
+    scores = find_score_columns(table, unit, chosen)
     paired = bool(scores) and all(
-        column.variant and _text_of(table.rows[0], {}, column.variant) for column in scores
+        column.variant and _text_of_version(table.rows[0], {}, column.variant) for column in scores
     )
-    if not scores or not (paired or {"text", "sentence_id", "item_id"} & found.keys()):
+    if not scores or not (paired or {"text", "sentence_id", "item_id"} & headers.keys()):
         raise AnalysisError(
             "no column holds scores"
             if not scores
@@ -191,33 +191,33 @@ def read_score_table(
         "Scores from the column "
         f"{', '.join(f'{column.header}{units.get(column.header, str())}' for column in scores)}.",
     ]
-    if "token" in found:
-        rows, said = _from_tokens(table, found, scores[0])
-        return rows, [*notes, *said]
-    return [one for row in table.rows for one in _from_row(row, found, scores)], notes
+    if "token" in headers:
+        rows, token_notes = _join_token_rows(table, headers, scores[0])
+        return rows, [*notes, *token_notes]
+    return [scored for row in table.rows for scored in _scores_of_row(row, headers, scores)], notes
 
 
-def _from_row(
-    row: RawRow, found: Mapping[str, str], scores: Iterable[ScoreColumn]
+def _scores_of_row(
+    row: RawRow, headers: Mapping[str, str], scores: Iterable[ScoreColumn]
 ) -> Iterator[Scored]:
-    own = {ours: row.values[header] for ours, header in found.items()}
-    text = f"{own.get('context', '')} {own.get('text', '')}".strip()
-    for column in scores:
-        variant = column.variant or _variant(own.get("variant", ""))
-        numbers = row.values[column.header].split()
+    values = {name: row.values[header] for name, header in headers.items()}
+    text = f"{values.get('context', '')} {values.get('text', '')}".strip()
+    for score_column in scores:
+        variant = score_column.variant or _parse_variant(values.get("variant", ""))
+        numbers = row.values[score_column.header].split()
         yield Scored(
             row.place,
-            tuple(nats_of(number, column, row.place) for number in numbers or [""]),
-            own.get("model", ""),
-            own.get("item_id", ""),
+            tuple(parse_nats(number, score_column, row.place) for number in numbers or [""]),
+            values.get("model", ""),
+            values.get("item_id", ""),
             variant,
-            _text_of(row, own, column.variant) if column.variant else text,
+            _text_of_version(row, values, score_column.variant) if score_column.variant else text,
         )
 
 
-def _text_of(row: RawRow, own: Mapping[str, str], variant: str) -> str:
+def _text_of_version(row: RawRow, values: Mapping[str, str], variant: str) -> str:
     """Return the text that belongs to one of a row's two scores; empty if there is none."""
-    words = [word for word, one in VERSIONS.items() if one == variant]
+    words = [word for word, version in VERSIONS.items() if version == variant]
     by_key = {key_of(name): value for name, value in row.values.items()}
     names = [
         name
@@ -226,41 +226,43 @@ def _text_of(row: RawRow, own: Mapping[str, str], variant: str) -> str:
     ]
     text = next((by_key[name] for name in names if by_key.get(name)), "")
     # The text of a pair's row cannot be assigned to a version, nor can a number.
-    return f"{own.get('context', '')} {text}".strip() if " " in text or not text else ""
+    return f"{values.get('context', '')} {text}".strip() if " " in text or not text else ""
 
 
-def _variant(word: str) -> str:
+def _parse_variant(word: str) -> str:
     lower = word.lower()
     if lower in GOOD_WORDS:
         return Variant.GOOD
     return Variant.BAD if lower in BAD_WORDS else lower if lower in set(Variant) else ""
 
 
-def _from_tokens(
-    table: RawTable, found: Mapping[str, str], column: ScoreColumn
+def _join_token_rows(
+    table: RawTable, headers: Mapping[str, str], column: ScoreColumn
 ) -> tuple[list[Scored], list[str]]:
     """Return one text per group of rows that differ only in the token, and irregularities."""
-    keys = [found[name] for name in ("model", "item_id", "variant", "sentence_id") if name in found]
-    if "sentence_id" not in found and "text" in found:
-        keys.append(found["text"])
+    keys = [
+        headers[name] for name in ("model", "item_id", "variant", "sentence_id") if name in headers
+    ]
+    if "sentence_id" not in headers and "text" in headers:
+        keys.append(headers["text"])
     groups: dict[tuple[str, ...], list[RawRow]] = {}
     for row in table.rows:
         groups.setdefault(tuple(row.values[key] for key in keys), []).append(row)
     scored, empty = [], 0
     for rows in groups.values():
-        if "token_id" in found:
-            rows.sort(key=lambda row: _number(row, found["token_id"]))
-        one, missing = _joined(rows, found, column)
-        scored.append(one)
+        if "token_id" in headers:
+            rows.sort(key=lambda row: _token_position(row, headers["token_id"]))
+        scored_text, missing = _join_tokens(rows, headers, column)
+        scored.append(scored_text)
         empty += missing
-    return scored, list(_odd(table, groups.values(), found, empty))
+    return scored, list(_warn_about_tokens(table, groups.values(), headers, empty))
 
 
-def _odd(
-    table: RawTable, groups: Iterable[list[RawRow]], found: Mapping[str, str], empty: int
+def _warn_about_tokens(
+    table: RawTable, groups: Iterable[list[RawRow]], headers: Mapping[str, str], empty: int
 ) -> Iterator[str]:
     """Yield warnings about the tokens, in sentences."""
-    token = found["token"]
+    token = headers["token"]
     if empty:
         yield f"{empty} tokens have no score, such as first words; they are left out."
     special = sum(bool(_SPECIAL.fullmatch(row.values[token])) for row in table.rows)
@@ -269,13 +271,13 @@ def _odd(
             f"{special} tokens stand for no piece of a text, such as <eos>; they and their scores "
             "are left out."
         )
-    if "text" not in found:
+    if "text" not in headers:
         return
     unlike = []
     for rows in groups:
-        text = re.sub(r"\s", "", rows[0].values[found["text"]])
+        text = re.sub(r"\s", "", rows[0].values[headers["text"]])
         tokens = [row.values[token] for row in rows if not _SPECIAL.fullmatch(row.values[token])]
-        joined = re.sub(r"\s", "", "".join(map(_plain, tokens)))
+        joined = re.sub(r"\s", "", "".join(map(_strip_boundary_marker, tokens)))
         # Byte-level tokenizers write non-ASCII letters as other letters.
         if text.isascii() and joined != text:
             unlike.append((joined, rows[0]))
@@ -283,12 +285,13 @@ def _odd(
         joined, row = unlike[0]
         yield (
             f"Of {len(unlike):,} texts the tokens together are not the text beside them; the first "
-            f'is "{row.values[found["text"]][:60]}" ({row.place}), with "{joined[:60]}". Were rows '
+            f'is "{row.values[headers["text"]][:60]}" ({row.place}), with "{joined[:60]}". Were '
+            "rows "
             "lost, doubled or exchanged?"
         )
 
 
-def _number(row: RawRow, header: str) -> float:
+def _token_position(row: RawRow, header: str) -> float:
     try:
         return float(row.values[header])
     except ValueError as error:
@@ -299,36 +302,36 @@ def _number(row: RawRow, header: str) -> float:
         ) from error
 
 
-def _joined(
-    rows: list[RawRow], found: Mapping[str, str], column: ScoreColumn
+def _join_tokens(
+    rows: list[RawRow], headers: Mapping[str, str], column: ScoreColumn
 ) -> tuple[Scored, int]:
-    own = {ours: rows[0].values[header] for ours, header in found.items()}
-    parts = [row for row in rows if not _SPECIAL.fullmatch(row.values[found["token"]])]
-    kept = [row for row in parts if row.values[column.header].lower() not in MISSING]
-    if not kept:
+    values = {name: rows[0].values[header] for name, header in headers.items()}
+    parts = [row for row in rows if not _SPECIAL.fullmatch(row.values[headers["token"]])]
+    scored_parts = [row for row in parts if row.values[column.header].lower() not in MISSING]
+    if not scored_parts:
         raise AnalysisError("a text has no score at all", where=rows[0].place, expected="a number")
-    tokens = [row.values[found["token"]] for row in parts]
-    text = own["text"] if "text" in own else "".join(map(_plain, tokens))
-    one = Scored(
+    tokens = [row.values[headers["token"]] for row in parts]
+    text = values["text"] if "text" in values else "".join(map(_strip_boundary_marker, tokens))
+    scored = Scored(
         rows[0].place,
-        tuple(nats_of(row.values[column.header], column, row.place) for row in kept),
-        own.get("model", ""),
-        own.get("item_id", ""),
-        _variant(own.get("variant", "")),
-        f"{own.get('context', '')} {text}".strip(),
-        tuple(row.values[found["token"]] for row in kept),
+        tuple(parse_nats(row.values[column.header], column, row.place) for row in scored_parts),
+        values.get("model", ""),
+        values.get("item_id", ""),
+        _parse_variant(values.get("variant", "")),
+        f"{values.get('context', '')} {text}".strip(),
+        tuple(row.values[headers["token"]] for row in scored_parts),
     )
-    return one, len(parts) - len(kept)
+    return scored, len(parts) - len(scored_parts)
 
 
-def _plain(token: str) -> str:
+def _strip_boundary_marker(token: str) -> str:
     """Return a token without the tokenizer's markers for word boundaries."""
     return re.sub(r"^##|^[\u2581\u0120]|</w>$", "", token)
 
 
 _DELIMITED = (".csv", ".tsv", ".tab", ".xlsx", ".jsonl", ".json", ".parquet")
 # A space-separated header must name a token column and a score column.
-_PIECES = {"word", "token", "sentence", "text"}
+_TOKENS = {"word", "token", "sentence", "text"}
 _SCORES = {"surp", "surprisal", "logprob", "log_prob", "logprob_nats", "score"}
 _NOTE = "Columns are divided by spaces."
 
@@ -343,18 +346,18 @@ def read_scores(path: Path) -> RawTable:
     if path.suffix.lower() in _DELIMITED[:-1] and path.suffix.lower() not in (".csv", ".tsv"):
         return read_raw(path)
     text, notes = read_text(path)
-    lines = [(n, one) for n, one in enumerate(text.splitlines(), start=1) if one.strip()]
+    lines = [(n, line) for n, line in enumerate(text.splitlines(), start=1) if line.strip()]
     header = lines[0][1].split() if lines else []
     if text.lstrip().startswith("[") and path.suffix.lower() not in _DELIMITED:
-        return _printed_lists(path, text)
+        return _read_printed_lists(path, text)
     names = {key_of(cell) for cell in header}
-    if not (names & _PIECES and names & _SCORES) or any(m in lines[0][1] for m in "\t,;|"):
+    if not (names & _TOKENS and names & _SCORES) or any(m in lines[0][1] for m in "\t,;|"):
         return read_raw(path)
-    rows = [RawRow(f"{path}, line {n}", _cells(path, n, header, one)) for n, one in lines[1:]]
+    rows = [RawRow(f"{path}, line {n}", _cut_line(path, n, header, line)) for n, line in lines[1:]]
     return RawTable(path, tuple(header), tuple(rows), (*notes, _NOTE))
 
 
-def _cells(path: Path, number: int, header: Sequence[str], line: str) -> dict[str, str]:
+def _cut_line(path: Path, number: int, header: Sequence[str], line: str) -> dict[str, str]:
     values = line.split()
     # A printed data frame starts each row with its number, which has no header.
     if len(values) == len(header) + 1 and values[0].isdecimal():
@@ -369,15 +372,15 @@ def _cells(path: Path, number: int, header: Sequence[str], line: str) -> dict[st
     return dict(zip(header, values, strict=True))
 
 
-def _printed_lists(path: Path, text: str) -> RawTable:
+def _read_printed_lists(path: Path, text: str) -> RawTable:
     """Read printed lists of (token, score) as a table: one list per text."""
     try:
-        found = ast.literal_eval(text.strip())
-        found = found if isinstance(found[0], list) else [found]
+        token_lists = ast.literal_eval(text.strip())
+        token_lists = token_lists if isinstance(token_lists[0], list) else [token_lists]
         rows = [
             (str(n), str(place), str(token), "" if value is None else repr(float(value)))
-            for n, one in enumerate(found)
-            for place, (token, value, *_) in enumerate(one)
+            for n, pairs in enumerate(token_lists)
+            for place, (token, value, *_) in enumerate(pairs)
         ]
     except (ValueError, SyntaxError, TypeError, IndexError, MemoryError, RecursionError) as error:
         raise MaterialsError(
@@ -393,5 +396,5 @@ def _printed_lists(path: Path, text: str) -> RawTable:
                dict(zip(header, row, strict=True)))
         for row in rows
     ]  # fmt: skip
-    said = f"Read as lists of tokens, as minicons prints them; the numbers are taken for {name}s."
-    return RawTable(path, header, tuple(table), (said,))
+    note = f"Read as lists of tokens, as minicons prints them; the numbers are taken for {name}s."
+    return RawTable(path, header, tuple(table), (note,))

@@ -27,32 +27,35 @@ _FEWEST, _MOST = 2, 9
 _NAMES = {variant.value for variant in Variant}
 
 
-def answer_of(long: pd.DataFrame) -> str:
+def answer_column(long: pd.DataFrame) -> str:
     """Return the kind of answer in long-form judgments; empty for choices."""
     return next((name for name in ANSWERS if name in long), "")
 
 
-def versions_shown(long: pd.DataFrame, items: Sequence[Item], path: Path) -> list[str]:
+def find_shown_versions(long: pd.DataFrame, items: Sequence[Item], path: Path) -> list[str]:
     """Return the version of the item that each answer refers to.
 
     Raises:
         AnalysisError: The version is unknown, or a text matches no version of its item.
     """
-    known = {item.item_id: item for item in items}
+    items_by_id = {item.item_id: item for item in items}
     if VERSION not in long:
-        several = [
-            item_id for item_id in long["item"] if item_id in known and known[item_id].alternative
+        with_alternative = [
+            item_id
+            for item_id in long["item"]
+            if item_id in items_by_id and items_by_id[item_id].alternative
         ]
-        if several:
+        if with_alternative:
             raise AnalysisError(
-                f"the item {several[0]} has two versions, and no column says which one was shown",
+                f"the item {with_alternative[0]} has two versions, and no column says which one "
+                "was shown",
                 where=str(path),
                 expected="a column with the version's name (good or bad) or its text",
                 remedy='Name it in the mapping: [columns] version = "HEADER"',
             )
         return [Variant.GOOD.value] * len(long)
-    texts = {name: Options(item) for name, item in known.items()}
-    found = []
+    texts = {name: Options(item) for name, item in items_by_id.items()}
+    versions = []
     for item, value in zip(long["item"], long[VERSION].fillna("").astype(str), strict=True):
         version = value if value in _NAMES else texts[item].version(value)
         if version is None:
@@ -62,11 +65,11 @@ def versions_shown(long: pd.DataFrame, items: Sequence[Item], path: Path) -> lis
                 expected='"good", "bad" or "distractor", or the text that was shown',
                 remedy="Translate the values below [values.version] in the mapping",
             )
-        found.append(str(version))
-    return found
+        versions.append(str(version))
+    return versions
 
 
-def with_answers(
+def add_answers(
     run: ExportedRun, long: pd.DataFrame, items: Sequence[Item], account: Accounting, path: Path
 ) -> ExportedRun:
     """Return a run whose answers are ratings or yes-or-no answers.
@@ -81,37 +84,40 @@ def with_answers(
     Raises:
         AnalysisError: An answer is not a rating, or neither yes nor no.
     """
-    version = np.array(versions_shown(long, items, path), object)
-    if answer_of(long) == RATING:
-        points = _points(long[RATING], path)
+    version = np.array(find_shown_versions(long, items, path), object)
+    if answer_column(long) == RATING:
+        points = _parse_ratings(long[RATING], path)
         account.attention.append(
             f"the scale is taken to go from 1 to {points.max()}, the highest rating: the file does "
             "not say where it ends"
         )
-        return _as(
+        return _replace_response(
             run,
             "rating",
             {"points": max(_FEWEST, int(points.max()))},
             {"chosen_side": None, "chose_good": None, VERSION: version, RATING: points},
-            [Side.FIRST.value if one == Variant.GOOD.value else None for one in version],
+            [
+                Side.FIRST.value if shown_version == Variant.GOOD.value else None
+                for shown_version in version
+            ],
         )
-    yes = _yes(long[SAID_YES], path)
+    yes = _parse_yes_no(long[SAID_YES], path)
     alone = {item.item_id for item in items if not item.alternative}
     # A sentence without a second version has no expected answer.
-    told = ~long["item"].isin(alone).to_numpy()
+    has_alternative = ~long["item"].isin(alone).to_numpy()
     expected = version == Variant.GOOD.value
-    right = pd.array(np.where(told, yes == expected, False), "boolean")
-    right[~told] = pd.NA
+    right = pd.array(np.where(has_alternative, yes == expected, False), "boolean")
+    right[~has_alternative] = pd.NA
     sides = np.where(yes, Side.FIRST.value, Side.SECOND.value)
     good_side = [
-        None if not known else Side.FIRST.value if yes_expected else Side.SECOND.value
-        for known, yes_expected in zip(told, expected, strict=True)
+        None if not is_known else Side.FIRST.value if yes_expected else Side.SECOND.value
+        for is_known, yes_expected in zip(has_alternative, expected, strict=True)
     ]
     chosen = {"chosen_side": sides, "chose_good": right, VERSION: version, SAID_YES: yes}
-    return _as(run, "yes_no", {}, chosen, good_side)
+    return _replace_response(run, "yes_no", {}, chosen, good_side)
 
 
-def _as(
+def _replace_response(
     run: ExportedRun,
     response: str,
     parameters: Mapping[str, object],
@@ -127,7 +133,7 @@ def _as(
     )
 
 
-def _points(values: "pd.Series[str]", path: Path) -> "pd.Series[int]":
+def _parse_ratings(values: "pd.Series[str]", path: Path) -> "pd.Series[int]":
     numbers = pd.to_numeric(values, errors="coerce").reset_index(drop=True)
     strange = ~((numbers >= 1) & (numbers <= _MOST) & (numbers == numbers.round()))
     if strange.any():
@@ -143,7 +149,9 @@ def _points(values: "pd.Series[str]", path: Path) -> "pd.Series[int]":
     return numbers.astype(int)
 
 
-def _yes(values: "pd.Series[str]", path: Path) -> "np.ndarray[tuple[int, ...], np.dtype[np.bool_]]":
+def _parse_yes_no(
+    values: "pd.Series[str]", path: Path
+) -> "np.ndarray[tuple[int, ...], np.dtype[np.bool_]]":
     lower = values.fillna("").astype(str).str.strip().str.lower()
     strange = lower[~lower.isin(GOOD_WORDS | BAD_WORDS)]
     if len(strange):
@@ -155,5 +163,5 @@ def _yes(values: "pd.Series[str]", path: Path) -> "np.ndarray[tuple[int, ...], n
             remedy=f"Translate them below [values.{SAID_YES}] in the mapping; leave unanswered "
             f'trials out with skip_blank = ["{SAID_YES}"]',
         )
-    found: np.ndarray[tuple[int, ...], np.dtype[np.bool_]] = lower.isin(GOOD_WORDS).to_numpy()
-    return found
+    is_yes: np.ndarray[tuple[int, ...], np.dtype[np.bool_]] = lower.isin(GOOD_WORDS).to_numpy()
+    return is_yes

@@ -54,12 +54,12 @@ _MARKS = frozenset({"na", "n/a", "#n/a", "<na>", "nan", "null", "empty", ".", "-
 _MARKS_AMONG_NUMBERS = frozenset({".", "-", "empty"})
 
 
-def without_marks(source: Source, spoken: Collection[str] = ()) -> Source:
+def empty_missing_marks(source: Source, kept_values: Collection[str] = ()) -> Source:
     """Return a source whose marks of missing values (NA, NaN, null, a point) are empty cells.
 
     Args:
         source: The source.
-        spoken: Texts that a mapping speaks of, which are values.
+        kept_values: Texts that a mapping speaks of, which are values.
     """
     changed: dict[str, pd.Series[str]] = {}
     notes = []
@@ -67,18 +67,20 @@ def without_marks(source: Source, spoken: Collection[str] = ()) -> Source:
         cells = source.table[column]
         values = {str(value): str(value).strip().lower() for value in cells.unique()}
         marks = {
-            value for value, lower in values.items() if lower in _MARKS and value not in spoken
+            value for value, lower in values.items() if lower in _MARKS and value not in kept_values
         }
-        others = [value for value, lower in values.items() if lower and value not in marks]
-        if not marks or not others:
+        remaining_values = [
+            value for value, lower in values.items() if lower and value not in marks
+        ]
+        if not marks or not remaining_values:
             continue
-        if pd.to_numeric(pd.Series(others), errors="coerce").isna().any():
+        if pd.to_numeric(pd.Series(remaining_values), errors="coerce").isna().any():
             marks = {value for value in marks if values[value] not in _MARKS_AMONG_NUMBERS}
         missing = cells.isin(marks)
         if missing.any():
             changed[column] = cells.mask(missing, "")
-            named = ", ".join(f'"{mark}"' for mark in sorted(marks))
-            notes.append(f'{int(missing.sum()):,} cells of "{column}" hold no value: {named}')
+            mark_list = ", ".join(f'"{mark}"' for mark in sorted(marks))
+            notes.append(f'{int(missing.sum()):,} cells of "{column}" hold no value: {mark_list}')
     if not changed:
         return source
     return replace(source, table=source.table.assign(**changed), notes=(*source.notes, *notes))
@@ -94,28 +96,28 @@ def read_source(path: Path) -> Source:
         AnalysisError: The file does not exist, has no rows, or cannot be read.
     """
     if path.is_dir():
-        return _together(path)
+        return _stack_folder(path)
     try:
-        found = _read(path)
+        source = _read_file(path)
     except (OSError, ValueError, pa.ArrowInvalid, zipfile.BadZipFile, csv.Error) as error:
         raise AnalysisError(
             f"the judgments cannot be read ({why_unread(error)})",
             where=str(path),
             expected="CSV, TSV, Parquet, JSON, or results of PCIbex, Ibex, JATOS or psiTurk",
         ) from error
-    if found.table.empty:
+    if source.table.empty:
         raise AnalysisError(
             "the file has no rows of data",
             where=str(path),
             expected="at least one judgment below the names of the columns",
         )
-    return found
+    return source
 
 
-def _together(folder: Path) -> Source:
+def _stack_folder(folder: Path) -> Source:
     """Return the stacked tables of a folder's files; ``result`` identifies the file."""
-    every = sorted(path for path in folder.iterdir() if path.is_file())
-    files = [path for path in every if path.name[0] != "."]
+    all_files = sorted(path for path in folder.iterdir() if path.is_file())
+    files = [path for path in all_files if path.name[0] != "."]
     sources = [read_source(file) for file in files]
     formats = sorted({source.format for source in sources})
     if len(formats) != 1:
@@ -127,9 +129,9 @@ def _together(folder: Path) -> Source:
             expected="files of one program, one for each participant",
             remedy="Leave only the files of judgments in the folder",
         )
-    parts = [_named_by_file(source) for source in sources]
+    parts = [_add_file_name(source) for source in sources]
     left_out: Counter[str] = Counter()
-    if hidden := len(every) - len(files):
+    if hidden := len(all_files) - len(files):
         left_out["files whose names begin with a dot"] = hidden
     for source in sources:
         left_out.update(source.left_out)
@@ -140,16 +142,18 @@ def _together(folder: Path) -> Source:
     return Source(folder, formats[0], table, left_out, notes)
 
 
-def _named_by_file(source: Source) -> pd.DataFrame:
+def _add_file_name(source: Source) -> pd.DataFrame:
     """Return a file's table with the file name as ``result``, however many results it contains."""
     table = source.table.rename(columns={json_trials.RESULT: WITHIN_FILE})
     return table.assign(**{json_trials.RESULT: source.path.name})
 
 
-def _read(path: Path) -> Source:
+def _read_file(path: Path) -> Source:
     if path.suffix == ".parquet":
         frame = pq.read_table(path).to_pandas()
-        return _named(path, json_trials.as_text(frame.to_dict("records")), "table")
+        return _recognise_program(
+            path, json_trials.trials_as_text(frame.to_dict("records")), "table"
+        )
     for program in programs():
         if path.suffix in program.suffixes:
             return Source(path, program.name, program.read_file(path))
@@ -161,49 +165,51 @@ def _read(path: Path) -> Source:
             return Source(path, name, table)
     if head.lstrip().startswith(("[", "{")):
         frame, several = json_trials.read_json(file.whole())
-        return Source(path, "JATOS", frame) if several else _named(path, frame, "JSON")
+        return Source(path, "JATOS", frame) if several else _recognise_program(path, frame, "JSON")
     delimited = read_delimited(file)
     left_out = {"lines before the headers": delimited.before} if delimited.before else {}
-    frame, again = _apart(delimited.table)
+    frame, again = _drop_repeated_headers(delimited.table)
     if again:
         left_out["repeated headers"] = again
-    return _named(path, frame, "table", left_out, delimited.notes)
+    return _recognise_program(path, frame, "table", left_out, delimited.notes)
 
 
-def _named(
+def _recognise_program(
     path: Path,
     frame: pd.DataFrame,
-    otherwise: str,
+    default_name: str,
     left_out: Mapping[str, int] = MappingProxyType({}),
     notes: tuple[str, ...] = (),
 ) -> Source:
     columns = set(frame.columns)
     if set(PUBLISHED_COLUMNS) <= columns:
         return Source(path, _PUBLISHED, frame, left_out, notes)
-    known = (
+    matching_programs = (
         candidate
         for candidate in programs()
         if candidate.columns and set(candidate.columns) <= columns
     )
-    program = next(known, None)
-    name, table = (program.name, program.tidy(frame)) if program else (otherwise, frame)
+    program = next(matching_programs, None)
+    name, table = (program.name, program.tidy(frame)) if program else (default_name, frame)
     if (fewer := len(frame) - len(table)) > 0:
         left_out = {**left_out, f"what {name} writes beside its results": fewer}
     return Source(path, name, table, left_out, notes)
 
 
-def _apart(frame: pd.DataFrame) -> tuple[pd.DataFrame, int]:
+def _drop_repeated_headers(frame: pd.DataFrame) -> tuple[pd.DataFrame, int]:
     """Return a table without repeated headers, which separate results, and the number of them."""
-    again = pd.Series(True, frame.index)
+    is_header = pd.Series(True, frame.index)
     for place, name in enumerate(frame.columns):
-        if not again.any():
+        if not is_header.any():
             break
-        again &= frame.iloc[:, place] == name
-    if not again.any():
+        is_header &= frame.iloc[:, place] == name
+    if not is_header.any():
         return frame, 0
-    numbers = (again.cumsum() + 1).astype(str)
-    found = frame.assign(**{json_trials.RESULT: numbers})[~again].reset_index(drop=True)
-    return found, int(again.sum())
+    numbers = (is_header.cumsum() + 1).astype(str)
+    without_headers = frame.assign(**{json_trials.RESULT: numbers})[~is_header].reset_index(
+        drop=True
+    )
+    return without_headers, int(is_header.sum())
 
 
 _SHOWN = 3
@@ -235,10 +241,10 @@ def read_delimited(file: TextFile) -> Delimited:
     """
     layout = find_layout(file, titles=True)
     # Check before reading: pandas drops cells without a header.
-    notes = _notes(cells_of(file, layout, lenient=True))
+    notes = _check_row_lengths(cells_of(file, layout, lenient=True))
     with file.lines(layout.start) as lines:
         # Read in chunks: every cell is a Python object until its chunk becomes a text column.
-        pieces = pd.read_csv(
+        chunks = pd.read_csv(
             lines,
             sep=layout.delimiter,
             dtype=str,
@@ -247,11 +253,11 @@ def read_delimited(file: TextFile) -> Delimited:
             index_col=False,
             chunksize=_ROWS_AT_ONCE,
         )
-        frame = pd.concat([piece.fillna("") for piece in pieces], ignore_index=True)
+        frame = pd.concat([chunk.fillna("") for chunk in chunks], ignore_index=True)
     return Delimited(frame.rename(columns=lambda name: str(name).strip()), layout.before, notes)
 
 
-def _notes(rows: Iterator[tuple[int, list[str]]]) -> tuple[str, ...]:
+def _check_row_lengths(rows: Iterator[tuple[int, list[str]]]) -> tuple[str, ...]:
     _, headers = next(rows, (0, []))
     short = 0
     for line, cells in rows:

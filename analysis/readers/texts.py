@@ -16,22 +16,22 @@ _MARKS = re.compile(r"[\s.!?\u3002\uff01\uff1f]+$")
 _QUOTES = str.maketrans({"\u2018": "'", "\u2019": "'", "\u201c": '"', "\u201d": '"'})
 
 
-def comparable(text: str) -> str:
+def comparable_text(text: str) -> str:
     """Return a text normalised for comparison: case, spaces and final punctuation are ignored."""
-    return _MARKS.sub("", written(text).translate(_QUOTES).casefold())
+    return _MARKS.sub("", normalise_text(text).translate(_QUOTES).casefold())
 
 
-def written(text: str) -> str:
+def normalise_text(text: str) -> str:
     """Return a text with normalised white space and Unicode composition."""
     return " ".join(unicodedata.normalize("NFC", str(text)).split())
 
 
 # From the loosest comparison to the strictest.
 _WAYS = (
-    comparable,
-    lambda text: _MARKS.sub("", written(text).translate(_QUOTES)),
-    lambda text: written(text).translate(_QUOTES).casefold(),
-    written,
+    comparable_text,
+    lambda text: _MARKS.sub("", normalise_text(text).translate(_QUOTES)),
+    lambda text: normalise_text(text).translate(_QUOTES).casefold(),
+    normalise_text,
 )
 
 
@@ -48,13 +48,13 @@ class Options:
 
     def __init__(self, item: Item) -> None:
         self.written = (item.good, item.alternative)
-        usable = [way for way in _WAYS if way(item.good) != way(item.alternative)]
-        self.alike = not usable
-        self._way = (usable or [written])[0]
+        distinguishing = [way for way in _WAYS if way(item.good) != way(item.alternative)]
+        self.alike = not distinguishing
+        self._way = (distinguishing or [normalise_text])[0]
         self._found: dict[str, str] = {}
-        if usable:
-            both = ((Variant.GOOD, item.good), (item.contrast, item.alternative))
-            for version, text in both:
+        if distinguishing:
+            versions = ((Variant.GOOD, item.good), (item.contrast, item.alternative))
+            for version, text in versions:
                 self._found[self._way(text)] = version.value
                 self._found[self._way(item.after_context(text))] = version.value
 
@@ -74,27 +74,27 @@ def items_by_texts(columns: pd.DataFrame, items: Sequence[Item]) -> list[str]:
         The item's id; the texts themselves if no item, or more than one, has them; empty if all
         cells are empty.
     """
-    known: defaultdict[frozenset[str], set[str]] = defaultdict(set)
+    ids_by_texts: defaultdict[frozenset[str], set[str]] = defaultdict(set)
     for item in items:
-        for good, other in (
+        for good, alternative in (
             (item.good, item.alternative),
             (item.after_context(item.good), item.after_context(item.alternative)),
         ):
-            pair = written(good), written(other)
+            pair = normalise_text(good), normalise_text(alternative)
             for key in [pair] if columns.shape[1] > 1 else [(text,) for text in pair]:
-                for cells in (frozenset(key), frozenset(map(comparable, key))):
+                for cells in (frozenset(key), frozenset(map(comparable_text, key))):
                     if len(cells) == len(key):
-                        known[cells].add(item.item_id)
-    return [_one(cells, known) for cells in columns.itertuples(index=False, name=None)]
+                        ids_by_texts[cells].add(item.item_id)
+    return [_find_item(cells, ids_by_texts) for cells in columns.itertuples(index=False, name=None)]
 
 
-def _one(cells: tuple[str, ...], known: dict[frozenset[str], set[str]]) -> str:
+def _find_item(cells: tuple[str, ...], ids_by_texts: dict[frozenset[str], set[str]]) -> str:
     if not any(cells):
         return ""
-    for way in (written, comparable):
-        found = known.get(frozenset(map(way, cells)), set())
-        if len(found) == 1:
-            return next(iter(found))
+    for way in (normalise_text, comparable_text):
+        item_ids = ids_by_texts.get(frozenset(map(way, cells)), set())
+        if len(item_ids) == 1:
+            return next(iter(item_ids))
     return " | ".join(cells)
 
 
@@ -102,7 +102,7 @@ _VERSIONS = {one.value for one in Variant}
 _TWO, _LISTED = 2, 5
 
 
-def with_versions(long: pd.DataFrame, items: Sequence[Item], path: Path) -> pd.DataFrame:
+def resolve_versions(long: pd.DataFrame, items: Sequence[Item], path: Path) -> pd.DataFrame:
     """Return judgments whose ``chosen`` and ``option_first`` are versions.
 
     A choice is a version's name, the text of one of the two options, or a side (or key, or number);
@@ -110,7 +110,7 @@ def with_versions(long: pd.DataFrame, items: Sequence[Item], path: Path) -> pd.D
     sides ``first`` and ``second`` need no ``good_side``.
 
     Args:
-        long: Judgments from ``analysis.readers.mapping.to_long``.
+        long: Judgments from ``analysis.readers.long_form.to_long``.
         items: The items.
         path: The file of the judgments.
 
@@ -119,32 +119,34 @@ def with_versions(long: pd.DataFrame, items: Sequence[Item], path: Path) -> pd.D
     """
     of_item = {item.item_id: item for item in items}
     texts = {name: Options(item) for name, item in of_item.items()}
-    found = long
-    if "option_first" in found:
-        found = found.assign(option_first=_versions(found, "option_first", texts, path))
-    if "chosen" in found:
-        found = found.assign(chosen=_chosen(found, of_item, texts, path))
-    return found.drop(columns="good_side", errors="ignore")
+    judgments = long
+    if "option_first" in judgments:
+        judgments = judgments.assign(
+            option_first=_versions_in_column(judgments, "option_first", texts, path)
+        )
+    if "chosen" in judgments:
+        judgments = judgments.assign(chosen=_chosen_versions(judgments, of_item, texts, path))
+    return judgments.drop(columns="good_side", errors="ignore")
 
 
-def _chosen(
+def _chosen_versions(
     rows: pd.DataFrame,
     items: Mapping[str, Item],
     texts: Mapping[str, Options],
     path: Path,
 ) -> "pd.Series[str]":
     if "good_side" in rows:
-        sides = rows["good_side"].map(comparable)
-        chosen = rows["chosen"].map(comparable)
+        sides = rows["good_side"].map(comparable_text)
+        chosen = rows["chosen"].map(comparable_text)
         _refuse_strange_sides(chosen, sides, path)
-        return _good_or_other(rows["item"], chosen == sides, items)
+        return _versions_from_good(rows["item"], chosen == sides, items)
     if set(rows["chosen"].unique()) <= {"first", "second"} and "option_first" in rows:
         good = (rows["option_first"] == Variant.GOOD) == (rows["chosen"] == "first")
-        return _good_or_other(rows["item"], good, items)
-    return _versions(rows, "chosen", texts, path)
+        return _versions_from_good(rows["item"], good, items)
+    return _versions_in_column(rows, "chosen", texts, path)
 
 
-def _good_or_other(
+def _versions_from_good(
     item: "pd.Series[str]", good: "pd.Series[bool]", items: Mapping[str, Item]
 ) -> "pd.Series[str]":
     against = {
@@ -157,21 +159,22 @@ def _good_or_other(
 def _refuse_strange_sides(chosen: "pd.Series[str]", sides: "pd.Series[str]", path: Path) -> None:
     if len(set(chosen.unique()) | set(sides.unique())) > _TWO:
         raise AnalysisError(
-            f"the sides chosen are {_listed(chosen)}, the good sides are {_listed(sides)}",
+            f"the sides chosen are {_quote_values(chosen)}, the good sides are "
+            f"{_quote_values(sides)}",
             where=str(path),
             expected="the same two words in both columns",
             remedy="Translate them below [values.chosen] and [values.good_side] in the mapping",
         )
 
 
-def _listed(values: "pd.Series[str]") -> str:
-    found = sorted(values.unique())
-    return ", ".join(f'"{value}"' for value in found[:_LISTED]) + (
-        " and more" if found[_LISTED:] else ""
+def _quote_values(values: "pd.Series[str]") -> str:
+    distinct_values = sorted(values.unique())
+    return ", ".join(f'"{value}"' for value in distinct_values[:_LISTED]) + (
+        " and more" if distinct_values[_LISTED:] else ""
     )
 
 
-def _versions(
+def _versions_in_column(
     rows: pd.DataFrame, column: str, texts: Mapping[str, Options], path: Path
 ) -> "pd.Series[str]":
     """Return the versions that a column names, or whose texts it contains."""
@@ -180,23 +183,23 @@ def _versions(
         return values
     # Each text of each item is looked up only once, even with many judgments.
     items, of_item = pd.factorize(rows["item"])
-    said, of_value = pd.factorize(values)
-    cells, pairs = pd.factorize(items * len(of_value) + said)
-    found = []
+    value_codes, of_value = pd.factorize(values)
+    cells, pairs = pd.factorize(items * len(of_value) + value_codes)
+    versions = []
     for item, value in zip(*np.divmod(pairs, len(of_value)), strict=True):
         text, name = str(of_value[value]), str(of_item[item])
-        version = text if text in _VERSIONS else _version(texts.get(name), text)
+        version = text if text in _VERSIONS else _match_version(texts.get(name), text)
         if version is None:
-            _refuse_text(text, name, column, texts, path)
-        found.append(str(version))
-    return pd.Series(np.array(found, object)[cells], rows.index, str)
+            _refuse_unmatched_text(text, name, column, texts, path)
+        versions.append(str(version))
+    return pd.Series(np.array(versions, object)[cells], rows.index, str)
 
 
-def _version(options: Options | None, text: str) -> str | None:
+def _match_version(options: Options | None, text: str) -> str | None:
     return options.version(text) if options else None
 
 
-def _refuse_text(
+def _refuse_unmatched_text(
     value: str, item: str, column: str, texts: Mapping[str, Options], path: Path
 ) -> None:
     if item in texts and texts[item].alike:

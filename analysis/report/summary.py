@@ -38,20 +38,20 @@ class Errors(StrEnum):
     UNKNOWN = ""
 
 
-def verdict(found: Mapping[Hashable, Any]) -> Verdict:
+def judge_difference(difference: Mapping[Hashable, Any]) -> Verdict:
     """Return the relation of a model's accuracy to that of participants.
 
     A difference within the margin counts as equal, even if it is significantly different from zero,
     because the study declared the margin in advance.
 
     Args:
-        found: low, high (of people minus model) and p_equivalence, from
+        difference: low, high (of people minus model) and p_equivalence, from
             ``analysis.statistics.paired.people_against_models``.
     """
-    low, high = found["low"], found["high"]
+    low, high = difference["low"], difference["high"]
     if pd.isna(low) or pd.isna(high):
         return Verdict.UNKNOWN
-    if found["p_equivalence"] < _LEVEL:
+    if difference["p_equivalence"] < _LEVEL:
         return Verdict.SAME
     if low > 0:
         return Verdict.WORSE
@@ -72,7 +72,7 @@ def errors(kappa: Mapping[Hashable, Any] | None) -> Errors:
     return Errors.SAME if kappa["kappa"] > 0 else Errors.OTHER
 
 
-def all_alike(model: str, n_sentences: int) -> str:
+def note_equal_scores(model: str, n_sentences: int) -> str:
     """Return the sentence about a model whose scores are all equal."""
     return (
         f"{model} gives all {n_sentences:,} sentences the same log-probability per token: that "
@@ -80,7 +80,7 @@ def all_alike(model: str, n_sentences: int) -> str:
     )
 
 
-def beside_ceiling(correlation: float, ceiling: float) -> str:
+def ceiling_phrase(correlation: float, ceiling: float) -> str:
     """Return the phrase on the noise ceiling after a model's correlation; may be empty."""
     if not ceiling > 0:
         return ""
@@ -97,7 +97,7 @@ Statistics = Mapping[str, pd.DataFrame]
 Row = Mapping[Hashable, Any]
 
 
-def summary(
+def summarise_models(
     accuracy: pd.DataFrame, study: Study, statistics: Statistics, margin: float
 ) -> list[str]:
     """Return for each model its difference from participants, and whether its errors agree.
@@ -115,16 +115,16 @@ def summary(
     on_judged = accuracy[accuracy["items"] == JUDGED]
     people = on_judged[on_judged["judge"] == PEOPLE]
     models = on_judged[on_judged["is_model"]]
-    found = [
-        " ".join(_of_model(str(model), rows, study, statistics, margin))
+    sentences = [
+        " ".join(_describe_model(str(model), rows, study, statistics, margin))
         for model, rows in models.groupby("judge", sort=False)
     ]
     overall = np.average(people["accuracy"], weights=people["n_judgments"].astype(float))
-    found.append(f"People chose the expected version in {overall:.1%} of all judgments.")
-    return found
+    sentences.append(f"People chose the expected version in {overall:.1%} of all judgments.")
+    return sentences
 
 
-def _of_model(
+def _describe_model(
     model: str, rows: pd.DataFrame, study: Study, statistics: Statistics, margin: float
 ) -> Iterator[str]:
     ties, items = int(rows["n_ties"].sum()), int(rows["n_items"].sum())
@@ -134,130 +134,141 @@ def _of_model(
             "prefers none, and is not compared with people."
         )
         return
-    difference = _of_all_items(statistics, "people_minus_models", model)
+    difference = _overall_row(statistics, "people_minus_models", model)
     if difference is not None:
-        yield _answer(model, difference, margin)
+        yield _describe_difference(model, difference, margin)
     if ties:
         yield (
             f"On {ties:,} of the {counted(items, 'judged item')} {model} gave both versions the "
             "same score, which counts as wrong."
         )
-    yield from _errors(model, statistics)
-    yield from _apart(model, statistics, study)
-    yield from _correlation(statistics, model)
+    yield from _describe_errors(model, statistics)
+    yield from _describe_gaps(model, statistics, study)
+    yield from _describe_correlation(statistics, model)
 
 
-def _answer(model: str, found: Row, margin: float) -> str:
-    said = verdict(found)
+def _describe_difference(model: str, difference: Row, margin: float) -> str:
+    verdict_ = judge_difference(difference)
     shares = (
-        f"people chose the expected version in {found['people']:.1%} and it in "
-        f"{found['model']:.1%} of the same judgments"
+        f"people chose the expected version in {difference['people']:.1%} and it in "
+        f"{difference['model']:.1%} of the same judgments"
     )
-    if said is Verdict.UNKNOWN:
-        return f"{model} is {said.value}; {shares}."
+    if verdict_ is Verdict.UNKNOWN:
+        return f"{model} is {verdict_.value}; {shares}."
     return (
-        f"{model} is {said.value}: {shares} (people minus {model}: {_points(found['difference'])} "
-        f"percentage points, 95% interval {_points(found['low'])} to {_points(found['high'])}; "
-        f"margin: {_margin(found, margin)})."
+        f"{model} is {verdict_.value}: {shares} (people minus {model}: "
+        f"{_format_points(difference['difference'])} "
+        f"percentage points, 95% interval {_format_points(difference['low'])} to "
+        f"{_format_points(difference['high'])}; "
+        f"margin: {_describe_margin(difference, margin)})."
     )
 
 
-def _margin(found: Row, margin: float) -> str:
+def _describe_margin(difference: Row, margin: float) -> str:
     """Return the margin in words; near 100 % it is reduced, and the text explains why."""
-    own = float(found.get("margin", margin))
-    if own >= margin:
+    reduced_margin = float(difference.get("margin", margin))
+    if reduced_margin >= margin:
         return f"{100 * margin:g} points"
     return (
-        f"{100 * own:.1f} points in place of {100 * margin:g}, because so near to 100% these would "
+        f"{100 * reduced_margin:.1f} points in place of {100 * margin:g}, because so near to "
+        "100% these would "
         "be more than twice as many errors"
     )
 
 
-def _errors(model: str, statistics: Statistics) -> Iterator[str]:
+def _describe_errors(model: str, statistics: Statistics) -> Iterator[str]:
     rows = statistics.get("error_consistency")
     if rows is None:
         return
-    own = rows[(rows["first"] == PEOPLE) & (rows["second"] == model)]
-    row = own.to_dict("records")[0] if len(own) else None
-    said = errors(row)
-    if row is None or said is Errors.UNKNOWN:
+    model_rows = rows[(rows["first"] == PEOPLE) & (rows["second"] == model)]
+    row = model_rows.to_dict("records")[0] if len(model_rows) else None
+    agreement = errors(row)
+    if row is None or agreement is Errors.UNKNOWN:
         return
-    ends = f"{_signed(row['low'])} to {_signed(row['high'])}"
-    if said is Errors.UNDECIDED and not row["low"] <= 0 <= row["high"]:
+    ends = f"{_format_signed(row['low'])} to {_format_signed(row['high'])}"
+    if agreement is Errors.UNDECIDED and not row["low"] <= 0 <= row["high"]:
         # The statement may use a stricter level than the 95% interval; the two do not conflict.
         yield (
-            f"{said.value}: the 95% interval of kappa ({_signed(row['kappa'])}; {ends}) leaves out "
+            f"{agreement.value}: the 95% interval of kappa ({_format_signed(row['kappa'])}; "
+            f"{ends}) leaves out "
             f"0, but p is {row['p']:.3f}, and this is said at p < {BESIDES:g}."
         )
         return
     yield (
-        f"{said.value} (kappa {_signed(row['kappa'])}, 95% interval {ends}; said at p < "
+        f"{agreement.value} (kappa {_format_signed(row['kappa'])}, 95% interval {ends}; said at "
+        "p < "
         f"{BESIDES:g})."
     )
 
 
-def _apart(model: str, statistics: Statistics, study: Study) -> Iterator[str]:
+def _describe_gaps(model: str, statistics: Statistics, study: Study) -> Iterator[str]:
     """Yield sentences on differences between participants and a model after correction."""
     rows = statistics.get("people_minus_models")
     if rows is None:
         return
-    own = rows[(rows["judge"] == model) & (rows["construction"] != "")]
-    if len(own) < 2:
+    model_rows = rows[(rows["judge"] == model) & (rows["construction"] != "")]
+    if len(model_rows) < 2:
         return
-    if own["p_holm"].isna().all():
+    if model_rows["p_holm"].isna().all():
         yield "No construction has an interval: each has too few judgments, participants or frames."
         return
-    apart = own[own["p_holm"] < BESIDES]
-    n = int(own["p_holm"].notna().sum())
-    looked = f"corrected for the {n} constructions looked at (Holm, p < {BESIDES:g})"
-    if apart.empty:
-        yield f"No single construction is shown to differ, {looked}."
+    differing = model_rows[model_rows["p_holm"] < BESIDES]
+    n = int(model_rows["p_holm"].notna().sum())
+    correction = f"corrected for the {n} constructions looked at (Holm, p < {BESIDES:g})"
+    if differing.empty:
+        yield f"No single construction is shown to differ, {correction}."
         return
-    order = apart["difference"].abs().sort_values(ascending=False, kind="stable").index
+    order = differing["difference"].abs().sort_values(ascending=False, kind="stable").index
     titles = {
         construction.name: f"{construction.group}: {construction.title}"
         if construction.group
         else construction.title
         for construction in study.constructions
     }
-    named = [
+    gap_phrases = [
         f"{titles.get(row['construction'], row['construction'])} "
         f"({row['people']:.2f} and {row['model']:.2f})"
-        for row in apart.loc[order[:_GAPS_NAMED]].to_dict("records")
+        for row in differing.loc[order[:_GAPS_NAMED]].to_dict("records")
     ]
     yield (
-        f"People and {model} differ on {len(apart)} constructions, {looked}; the largest "
-        f"{'difference is' if len(named) == 1 else 'differences are'} on {'; '.join(named)}."
-        if len(apart) > 1
-        else f"People and {model} differ on {named[0]} alone, {looked}."
+        f"People and {model} differ on {len(differing)} constructions, {correction}; the largest "
+        f"{'difference is' if len(gap_phrases) == 1 else 'differences are'} on "
+        f"{'; '.join(gap_phrases)}."
+        if len(differing) > 1
+        else f"People and {model} differ on {gap_phrases[0]} alone, {correction}."
     )
 
 
-def _correlation(statistics: Statistics, model: str) -> Iterator[str]:
+def _describe_correlation(statistics: Statistics, model: str) -> Iterator[str]:
     """Yield sentences on the model's correlation with participants, and its noise ceiling."""
-    found = _of_all_items(statistics, "correlations", model)
-    if found is None or pd.isna(found["spearman"]) or pd.isna(found["spearman_low"]):
+    correlation = _overall_row(statistics, "correlations", model)
+    if (
+        correlation is None
+        or pd.isna(correlation["spearman"])
+        or pd.isna(correlation["spearman_low"])
+    ):
         return
     sentence = (
         f"Over items, its log-probability difference and people's share correlate by "
-        f"{_signed(found['spearman'])} (Spearman; 95% interval {_signed(found['spearman_low'])} to "
-        f"{_signed(found['spearman_high'])})"
+        f"{_format_signed(correlation['spearman'])} (Spearman; 95% interval "
+        f"{_format_signed(correlation['spearman_low'])} to "
+        f"{_format_signed(correlation['spearman_high'])})"
     )
     ceiling = statistics["ceiling"]["spearman_ceiling"].item() if "ceiling" in statistics else 0
-    yield f"{sentence}{beside_ceiling(found['spearman'], ceiling)}."
+    yield f"{sentence}{ceiling_phrase(correlation['spearman'], ceiling)}."
 
 
-def _of_all_items(statistics: Statistics, name: str, model: str) -> Row | None:
+def _overall_row(statistics: Statistics, name: str, model: str) -> Row | None:
     if name not in statistics:
         return None
     rows = statistics[name]
-    found = rows[(rows["construction"] == "") & (rows["judge"] == model)]
-    return found.to_dict("records")[0] if len(found) else None
+    selected = rows[(rows["construction"] == "") & (rows["judge"] == model)]
+    return selected.to_dict("records")[0] if len(selected) else None
 
 
-def _points(share: float) -> str:
+def _format_points(share: float) -> str:
     return f"{100 * share:+z.1f}".replace("-", "\N{MINUS SIGN}")
 
 
-def _signed(value: float) -> str:
+def _format_signed(value: float) -> str:
     return f"{value:.2f}".replace("-", "\N{MINUS SIGN}")

@@ -21,7 +21,7 @@ from analysis.tables.accuracy_table import Table
 from analysis.tables.provenance import ModelFacts, counted
 from analysis.tables.render import save_table
 from analysis.tables.section import Section
-from analysis.tables.text import blocks, numbered_footnotes, spans, with_minus_signs
+from analysis.tables.text import make_blocks, number_footnotes, replace_minus_signs, spans
 from experiment.exclusion.rules import reason, rule_in_words
 from experiment.studies.design import Design
 from experiment.studies.study import Study
@@ -61,8 +61,8 @@ def render_report(
         libraries: The versions of the libraries used.
     """
     origin = comparison.provenance
-    shared = shared_notes(comparison.tables)
-    return _template().render(
+    shared = find_shared_notes(comparison.tables)
+    return _load_template().render(
         study=comparison.study,
         origin=origin,
         run=origin.run,
@@ -70,31 +70,31 @@ def render_report(
         models=origin.models,
         metric=METRICS[origin.metric],
         rules=[rule.model_dump() for rule in comparison.study.exclusion],
-        front=front_part(comparison, svgs),
-        sections=sections(comparison, svgs),
+        front=choose_front_part(comparison, svgs),
+        sections=make_sections(comparison, svgs),
         shared=shared,
-        summary=[with_minus_signs(sentence) for sentence in comparison.summary],
+        summary=[replace_minus_signs(sentence) for sentence in comparison.summary],
         left_out=comparison.left_out,
         libraries=libraries,
         svgs={name: inline_svg(svg, name) for name, svg in svgs.items()},
         is_table=lambda part: isinstance(part, Table),
         is_wide=lambda table: len(table.columns) > _WIDE_COLUMNS,
-        fills_page=lambda name: _width_points(svgs[name]) > _COLUMN_POINTS,
+        fills_page=lambda name: _svg_width(svgs[name]) > _COLUMN_POINTS,
         notes=lambda table: [
             *(note for note in table.notes if note not in shared),
-            *numbered_footnotes(table),
+            *number_footnotes(table),
         ],
         counted=counted,
-        lists_in_words=lists_in_words,
+        lists_in_words=describe_lists,
         reason=reason,
-        rule_in_words=partial(rule_in_words, titles=_titles(comparison.study)),
-        blocks=blocks,
+        rule_in_words=partial(rule_in_words, titles=_construction_titles(comparison.study)),
+        blocks=make_blocks,
         spans=spans,
     )
 
 
 @cache
-def _template() -> Template:
+def _load_template() -> Template:
     environment = Environment(
         loader=PackageLoader("analysis"),
         autoescape=True,
@@ -102,11 +102,11 @@ def _template() -> Template:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters["minus"] = with_minus_signs
+    environment.filters["minus"] = replace_minus_signs
     return environment.get_template("report.html")
 
 
-def _titles(study: Study) -> dict[str, str]:
+def _construction_titles(study: Study) -> dict[str, str]:
     return {
         construction.name: f"{construction.group}: {construction.title}"
         if construction.group
@@ -115,14 +115,14 @@ def _titles(study: Study) -> dict[str, str]:
     }
 
 
-def front_part(comparison: Comparison, svgs: Mapping[str, str]) -> list[Table | Drawing]:
+def choose_front_part(comparison: Comparison, svgs: Mapping[str, str]) -> list[Table | Drawing]:
     """Return what comes before the appendix.
 
     These are the primary comparisons with the figure of the design, the means of its cells, and
     the first other table with its figure.
     """
     parts: list[Table | Drawing] = []
-    for table in _front_tables(comparison):
+    for table in _choose_front_tables(comparison):
         parts.append(table)
         if table.section is Section.COMPARISONS:
             parts += [
@@ -131,57 +131,63 @@ def front_part(comparison: Comparison, svgs: Mapping[str, str]) -> list[Table | 
                 if drawing.name in _DESIGN_FIGURES and drawing.name in svgs
             ]
         else:
-            parts += _drawn_from(table, comparison, svgs)
+            parts += _figures_of_table(table, comparison, svgs)
     return parts
 
 
-def _front_tables(comparison: Comparison) -> list[Table]:
+def _choose_front_tables(comparison: Comparison) -> list[Table]:
     primary = [table for table in comparison.tables if table.name == "comparisons"]
-    others = [table for table in comparison.tables if table.section is not Section.COMPARISONS]
-    cells = [table for table in others if table.name == "design_cells"]
-    return list({table.name: table for table in (*primary, *cells, *others[:1])}.values())
+    further_tables = [
+        table for table in comparison.tables if table.section is not Section.COMPARISONS
+    ]
+    cells = [table for table in further_tables if table.name == "design_cells"]
+    return list({table.name: table for table in (*primary, *cells, *further_tables[:1])}.values())
 
 
-def _drawn_from(
+def _figures_of_table(
     table: Table, comparison: Comparison, svgs: Mapping[str, str]
 ) -> Iterator[Table | Drawing]:
     name = table.name.replace("table", "figure")
     yield from (drawing for drawing in comparison.drawings if drawing.name == name and name in svgs)
 
 
-def sections(comparison: Comparison, svgs: Mapping[str, str]) -> list[PrintedSection]:
+def make_sections(comparison: Comparison, svgs: Mapping[str, str]) -> list[PrintedSection]:
     """Return the non-empty sections of the appendix, in reading order."""
     parts: dict[Section, list[Table | Drawing]] = {section: [] for section in Section}
-    front = front_part(comparison, svgs)
+    front = choose_front_part(comparison, svgs)
     placed = {part.name for part in front if isinstance(part, Drawing)}
     printed = {part.name for part in front if isinstance(part, Table)}
     for table in comparison.tables:
         if table.name in printed:
             continue
-        drawn = list(_drawn_from(table, comparison, svgs))
+        drawn = list(_figures_of_table(table, comparison, svgs))
         parts[table.section] += [table, *drawn]
         placed |= {svg.name for svg in drawn}
     for drawing in comparison.drawings:
         if drawing.name in svgs and drawing.name not in placed:
             parts[drawing.section].append(drawing)
     in_front = {part.section for part in front}
-    return [_section(section, held, section in in_front) for section, held in parts.items() if held]
+    return [
+        _make_section(section, section_parts, section in in_front)
+        for section, section_parts in parts.items()
+        if section_parts
+    ]
 
 
-def _section(section: Section, parts: list[Table | Drawing], is_more: bool) -> PrintedSection:
+def _make_section(section: Section, parts: list[Table | Drawing], is_more: bool) -> PrintedSection:
     words = re.sub(r"\W+", "-", section.lower()).strip("-")
     title = f"More on {section.lower()}" if is_more else section.value
     # A table may have the same name as its section.
     return PrintedSection(title, f"section-{words}", parts)
 
 
-def shared_notes(tables: Sequence[Table]) -> list[str]:
+def find_shared_notes(tables: Sequence[Table]) -> list[str]:
     """Return the notes that occur under more than one table, so that they are printed once."""
     counts = Counter(note for table in tables for note in dict.fromkeys(table.notes))
     return [note for note, count in counts.items() if count > 1]
 
 
-def _width_points(svg: str) -> float:
+def _svg_width(svg: str) -> float:
     width = re.search(r'<svg[^>]*\bwidth="([\d.]+)pt"', svg)
     return float(width[1]) if width else 0.0
 
@@ -200,19 +206,20 @@ def inline_svg(document: str, prefix: str) -> Markup:
     return Markup(re.sub(r"url\(#", f"url(#{prefix}-", element))
 
 
-def lists_in_words(design: Design) -> str:
+def describe_lists(design: Design) -> str:
     """Return a sentence about the lists; quotas may make some of them smaller."""
     numbers = range(design.n_lists)
     trials, places = map(design.trials, numbers), map(design.places, numbers)
     return (
-        f"The study has {counted(design.n_lists, 'list')} of {_span(sorted({*trials}), 'trial')} "
-        f"with {_span(sorted({*places}), 'place')} each."
+        f"The study has {counted(design.n_lists, 'list')} of "
+        f"{_format_range(sorted({*trials}), 'trial')} "
+        f"with {_format_range(sorted({*places}), 'place')} each."
     )
 
 
-def _span(numbers: Sequence[int], noun: str) -> str:
-    before = f"{numbers[0]:,} to " if len(numbers) > 1 else ""
-    return before + counted(numbers[-1], noun)
+def _format_range(numbers: Sequence[int], noun: str) -> str:
+    lower_bound = f"{numbers[0]:,} to " if len(numbers) > 1 else ""
+    return lower_bound + counted(numbers[-1], noun)
 
 
 RESULTS = "results.json"
@@ -225,7 +232,7 @@ _FOLDERS = {
 }
 
 
-def written_before(folder: Path) -> set[str]:
+def find_earlier_results(folder: Path) -> set[str]:
     """Return the names of files and folders that an earlier comparison left in a folder.
 
     A subfolder with any other file contains user data and is not included.
@@ -234,9 +241,9 @@ def written_before(folder: Path) -> set[str]:
         files = set(json.loads((folder / RESULTS).read_text("utf-8"))["files"])
     except (OSError, ValueError, KeyError, TypeError):
         return set()
-    found = {path.relative_to(folder) for path in folder.rglob("*") if path.is_file()}
-    strange = {path.parts[0] for path in found if path.as_posix() not in files}
-    return {Path(name).parts[0] for name in files} - strange
+    present_files = {path.relative_to(folder) for path in folder.rglob("*") if path.is_file()}
+    unrelated = {path.parts[0] for path in present_files if path.as_posix() not in files}
+    return {Path(name).parts[0] for name in files} - unrelated
 
 
 def write_comparison(
@@ -255,7 +262,7 @@ def write_comparison(
     Raises:
         WritingError: The folder contains other files, or cannot be written.
     """
-    with atomic_folder(folder, written_before(folder)) as temporary:
+    with atomic_folder(folder, find_earlier_results(folder)) as temporary:
         names = _write_files(comparison, temporary, figures=figures)
     return tuple(folder / name for name in names)
 
@@ -276,16 +283,16 @@ def _write_files(comparison: Comparison, folder: Path, *, figures: bool) -> list
         (folder / name).mkdir()
         paths += write(folder / name)
     (folder / REPORT).write_text(
-        render_report(comparison, drawn, libraries()), "utf-8", newline="\n"
+        render_report(comparison, drawn, library_versions()), "utf-8", newline="\n"
     )
-    (folder / README).write_text(_readme(comparison, drawings), "utf-8", newline="\n")
+    (folder / README).write_text(_make_readme(comparison, drawings), "utf-8", newline="\n")
     paths += [folder / README, folder / RESULTS]
     names = [path.relative_to(folder).as_posix() for path in paths]
-    (folder / RESULTS).write_text(_results(comparison, names), "utf-8", newline="\n")
+    (folder / RESULTS).write_text(_results_json(comparison, names), "utf-8", newline="\n")
     return names
 
 
-def _readme(comparison: Comparison, drawings: Sequence[Drawing]) -> str:
+def _make_readme(comparison: Comparison, drawings: Sequence[Drawing]) -> str:
     """Return a description of each file in the folder."""
     run = comparison.provenance.run
     lines = [
@@ -299,7 +306,7 @@ def _readme(comparison: Comparison, drawings: Sequence[Drawing]) -> str:
         f"## Tables (`{TABLES}/`, each as .csv, .md, .tex and .txt)",
         "",
         *(
-            f"- `{table.name}`: {table.title}. {_first(table.caption)}"
+            f"- `{table.name}`: {table.title}. {_first_sentence(table.caption)}"
             for table in comparison.tables
         ),
     ]
@@ -312,12 +319,12 @@ def _readme(comparison: Comparison, drawings: Sequence[Drawing]) -> str:
     return "\n".join(line.rstrip() for line in lines) + "\n"
 
 
-def _first(text: str) -> str:
+def _first_sentence(text: str) -> str:
     """Return the first sentence of a caption."""
     return text.split(". ")[0].rstrip(".") + "."
 
 
-def _results(comparison: Comparison, files: list[str]) -> str:
+def _results_json(comparison: Comparison, files: list[str]) -> str:
     """Return all numbers and their origin as JSON; ``files`` lists the written files."""
     origin = comparison.provenance
     content = {
@@ -327,36 +334,38 @@ def _results(comparison: Comparison, files: list[str]) -> str:
             "participants": asdict(origin.flow),
             "n_judgments": origin.n_judgments,
             "n_items": origin.n_items,
-            "models": [_model(model) for model in origin.models],
+            "models": [_model_entry(model) for model in origin.models],
             "metric": origin.metric,
             "resamples": origin.resamples,
             "seed": origin.seed,
             "code_version": origin.code_version,
-            "libraries": libraries(),
+            "libraries": library_versions(),
         },
         "accuracy": {
-            "by_construction": _records(comparison.by_construction),
-            "by_condition": _records(comparison.by_condition),
+            "by_construction": _frame_records(comparison.by_construction),
+            "by_condition": _frame_records(comparison.by_condition),
         },
-        "tables": {table.name: _records(table.frame) for table in comparison.tables},
-        "statistics": {name: _records(frame) for name, frame in comparison.statistics.items()},
+        "tables": {table.name: _frame_records(table.frame) for table in comparison.tables},
+        "statistics": {
+            name: _frame_records(frame) for name, frame in comparison.statistics.items()
+        },
         "left_out": comparison.left_out,
         "files": files,
     }
     return json.dumps(content, indent=1, ensure_ascii=False) + "\n"
 
 
-def _model(model: ModelFacts) -> dict[str, object]:
+def _model_entry(model: ModelFacts) -> dict[str, object]:
     counts = {"n_items": model.n_items, "n_ties": model.n_ties, "n_unknown": model.n_unknown}
     return model.facts.model_dump() | counts
 
 
-def _records(frame: pd.DataFrame) -> object:
+def _frame_records(frame: pd.DataFrame) -> object:
     return json.loads(frame.to_json(orient="records", double_precision=10))
 
 
 @cache
-def libraries() -> dict[str, str]:
+def library_versions() -> dict[str, str]:
     """Return the versions of Python and of the libraries used."""
     names = ("numpy", "pandas", "scipy", "statsmodels", "pyarrow", "matplotlib")
     return {"python": platform.python_version()} | {name: version(name) for name in names}

@@ -64,7 +64,7 @@ class ResponseAnalysis:
     findings: tuple[Finding, ...] = ()
 
 
-def analysis_of(run: ExportedRun) -> ResponseAnalysis:
+def load_analysis(run: ExportedRun) -> ResponseAnalysis:
     """Return the analysis for a run's response type.
 
     Raises:
@@ -76,14 +76,14 @@ def analysis_of(run: ExportedRun) -> ResponseAnalysis:
             "the sessions have several tasks, and each is analysed by itself",
             where=str(run.folder),
             expected="the trials of one task",
-            remedy="`parallax compare` does so; `analysis.data.tasks.of_task` takes one out",
+            remedy="`parallax compare` does so; `analysis.data.tasks.select_task` takes one out",
         )
     if run.study.response == Scales.name:
         raise AnalysisError(
             "the trials have several scales, and each is analysed by itself",
             where=str(run.folder),
             expected="the ratings on one scale",
-            remedy="`parallax compare` does so; `analysis.data.scales.of_scale` takes one out",
+            remedy="`parallax compare` does so; `analysis.data.scales.select_scale` takes one out",
         )
     try:
         family = response_of(run.study, own_code=False).family
@@ -93,7 +93,7 @@ def analysis_of(run: ExportedRun) -> ResponseAnalysis:
     return cast(ResponseAnalysis, ANALYSES.load(family, own_code=False))
 
 
-def findings_of(response: ResponseAnalysis, inputs: FindingInputs) -> list[Finding]:
+def select_findings(response: ResponseAnalysis, inputs: FindingInputs) -> list[Finding]:
     """Return the findings of a run whose required inputs are available, in the report's order.
 
     The study's comparisons come first.

@@ -20,7 +20,7 @@ from analysis.findings.mixed_model import MIXED
 from analysis.findings.multiverse import MULTIVERSE
 from analysis.findings.other_answers import LATE_ANSWERS, OTHER_KINDS
 from analysis.findings.people import PEOPLE
-from analysis.report.summary import summary
+from analysis.report.summary import summarise_models
 from analysis.responses.base import ResponseAnalysis
 from analysis.tables.provenance import AskedFor
 from experiment.plugins import Registry
@@ -29,15 +29,15 @@ from experiment.plugins import Registry
 _OPTIONAL = Registry("finding", {"takers": "analysis.takers.finding:TAKERS"}, called=False)
 
 
-def _summary(inputs: FindingInputs, statistics: Mapping[str, pd.DataFrame]) -> list[str]:
-    return summary(inputs.by_construction, inputs.context.study, statistics, inputs.margin)
+def _summarise_choices(inputs: FindingInputs, statistics: Mapping[str, pd.DataFrame]) -> list[str]:
+    return summarise_models(inputs.by_construction, inputs.context.study, statistics, inputs.margin)
 
 
 CHOICE = ResponseAnalysis(
     "choice",
     AskedFor(),
     join,
-    _summary,
+    _summarise_choices,
     (
         FLOW,
         ACCURACY,

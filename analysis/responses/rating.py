@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import pandas as pd
 
-from analysis.data.join import Joined, check_same_items, items_hash, judgments
+from analysis.data.join import Joined, check_same_items, hash_items, judgments
 from analysis.data.load import ExportedRun, Scores
 from analysis.findings.design import with_units
 from analysis.findings.design_model import RATING_MODEL
@@ -13,30 +13,30 @@ from analysis.findings.flow import FLOW
 from analysis.findings.measures import RATING_EFFECTS
 from analysis.findings.other_answers import OTHER_RATED
 from analysis.findings.ratings import RATING_MODELS, RATINGS
-from analysis.report.summary import all_alike, beside_ceiling
+from analysis.report.summary import ceiling_phrase, note_equal_scores
 from analysis.responses.base import ResponseAnalysis
 from analysis.statistics.contrasts import with_z_scores
 from analysis.tables.provenance import AskedFor
 
 
-def _join(run: ExportedRun, scores: Sequence[Scores]) -> Joined:
+def _join_ratings(run: ExportedRun, scores: Sequence[Scores]) -> Joined:
     """Return the ratings; models have no decisions, since there is no choice."""
     rated = judgments(run)
     items = rated["item_id"].unique().tolist()
     for model_scores in scores:
-        check_same_items(run, model_scores, items, lambda: items_hash(run))
+        check_same_items(run, model_scores, items, lambda: hash_items(run))
     return Joined(with_z_scores(with_units(rated, run.items)), {}, run.items)
 
 
-def _summary(inputs: FindingInputs, statistics: Mapping[str, pd.DataFrame]) -> list[str]:
+def _summarise_ratings(inputs: FindingInputs, statistics: Mapping[str, pd.DataFrame]) -> list[str]:
     return list(_sentences(inputs, statistics))
 
 
 def _sentences(inputs: FindingInputs, statistics: Mapping[str, pd.DataFrame]) -> Iterator[str]:
     """Yield the main results in sentences."""
     titles = titles_of(inputs.context.study)
-    apart = statistics["rating_differences"]
-    for row in apart.to_dict("records"):
+    differences = statistics["rating_differences"]
+    for row in differences.to_dict("records"):
         name = titles.get(str(row["construction"]), row["construction"])
         interval = "too few ratings, participants or frames for a conclusion"
         if not pd.isna(row["low"]):
@@ -46,7 +46,7 @@ def _sentences(inputs: FindingInputs, statistics: Mapping[str, pd.DataFrame]) ->
             f"{row['difference']:+z.2f} points ({interval}); means "
             f"{row['mean_good']:.2f} and {row['mean_other']:.2f}."
         )
-    if apart.empty:
+    if differences.empty:
         yield from _condition_sentences(statistics, titles)
     yield from _model_sentences(statistics, titles)
 
@@ -65,11 +65,11 @@ def _condition_sentences(
 def _model_sentences(
     statistics: Mapping[str, pd.DataFrame], titles: Mapping[str, str]
 ) -> Iterator[str]:
-    together = statistics.get("ratings_and_models", pd.DataFrame())
-    for row in together.to_dict("records"):
+    correlations = statistics.get("ratings_and_models", pd.DataFrame())
+    for row in correlations.to_dict("records"):
         if row.get("measure") == "mean" and row["n_scores"] == 1 < row["n_items"]:
-            of = titles.get(str(row["construction"]), row["construction"]) or "All constructions"
-            yield f"{of}: {all_alike(str(row['judge']), int(row['n_items']))}"
+            title = titles.get(str(row["construction"]), row["construction"]) or "All constructions"
+            yield f"{title}: {note_equal_scores(str(row['judge']), int(row['n_items']))}"
         if pd.isna(row["spearman"]):
             continue
         ends = f"95% interval {row['spearman_low']:z.2f} to {row['spearman_high']:z.2f}"
@@ -80,10 +80,11 @@ def _model_sentences(
                 f"{ends})."
             )
         elif row["measure"] == "mean":
-            of = titles.get(str(row["construction"]), row["construction"]) or "All constructions"
-            remark = beside_ceiling(row["spearman"], row["ceiling"])
+            title = titles.get(str(row["construction"]), row["construction"]) or "All constructions"
+            remark = ceiling_phrase(row["spearman"], row["ceiling"])
             yield (
-                f"{of}: over {row['n_items']:.0f} sentences {row['judge']}'s log-probability per "
+                f"{title}: over {row['n_items']:.0f} sentences {row['judge']}'s log-probability "
+                "per "
                 f"token and the mean rating correlate by {row['spearman']:z.2f} (Spearman; {ends})"
                 f"{remark}."
             )
@@ -104,7 +105,7 @@ _ASKED = AskedFor(
 RATING = ResponseAnalysis(
     "rating",
     _ASKED,
-    _join,
-    _summary,
+    _join_ratings,
+    _summarise_ratings,
     (FLOW, RATINGS, RATING_EFFECTS, RATING_MODEL, RATING_MODELS, OTHER_RATED),
 )

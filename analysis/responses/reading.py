@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import pandas as pd
 
-from analysis.data.join import Joined, check_same_items, items_hash, judgments
+from analysis.data.join import Joined, check_same_items, hash_items, judgments
 from analysis.data.load import ExportedRun, Scores
 from analysis.errors import AnalysisError
 from analysis.findings.design import cell_names
@@ -21,12 +21,12 @@ from analysis.tables.provenance import AskedFor
 from experiment.responses.registry import response_of
 
 
-def _join(run: ExportedRun, scores: Sequence[Scores]) -> Joined:
+def _join_readings(run: ExportedRun, scores: Sequence[Scores]) -> Joined:
     """Return the trials read; models have no decisions, since there is no choice."""
     read = judgments(run)
     items = read["item_id"].unique().tolist()
     for model_scores in scores:
-        check_same_items(run, model_scores, items, lambda: items_hash(run))
+        check_same_items(run, model_scores, items, lambda: hash_items(run))
     response = response_of(run.study, own_code=False)
     if getattr(response, "wrong_answers", "keep") == "drop":
         read = read[read["chose_good"].fillna(value=True).astype(bool)].reset_index(drop=True)
@@ -40,7 +40,7 @@ def _join(run: ExportedRun, scores: Sequence[Scores]) -> Joined:
     return Joined(read.assign(cell=cell_names(read).astype("category")), {}, run.items)
 
 
-def _summary(inputs: FindingInputs, statistics: Mapping[str, pd.DataFrame]) -> list[str]:
+def _summarise_reading(inputs: FindingInputs, statistics: Mapping[str, pd.DataFrame]) -> list[str]:
     return [*_effect_sentences(inputs, statistics), *_model_sentences(statistics)]
 
 
@@ -93,13 +93,15 @@ _ASKED = AskedFor(
 SELF_PACED_ANALYSIS = ResponseAnalysis(
     "self_paced",
     _ASKED,
-    _join,
-    _summary,
+    _join_readings,
+    _summarise_reading,
     (READING_EFFECTS, READING_MODEL, QUESTIONS, SURPRISAL_TIMES, SURPRISAL_SHAPE),
 )
 
 
-def _summary_of_both(inputs: FindingInputs, statistics: Mapping[str, pd.DataFrame]) -> list[str]:
+def _summarise_reading_and_rating(
+    inputs: FindingInputs, statistics: Mapping[str, pd.DataFrame]
+) -> list[str]:
     return [
         *RATING.summary(inputs, statistics),
         *SELF_PACED_ANALYSIS.summary(inputs, statistics),
@@ -118,7 +120,7 @@ READ_THEN_RATE = ResponseAnalysis(
     "read_then_rate",
     _ASKED_BOTH,
     RATING.join,
-    _summary_of_both,
+    _summarise_reading_and_rating,
     (
         RATINGS,
         RATING_EFFECTS,

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import pandas as pd
 
-from analysis.data.join import Joined, check_same_items, items_hash, judgments
+from analysis.data.join import Joined, check_same_items, hash_items, judgments
 from analysis.data.load import ExportedRun, Scores
 from analysis.findings.design import with_units
 from analysis.findings.design_model import YES_NO_MODEL
@@ -13,21 +13,21 @@ from analysis.findings.flow import FLOW
 from analysis.findings.measures import YES_NO_EFFECTS
 from analysis.findings.other_answers import LATE_ANSWERS, OTHER_YES_NO
 from analysis.findings.yes_no import YES_NO, YES_NO_MODELS
-from analysis.report.summary import all_alike, beside_ceiling
+from analysis.report.summary import ceiling_phrase, note_equal_scores
 from analysis.responses.base import ResponseAnalysis
 from analysis.tables.provenance import AskedFor
 
 
-def _join(run: ExportedRun, scores: Sequence[Scores]) -> Joined:
+def _join_answers(run: ExportedRun, scores: Sequence[Scores]) -> Joined:
     """Return the answers; models have no decisions, since they have no acceptability threshold."""
     answers = judgments(run)
     items = answers["item_id"].unique().tolist()
     for model_scores in scores:
-        check_same_items(run, model_scores, items, lambda: items_hash(run))
+        check_same_items(run, model_scores, items, lambda: hash_items(run))
     return Joined(with_units(answers, run.items), {}, run.items)
 
 
-def _summary(inputs: FindingInputs, statistics: Mapping[str, pd.DataFrame]) -> list[str]:
+def _summarise_yes_no(inputs: FindingInputs, statistics: Mapping[str, pd.DataFrame]) -> list[str]:
     return [
         *_people_sentences(statistics),
         *_model_sentences(statistics),
@@ -59,14 +59,14 @@ def _people_sentences(statistics: Mapping[str, pd.DataFrame]) -> Iterator[str]:
 
 
 def _model_sentences(statistics: Mapping[str, pd.DataFrame]) -> Iterator[str]:
-    together = statistics.get("yes_no_models", pd.DataFrame(columns=["judge", "measure"]))
-    for row in together[together["measure"] == "mean"].to_dict("records"):
+    correlations = statistics.get("yes_no_models", pd.DataFrame(columns=["judge", "measure"]))
+    for row in correlations[correlations["measure"] == "mean"].to_dict("records"):
         if row["construction"]:
             continue
         if row["n_scores"] == 1 < row["n_sentences"]:
-            yield all_alike(str(row["judge"]), int(row["n_sentences"]))
+            yield note_equal_scores(str(row["judge"]), int(row["n_sentences"]))
             continue
-        remark = beside_ceiling(row["spearman"], row["ceiling"])
+        remark = ceiling_phrase(row["spearman"], row["ceiling"])
         if pd.notna(row["spearman_low"]):
             yield (
                 f"{row['judge']}'s log-probability per token and people's share of yes correlate "
@@ -99,7 +99,7 @@ _ASKED = AskedFor(
 YES_NO_ANALYSIS = ResponseAnalysis(
     "yes_no",
     _ASKED,
-    _join,
-    _summary,
+    _join_answers,
+    _summarise_yes_no,
     (YES_NO, YES_NO_EFFECTS, YES_NO_MODEL, YES_NO_MODELS, FLOW, LATE_ANSWERS, OTHER_YES_NO),
 )

@@ -50,7 +50,7 @@ class Certificate:
         )
 
 
-def joined_certificates(certificates: Sequence[Certificate]) -> str:
+def combine_certificates(certificates: Sequence[Certificate]) -> str:
     """Return a sentence that combines several certificates of one run; empty if there are none."""
     if not certificates:
         return ""
@@ -66,20 +66,22 @@ def joined_certificates(certificates: Sequence[Certificate]) -> str:
     )
 
 
-def sampled(n: int) -> Ints:
+def choose_sample(n: int) -> Ints:
     """Return the indices of a sample, spread evenly over ``n`` sentences."""
     return np.unique(np.linspace(0, n - 1, min(n, N_SAMPLED)).astype(np.int64))
 
 
-def worst_difference(exact: pa.Table, fast: pa.Table) -> float:
+def find_worst_difference(exact: pa.Table, fast: pa.Table) -> float:
     """Return the largest difference of a token's score between two tables of the same answers.
 
     Raises:
         AnalysisError: A difference exceeds the fast table's error bound.
     """
-    one, other = (table["logprobs_nats"].combine_chunks().flatten() for table in (exact, fast))
-    differences = np.abs(one.to_numpy() - other.to_numpy())
-    if np.any(differences > token_errors(fast) + EXACT_NATS):
+    exact_scores, fast_scores = (
+        table["logprobs_nats"].combine_chunks().flatten() for table in (exact, fast)
+    )
+    differences = np.abs(exact_scores.to_numpy() - fast_scores.to_numpy())
+    if np.any(differences > read_token_errors(fast) + EXACT_NATS):
         raise AnalysisError(
             f"a score of the fast pass is {differences.max():.2g} nats off, more than rounding to "
             "bfloat16 can explain",
@@ -88,22 +90,22 @@ def worst_difference(exact: pa.Table, fast: pa.Table) -> float:
     return float(np.max(differences, initial=0.0))
 
 
-def token_errors(answers: pa.Table) -> Floats:
+def read_token_errors(answers: pa.Table) -> Floats:
     """Return the error bound of each token's score, concatenated over all answers."""
     if "errors_nats" in answers.column_names:
         return np.asarray(answers["errors_nats"].combine_chunks().flatten().to_numpy(), np.float64)
     return np.zeros(len(answers["tokens"].combine_chunks().flatten()))
 
 
-def close_calls(
-    wanted: Sentences, scores: pa.Table, fast: Sequence[Chunk]
+def find_close_calls(
+    sentences_: Sentences, scores: pa.Table, fast: Sequence[Chunk]
 ) -> tuple[Ints, int, int]:
     """Find the comparisons that a fast pass may have decided wrongly.
 
     Tokens before the first difference have the same scores on both sides.
 
     Args:
-        wanted: The sentences.
+        sentences_: The sentences.
         scores: Their score table by the fast pass.
         fast: The fast pass's answers.
 
@@ -113,38 +115,39 @@ def close_calls(
     """
     sums = scores["logprob_nats"].to_numpy()
     shared = scores["difference_at"].to_numpy()
-    starts, ends, total = _running_errors(wanted, fast)
+    starts, ends, total = _accumulate_errors(sentences_, fast)
     # Each other version is compared with good; good itself is part of all comparisons.
     rows = np.flatnonzero(scores["variant"].to_numpy(zero_copy_only=False) != "good")
-    goods = wanted.against[rows]
+    goods = sentences_.against[rows]
     uncertain = sum(
-        total[ends[wanted.of_row[own]]] - total[starts[wanted.of_row[own]] + shared[rows]]
-        for own in (rows, goods)
+        total[ends[sentences_.of_row[rows_]]]
+        - total[starts[sentences_.of_row[rows_]] + shared[rows]]
+        for rows_ in (rows, goods)
     )
     close = np.abs(sums[rows] - sums[goods]) <= uncertain + EXACT_NATS
-    again = np.concatenate([wanted.of_row[rows[close]], wanted.of_row[goods[close]]])
-    return np.unique(again), int(close.sum()), len(rows)
+    to_rescore = np.concatenate([sentences_.of_row[rows[close]], sentences_.of_row[goods[close]]])
+    return np.unique(to_rescore), int(close.sum()), len(rows)
 
 
-def _running_errors(wanted: Sentences, fast: Sequence[Chunk]) -> tuple[Ints, Ints, Floats]:
+def _accumulate_errors(sentences_: Sentences, fast: Sequence[Chunk]) -> tuple[Ints, Ints, Floats]:
     """Return where each distinct sentence's tokens start and end in the running sum of errors."""
-    starts = np.zeros(len(wanted.distinct), np.int64)
+    starts = np.zeros(len(sentences_.distinct), np.int64)
     ends = starts.copy()
-    errors, before = [np.zeros(1)], 0
+    errors, n_tokens = [np.zeros(1)], 0
     for indices, answers in fast:
         offsets = answers["tokens"].combine_chunks().offsets.to_numpy().astype(np.int64)
-        starts[indices], ends[indices] = before + offsets[:-1], before + offsets[1:]
-        errors.append(token_errors(answers))
-        before += int(offsets[-1])
+        starts[indices], ends[indices] = n_tokens + offsets[:-1], n_tokens + offsets[1:]
+        errors.append(read_token_errors(answers))
+        n_tokens += int(offsets[-1])
     return starts, ends, np.cumsum(np.concatenate(errors))
 
 
-def largest_error(fast: Sequence[Chunk]) -> float:
+def find_largest_error(fast: Sequence[Chunk]) -> float:
     """Return the largest error bound of a token in a fast pass's answers."""
-    return max((float(np.max(token_errors(a), initial=0.0)) for _, a in fast), default=0.0)
+    return max((float(np.max(read_token_errors(a), initial=0.0)) for _, a in fast), default=0.0)
 
 
-def chunks_of(indices: Ints, size: int) -> Iterator[list[int]]:
+def split_into_chunks(indices: Ints, size: int) -> Iterator[list[int]]:
     """Split indices into chunks to score together."""
     for start in range(0, len(indices), size):
         yield indices[start : start + size].tolist()

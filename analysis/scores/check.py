@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from analysis.errors import AnalysisError
-from analysis.scores.certify import EXACT_NATS, token_errors
+from analysis.scores.certify import EXACT_NATS, read_token_errors
 from analysis.scores.materials import Chunk, Floats, Ints, Sentences
 from experiment.records import Item, Variant
 from lm.independent import Recomputed
@@ -47,7 +47,7 @@ class Check:
     independent: bool
 
     def __str__(self) -> str:
-        how = (
+        method = (
             "from their items' texts by a second implementation"
             if self.independent
             else "one by one from their items' texts, by the same code"
@@ -61,12 +61,12 @@ class Check:
         )
         return (
             f"{self.n_rows:,} scores, drawn at random or among the longest or closest, were "
-            f"computed again {how}; their tokens differ by {self.worst_nats:.2g} nats at most"
+            f"computed again {method}; their tokens differ by {self.worst_nats:.2g} nats at most"
             f"{beyond}{close}"
         )
 
 
-def joined(checks: Sequence[Check]) -> str:
+def combine_checks(checks: Sequence[Check]) -> str:
     """Return a sentence that combines several checks of one run; empty if there are none."""
     if not checks:
         return ""
@@ -112,51 +112,65 @@ def check_scores(
     """
     if not table.num_rows:
         return None
-    _refuse_other_rows(items, table)
-    _refuse_other_sums(table)
+    _refuse_mismatched_rows(items, table)
+    _refuse_mismatched_sums(table)
     n_tokens = np.asarray(table["n_tokens"].to_numpy())
-    pairs = _close_pairs(table)
-    drawn = rng.choice(len(n_tokens), min(len(n_tokens), _sample(len(n_tokens))), replace=False)
+    pairs = _find_close_pairs(table)
+    drawn = rng.choice(
+        len(n_tokens), min(len(n_tokens), _sample_size(len(n_tokens))), replace=False
+    )
     longest = np.argsort(-n_tokens, kind="stable")[:N_LONGEST]
     rows: list[int] = np.unique(np.concatenate([drawn, longest, pairs.ravel()])).tolist()
-    texts = _texts(items, table, rows, render)
+    texts = _texts_of_rows(items, table, rows, render)
     distinct = list(dict.fromkeys(texts.values()))
-    answered = recompute(distinct)
-    again = dict(zip(distinct, answered.logprobs_nats, strict=True))
+    recomputed = recompute(distinct)
+    recomputed_by_text = dict(zip(distinct, recomputed.logprobs_nats, strict=True))
     worst, bounded = 0.0, False
     tokens = table["token_logprobs_nats"]
     for row in rows:
-        own, error = np.array(tokens[row].as_py(), np.float64), bounds(row)
+        row_scores, error = np.array(tokens[row].as_py(), np.float64), bounds(row)
         bounded |= error is not None
-        worst = max(worst, _difference(own, again[texts[row]], error, texts[row]))
-    otherwise = _otherwise(table, pairs, {row: again[texts[row]] for row in pairs.ravel().tolist()})
-    return Check(worst, len(rows), len(pairs), otherwise, bounded, answered.independent)
+        worst = max(
+            worst, _worst_difference(row_scores, recomputed_by_text[texts[row]], error, texts[row])
+        )
+    otherwise = _count_changed_decisions(
+        table, pairs, {row: recomputed_by_text[texts[row]] for row in pairs.ravel().tolist()}
+    )
+    return Check(worst, len(rows), len(pairs), otherwise, bounded, recomputed.independent)
 
 
-def _sample(n: int) -> int:
+def _sample_size(n: int) -> int:
     return max(AT_LEAST, math.ceil(SHARE * n))
 
 
-def _refuse_other_rows(items: Sequence[Item], table: pa.Table) -> None:
+def _refuse_mismatched_rows(items: Sequence[Item], table: pa.Table) -> None:
     """Raise unless the rows are each version of each item, once, in the items' order."""
-    wanted = [(item.item_id, version) for item in items for version in _options(item)]
-    found = list(zip(table["item_id"].to_pylist(), table["variant"].to_pylist(), strict=True))
-    if wanted == found:
+    expected_rows = [
+        (item.item_id, version) for item in items for version in _options_of_item(item)
+    ]
+    actual_rows = list(zip(table["item_id"].to_pylist(), table["variant"].to_pylist(), strict=True))
+    if expected_rows == actual_rows:
         return
     place = next(
-        (n for n, (one, other) in enumerate(zip(wanted, found, strict=False)) if one != other),
-        min(len(wanted), len(found)),
+        (
+            n
+            for n, (expected_row, actual_row) in enumerate(
+                zip(expected_rows, actual_rows, strict=False)
+            )
+            if expected_row != actual_row
+        ),
+        min(len(expected_rows), len(actual_rows)),
     )
-    named = found[place] if place < len(found) else "nothing"
+    actual = actual_rows[place] if place < len(actual_rows) else "nothing"
     raise AnalysisError(
         "the score table is not that of the items",
-        where=f"row {place + 1}: {named}",
-        expected=f"{wanted[place]}" if place < len(wanted) else "no further row",
+        where=f"row {place + 1}: {actual}",
+        expected=f"{expected_rows[place]}" if place < len(expected_rows) else "no further row",
         remedy="Score again; if that does not help, this is a fault of Parallax: please report it",
     )
 
 
-def _refuse_other_sums(table: pa.Table) -> None:
+def _refuse_mismatched_sums(table: pa.Table) -> None:
     """Raise if a row's log-probability or token count does not match its tokens."""
     lists = table["token_logprobs_nats"].combine_chunks()
     values = np.asarray(lists.flatten().to_numpy(), np.float64)
@@ -164,63 +178,67 @@ def _refuse_other_sums(table: pa.Table) -> None:
     ends = np.cumsum(lengths)
     running = np.concatenate([[0.0], np.cumsum(values)])
     sums = running[ends] - running[ends - lengths]
-    said = np.asarray(table["logprob_nats"].to_numpy(), np.float64)
+    stated_sums = np.asarray(table["logprob_nats"].to_numpy(), np.float64)
     # Tokens are stored in 32 bits, the running sum in 64.
-    allowed = _SUM_NATS * (1 + np.abs(said)) + 1e-12 * np.abs(running[-1])
+    allowed = _SUM_NATS * (1 + np.abs(stated_sums)) + 1e-12 * np.abs(running[-1])
     wrong = np.flatnonzero(
-        ~(np.abs(sums - said) <= allowed) | (lengths != np.asarray(table["n_tokens"].to_numpy()))
+        ~(np.abs(sums - stated_sums) <= allowed)
+        | (lengths != np.asarray(table["n_tokens"].to_numpy()))
     )
     if len(wrong):
         row = int(wrong[0])
         raise AnalysisError(
-            f"{len(wrong)} score(s) are not the sum of their tokens: {said[row]:.6g} nats, but "
+            f"{len(wrong)} score(s) are not the sum of their tokens: {stated_sums[row]:.6g} "
+            "nats, but "
             f"{lengths[row]} tokens together {sums[row]:.6g}",
             where=f"item {table['item_id'][row]}, {table['variant'][row]}",
             remedy="This is a fault of Parallax: please report it with the model's type",
         )
 
 
-def _close_pairs(table: pa.Table) -> Ints:
+def _find_close_pairs(table: pa.Table) -> Ints:
     """Return the rows of each decision within the claimed error, shape ``(decisions, 2)``."""
     variants = np.asarray(table["variant"].to_numpy(zero_copy_only=False))
     good = variants == Variant.GOOD
     of_item = np.maximum.accumulate(np.where(good, np.arange(len(good)), 0))
-    others = np.flatnonzero(~good)
+    alternatives = np.flatnonzero(~good)
     sums = np.asarray(table["logprob_nats"].to_numpy())
-    close = others[np.abs(sums[others] - sums[of_item[others]]) <= EXACT_NATS]
+    close = alternatives[np.abs(sums[alternatives] - sums[of_item[alternatives]]) <= EXACT_NATS]
     return np.stack([of_item[close], close], axis=1)
 
 
-def _options(item: Item) -> dict[str, str]:
+def _options_of_item(item: Item) -> dict[str, str]:
     options = {"good": item.good, "bad": item.bad, "distractor": item.distractor}
     return {name: text for name, text in options.items() if text}
 
 
-def _texts(
+def _texts_of_rows(
     items: Sequence[Item], table: pa.Table, rows: Sequence[int], render: Callable[[str], str]
 ) -> dict[int, str]:
     """Return the model input for each of the rows, looked up by the row's item id."""
-    known = {item.item_id: item for item in items}
-    found = {}
+    items_by_id = {item.item_id: item for item in items}
+    texts_by_row = {}
     for row in rows:
-        item = known[table["item_id"][row].as_py()]
-        option = _options(item)[table["variant"][row].as_py()]
+        item = items_by_id[table["item_id"][row].as_py()]
+        option = _options_of_item(item)[table["variant"][row].as_py()]
         # A space stands between context and option unless one of them has white space there.
         border = item.context[-1:] + option[:1]
         between = " " if item.context and border == border.strip() and len(border) == 2 else ""
-        found[row] = render(item.context + between + option)
-    return found
+        texts_by_row[row] = render(item.context + between + option)
+    return texts_by_row
 
 
-def _difference(own: Floats, again: Floats, error: Floats | None, text: str) -> float:
-    if len(own) != len(again):
-        raise _refusal(f"has {len(own)} scored tokens and not {len(again)}", text)
-    allowed = np.zeros(len(own)) if error is None else error
-    difference = float(np.max(np.abs(own - again) - allowed, initial=0.0))
+def _worst_difference(scores: Floats, recomputed: Floats, error: Floats | None, text: str) -> float:
+    if len(scores) != len(recomputed):
+        raise _recomputation_error(
+            f"has {len(scores)} scored tokens and not {len(recomputed)}", text
+        )
+    allowed = np.zeros(len(scores)) if error is None else error
+    difference = float(np.max(np.abs(scores - recomputed) - allowed, initial=0.0))
     # This form of the comparison also refuses NaN differences.
     if not difference <= WORST_NATS:
-        place = int(np.nanargmax(np.abs(own - again) - allowed)) + 1
-        raise _refusal(
+        place = int(np.nanargmax(np.abs(scores - recomputed) - allowed)) + 1
+        raise _recomputation_error(
             f"has a score that is {difference:.2g} nats off at its token {place}, counted from the "
             "first one scored",
             text,
@@ -228,42 +246,46 @@ def _difference(own: Floats, again: Floats, error: Floats | None, text: str) -> 
     return difference
 
 
-def _refusal(what: str, text: str) -> AnalysisError:
+def _recomputation_error(problem: str, text: str) -> AnalysisError:
     return AnalysisError(
-        f'the sentence "{text[:80]}" {what}, when it is computed again from its item\'s text',
+        f'the sentence "{text[:80]}" {problem}, when it is computed again from its item\'s text',
         expected=f"the same tokens, each at most {WORST_NATS:g} nats off",
         remedy="Score with `--plain`, text by text, and report the model's type",
     )
 
 
-def _otherwise(table: pa.Table, pairs: Ints, again: Mapping[int, Floats]) -> int:
+def _count_changed_decisions(table: pa.Table, pairs: Ints, recomputed: Mapping[int, Floats]) -> int:
     sums = table["logprob_nats"]
     changed = 0
-    for good, other in pairs.tolist():
-        said = np.sign(sums[good].as_py() - sums[other].as_py())
-        changed += bool(said != np.sign(math.fsum(again[good]) - math.fsum(again[other])))
+    for good, alternative in pairs.tolist():
+        stated_sign = np.sign(sums[good].as_py() - sums[alternative].as_py())
+        changed += bool(
+            stated_sign != np.sign(math.fsum(recomputed[good]) - math.fsum(recomputed[alternative]))
+        )
     return changed
 
 
-def bounds_of(wanted: Sentences, scored: Sequence[Chunk]) -> Callable[[int], Floats | None]:
+def make_error_bounds(
+    sentences_: Sentences, scored: Sequence[Chunk]
+) -> Callable[[int], Floats | None]:
     """Return a function that gives a row's token error bounds, if a fast pass scored the row.
 
     Args:
-        wanted: The sentences.
+        sentences_: The sentences.
         scored: Their scores; for a sentence in two chunks, the later scores apply.
     """
     if not any("errors_nats" in answers.column_names for _, answers in scored):
         return lambda _: None
-    found: dict[int, tuple[int, int, int]] = {}
-    errors = [token_errors(answers) for _, answers in scored]
+    chunk_of_sentence: dict[int, tuple[int, int, int]] = {}
+    errors = [read_token_errors(answers) for _, answers in scored]
     for chunk, (places, answers) in enumerate(scored):
         ends = np.cumsum(answers["logprobs_nats"].combine_chunks().value_lengths().to_numpy())
         starts = [0, *ends[:-1].tolist()]
         for place, start, end in zip(places, starts, ends.tolist(), strict=True):
-            found[place] = (chunk, start, end)
+            chunk_of_sentence[place] = (chunk, start, end)
 
     def bound(row: int) -> Floats:
-        chunk, start, end = found[int(wanted.of_row[row])]
+        chunk, start, end = chunk_of_sentence[int(sentences_.of_row[row])]
         return errors[chunk][start:end]
 
     return bound

@@ -19,15 +19,21 @@ from analysis.data.load import ScoreFacts
 from analysis.errors import AnalysisError
 from analysis.scores.certify import (
     Certificate,
-    chunks_of,
-    close_calls,
-    joined_certificates,
-    largest_error,
-    sampled,
-    worst_difference,
+    choose_sample,
+    combine_certificates,
+    find_close_calls,
+    find_largest_error,
+    find_worst_difference,
+    split_into_chunks,
 )
-from analysis.scores.check import Check, bounds_of, check_scores, joined
-from analysis.scores.materials import Chunk, Sentences, score_table, sentences, token_table
+from analysis.scores.check import Check, check_scores, combine_checks, make_error_bounds
+from analysis.scores.materials import (
+    Chunk,
+    Sentences,
+    collect_sentences,
+    make_score_table,
+    make_token_table,
+)
 from analysis.scores.scoring_inputs import Materials
 from experiment.materials.render import render
 from experiment.records import Item
@@ -78,7 +84,7 @@ class ShardCache:
 
 
 @contextmanager
-def shard_cache(out: Path, facts: Mapping[str, str]) -> Iterator[ShardCache]:
+def open_shard_cache(out: Path, facts: Mapping[str, str]) -> Iterator[ShardCache]:
     """Yield the shards of a file; they are deleted only when the block succeeds.
 
     Args:
@@ -87,7 +93,7 @@ def shard_cache(out: Path, facts: Mapping[str, str]) -> Iterator[ShardCache]:
     """
     folder = out.with_name(f".{out.name}.parts")
     described = json.dumps(dict(facts), indent=2, sort_keys=True)
-    if not _is_about(folder, described):
+    if not _matches_facts(folder, described):
         shutil.rmtree(folder, ignore_errors=True)
         with atomic_write(folder / _FACTS) as temporary:
             temporary.write_text(described, encoding="utf-8", newline="\n")
@@ -95,7 +101,7 @@ def shard_cache(out: Path, facts: Mapping[str, str]) -> Iterator[ShardCache]:
     shutil.rmtree(folder, ignore_errors=True)
 
 
-def _is_about(folder: Path, described: str) -> bool:
+def _matches_facts(folder: Path, described: str) -> bool:
     try:
         return (folder / _FACTS).read_text(encoding="utf-8") == described
     except OSError:
@@ -157,35 +163,40 @@ def write_score_file(
         "packed": str(scoring.loading.packed),
         "items_at_a_time": str(scoring.items_at_a_time),
     }
-    with shard_cache(out, about) as cache:
+    with open_shard_cache(out, about) as cache:
         certificates: list[Certificate] = []
         checks: list[Check] = []
         with (
             atomic_write(out) as temporary,
             pq.ParquetWriter(temporary, arrow_schema(SCORES), compression="zstd") as writer,
         ):
-            written = render(materials.rendering)
+            rendering = render(materials.rendering)
             # A study's texts are rendered as its study.toml says; a file's changes are told.
-            noted = written if materials.study else materials.noting(written)
-            for block, items in enumerate(_blocks(materials, scoring.items_at_a_time)):
-                scores = _BlockScores(sentences(items, noted), block, scoring, cache)
+            noting_rendering = rendering if materials.study else materials.noting(rendering)
+            for block, items in enumerate(_split_into_blocks(materials, scoring.items_at_a_time)):
+                scores = _BlockScores(
+                    collect_sentences(items, noting_rendering), block, scoring, cache
+                )
                 seed = derive_seed(_SEED, "check of scores", facts.materials_hash, block)
                 table, certificate = scores.table()
                 try:
-                    check = scores.check(items, table, written, np.random.default_rng(seed))
+                    check = scores.check(items, table, rendering, np.random.default_rng(seed))
                 except AnalysisError:
                     cache.forget()
                     raise
                 checks += [check] if check else []
                 certificates += [certificate] if certificate else []
                 writer.write_table(table, _ROWS_PER_GROUP)
-            known = {"certificate": joined_certificates(certificates), "check": joined(checks)}
-            facts = facts.model_copy(update=known)
+            check_results = {
+                "certificate": combine_certificates(certificates),
+                "check": combine_checks(checks),
+            }
+            facts = facts.model_copy(update=check_results)
             writer.add_key_value_metadata(facts.model_dump())
     return facts
 
 
-def _blocks(materials: Materials, size: int) -> Iterator[list[Item]]:
+def _split_into_blocks(materials: Materials, size: int) -> Iterator[list[Item]]:
     items = materials.items()
     while block := list(islice(items, size)):
         yield block
@@ -194,73 +205,82 @@ def _blocks(materials: Materials, size: int) -> Iterator[list[Item]]:
 class _BlockScores:
     """The scores of one block of items, cached shard by shard."""
 
-    def __init__(self, wanted: Sentences, number: int, scoring: Scoring, cache: ShardCache) -> None:
-        self._wanted, self._number, self._scoring, self._cache = wanted, number, scoring, cache
-        self._versions = np.bincount(wanted.of_row)
+    def __init__(
+        self, sentences_: Sentences, number: int, scoring: Scoring, cache: ShardCache
+    ) -> None:
+        self._wanted, self._number, self._scoring, self._cache = sentences_, number, scoring, cache
+        self._versions = np.bincount(sentences_.of_row)
         self._scored: list[Chunk] = []
 
     def table(self) -> tuple[pa.Table, Certificate | None]:
         """Return the block's score table, with a certificate if the first pass was fast."""
         indices = shards(self._wanted.distinct)
         fast = self._scoring.loading.fast
-        chunks = self._scored_chunks("shard", indices, fast=fast)
-        table = score_table(self._wanted, chunks)
+        chunks = self._score_chunks("shard", indices, fast=fast)
+        table = make_score_table(self._wanted, chunks)
         self._scored = chunks
-        return self._certified(table, chunks) if fast else (table, None)
+        return self._certify(table, chunks) if fast else (table, None)
 
     def check(
         self,
         items: Sequence[Item],
         table: pa.Table,
-        written: Callable[[str], str],
+        rendering: Callable[[str], str],
         rng: np.random.Generator,
     ) -> Check | None:
         """Check the block's score table against recomputed scores of its items."""
-        again = partial(recompute_scores, self._scoring.model, loading=self._scoring.loading)
+        recompute_part = partial(
+            recompute_scores, self._scoring.model, loading=self._scoring.loading
+        )
         run = self._scoring.executor.map if self._scoring.executor else map
 
         def recompute(texts: list[str]) -> Recomputed:
             parts = [
                 texts[n : n + _CHECKED_AT_A_TIME] for n in range(0, len(texts), _CHECKED_AT_A_TIME)
             ]
-            found = list(run(again, parts))
+            recomputed = list(run(recompute_part, parts))
             return Recomputed(
-                [logprob for part in found for logprob in part.logprobs_nats],
-                all(part.independent for part in found),
+                [logprob for part in recomputed for logprob in part.logprobs_nats],
+                all(part.independent for part in recomputed),
             )
 
-        bounds = bounds_of(self._wanted, self._scored)
-        return check_scores(items, table, bounds, written, recompute, rng)
+        bounds = make_error_bounds(self._wanted, self._scored)
+        return check_scores(items, table, bounds, rendering, recompute, rng)
 
-    def _certified(self, table: pa.Table, chunks: list[Chunk]) -> tuple[pa.Table, Certificate]:
-        indices = sampled(len(self._wanted.distinct))
-        [(_, exact)] = self._scored_chunks("sample", [indices.tolist()], fast=False)
-        [(_, fast)] = self._scored_chunks("sample-fast", [indices.tolist()], fast=True)
-        worst = worst_difference(exact, fast)
-        again, n_close, n_compared = close_calls(self._wanted, table, chunks)
-        close = self._scored_chunks("close", list(chunks_of(again, TEXTS_AT_A_TIME)), fast=False)
-        kernel, bound = self._scoring.kernel, largest_error(chunks)
+    def _certify(self, table: pa.Table, chunks: list[Chunk]) -> tuple[pa.Table, Certificate]:
+        indices = choose_sample(len(self._wanted.distinct))
+        [(_, exact)] = self._score_chunks("sample", [indices.tolist()], fast=False)
+        [(_, fast)] = self._score_chunks("sample-fast", [indices.tolist()], fast=True)
+        worst = find_worst_difference(exact, fast)
+        to_rescore, n_close, n_compared = find_close_calls(self._wanted, table, chunks)
+        close = self._score_chunks(
+            "close", list(split_into_chunks(to_rescore, TEXTS_AT_A_TIME)), fast=False
+        )
+        kernel, bound = self._scoring.kernel, find_largest_error(chunks)
         certificate = Certificate(bound, worst, len(indices), n_close, n_compared, kernel)
         self._scored = [*chunks, *close]
-        return score_table(self._wanted, self._scored), certificate
+        return make_score_table(self._wanted, self._scored), certificate
 
-    def _scored_chunks(
+    def _score_chunks(
         self, kind: str, indices: Sequence[Sequence[int]], *, fast: bool
     ) -> list[Chunk]:
-        names = {f"{self._number:05}-{kind}-{n:05}": own for n, own in enumerate(indices)}
+        names = {
+            f"{self._number:05}-{kind}-{n:05}": chunk_indices
+            for n, chunk_indices in enumerate(indices)
+        }
         missing = self._cache.missing(list(names))
         for name in names.keys() - set(missing):
-            self._report(kind, names[name])
+            self._report_progress(kind, names[name])
         texts = [[self._wanted.distinct[place] for place in names[name]] for name in missing]
         loading = replace(self._scoring.loading, fast=fast)
         score = partial(score_texts, self._scoring.model, loading=loading)
         run = self._scoring.executor.map if self._scoring.executor else map
         for name, scored in zip(missing, run(score, texts), strict=True):
-            self._cache.put(name, token_table(self._wanted, names[name], scored))
-            self._report(kind, names[name])
-        return [(own, self._cache.get(name)) for name, own in names.items()]
+            self._cache.put(name, make_token_table(self._wanted, names[name], scored))
+            self._report_progress(kind, names[name])
+        return [(chunk_indices, self._cache.get(name)) for name, chunk_indices in names.items()]
 
-    def _report(self, kind: str, indices: Sequence[int]) -> None:
+    def _report_progress(self, kind: str, indices: Sequence[int]) -> None:
         if kind == "shard":
             self._scoring.progress(int(self._versions[indices].sum()))
 
@@ -297,26 +317,28 @@ def write_stream_file(
         atomic_write(out) as temporary,
         pq.ParquetWriter(temporary, arrow_schema(SCORES), compression="zstd") as writer,
     ):
-        for table in _tables(materials, reader):
+        for table in _stream_tables(materials, reader):
             writer.write_table(table)
             scoring.progress(table.num_rows)
         writer.add_key_value_metadata(facts.model_dump())
     return facts
 
 
-def _tables(materials: Materials, reader: ReadsStreams) -> Iterator[pa.Table]:
-    items, before = materials.items(), None
+def _stream_tables(materials: Materials, reader: ReadsStreams) -> Iterator[pa.Table]:
+    items, state = materials.items(), None
     while block := list(islice(items, _ITEMS_AT_A_TIME)):
-        wanted = sentences(block, render(materials.rendering), repeated=True)
-        scored, before = reader.score_stream(_groups(wanted), before)
-        indices = range(len(wanted.distinct))
-        answers = token_table(wanted, indices, [one for group in scored for one in group])
-        yield score_table(wanted, [(indices, answers)])
+        sentences_ = collect_sentences(block, render(materials.rendering), repeated=True)
+        scored, state = reader.score_stream(_group_versions(sentences_), state)
+        indices = range(len(sentences_.distinct))
+        answers = make_token_table(
+            sentences_, indices, [scores for group in scored for scores in group]
+        )
+        yield make_score_table(sentences_, [(indices, answers)])
 
 
-def _groups(wanted: Sentences) -> list[list[str]]:
+def _group_versions(sentences_: Sentences) -> list[list[str]]:
     """Return the versions of each item, the good version first."""
-    variants: Any = wanted.rows["variant"].to_numpy()
+    variants: Any = sentences_.rows["variant"].to_numpy()
     firsts = np.flatnonzero(variants == "good").tolist()
-    ends = [*firsts, len(wanted.distinct)]
-    return [wanted.distinct[start:end] for start, end in pairwise(ends)]
+    ends = [*firsts, len(sentences_.distinct)]
+    return [sentences_.distinct[start:end] for start, end in pairwise(ends)]

@@ -42,7 +42,7 @@ class Sentences:
     against: Ints
 
 
-def sentences(
+def collect_sentences(
     items: Iterable[Item], render: Callable[[str], str], *, repeated: bool = False
 ) -> Sentences:
     """Collect the versions of the items, each as a whole rendered sentence.
@@ -59,21 +59,21 @@ def sentences(
     columns: dict[str, list[str]] = {name: [] for name in _NAMING_COLUMNS}
     for item in items:
         good = len(of_row)
-        versions = dict(_versions(item))
+        versions = dict(_versions_of(item))
         compared = list(versions).index(item.contrast) if item.contrast in versions else 0
         against += [good + compared, *[good] * (len(versions) - 1)]
         for variant, text in versions.items():
             text = render(item.after_context(text))
             of_row.append(place.setdefault(len(of_row) if repeated else text, len(place)))
             texts += [text] if len(place) > len(texts) else []
-            named = (item.item_id, item.construction, item.condition, item.contrast, variant)
-            for name, value in zip(_NAMING_COLUMNS, named, strict=True):
+            row_values = (item.item_id, item.construction, item.condition, item.contrast, variant)
+            for name, value in zip(_NAMING_COLUMNS, row_values, strict=True):
                 columns[name].append(value)
-    rows, other = (np.array(numbers, np.int64) for numbers in (of_row, against))
-    return Sentences(pa.table(columns), texts, rows, other)
+    rows, compared_rows = (np.array(numbers, np.int64) for numbers in (of_row, against))
+    return Sentences(pa.table(columns), texts, rows, compared_rows)
 
 
-def _versions(item: Item) -> Iterator[tuple[Variant, str]]:
+def _versions_of(item: Item) -> Iterator[tuple[Variant, str]]:
     yield Variant.GOOD, item.good
     # A rated sentence may have no second version; then only one version is scored.
     if item.bad:
@@ -82,72 +82,80 @@ def _versions(item: Item) -> Iterator[tuple[Variant, str]]:
         yield Variant.DISTRACTOR, item.distractor
 
 
-def token_table(
-    wanted: Sentences, indices: Sequence[int], scored: Sequence[TokenScores]
+def make_token_table(
+    sentences_: Sentences, indices: Sequence[int], scored: Sequence[TokenScores]
 ) -> pa.Table:
     """Return a model's answers as columns: tokens, logprobs_nats, unknown; one list per sentence.
 
     Answers with error bounds also have errors_nats.
 
     Args:
-        wanted: The sentences to score.
+        sentences_: The sentences to score.
         indices: The indices of these sentences.
         scored: The answers.
 
     Raises:
         AnalysisError: The model returned an invalid log-probability.
     """
-    for place, one in zip(indices, scored, strict=True):
-        if not np.all(one.logprobs_nats <= 0):
-            row = int(np.flatnonzero(wanted.of_row == place)[0])
+    for place, token_scores in zip(indices, scored, strict=True):
+        if not np.all(token_scores.logprobs_nats <= 0):
+            row = int(np.flatnonzero(sentences_.of_row == place)[0])
             raise AnalysisError(
                 "the model gave a token a score that is not a log-probability",
-                where=f"item {wanted.rows['item_id'][row]}, the sentence "
-                f'"{wanted.distinct[place]}"',
+                where=f"item {sentences_.rows['item_id'][row]}, the sentence "
+                f'"{sentences_.distinct[place]}"',
                 expected="a number that is at most 0",
             )
-    ends = np.cumsum([0, *(len(one.tokens) for one in scored)])
+    ends = np.cumsum([0, *(len(token_scores.tokens) for token_scores in scored)])
     offsets = pa.array(ends, pa.int32())
     values = {
-        "tokens": pa.array([token for one in scored for token in one.tokens], pa.string()),
-        "logprobs_nats": pa.array(_joined([one.logprobs_nats for one in scored]), pa.float64()),
-        "unknown": pa.array(_joined([one.unknown for one in scored]), pa.bool_()),
+        "tokens": pa.array(
+            [token for token_scores in scored for token in token_scores.tokens], pa.string()
+        ),
+        "logprobs_nats": pa.array(
+            _concatenate([token_scores.logprobs_nats for token_scores in scored]), pa.float64()
+        ),
+        "unknown": pa.array(
+            _concatenate([token_scores.unknown for token_scores in scored]), pa.bool_()
+        ),
     }
-    errors = [one.errors_nats for one in scored if one.errors_nats is not None]
+    errors = [
+        token_scores.errors_nats for token_scores in scored if token_scores.errors_nats is not None
+    ]
     if errors:
-        values["errors_nats"] = pa.array(_joined(errors), pa.float64())
+        values["errors_nats"] = pa.array(_concatenate(errors), pa.float64())
     return pa.table({k: pa.ListArray.from_arrays(offsets, v) for k, v in values.items()})
 
 
-def _joined(arrays: Sequence[NDArray[np.generic]]) -> NDArray[np.generic]:
+def _concatenate(arrays: Sequence[NDArray[np.generic]]) -> NDArray[np.generic]:
     return np.concatenate(arrays) if arrays else np.empty(0)
 
 
-def score_table(wanted: Sentences, scored: Iterable[Chunk]) -> pa.Table:
+def make_score_table(sentences_: Sentences, scored: Iterable[Chunk]) -> pa.Table:
     """Return the score table: each item's versions with the scores of their sentences.
 
     Args:
-        wanted: The sentences to score.
+        sentences_: The sentences to score.
         scored: The scores of all its sentences; for a sentence in two chunks, the later scores
             apply.
     """
     chunks = list(scored)
     answers = pa.concat_tables(table.select(_ANSWERS) for _, table in chunks).combine_chunks()
-    place_of = np.empty(len(wanted.distinct), np.int64)
+    place_of = np.empty(len(sentences_.distinct), np.int64)
     place_of[np.concatenate([np.array(indices, np.int64) for indices, _ in chunks])] = np.arange(
         answers.num_rows
     )
-    row_of = place_of[wanted.of_row]
+    row_of = place_of[sentences_.of_row]
     tokens = _Tokens(answers)
-    difference_at = tokens.first_difference(row_of, row_of[wanted.against])
-    answered = answers.take(row_of)
-    columns = {name: wanted.rows[name] for name in _NAMING_COLUMNS}
+    difference_at = tokens.first_difference(row_of, row_of[sentences_.against])
+    row_answers = answers.take(row_of)
+    columns = {name: sentences_.rows[name] for name in _NAMING_COLUMNS}
     columns |= {
         "logprob_nats": tokens.sums(row_of, np.zeros_like(row_of)),
         "n_tokens": tokens.lengths[row_of],
         "n_unknown": tokens.n_unknown[row_of],
-        "token_logprobs_nats": answered["logprobs_nats"],
-        "token_unknown": answered["unknown"],
+        "token_logprobs_nats": row_answers["logprobs_nats"],
+        "token_unknown": row_answers["unknown"],
         "difference_at": difference_at,
         "logprob_from_difference_nats": tokens.sums(row_of, difference_at),
     }
@@ -163,7 +171,9 @@ class _Tokens:
     """
 
     def __init__(self, answers: pa.Table) -> None:
-        column = {name: _flat(answers, name) for name in ("tokens", "logprobs_nats", "unknown")}
+        column = {
+            name: _flatten_column(answers, name) for name in ("tokens", "logprobs_nats", "unknown")
+        }
         self.lengths = np.asarray(
             [] if not answers.num_rows else answers["tokens"].chunk(0).value_lengths(), np.int64
         )
@@ -174,15 +184,17 @@ class _Tokens:
         unknown = np.cumsum([0, *column["unknown"].to_numpy(zero_copy_only=False)])
         self.n_unknown = unknown[self._ends] - unknown[self._starts]
 
-    def first_difference(self, rows: Ints, others: Ints) -> Ints:
+    def first_difference(self, rows: Ints, compared: Ints) -> Ints:
         """Return the number of tokens that each answer shares with another up to a difference."""
         lengths = self.lengths[rows]
         firsts = np.cumsum(lengths) - lengths
         place = np.arange(lengths.sum()) - np.repeat(firsts, lengths)
-        mine = np.repeat(self._starts[rows], lengths) + place
-        inside = place < np.repeat(self.lengths[others], lengths)
-        theirs = np.where(inside, np.repeat(self._starts[others], lengths) + place, mine)
-        same = inside & (self._numbers[mine] == self._numbers[theirs])
+        own_places = np.repeat(self._starts[rows], lengths) + place
+        inside = place < np.repeat(self.lengths[compared], lengths)
+        compared_places = np.where(
+            inside, np.repeat(self._starts[compared], lengths) + place, own_places
+        )
+        same = inside & (self._numbers[own_places] == self._numbers[compared_places])
         # Count the leading tokens of an answer up to the first difference.
         differences = np.concatenate(([0], np.cumsum(~same)))
         undisturbed = differences[1:] == np.repeat(differences[firsts], lengths)
@@ -201,18 +213,19 @@ class _Tokens:
         )
 
 
-def _flat(answers: pa.Table, name: str) -> pa.Array:
+def _flatten_column(answers: pa.Table, name: str) -> pa.Array:
     return answers[name].combine_chunks().flatten()
 
 
 def score_items(scorer: Scorer, items: Iterable[Item], render: Callable[[str], str]) -> pa.Table:
     """Return the score table of the items: one row per item and version."""
-    wanted = sentences(items, render)
-    return score_table(
-        wanted, (_answered(scorer, wanted, indices) for indices in shards(wanted.distinct))
+    sentences_ = collect_sentences(items, render)
+    return make_score_table(
+        sentences_,
+        (_score_chunk(scorer, sentences_, indices) for indices in shards(sentences_.distinct)),
     )
 
 
-def _answered(scorer: Scorer, wanted: Sentences, indices: Sequence[int]) -> Chunk:
-    scored = scorer.score([("", wanted.distinct[place]) for place in indices])
-    return indices, token_table(wanted, indices, scored)
+def _score_chunk(scorer: Scorer, sentences_: Sentences, indices: Sequence[int]) -> Chunk:
+    scored = scorer.score([("", sentences_.distinct[place]) for place in indices])
+    return indices, make_token_table(sentences_, indices, scored)

@@ -21,7 +21,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from analysis.data.categorical import equal_text
+from analysis.data.categorical import have_equal_text
 from analysis.data.load import Scores
 from analysis.errors import AnalysisError
 from experiment.plugins import unknown_name
@@ -51,7 +51,7 @@ _PENALTY_BASE, _PENALTY_POWER = 5, 0.8
 _SAME_NATS = 1e-4
 
 
-def metric_in_words(metric: str) -> str:
+def describe_metric(metric: str) -> str:
     """Return a metric's name and formula: "completion mean, log p from ..."."""
     return f"{metric.replace('_', ' ')}, {METRICS[metric]}"
 
@@ -95,12 +95,12 @@ def read_tokens(scores: Scores, items: Collection[str] | None = None) -> Tokens:
     """
     table = pq.read_table(scores.path, columns=["token_logprobs_nats", "difference_at"])
     frame = scores.frame
-    wanted = frame["item_id"].isin(items) if items is not None else True
-    good = np.flatnonzero((frame["variant"] == Variant.GOOD) & wanted)
-    against = np.flatnonzero(equal_text(frame["variant"], frame["contrast"]))
-    number, known = pd.factorize(frame["item_id"])
-    place = np.full(len(known), -1)
-    place[number[against]] = against
+    is_selected = frame["item_id"].isin(items) if items is not None else True
+    good = np.flatnonzero((frame["variant"] == Variant.GOOD) & is_selected)
+    alternatives = np.flatnonzero(have_equal_text(frame["variant"], frame["contrast"]))
+    number, item_ids = pd.factorize(frame["item_id"])
+    place = np.full(len(item_ids), -1)
+    place[number[alternatives]] = alternatives
     partner = place[number[good]]
     if (partner < 0).any():
         raise AnalysisError(
@@ -113,14 +113,14 @@ def read_tokens(scores: Scores, items: Collection[str] | None = None) -> Tokens:
     lists = table["token_logprobs_nats"].combine_chunks()
     offsets = lists.offsets.to_numpy()
     starts, lengths = offsets[:-1][order], np.diff(offsets)[order]
-    matrix = _padded(lists.values.to_numpy(zero_copy_only=False), starts, lengths)
+    matrix = _pad_matrix(lists.values.to_numpy(zero_copy_only=False), starts, lengths)
     rows = frame.iloc[order][["item_id", "variant"]].reset_index(drop=True)
     recorded = table["difference_at"].take(pa.array(order[0::2]))
-    start = _difference(matrix) if recorded.null_count else recorded.to_numpy()
+    start = _find_first_difference(matrix) if recorded.null_count else recorded.to_numpy()
     return Tokens(rows, matrix, lengths.astype(np.int64), np.repeat(start, 2))
 
 
-def _padded(values: Floats, starts: NDArray[np.int64], lengths: NDArray[np.int64]) -> Floats:
+def _pad_matrix(values: Floats, starts: NDArray[np.int64], lengths: NDArray[np.int64]) -> Floats:
     places = np.arange(max(1, int(lengths.max(initial=0))))
     within = places < lengths[:, None]
     matrix = np.zeros(within.shape)
@@ -128,15 +128,15 @@ def _padded(values: Floats, starts: NDArray[np.int64], lengths: NDArray[np.int64
     return matrix
 
 
-def _difference(matrix: Floats) -> NDArray[np.int64]:
-    good, other = matrix[0::2], matrix[1::2]
+def _find_first_difference(matrix: Floats) -> NDArray[np.int64]:
+    good, alternative = matrix[0::2], matrix[1::2]
     # Two impossible tokens (-inf each) count as equal.
-    apart = np.subtract(good, other, out=np.zeros(good.shape), where=good != other)
-    differs = np.abs(apart) > _SAME_NATS
+    difference = np.subtract(good, alternative, out=np.zeros(good.shape), where=good != alternative)
+    differs = np.abs(difference) > _SAME_NATS
     return np.asarray(differs.argmax(axis=1), np.int64)
 
 
-def metric_values(tokens: Tokens, metric: str, unigram: Tokens | None = None) -> Floats:
+def compute_metric(tokens: Tokens, metric: str, unigram: Tokens | None = None) -> Floats:
     """Return a metric of each row of the tokens, shape ``(rows,)``; higher is more acceptable.
 
     Args:
@@ -148,33 +148,33 @@ def metric_values(tokens: Tokens, metric: str, unigram: Tokens | None = None) ->
         AnalysisError: The metric needs a unigram model, and there is none.
     """
     check_metric(metric)
-    own = tokens.logprobs_nats
+    logprobs = tokens.logprobs_nats
     if metric in NEED_UNIGRAM:
-        own = own - _against(tokens, unigram, metric).logprobs_nats
+        logprobs = logprobs - _match_unigram_tokens(tokens, unigram, metric).logprobs_nats
     if metric in ("sum", "unigram"):
-        return np.asarray(own.sum(axis=1))
+        return np.asarray(logprobs.sum(axis=1))
     if metric in ("mean", "slor"):
-        return np.asarray(own.sum(axis=1) / tokens.lengths)
+        return np.asarray(logprobs.sum(axis=1) / tokens.lengths)
     if metric == "penlp":
         penalty = (_PENALTY_BASE + tokens.lengths) / (_PENALTY_BASE + 1)
-        return np.asarray(own.sum(axis=1) / penalty**_PENALTY_POWER)
+        return np.asarray(logprobs.sum(axis=1) / penalty**_PENALTY_POWER)
     if metric in ("word", "word_unigram"):
-        return np.asarray(own[np.arange(len(own)), tokens.start])
-    later = np.arange(own.shape[1]) >= tokens.start[:, None]
-    rest = np.asarray(np.where(later, own, 0).sum(axis=1))
-    return rest / (tokens.lengths - tokens.start) if metric == "completion_mean" else rest
+        return np.asarray(logprobs[np.arange(len(logprobs)), tokens.start])
+    later = np.arange(logprobs.shape[1]) >= tokens.start[:, None]
+    sums = np.asarray(np.where(later, logprobs, 0).sum(axis=1))
+    return sums / (tokens.lengths - tokens.start) if metric == "completion_mean" else sums
 
 
-def _against(tokens: Tokens, unigram: Tokens | None, metric: str) -> Tokens:
+def _match_unigram_tokens(tokens: Tokens, unigram: Tokens | None, metric: str) -> Tokens:
     if unigram is None:
-        raise _no_unigram(metric)
+        raise _missing_unigram_error(metric)
     if not tokens.rows.equals(unigram.rows) or not np.array_equal(tokens.lengths, unigram.lengths):
-        raise _other_tokens()
+        raise _mismatched_tokens_error()
     # Use the model's point of difference: equally frequent words have equal unigram scores.
     return replace(unigram, start=tokens.start)
 
 
-def _no_unigram(metric: str) -> AnalysisError:
+def _missing_unigram_error(metric: str) -> AnalysisError:
     return AnalysisError(
         f'the metric "{metric}" needs the log-probabilities of a unigram model',
         expected="a score file of one",
@@ -183,14 +183,14 @@ def _no_unigram(metric: str) -> AnalysisError:
     )
 
 
-def _other_tokens() -> AnalysisError:
+def _mismatched_tokens_error() -> AnalysisError:
     return AnalysisError(
         "the unigram model's scores are not of the same items, cut into the same tokens",
         expected="the same materials scored with the same rendering and tokens",
     )
 
 
-def with_metric(scores: Scores, metric: str, unigram: Scores | None = None) -> Scores:
+def apply_metric(scores: Scores, metric: str, unigram: Scores | None = None) -> Scores:
     """Return the scores of the compared versions by a metric instead of the sum.
 
     Args:
@@ -204,25 +204,28 @@ def with_metric(scores: Scores, metric: str, unigram: Scores | None = None) -> S
     check_metric(metric)
     if metric == FULL:
         return scores
-    if metric in WHOLE and _has_single(scores):
+    if metric in WHOLE and _has_single_version(scores):
         return replace(
-            scores, frame=scores.frame.assign(logprob_nats=whole(scores, metric, unigram))
+            scores,
+            frame=scores.frame.assign(
+                logprob_nats=compute_sentence_metric(scores, metric, unigram)
+            ),
         )
     tokens = read_tokens(scores)
-    values = metric_values(tokens, metric, read_tokens(unigram) if unigram else None)
+    values = compute_metric(tokens, metric, read_tokens(unigram) if unigram else None)
     valued = tokens.rows.assign(logprob_nats=values)
     frame = scores.frame.drop(columns="logprob_nats").merge(valued, on=["item_id", "variant"])
     return replace(scores, frame=frame[list(scores.frame.columns)])
 
 
-def _has_single(scores: Scores) -> bool:
+def _has_single_version(scores: Scores) -> bool:
     """Return whether an item has only one version."""
     frame = scores.frame
-    compared = frame["item_id"][equal_text(frame["variant"], frame["contrast"])]
+    compared = frame["item_id"][have_equal_text(frame["variant"], frame["contrast"])]
     return bool(set(frame["item_id"].astype(str)) - set(compared.astype(str)))
 
 
-def whole(scores: Scores, metric: str, unigram: Scores | None = None) -> Floats:
+def compute_sentence_metric(scores: Scores, metric: str, unigram: Scores | None = None) -> Floats:
     """Return a whole-sentence metric for each row of a score file, for any versions.
 
     Args:
@@ -233,18 +236,20 @@ def whole(scores: Scores, metric: str, unigram: Scores | None = None) -> Floats:
     Raises:
         AnalysisError: The metric needs a unigram model, and there is none for these rows.
     """
-    own = scores.frame["logprob_nats"].to_numpy(dtype=float)
-    lengths = _lengths(scores)
+    sums = scores.frame["logprob_nats"].to_numpy(dtype=float)
+    lengths = _read_lengths(scores)
     if metric in NEED_UNIGRAM:
-        own = own - _unigram_sums(scores, lengths, unigram, metric)
+        sums = sums - _unigram_sums(scores, lengths, unigram, metric)
     if metric in ("mean", "slor"):
-        return np.asarray(own / lengths)
+        return np.asarray(sums / lengths)
     if metric == "penlp":
-        return np.asarray(own / ((_PENALTY_BASE + lengths) / (_PENALTY_BASE + 1)) ** _PENALTY_POWER)
-    return own
+        return np.asarray(
+            sums / ((_PENALTY_BASE + lengths) / (_PENALTY_BASE + 1)) ** _PENALTY_POWER
+        )
+    return sums
 
 
-def _lengths(scores: Scores) -> NDArray[np.int64]:
+def _read_lengths(scores: Scores) -> NDArray[np.int64]:
     return np.asarray(pq.read_table(scores.path, columns=["n_tokens"])["n_tokens"], np.int64)
 
 
@@ -252,8 +257,10 @@ def _unigram_sums(
     scores: Scores, lengths: NDArray[np.int64], unigram: Scores | None, metric: str
 ) -> Floats:
     if unigram is None:
-        raise _no_unigram(metric)
-    rows = [one.frame[["item_id", "variant"]].astype(str) for one in (scores, unigram)]
-    if not rows[0].equals(rows[1]) or not np.array_equal(lengths, _lengths(unigram)):
-        raise _other_tokens()
+        raise _missing_unigram_error(metric)
+    rows = [
+        score_file.frame[["item_id", "variant"]].astype(str) for score_file in (scores, unigram)
+    ]
+    if not rows[0].equals(rows[1]) or not np.array_equal(lengths, _read_lengths(unigram)):
+        raise _mismatched_tokens_error()
     return unigram.frame["logprob_nats"].to_numpy(dtype=float)

@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import Self
 
-from analysis.data.frames import read_exported
+from analysis.data.frames import read_exported_table
 from analysis.errors import AnalysisError
 from experiment.materials.formats.files import is_materials, open_materials
 from experiment.materials.read import load_items, materials_hash
@@ -65,11 +65,11 @@ class Materials:
             rendering = self.cased_rendering
         return replace(self, rendering=rendering, changes=[])
 
-    def noting(self, written: Callable[[str], str]) -> Callable[[str], str]:
+    def noting(self, rendering_function: Callable[[str], str]) -> Callable[[str], str]:
         """Return a rendering that keeps each text it changes, with the result, in ``changes``."""
 
         def noted(text: str) -> str:
-            rendered = written(text)
+            rendered = rendering_function(text)
             if rendered != text:
                 self.changes.append((text, rendered))
             return rendered
@@ -83,12 +83,13 @@ class Materials:
 
 
 def find_materials(
-    named: str, rendering: str | None = None, progress: Progress = lambda items: items
+    study_or_items: str, rendering: str | None = None, progress: Progress = lambda items: items
 ) -> Materials:
     """Return the items of a built-in study, a study folder, or a file or folder of items.
 
     Args:
-        named: The study, or the file in any format that ``experiment.materials.formats`` reads.
+        study_or_items: The study, or the file in any format that
+            ``experiment.materials.formats`` reads.
         rendering: A rendering for every model that replaces the study's.
         progress: Wraps the first iteration over the items, to show progress.
 
@@ -96,17 +97,17 @@ def find_materials(
         ParallaxError: The study or file does not exist, or is invalid.
     """
     notes: tuple[str, ...] = ()
-    if is_materials(named):
-        opened = open_materials(Path(named))
-        items, notes, named_as = opened.items, opened.notes, ("", "")
-        renderings = _FILE_TOKENS, AS_WRITTEN, opened.rendering or AS_WRITTEN
+    if is_materials(study_or_items):
+        materials_file = open_materials(Path(study_or_items))
+        items, notes, named_as = materials_file.items, materials_file.notes, ("", "")
+        renderings = _FILE_TOKENS, AS_WRITTEN, materials_file.rendering or AS_WRITTEN
     else:
-        study = load_study(named)
-        given = study.materials.given_to_models
-        renderings = given, given, study.materials.shown_to_people
+        study = load_study(study_or_items)
+        model_rendering = study.materials.given_to_models
+        renderings = model_rendering, model_rendering, study.materials.shown_to_people
         named_as, items = (study.name, study.study.version), partial(load_items, study)
     tokens, cased, text = (rendering or usual for usual in renderings)
-    count = _Counted(progress(items()))
+    count = _CountingItems(progress(items()))
     hash_ = materials_hash(count)
     return Materials(
         items,
@@ -121,7 +122,7 @@ def find_materials(
     )
 
 
-class _Counted:
+class _CountingItems:
     """Items that are counted during iteration."""
 
     def __init__(self, items: Iterator[Item]) -> None:
@@ -134,7 +135,7 @@ class _Counted:
             yield item
 
 
-def only_judged(materials: Materials, export: Path) -> Materials:
+def select_judged(materials: Materials, export: Path) -> Materials:
     """Return the items that were judged in an exported run.
 
     Args:
@@ -145,22 +146,24 @@ def only_judged(materials: Materials, export: Path) -> Materials:
         AnalysisError: No item was judged, or a judged item is not among the items.
         TableError: The export has no table of responses.
     """
-    judged = {str(item_id) for item_id in read_exported(RESPONSES, export, ("item_id",))["item_id"]}
-    count = _Counted(item for item in materials.items() if item.item_id in judged)
-    known = {item.item_id for item in count}
-    if not judged or (unknown := sorted(judged - known)):
+    judged_ids = {
+        str(item_id) for item_id in read_exported_table(RESPONSES, export, ("item_id",))["item_id"]
+    }
+    count = _CountingItems(item for item in materials.items() if item.item_id in judged_ids)
+    material_ids = {item.item_id for item in count}
+    if not judged_ids or (unknown := sorted(judged_ids - material_ids)):
         raise AnalysisError(
             f"{len(unknown)} judged item(s) are not among the materials; the first: {unknown[0]}"
-            if judged
+            if judged_ids
             else "this run has no judgments",
             where=str(export),
             expected="an export of a run of these materials",
         )
-    digest = hashlib.sha256("\n".join(sorted(judged)).encode()).hexdigest()
+    digest = hashlib.sha256("\n".join(sorted(judged_ids)).encode()).hexdigest()
     return replace(
         materials,
-        items=lambda: (item for item in materials.items() if item.item_id in judged),
+        items=lambda: (item for item in materials.items() if item.item_id in judged_ids),
         n_items=count.n_items,
         n_versions=count.n_versions,
-        selection=f"{len(known)} judged items ({digest[:12]})",
+        selection=f"{len(material_ids)} judged items ({digest[:12]})",
     )

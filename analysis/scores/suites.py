@@ -55,14 +55,14 @@ def score_suites(
         MaterialsError: A file is not a suite, or a formula cannot be evaluated.
         LmError: A text cannot be scored.
     """
-    found = [_score(scorer, path, render) for path in paths]
+    suite_results = [_score_suite(scorer, path, render) for path in paths]
     return SuiteScores(
-        pd.concat([suite_scores.regions for suite_scores in found], ignore_index=True),
-        pd.concat([suite_scores.predictions for suite_scores in found], ignore_index=True),
+        pd.concat([suite_scores.regions for suite_scores in suite_results], ignore_index=True),
+        pd.concat([suite_scores.predictions for suite_scores in suite_results], ignore_index=True),
     )
 
 
-def _score(scorer: Scorer, path: Path, render: Callable[[str], str]) -> SuiteScores:
+def _score_suite(scorer: Scorer, path: Path, render: Callable[[str], str]) -> SuiteScores:
     suite = load_suite(path)
     formulas, name = suite.formulas(path), suite.meta.name or path.stem
     texts = [
@@ -74,18 +74,20 @@ def _score(scorer: Scorer, path: Path, render: Callable[[str], str]) -> SuiteSco
     regions: list[dict[str, object]] = []
     predictions: list[dict[str, object]] = []
     for item in suite.items:
-        own = list(_regions(item, surprisals, suite))
-        regions += [{"suite": name, "item": item.item_number, **row} for row in own]
-        predictions += _predictions(name, item, formulas, own)
+        region_rows = list(_score_regions(item, surprisals, suite))
+        regions += [{"suite": name, "item": item.item_number, **row} for row in region_rows]
+        predictions += _test_predictions(name, item, formulas, region_rows)
     return SuiteScores(pd.DataFrame(regions), pd.DataFrame(predictions))
 
 
-def _regions(
+def _score_regions(
     item: SuiteItem, surprisals: Iterator[list[Floats]], suite: Suite
 ) -> Iterator[dict[str, object]]:
     summed = _METRICS[suite.metric]
-    for condition, own in zip(item.conditions, surprisals, strict=False):
-        for number, text, nats in zip(condition.numbers, condition.texts, own, strict=True):
+    for condition, region_surprisals_ in zip(item.conditions, surprisals, strict=False):
+        for number, text, nats in zip(
+            condition.numbers, condition.texts, region_surprisals_, strict=True
+        ):
             yield {
                 "condition": condition.condition_name,
                 "region": number,
@@ -95,7 +97,7 @@ def _regions(
             }
 
 
-def _predictions(
+def _test_predictions(
     suite: str, item: SuiteItem, formulas: Sequence[Formula], rows: Sequence[dict[str, object]]
 ) -> Iterator[dict[str, object]]:
     bits = {

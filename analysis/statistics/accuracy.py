@@ -14,8 +14,8 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy.sparse import coo_array, csr_array
 
-from analysis.data.categorical import groups
-from analysis.data.declared import unit_column
+from analysis.data.categorical import group_rows
+from analysis.data.declared import clustering_column
 from analysis.data.load import PEOPLE
 from analysis.statistics.clustered import (
     Variances,
@@ -58,8 +58,8 @@ def people_accuracy(
         by: The grouping columns.
         weigh: With "items", the accuracies of items are averaged.
     """
-    grouped, right = groups(judgments, by), judgments["chose_good"]
-    unit = judgments[unit_column(judgments)]
+    grouped, right = group_rows(judgments, by), judgments["chose_good"]
+    unit = judgments[clustering_column(judgments)]
     n, n_right = grouped.size, grouped.sums(right)
     n_frames, n_participants = grouped.distinct(unit), grouped.distinct(judgments["participant"])
     item = codes(judgments["item_id"])[0]
@@ -167,8 +167,8 @@ def bootstrap_accuracy(
     Returns:
         The grouping columns, bootstrap_low, bootstrap_high.
     """
-    grouped = groups(judgments, by)
-    unit = judgments[unit_column(judgments)]
+    grouped = group_rows(judgments, by)
+    unit = judgments[clustering_column(judgments)]
     counted = count_cells(judgments["chose_good"], judgments["participant"], unit, grouped.number)
     ends = [percentile_interval(drawn) for drawn in crossed_bootstrap(counted, rng, resamples).T]
     low, high = (
@@ -196,7 +196,7 @@ def accuracy_difference(judgments: pd.DataFrame, of_first: NDArray[np.bool_]) ->
         return pd.DataFrame([row])
     chosen = judgments["chose_good"].to_numpy(dtype=float)
     weight = np.where(of_first, 1 / of_first.sum(), -1 / (~of_first).sum())
-    names = ("participant", unit_column(judgments))
+    names = ("participant", clustering_column(judgments))
     ways = [codes(judgments[name])[0] for name in names]
     variance, freedom = contrast_variance(chosen, weight, of_first.astype(np.intp), ways)
     half = float(quantile(np.array(freedom)) * np.sqrt(variance))
@@ -251,7 +251,7 @@ def model_accuracy(
 def _model_shares(
     decisions: pd.DataFrame, by: Sequence[str], items: str, model: str
 ) -> pd.DataFrame:
-    grouped = groups(decisions, by)
+    grouped = group_rows(decisions, by)
     return pd.DataFrame(
         {
             **grouped.keys,
@@ -289,7 +289,7 @@ def overlapping_accuracy(judgments: pd.DataFrame, item: Codes, group: Codes) -> 
     judged_item, n = codes(judgments["item_id"])
     right, judged = count_matrices(judgments["chose_good"], person, judged_item, (n_people, n))
     member = coo_array((np.ones(len(item)), (item, column)), (n, len(groups))).tocsr()
-    unit, n_units = codes(judgments[unit_column(judgments)])
+    unit, n_units = codes(judgments[clustering_column(judgments)])
     first_judgments = np.unique(judged_item, return_index=True)[1]
     in_unit = coo_array((np.ones(n), (unit[first_judgments], np.arange(n))), (n_units, n)).tocsr()
     accuracy, n_judged, interval_ends, (people, units) = _overlap_intervals(

@@ -3,8 +3,8 @@
 import numpy as np
 import pandas as pd
 
-from analysis.data.categorical import decode, groups
-from analysis.data.declared import unit_column
+from analysis.data.categorical import decode_texts, group_rows
+from analysis.data.declared import clustering_column
 from analysis.statistics.clustered import (
     agreement_of,
     freedom_of_agreement,
@@ -26,7 +26,7 @@ def preferences(judgments: pd.DataFrame) -> pd.DataFrame:
         expected version), n_judgments, share_good, count_difference (expected minus other).
     """
     keys = ["item_id", "construction", "condition"]
-    grouped = groups(judgments, keys)
+    grouped = group_rows(judgments, keys)
     n_good, n = grouped.sums(judgments["chose_good"]), grouped.size
     return pd.DataFrame(
         {
@@ -53,7 +53,7 @@ def with_model_scores(preferred: pd.DataFrame, decisions: pd.DataFrame) -> pd.Da
     """
     model = pd.DataFrame(
         {
-            "item_id": decode(decisions[["item_id"]])["item_id"],
+            "item_id": decode_texts(decisions[["item_id"]])["item_id"],
             "difference_nats": decisions["logprob_good_nats"] - decisions["logprob_contrast_nats"],
             "correct": decisions["correct"],
         }
@@ -128,8 +128,8 @@ def agreement(judgments: pd.DataFrame) -> pd.DataFrame:
         construction (empty: all), alpha, low, high (NaN if all choices are equal, or no item has
         two judgments), entropy_bits (mean over items), share_unanimous, n_items, n_judgments.
     """
-    groups = [("", judgments), *judgments.groupby("construction", sort=False, observed=True)]
-    return pd.DataFrame([_agreement_row(str(name), group) for name, group in groups])
+    group_rows = [("", judgments), *judgments.groupby("construction", sort=False, observed=True)]
+    return pd.DataFrame([_agreement_row(str(name), group) for name, group in group_rows])
 
 
 def _agreement_row(construction: str, judgments: pd.DataFrame) -> dict[str, object]:
@@ -149,7 +149,7 @@ def _agreement_row(construction: str, judgments: pd.DataFrame) -> dict[str, obje
 
 def _alpha(judgments: pd.DataFrame) -> tuple[float, float, float]:
     item, n_items = codes(judgments["item_id"])
-    unit = judgments[unit_column(judgments)].to_numpy()
+    unit = judgments[clustering_column(judgments)].to_numpy()
     paired = np.bincount(item, minlength=n_items)[item] > 1
     item, n_items = codes(item[paired])
     person, n_people = codes(judgments["participant"].to_numpy()[paired])

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 import pandas as pd
 
-from analysis.data.categorical import codes_in, take
+from analysis.data.categorical import find_codes, take_values
 from analysis.data.load import PEOPLE
 from analysis.statistics.accuracy import (
     accuracy_difference,
@@ -158,8 +158,10 @@ def attraction_by_elicitation(
 
 def _with_configuration(rows: pd.DataFrame, configured: pd.DataFrame) -> pd.DataFrame:
     """Return the rows of items that can show attraction, with configuration and agreement."""
-    place = codes_in(rows["item_id"], pd.Index(configured["item_id"].tolist()))
-    columns = {name: take(configured[name], place) for name in ("configuration", "agreement")}
+    place = find_codes(rows["item_id"], pd.Index(configured["item_id"].tolist()))
+    columns = {
+        name: take_values(configured[name], place) for name in ("configuration", "agreement")
+    }
     return rows.assign(**columns)[place >= 0]
 
 

@@ -11,8 +11,8 @@ from statsmodels.genmod.generalized_linear_model import GLM
 from statsmodels.tools.sm_exceptions import PerfectSeparationWarning
 from statsmodels.tools.tools import add_constant
 
-from analysis.data.categorical import codes_in
-from analysis.data.declared import unit_column
+from analysis.data.categorical import find_codes
+from analysis.data.declared import clustering_column
 from analysis.statistics.accuracy import people_accuracy
 from analysis.statistics.clustered import jackknife_variance, quantile
 from analysis.statistics.resample import Floats, codes
@@ -73,13 +73,13 @@ def _errors(
     line: Floats, difference: Floats, item_ids: "pd.Series[str]", judgments: pd.DataFrame
 ) -> tuple[Floats, float]:
     """Return the standard errors of intercept and slope, and their degrees of freedom."""
-    item = codes_in(judgments["item_id"], pd.Index(item_ids.tolist())).astype(np.intp)
+    item = find_codes(judgments["item_id"], pd.Index(item_ids.tolist())).astype(np.intp)
     design = add_constant(difference)[item]
     chance = expit(design @ line)
     residual = judgments["chose_good"].to_numpy(dtype=float) - chance
     curvature = chance * (1 - chance)
     person, _ = codes(judgments["participant"])
-    frame, n_frames = codes(judgments[unit_column(judgments)])
+    frame, n_frames = codes(judgments[clustering_column(judgments)])
     cell, _ = codes(person * n_frames + frame)
     changes = [_without_each(design, residual, curvature, unit) for unit in (person, frame, cell)]
     terms = [jackknife_variance(*(change[:, term] for change in changes)) for term in range(2)]
@@ -132,7 +132,7 @@ def calibration_curve(
     n_bins = min(BINS, len(items))
     binned = items.assign(bin=np.ceil(ranks * n_bins / len(items)).astype(int))
     difference = binned.groupby("bin")["difference_nats"].mean()
-    item = codes_in(judgments["item_id"], pd.Index(items["item_id"].tolist()))
+    item = find_codes(judgments["item_id"], pd.Index(items["item_id"].tolist()))
     shares = people_accuracy(judgments.assign(bin=binned["bin"].to_numpy()[item]), ["bin"])
     columns = ["bin", "share_good", "low", "high", "n_items", "n_judgments"]
     bins = shares.rename(columns={"accuracy": "share_good"})[columns]

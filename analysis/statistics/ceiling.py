@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.stats import rankdata
 
-from analysis.data.categorical import codes_in
+from analysis.data.categorical import find_codes
 from analysis.statistics.correlation import FEWEST_ITEMS, METHODS
 from analysis.statistics.resample import (
     Floats,
@@ -170,7 +170,7 @@ def leave_one_out(judgments: pd.DataFrame, decisions: Mapping[str, pd.DataFrame]
     for model, frame in decisions.items():
         decided = frame["correct"].to_numpy(dtype=float)
         choices[model] = decided[
-            codes_in(judgments["item_id"], pd.Index(frame["item_id"].tolist()))
+            find_codes(judgments["item_id"], pd.Index(frame["item_id"].tolist()))
         ]
     rows = [
         {"judge": judge, "pearson": _correlate(chosen[accompanied], other_shares)["pearson"]}

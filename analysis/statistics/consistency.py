@@ -12,8 +12,8 @@ import pandas as pd
 from scipy.sparse import csr_array
 from scipy.stats import t as student
 
-from analysis.data.categorical import codes_in
-from analysis.data.declared import unit_column
+from analysis.data.categorical import find_codes
+from analysis.data.declared import clustering_column
 from analysis.statistics.clustered import (
     agreement_of,
     freedom_of_agreement,
@@ -125,7 +125,7 @@ def _right_on(judgments: pd.DataFrame, decisions: pd.DataFrame) -> Floats:
     """Return whether a model is right on each judged item, in the order of first judgments."""
     items = pd.Index(judgments["item_id"].unique().tolist())
     right = np.full(len(items) + 1, np.nan)
-    right[codes_in(decisions["item_id"], items)] = decisions["correct"]
+    right[find_codes(decisions["item_id"], items)] = decisions["correct"]
     return right[:-1]
 
 
@@ -143,7 +143,7 @@ def _units(judgments: pd.DataFrame) -> Codes:
     """
     item, n_items = codes(judgments["item_id"])
     units = np.zeros(n_items, np.intp)
-    units[item] = codes(judgments[unit_column(judgments)])[0]
+    units[item] = codes(judgments[clustering_column(judgments)])[0]
     return units
 
 

@@ -16,8 +16,8 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy.stats import norm, rankdata
 
-from analysis.data.categorical import decode
-from analysis.data.declared import unit_column
+from analysis.data.categorical import decode_texts
+from analysis.data.declared import clustering_column
 from analysis.statistics.clustered import clustered_intervals, quantile, two_way_variance, wilson
 from analysis.statistics.resample import Floats, codes
 from analysis.statistics.withheld import too_few_units
@@ -39,12 +39,12 @@ def yes_rates(judgments: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
         The grouping columns, yes, yes_low, yes_high, n_answers, n_items, n_participants.
     """
     grouped = judgments.groupby(list(by), sort=False, observed=True)
-    rates = decode(
+    rates = decode_texts(
         grouped.agg(
             n_answers=("item_id", "size"),
             n_items=("item_id", "nunique"),
             n_participants=("participant", "nunique"),
-            n_frames=(unit_column(judgments), "nunique"),
+            n_frames=(clustering_column(judgments), "nunique"),
         ).reset_index()
     )
     group, person, unit = _clusters(judgments, grouped)
@@ -94,11 +94,11 @@ def detection(judgments: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
     values = {"dprime": zs[0] - zs[1], "criterion": -(zs[0] + zs[1]) / 2}
     influences = {"dprime": moves[0] - moves[1], "criterion": -(moves[0] + moves[1]) / 2}
     right = clustered_intervals((yes == signal).astype(float), person, unit, group)
-    estimates = decode(
+    estimates = decode_texts(
         grouped.agg(
             n_answers=("item_id", "size"),
             n_participants=("participant", "nunique"),
-            n_frames=(unit_column(judgments), "nunique"),
+            n_frames=(clustering_column(judgments), "nunique"),
         ).reset_index()
     ).assign(
         hits=rates[0], false_alarms=rates[1],
@@ -152,5 +152,7 @@ def _yes_rate(
 
 def _clusters(judgments: pd.DataFrame, grouped: object) -> tuple[Codes, Codes, Codes]:
     group: Codes = grouped.ngroup().to_numpy().astype(np.intp)  # type: ignore[attr-defined]
-    person, unit = (codes(judgments[name])[0] for name in ("participant", unit_column(judgments)))
+    person, unit = (
+        codes(judgments[name])[0] for name in ("participant", clustering_column(judgments))
+    )
     return group, person, unit

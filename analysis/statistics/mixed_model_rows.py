@@ -10,9 +10,9 @@ import pandas as pd
 from formulaic.errors import FormulaicError
 from numpy.typing import NDArray
 
-from analysis.data.declared import UNIT, unit_column
+from analysis.data.declared import UNIT, clustering_column
 from analysis.data.load import PEOPLE, SESSION
-from analysis.data.own_columns import PREFIX, with_headers
+from analysis.data.own_columns import PREFIX, add_original_headers
 from analysis.errors import AnalysisError
 from analysis.statistics.resample import Floats, codes
 
@@ -52,7 +52,7 @@ def choice_rows(
         if of_items:
             chosen = chosen.join(items, on="item_id")
         frames.append(chosen.assign(judge=model, participant=model))
-    rows = with_headers(pd.concat(frames, ignore_index=True))
+    rows = add_original_headers(pd.concat(frames, ignore_index=True))
     return rows.assign(
         chose_good=rows["chose_good"].astype(float),
         judge=pd.Categorical(rows["judge"], [PEOPLE, *decisions]),
@@ -68,7 +68,7 @@ def clusters(rows: pd.DataFrame) -> pd.DataFrame:
     Returns:
         One row: participants, items.
     """
-    unit = unit_column(rows)
+    unit = clustering_column(rows)
     numbers = rows.loc[rows["judge"] == PEOPLE, ["participant", unit]].nunique()
     return pd.DataFrame([{"participants": numbers["participant"], "items": numbers[unit]}])
 

@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 from scipy.stats import false_discovery_control
 from scipy.stats import t as student
 
-from analysis.data.categorical import codes_in, decode
-from analysis.data.declared import unit_column
+from analysis.data.categorical import decode_texts, find_codes
+from analysis.data.declared import clustering_column
 from analysis.statistics.clustered import Clustered, clustered_intervals, quantile, wilson
 from analysis.statistics.resample import LEVEL, Floats, codes
 from analysis.statistics.withheld import UNITS, too_few_units
@@ -143,13 +143,13 @@ def people_against_models(
         participants or frames (``withheld``) there is neither interval nor p.
     """
     person, item = (codes(judgments[name])[0] for name in ("participant", "item_id"))
-    unit = codes(judgments[unit_column(judgments)])[0]
+    unit = codes(judgments[clustering_column(judgments)])[0]
     people_right = judgments["chose_good"].to_numpy(dtype=float)
     grouped = judgments.groupby(list(by), sort=False, observed=True)
     numbers = grouped.ngroup().to_numpy().astype(np.intp)
     parts = [
         (pd.DataFrame({name: [""] for name in by}), np.zeros_like(numbers)),
-        (decode(grouped.size().reset_index()[list(by)]), numbers),
+        (decode_texts(grouped.size().reset_index()[list(by)]), numbers),
     ]
     sizes = [
         _sizes(group, item)
@@ -161,7 +161,7 @@ def people_against_models(
     ]
     frames = []
     for model, frame in decisions.items():
-        place = codes_in(judgments["item_id"], pd.Index(frame["item_id"].tolist()))
+        place = find_codes(judgments["item_id"], pd.Index(frame["item_id"].tolist()))
         model_right = frame["correct"].to_numpy(dtype=float)[place]
         for (keys, group), counted in zip(parts, sizes, strict=True):
             pair = _people_and_model(people_right, model_right, person, unit, group)
@@ -327,7 +327,7 @@ def models_against_models(
     """
     frames = []
     for first, second in combinations(decisions, 2):
-        unit = unit_column(decisions[first])
+        unit = clustering_column(decisions[first])
         columns = list(dict.fromkeys(("item_id", unit, by, "correct")))
         of_second = decisions[second][["item_id", "correct"]]
         decided = decisions[first][columns].merge(

@@ -7,8 +7,8 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy.stats import pearsonr, spearmanr
 
-from analysis.data.categorical import decode
-from analysis.data.declared import unit_column
+from analysis.data.categorical import decode_texts
+from analysis.data.declared import clustering_column
 from analysis.statistics.clustered import quantile, two_way_variance
 from analysis.statistics.resample import LEVEL, Floats, codes
 from analysis.statistics.variance_parts import contrast_variance
@@ -41,7 +41,9 @@ def mean_ratings(ratings: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
     group = grouped.ngroup().to_numpy().astype(np.intp)
     values = ratings["rating"].to_numpy(dtype=float)
     influence = (values - means["mean"].to_numpy()[group]) / means["n_ratings"].to_numpy()[group]
-    return decode(means).assign(**_interval(means["mean"].to_numpy(), influence, ratings, group))
+    return decode_texts(means).assign(
+        **_interval(means["mean"].to_numpy(), influence, ratings, group)
+    )
 
 
 def rating_differences(ratings: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
@@ -72,7 +74,7 @@ def rating_differences(ratings: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame
              for chosen, m in zip((~is_good, is_good), n, strict=True)]  # fmt: skip
     share = np.where(is_good, 1 / n[1][group], -1 / n[0][group])
     difference = means[1] - means[0]
-    rows = decode(grouped.size().rename("n_ratings").reset_index())
+    rows = decode_texts(grouped.size().rename("n_ratings").reset_index())
     return rows.assign(
         mean_good=means[1],
         mean_other=means[0],
@@ -88,7 +90,7 @@ def _difference_interval(
     ratings: pd.DataFrame,
     group: NDArray[np.intp],
 ) -> dict[str, Floats]:
-    names = ("participant", unit_column(ratings))
+    names = ("participant", clustering_column(ratings))
     half = np.full(len(estimate), np.nan)
     for number in range(len(estimate)):
         in_group = group == number
@@ -107,7 +109,7 @@ def _interval(
     estimate: Floats, influence: Floats, ratings: pd.DataFrame, group: NDArray[np.intp]
 ) -> dict[str, Floats]:
     # Items of one frame share their words, so they are not independent.
-    person, item = (codes(ratings[name])[0] for name in ("participant", unit_column(ratings)))
+    person, item = (codes(ratings[name])[0] for name in ("participant", clustering_column(ratings)))
     variance = two_way_variance(influence, person, item, group)
     half = quantile(variance.freedom) * np.sqrt(variance.total)
     low, high = withhold_ends(estimate - half, estimate + half, np.bincount(group), MEAN)

@@ -97,33 +97,35 @@ def accuracy_table(
     keys = [key for key in ("construction", "condition") if key in rows.columns]
     models = list(accuracy.loc[accuracy["is_model"], "judge"].unique())
     judges = list(dict.fromkeys(published.judge for published in printed))
-    brought = [_people(accuracy, keys)]
-    brought += [side for model in models for side in _model(accuracy, model, keys)]
-    brought += [_published(printed, judge, keys) for judge in judges]
-    frame = pd.concat([rows.reset_index(drop=True), *(_at(one, rows, keys) for one in brought)],
-                      axis=1)  # fmt: skip
-    frame["people_note"] = np.where(_few(frame) & frame["people_low"].notna(), FEW, "")
+    columns_by_judge = [_people_columns(accuracy, keys)]
+    columns_by_judge += [side for model in models for side in _model_columns(accuracy, model, keys)]
+    columns_by_judge += [_published_columns(printed, judge, keys) for judge in judges]
+    aligned = [_align_rows(columns, rows, keys) for columns in columns_by_judge]
+    frame = pd.concat([rows.reset_index(drop=True), *aligned], axis=1)
+    frame["people_note"] = np.where(
+        _have_few_clusters(frame) & frame["people_low"].notna(), FEW, ""
+    )
     sentences = "published_sentences" in rows and rows["published_sentences"].notna().any()
-    columns = _columns(models, judges, sentences=bool(sentences))
+    columns = _make_columns(models, judges, sentences=bool(sentences))
     return Table(
         name=name,
         title=title,
         caption=f"{caption} {origin.warning}".strip(),
         frame=frame,
         columns=columns,
-        notes=tuple(_notes(frame, printed)),
+        notes=tuple(_make_notes(frame, printed)),
         origin=tuple(origin.sentences),
     )
 
 
-def _few(rows: pd.DataFrame) -> "pd.Series[bool]":
+def _have_few_clusters(rows: pd.DataFrame) -> "pd.Series[bool]":
     """Return the rows whose interval rests on too few participants (if known) or frames."""
     participants = rows["participants"].where(rows["participants"] > 0)
-    few = (participants < FEWEST_PEOPLE) | (rows["frames"] < UNITS)
-    return few.fillna(value=False).astype(bool)
+    has_few = (participants < FEWEST_PEOPLE) | (rows["frames"] < UNITS)
+    return has_few.fillna(value=False).astype(bool)
 
 
-def _notes(rows: pd.DataFrame, printed: Sequence[Published]) -> list[str]:
+def _make_notes(rows: pd.DataFrame, printed: Sequence[Published]) -> list[str]:
     notes = []
     if ((rows["people_interval"] == "wilson") & rows["people_low"].notna()).any():
         notes.append(
@@ -132,27 +134,27 @@ def _notes(rows: pd.DataFrame, printed: Sequence[Published]) -> list[str]:
     counted = rows[["people", "people_low"]].assign(n_judgments=rows["judgments"])
     notes += withheld_notes(counted, ["people"])
     if printed:
-        notes.append(f"Published: {_sources([published.source for published in printed])}.")
+        notes.append(f"Published: {_shorten_sources([published.source for published in printed])}.")
     return notes
 
 
-def _sources(named: Sequence[str]) -> str:
+def _shorten_sources(source_names: Sequence[str]) -> str:
     """Return the distinct sources; with many, only the part of each before its first comma."""
-    distinct = list(dict.fromkeys(named))
+    distinct = list(dict.fromkeys(source_names))
     if len(distinct) <= _MOST_SOURCES:
         return "; ".join(distinct)
     shared = takewhile(
-        lambda parts: len(set(parts)) == 1, zip(*map(_parts, distinct), strict=False)
+        lambda parts: len(set(parts)) == 1, zip(*map(_split_source, distinct), strict=False)
     )
     return ", ".join(part for part, *_ in shared) or "; ".join(distinct)
 
 
-def _parts(source: str) -> list[str]:
+def _split_source(source: str) -> list[str]:
     return source.split(", ")
 
 
-def _people(accuracy: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
-    wanted = {
+def _people_columns(accuracy: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
+    new_names = {
         "accuracy": "people",
         "low": "people_low",
         "high": "people_high",
@@ -162,43 +164,45 @@ def _people(accuracy: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
         "n_items": "items",
         "n_frames": "frames",
     }
-    people = accuracy.loc[accuracy["judge"] == PEOPLE, [*keys, *wanted]]
+    people = accuracy.loc[accuracy["judge"] == PEOPLE, [*keys, *new_names]]
     counts = ("n_judgments", "n_participants", "n_items", "n_frames")
-    whole = {name: people[name].astype("Int64") for name in counts}
-    return people.assign(**whole).rename(columns=wanted)
+    integer_counts = {name: people[name].astype("Int64") for name in counts}
+    return people.assign(**integer_counts).rename(columns=new_names)
 
 
-def _model(accuracy: pd.DataFrame, model: str, keys: list[str]) -> list[pd.DataFrame]:
+def _model_columns(accuracy: pd.DataFrame, model: str, keys: list[str]) -> list[pd.DataFrame]:
     of_model = accuracy[accuracy["is_model"] & (accuracy["judge"] == model)]
     sides = []
     for items in (JUDGED, ALL):
         side = of_model.loc[of_model["items"] == items, [*keys, "accuracy", "n_items"]]
-        named = {"accuracy": f"{model}_{items}", "n_items": f"{model}_{items}_items"}
-        sides.append(side.assign(n_items=side["n_items"].astype("Int64")).rename(columns=named))
+        new_names = {"accuracy": f"{model}_{items}", "n_items": f"{model}_{items}_items"}
+        sides.append(side.assign(n_items=side["n_items"].astype("Int64")).rename(columns=new_names))
     return sides
 
 
-def _at(brought: pd.DataFrame, rows: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
+def _align_rows(brought: pd.DataFrame, rows: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
     """Return the values at the rows with the same keys; missing where there is none."""
-    known = {
+    row_of_key = {
         key: place
         for place, key in enumerate(zip(*(brought[column] for column in keys), strict=True))
     }
-    places = [known.get(key, -1) for key in zip(*(rows[column] for column in keys), strict=True)]
+    places = [
+        row_of_key.get(key, -1) for key in zip(*(rows[column] for column in keys), strict=True)
+    ]
     return brought.drop(columns=keys).reset_index(drop=True).reindex(places).reset_index(drop=True)
 
 
-def _published(printed: Sequence[Published], judge: str, keys: list[str]) -> pd.DataFrame:
+def _published_columns(printed: Sequence[Published], judge: str, keys: list[str]) -> pd.DataFrame:
     frame = pd.DataFrame([asdict(published) for published in printed if published.judge == judge])
-    named = {
+    new_names = {
         "accuracy": f"published_{judge}",
         "source": f"published_{judge}_source",
         "note": f"published_{judge}_note",
     }
-    return frame[[*keys, *named]].rename(columns=named)
+    return frame[[*keys, *new_names]].rename(columns=new_names)
 
 
-def _columns(models: list[str], judges: list[str], *, sentences: bool) -> tuple[Column, ...]:
+def _make_columns(models: list[str], judges: list[str], *, sentences: bool) -> tuple[Column, ...]:
     of_models = [
         column
         for model in models

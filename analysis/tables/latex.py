@@ -11,11 +11,11 @@ from analysis.tables.accuracy_table import Table
 from analysis.tables.text import (
     MISSING,
     Block,
-    blocks,
-    lines,
-    numbered_footnotes,
+    make_blocks,
+    number_footnotes,
+    replace_minus_signs,
     spans,
-    with_minus_signs,
+    text_lines,
 )
 
 # Widths in points for every two-column class: article has the narrowest columns.
@@ -53,26 +53,28 @@ class Setting:
 SETTINGS = tuple(Setting(size, room) for room in (_COLUMN, _PAGE) for size in (_LARGE, _SMALL))
 
 
-def lengths(table: Table, found: Sequence[Block]) -> list[int]:
+def longest_cells(table: Table, table_blocks: Sequence[Block]) -> list[int]:
     """Return the length of each column's longest cell in characters; labels may break."""
-    rows = [row for block in found for row in block.rows]
+    rows = [row for block in table_blocks for row in block.rows]
     titles = [column.title for column in table.columns]
     longest = [max(map(len, cells)) for cells in zip(titles, *rows, strict=True)]
     return [min(longest[0], LONGEST_LABEL), *longest[1:]]
 
 
-def width(longest: Sequence[int], setting: Setting) -> float:
+def estimate_width(longest: Sequence[int], setting: Setting) -> float:
     """Return the approximate width in points of columns with the given longest cells."""
     return sum(longest) * setting.letters.width + _GAP * (len(longest) - 1)
 
 
-def columns_parts(table: Table, longest: Sequence[int], setting: Setting) -> Iterator[list[int]]:
+def split_columns(table: Table, longest: Sequence[int], setting: Setting) -> Iterator[list[int]]:
     """Yield the column indices of each part that fits a page; every part repeats the label."""
-    others = enumerate(table.columns[1:], start=1)
-    together = groupby(others, key=lambda one: one[1].spanner or one[0])
+    value_columns = enumerate(table.columns[1:], start=1)
+    spanned = groupby(
+        value_columns, key=lambda indexed_column: indexed_column[1].spanner or indexed_column[0]
+    )
     part = [0]
-    for group in ([place for place, _ in members] for _, members in together):
-        wide = width([longest[place] for place in (*part, *group)], setting)
+    for group in ([place for place, _ in members] for _, members in spanned):
+        wide = estimate_width([longest[place] for place in (*part, *group)], setting)
         if len(part) > 1 and wide > setting.room:
             yield part
             part = [0]
@@ -80,41 +82,43 @@ def columns_parts(table: Table, longest: Sequence[int], setting: Setting) -> Ite
     yield part
 
 
-def rows_parts(found: Sequence[Block], setting: Setting, before: float) -> Iterator[list[Block]]:
+def split_rows(
+    table_blocks: Sequence[Block], setting: Setting, used_points: float
+) -> Iterator[list[Block]]:
     """Yield the rows in parts that fit a page, with ``before`` points used above them."""
     part: list[Block] = []
-    height = before
-    for block in found:
+    height = used_points
+    for block in table_blocks:
         rows: list[list[str]] = []
         for row in block.rows:
-            more = _lines(row) + (0 if rows else 1)
-            if height + more * setting.letters.line > _HEIGHT:
+            n_lines = _count_lines(row) + (0 if rows else 1)
+            if height + n_lines * setting.letters.line > _HEIGHT:
                 yield [*part, Block(block.heading, rows)] if rows else part
-                part, rows, height = [], [], before
+                part, rows, height = [], [], used_points
             rows.append(row)
-            height += more * setting.letters.line
+            height += n_lines * setting.letters.line
         part.append(Block(block.heading, rows))
     yield part
 
 
-def _lines(row: Sequence[str]) -> int:
+def _count_lines(row: Sequence[str]) -> int:
     return max(1, ceil(len(row[0]) / LONGEST_LABEL))
 
 
-def fits(part: Sequence[Block], more: float, setting: Setting) -> bool:
+def fits_page(part: Sequence[Block], extra_points: float, setting: Setting) -> bool:
     """Return whether the rows and the given additional points fit on one page."""
-    number = sum(1 + sum(map(_lines, block.rows)) for block in part)
-    return _AROUND + number * setting.letters.line + more <= _HEIGHT
+    number = sum(1 + sum(map(_count_lines, block.rows)) for block in part)
+    return _AROUND + number * setting.letters.line + extra_points <= _HEIGHT
 
 
-def caption_height(table: Table, setting: Setting) -> float:
+def estimate_caption_height(table: Table, setting: Setting) -> float:
     """Return the approximate height of the caption in points, with rules and headings."""
     return _AROUND + 12.0 * ceil(5.0 * len(table.caption) / setting.room)
 
 
-def notes_height(table: Table, setting: Setting) -> float:
+def estimate_notes_height(table: Table, setting: Setting) -> float:
     """Return the approximate height of the notes in points."""
-    length = sum(map(len, [*table.notes, *numbered_footnotes(table)]))
+    length = sum(map(len, [*table.notes, *number_footnotes(table)]))
     return 9.5 * ceil(4.0 * length / setting.room)
 
 
@@ -158,75 +162,87 @@ def to_latex(table: Table) -> str:
     fits. A table that is wider or longer than a page is split into several tables, since floats
     cannot break. The sizes are those of the narrowest class, LaTeX's article.
     """
-    found = blocks(table)
-    longest = lengths(table, found)
-    setting = next((one for one in SETTINGS if width(longest, one) <= one.room), SETTINGS[-1])
-    printed = [f"% {line}" for line in lines(table)]
+    table_blocks = make_blocks(table)
+    longest = longest_cells(table, table_blocks)
+    setting = next(
+        (
+            candidate
+            for candidate in SETTINGS
+            if estimate_width(longest, candidate) <= candidate.room
+        ),
+        SETTINGS[-1],
+    )
+    printed = [f"% {line}" for line in text_lines(table)]
     floats = [
         (replace(table, columns=tuple(table.columns[place] for place in places)), part)
-        for places in columns_parts(table, longest, setting)
-        for part in rows_parts(_chosen(found, places), setting, caption_height(table, setting))
+        for places in split_columns(table, longest, setting)
+        for part in split_rows(
+            _select_cells(table_blocks, places), setting, estimate_caption_height(table, setting)
+        )
     ]
-    for number, (one, part) in enumerate(floats):
-        printed += _opening(table, setting, first=number == 0)
-        printed += _tabular(one, part)
+    for number, (part_table, part) in enumerate(floats):
+        printed += _open_float(table, setting, is_first=number == 0)
+        printed += _format_tabular(part_table, part)
         last = number == len(floats) - 1
-        if last and not fits(part, notes_height(table, setting), setting):
-            printed += [rf"\end{{table{setting.star}}}", *_opening(table, setting, first=False)]
-        printed += [*_notes(table)] if last else []
+        if last and not fits_page(part, estimate_notes_height(table, setting), setting):
+            printed += [
+                rf"\end{{table{setting.star}}}",
+                *_open_float(table, setting, is_first=False),
+            ]
+        printed += [*_format_notes(table)] if last else []
         printed.append(rf"\end{{table{setting.star}}}")
     return "\n".join(printed) + "\n"
 
 
-def _chosen(found: Sequence[Block], places: Sequence[int]) -> list[Block]:
+def _select_cells(table_blocks: Sequence[Block], places: Sequence[int]) -> list[Block]:
     """Return the cells of some columns, with the footnote numbers of the whole table."""
     return [
         Block(block.heading, [[row[place] for place in places] for row in block.rows])
-        for block in found
+        for block in table_blocks
     ]
 
 
-def _opening(table: Table, setting: Setting, *, first: bool) -> Iterator[str]:
+def _open_float(table: Table, setting: Setting, *, is_first: bool) -> Iterator[str]:
     yield rf"\begin{{table{setting.star}}}"
     yield rf"\centering{setting.letters.command}\setlength{{\tabcolsep}}{{3pt}}"
-    if first:
-        yield rf"\caption{{{latex(table.caption)}}}"
+    if is_first:
+        yield rf"\caption{{{escape_latex(table.caption)}}}"
         yield rf"\label{{tab:{table.name}}}"
     else:
         yield rf"\par\textit{{Table~\ref{{tab:{table.name}}}, continued.}}\par\smallskip"
 
 
-def _tabular(table: Table, part: Sequence[Block]) -> Iterator[str]:
+def _format_tabular(table: Table, part: Sequence[Block]) -> Iterator[str]:
     number = len(table.columns)
     sides = "".join("l" if column.form == "text" else "r" for column in table.columns[1:])
     yield rf"\begin{{tabular}}{{@{{}}l{sides}@{{}}}}"
     yield r"\toprule"
-    yield from _spans(table)
-    yield _row([column.title for column in table.columns])
+    yield from _format_spanners(table)
+    yield _format_row([column.title for column in table.columns])
     yield r"\midrule"
     for block in part:
         if block.heading:
-            heading = rf"\textit{{{latex(block.heading)}}}"
+            heading = rf"\textit{{{escape_latex(block.heading)}}}"
             yield rf"\multicolumn{{{number}}}{{@{{}}l}}{{{heading}}} \tabularnewline"
-        yield from map(_row, block.rows)
+        yield from map(_format_row, block.rows)
     yield r"\bottomrule"
     yield r"\end{tabular}"
 
 
-def _notes(table: Table) -> Iterator[str]:
-    notes = [*table.notes, *numbered_footnotes(table)]
+def _format_notes(table: Table) -> Iterator[str]:
+    notes = [*table.notes, *number_footnotes(table)]
     if notes:
         yield r"\par\smallskip\begin{minipage}{\linewidth}\footnotesize\raggedright"
-        yield " ".join(latex(" ".join(note.split())) for note in notes)
+        yield " ".join(escape_latex(" ".join(note.split())) for note in notes)
         yield r"\end{minipage}"
 
 
-def _spans(table: Table) -> Iterator[str]:
+def _format_spanners(table: Table) -> Iterator[str]:
     if not any(spanner for spanner, _ in spans(table)):
         return
     cells, rules, start = [], [], 1
     for spanner, number in spans(table):
-        cells.append(rf"\multicolumn{{{number}}}{{c}}{{{latex(spanner)}}}" if spanner else
+        cells.append(rf"\multicolumn{{{number}}}{{c}}{{{escape_latex(spanner)}}}" if spanner else
                      " & ".join([""] * number))  # fmt: skip
         if spanner:
             rules.append(rf"\cmidrule(lr){{{start}-{start + number - 1}}}")
@@ -235,23 +251,23 @@ def _spans(table: Table) -> Iterator[str]:
     yield " ".join(rules)
 
 
-def _row(cells: Sequence[str]) -> str:
-    label, *others = cells
-    set_label = _cell(label)
+def _format_row(cells: Sequence[str]) -> str:
+    label, *value_cells = cells
+    set_label = _format_cell(label)
     if len(label) > LONGEST_LABEL:
         set_label = rf"\parbox[t]{{{LONGEST_LABEL // 2}em}}{{\raggedright {set_label}\strut}}"
-    return " & ".join([set_label, *map(_cell, others)]) + r" \tabularnewline"
+    return " & ".join([set_label, *map(_format_cell, value_cells)]) + r" \tabularnewline"
 
 
-def _cell(text: str) -> str:
-    return "--" if text == MISSING else latex(text)
+def _format_cell(text: str) -> str:
+    return "--" if text == MISSING else escape_latex(text)
 
 
-def latex(text: str) -> str:
+def escape_latex(text: str) -> str:
     """Return the text with LaTeX's special characters escaped.
 
     Negative numbers get a minus sign, straight quotation marks become a pair.
     """
-    signed = with_minus_signs(text)
-    escaped = _SPECIAL.sub(lambda one: _ESCAPED[one[0]], signed)
+    signed = replace_minus_signs(text)
+    escaped = _SPECIAL.sub(lambda match: _ESCAPED[match[0]], signed)
     return _QUOTED.sub(r"``\1''", escaped)

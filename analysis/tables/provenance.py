@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from analysis.data.load import RunFacts, ScoreFacts
 from analysis.data.participant_flow import Flow
-from analysis.scores.metrics import FULL, metric_in_words
+from analysis.scores.metrics import FULL, describe_metric
 
 
 def counted(number: int, noun: str) -> str:
@@ -131,8 +131,8 @@ class Provenance:
     def _of_models(self) -> list[str]:
         if not self.models:
             return ["People alone: no model was compared."]
-        metric = f"Metric of the models: {metric_in_words(self.metric)}."
-        return [metric, *(_model_note(model, ties=self.asked.decides) for model in self.models)]
+        metric = f"Metric of the models: {describe_metric(self.metric)}."
+        return [metric, *(_describe_model(model, ties=self.asked.decides) for model in self.models)]
 
     @property
     def _judged(self) -> str:
@@ -175,7 +175,7 @@ class Provenance:
         return f" {repeated} of an item that the same participant had judged before; all count."
 
 
-def _model_note(model: ModelFacts, *, ties: bool) -> str:
+def _describe_model(model: ModelFacts, *, ties: bool) -> str:
     facts = model.facts
     tied = f"{counted(model.n_ties, 'tie')} counted as wrong, " if ties else ""
     return (

@@ -8,7 +8,7 @@ from types import MappingProxyType
 
 from analysis.tables.accuracy_table import Table
 from analysis.tables.latex import to_latex
-from analysis.tables.text import blocks, lines, spans
+from analysis.tables.text import make_blocks, spans, text_lines
 
 _NARROWEST_NOTES = 60
 
@@ -19,7 +19,7 @@ def to_csv(table: Table) -> str:
     Numbers are unformatted: values that other formats print in per cent are shares from 0 to 1.
     """
     out = io.StringIO()
-    out.writelines(f"# {line}\n" for line in lines(table))
+    out.writelines(f"# {line}\n" for line in text_lines(table))
     if shares := [column.key for column in table.columns if column.form == "spread"]:
         out.write(f"# In this file shares from 0 to 1, not per cent: {', '.join(shares)}.\n")
     table.frame.round(6).to_csv(out, index=False, lineterminator="\n")
@@ -29,49 +29,53 @@ def to_csv(table: Table) -> str:
 def to_markdown(table: Table) -> str:
     """Return the table in Markdown, followed by the notes as a list."""
     titles = [f"{column.spanner} {column.title}".strip() for column in table.columns]
-    _, *notes = lines(table)
+    _, *notes = text_lines(table)
     printed = [
         f"**{table.title}.** {table.caption}",
         "",
-        _markdown_row(titles),
-        _markdown_row(["---" if column.form == "text" else "---:" for column in table.columns]),
+        _format_markdown_row(titles),
+        _format_markdown_row(
+            ["---" if column.form == "text" else "---:" for column in table.columns]
+        ),
     ]
-    for block in blocks(table):
+    for block in make_blocks(table):
         if block.heading:
-            printed.append(_markdown_row([f"**{block.heading}**", *[""] * (len(titles) - 1)]))
-        printed += map(_markdown_row, block.rows)
+            printed.append(
+                _format_markdown_row([f"**{block.heading}**", *[""] * (len(titles) - 1)])
+            )
+        printed += map(_format_markdown_row, block.rows)
     return "\n".join([*printed, "", *(f"- {note}" for note in notes)]) + "\n"
 
 
-def _markdown_row(cells: Sequence[str]) -> str:
-    return f"| {' | '.join(map(_pipes, cells))} |"
+def _format_markdown_row(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(map(_escape_pipes, cells))} |"
 
 
-def _pipes(text: str) -> str:
+def _escape_pipes(text: str) -> str:
     return text.replace("|", r"\|")
 
 
 def to_text(table: Table) -> str:
     """Return the table as plain text with aligned columns, for the terminal."""
-    found = blocks(table)
+    table_blocks = make_blocks(table)
     titles = [column.title for column in table.columns]
-    every_row = [titles, *(row for block in found for row in block.rows)]
+    every_row = [titles, *(row for block in table_blocks for row in block.rows)]
     widths = [max(len(row[i]) for row in every_row) for i in range(len(titles))]
-    widths = _widened(table, widths)
+    widths = _widen_for_spanners(table, widths)
     rule = "-" * (sum(widths) + 2 * (len(widths) - 1))
-    caption, *notes = lines(table)
-    printed = [caption, "", _text_spans(table, widths), _text_row(titles, widths), rule]
-    for block in found:
+    caption, *notes = text_lines(table)
+    printed = [caption, "", _format_spanners(table, widths), _format_text_row(titles, widths), rule]
+    for block in table_blocks:
         if block.heading:
             printed.append(block.heading.upper())
-        printed += [_text_row(row, widths) for row in block.rows]
+        printed += [_format_text_row(row, widths) for row in block.rows]
     # A two-column table is too narrow for sentences: use a minimum width.
     width = max(len(rule), _NARROWEST_NOTES)
     wrapped = [textwrap.fill(note, width, subsequent_indent="  ") for note in notes]
     return "\n".join([*printed, rule, *wrapped]) + "\n"
 
 
-def _widened(table: Table, widths: Sequence[int]) -> list[int]:
+def _widen_for_spanners(table: Table, widths: Sequence[int]) -> list[int]:
     wide, start = list(widths), 0
     for spanner, number in spans(table):
         lacking = len(f" {spanner} ") - sum(wide[start : start + number]) - 2 * (number - 1)
@@ -80,7 +84,7 @@ def _widened(table: Table, widths: Sequence[int]) -> list[int]:
     return wide
 
 
-def _text_spans(table: Table, widths: Sequence[int]) -> str:
+def _format_spanners(table: Table, widths: Sequence[int]) -> str:
     parts, start = [], 0
     for spanner, number in spans(table):
         width = sum(widths[start : start + number]) + 2 * (number - 1)
@@ -89,10 +93,10 @@ def _text_spans(table: Table, widths: Sequence[int]) -> str:
     return "  ".join(parts).rstrip()
 
 
-def _text_row(cells: Sequence[str], widths: Sequence[int]) -> str:
-    first = cells[0].ljust(widths[0])
-    others = [cell.rjust(width) for cell, width in zip(cells[1:], widths[1:], strict=True)]
-    return "  ".join([first, *others]).rstrip()
+def _format_text_row(cells: Sequence[str], widths: Sequence[int]) -> str:
+    label = cells[0].ljust(widths[0])
+    value_cells = [cell.rjust(width) for cell, width in zip(cells[1:], widths[1:], strict=True)]
+    return "  ".join([label, *value_cells]).rstrip()
 
 
 FORMATS: Mapping[str, Callable[[Table], str]] = MappingProxyType(

@@ -23,23 +23,23 @@ class Block:
     rows: list[list[str]]
 
 
-def blocks(table: Table) -> list[Block]:
+def make_blocks(table: Table) -> list[Block]:
     """Return the table's cells as text, by heading; cells with a footnote get its number."""
-    numbers = {note: number for number, note in enumerate(footnotes(table), start=1)}
-    printed = [_cells(table.frame, column, numbers) for column in table.columns]
-    found: dict[str, Block] = {}
+    numbers = {note: number for number, note in enumerate(list_footnotes(table), start=1)}
+    printed = [_format_cells(table.frame, column, numbers) for column in table.columns]
+    blocks_by_heading: dict[str, Block] = {}
     for heading, row in zip(table.frame["group"].tolist(), zip(*printed, strict=True), strict=True):
-        block = found.setdefault(str(heading), Block(str(heading), []))
+        block = blocks_by_heading.setdefault(str(heading), Block(str(heading), []))
         block.rows.append(list(row))
-    return list(found.values())
+    return list(blocks_by_heading.values())
 
 
-def with_minus_signs(text: str) -> str:
+def replace_minus_signs(text: str) -> str:
     """Return the text with a minus sign instead of a hyphen before each negative number."""
     return _NEGATIVE.sub("\u2212", text)
 
 
-def footnotes(table: Table) -> list[str]:
+def list_footnotes(table: Table) -> list[str]:
     """Return the notes on single cells, each note once, in the order of the cells."""
     columns = (f"{column.key}_note" for column in table.columns)
     noted = [table.frame[column].tolist() for column in columns if column in table.frame]
@@ -47,32 +47,32 @@ def footnotes(table: Table) -> list[str]:
     return list(dict.fromkeys(note for note in notes if isinstance(note, str) and note))
 
 
-def numbered_footnotes(table: Table) -> list[str]:
+def number_footnotes(table: Table) -> list[str]:
     """Return the footnotes with their numbers, as printed below the table."""
-    notes = enumerate(footnotes(table), start=1)
+    notes = enumerate(list_footnotes(table), start=1)
     return [f"{str(number).translate(_SUPERSCRIPTS)} {note}" for number, note in notes]
 
 
-def _cells(frame: pd.DataFrame, column: Column, numbers: Mapping[str, int]) -> list[str]:
+def _format_cells(frame: pd.DataFrame, column: Column, numbers: Mapping[str, int]) -> list[str]:
     """Return a column's cells as text."""
     nothing = [None] * len(frame)
-    notes, *others = (
+    notes, *interval_columns = (
         frame[name].tolist() if (name := f"{column.key}_{end}") in frame else nothing
         for end in ("note", "low", "high", "sd")
     )
     return [
-        _value(column.form, *cell) + _mark(numbers.get(note))
+        _format_value(column.form, *cell) + _footnote_mark(numbers.get(note))
         for note, cell in zip(
-            notes, zip(frame[column.key].tolist(), *others, strict=True), strict=True
+            notes, zip(frame[column.key].tolist(), *interval_columns, strict=True), strict=True
         )
     ]
 
 
-def _mark(number: int | None) -> str:
+def _footnote_mark(number: int | None) -> str:
     return str(number).translate(_SUPERSCRIPTS) if number else ""
 
 
-def _value(form: str, value: Any, low: Any, high: Any, sd: Any) -> str:  # noqa: ANN401
+def _format_value(form: str, value: Any, low: Any, high: Any, sd: Any) -> str:  # noqa: ANN401
     """Return a cell as text; ends and spread appear only in forms that print them."""
     if pd.isna(value):
         return MISSING
@@ -91,11 +91,11 @@ def _value(form: str, value: Any, low: Any, high: Any, sd: Any) -> str:  # noqa:
     return f"{value:z,.2f}"
 
 
-def lines(table: Table) -> list[str]:
+def text_lines(table: Table) -> list[str]:
     """Return title, caption, notes and origin, each on a separate line."""
     # A line break inside a note would end its comment.
     caption = f"{table.title}. {table.caption}"
-    notes = (caption, *table.notes, *numbered_footnotes(table), *table.origin)
+    notes = (caption, *table.notes, *number_footnotes(table), *table.origin)
     return [" ".join(note.split()) for note in notes]
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from analysis.data.declared import frames_of
-from analysis.data.frames import read_exported
+from analysis.data.declared import number_frames
+from analysis.data.frames import read_exported_table
 from analysis.data.load import ExportedRun, load_run
 from analysis.errors import AnalysisError
 from analysis.findings.finding import Taken
@@ -27,7 +27,7 @@ def read_manifest(folder: Path) -> dict[str, object]:
     """
     path = folder / MANIFEST
     try:
-        found = json.loads(path.read_text("utf-8"))
+        manifest = json.loads(path.read_text("utf-8"))
     except (OSError, ValueError) as error:
         raise AnalysisError(
             f"{MANIFEST} in it cannot be read: {why_unread(error)}"
@@ -36,16 +36,16 @@ def read_manifest(folder: Path) -> dict[str, object]:
             where=str(folder),
             expected="a folder that `parallax take` wrote",
         ) from error
-    if not isinstance(found, dict) or not found.get("complete"):
+    if not isinstance(manifest, dict) or not manifest.get("complete"):
         raise AnalysisError(
             "the take is not complete",
             where=str(folder),
             remedy="Run the same `parallax take` again: it goes on where it was",
         )
-    return found
+    return manifest
 
 
-def load_taken(folder: Path, run: ExportedRun) -> Taken:
+def load_model_participant(folder: Path, run: ExportedRun) -> Taken:
     """Read a model participant's folder for comparison with a run of human participants.
 
     Raises:
@@ -64,13 +64,13 @@ def load_taken(folder: Path, run: ExportedRun) -> Taken:
         )
     readings = manifest["readings"]
     assert isinstance(readings, list)
-    frames = [_read(folder / str(name)) for name in readings]
+    frames = [_read_answers(folder / str(name)) for name in readings]
     return Taken(
         str(manifest["model_name"]), str(manifest["tier"]), pd.concat(frames, ignore_index=True)
     )
 
 
-def item_choices(folder: Path) -> dict[str, float]:
+def read_item_choices(folder: Path) -> dict[str, float]:
     """Return the probability that a model chose each item's expected option, by item id.
 
     The mean is over all sessions of a reading, so that it does not depend on order or labels.
@@ -82,44 +82,46 @@ def item_choices(folder: Path) -> dict[str, float]:
         AnalysisError: The reading has no probabilities.
         TableError: The folder lacks the table.
     """
-    read = read_exported(READ, folder, ("item_id", "p_good")).dropna(subset="p_good")
-    if read.empty:
+    answers = read_exported_table(READ, folder, ("item_id", "p_good")).dropna(subset="p_good")
+    if answers.empty:
         raise AnalysisError(
             "no trial has the probability of the expected option",
             where=str(folder),
             expected="a reading of choices or of yes and no, such as forced_choice",
         )
-    mean = read.groupby("item_id", observed=True)["p_good"].mean()
+    mean = answers.groupby("item_id", observed=True)["p_good"].mean()
     return {str(item): float(share) for item, share in mean.items()}
 
 
-def load_all_taken(folders: Sequence[Path], run: ExportedRun) -> list[Taken]:
+def load_model_participants(folders: Sequence[Path], run: ExportedRun) -> list[Taken]:
     """Read several model participants' folders, each of a different model.
 
     Raises:
         AnalysisError: Two folders are of the same model.
     """
-    found = [load_taken(folder, run) for folder in folders]
-    names = [participant.model for participant in found]
+    participants = [load_model_participant(folder, run) for folder in folders]
+    names = [participant.model for participant in participants]
     if twice := sorted({name for name in names if names.count(name) > 1}):
         raise AnalysisError(
             f'two takers\' folders are of a model "{twice[0]}"',
             where=", ".join(map(str, folders)),
             remedy="Leave out all but one of them",
         )
-    return found
+    return participants
 
 
-def _read(folder: Path) -> pd.DataFrame:
+def _read_answers(folder: Path) -> pd.DataFrame:
     run = load_run(folder, models=True)
-    ways = read_exported(SITTINGS, folder, _WAYS).astype({"context": str})
+    ways = read_exported_table(SITTINGS, folder, _WAYS).astype({"context": str})
     # For the answers, thinking counts as a separate context.
     ways["context"] += np.where(ways["thinking"] == "yes", ", thinking", "")
-    read = read_exported(READ, folder, ("participant", "position", "outcome", "p_good"))
+    read = read_exported_table(READ, folder, ("participant", "position", "outcome", "p_good"))
     key = ["participant", "position"]
     trials = run.trials[[*key, "item_id", "good_side"]].astype({"participant": str, "item_id": str})
     answers = run.responses[[*key, "chosen_side", "chose_good"]].astype({"participant": str})
-    items = run.items[["item_id", "construction", "condition"]].assign(frame=frames_of(run.items))
+    items = run.items[["item_id", "construction", "condition"]].assign(
+        frame=number_frames(run.items)
+    )
     return (
         trials.merge(answers, "left", on=key, validate="one_to_one")
         .merge(read, "left", on=key, validate="one_to_one")

@@ -11,8 +11,8 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy.stats import t as student
 
-from analysis.data.categorical import decode
-from analysis.data.declared import unit_column
+from analysis.data.categorical import decode_texts
+from analysis.data.declared import clustering_column
 from analysis.statistics.accuracy import people_accuracy
 from analysis.statistics.clustered import quantile, two_way_variance, wilson
 from analysis.statistics.paired import people_against_models, with_adjusted_p
@@ -44,10 +44,10 @@ def compare_by_elicitation(
     """
     frames = []
     for (model, reading), answers in model_answers.groupby(_WHO, sort=False):
-        read = answers[answers["chose_good"].notna()]
-        if read.empty:
+        readable = answers[answers["chose_good"].notna()]
+        if readable.empty:
             continue
-        correct = read.groupby("item_id", sort=False)["chose_good"].mean().rename("correct")
+        correct = readable.groupby("item_id", sort=False)["chose_good"].mean().rename("correct")
         on_both = judgments[judgments["item_id"].isin(correct.index)]
         if on_both.empty:
             continue
@@ -55,7 +55,7 @@ def compare_by_elicitation(
             on_both, {str(reading): correct.reset_index()}, ["construction"], margin
         )
         rows = rows.rename(columns={"model": "accuracy", "judge": "reading"})
-        alone = _model_intervals(read)
+        alone = _model_intervals(readable)
         rows = rows.merge(alone, "left", on="construction")
         rows["unread"] = answers["chose_good"].isna().mean()
         rows["n_sittings"] = answers["participant"].nunique()
@@ -63,8 +63,8 @@ def compare_by_elicitation(
         frames.append(rows.assign(model=str(model)))
     if not frames:
         return pd.DataFrame()
-    together = pd.concat(frames, ignore_index=True)
-    parts = [with_adjusted_p(rows) for _, rows in together.groupby("model", sort=False)]
+    joined = pd.concat(frames, ignore_index=True)
+    parts = [with_adjusted_p(rows) for _, rows in joined.groupby("model", sort=False)]
     return pd.concat(parts, ignore_index=True)
 
 
@@ -78,7 +78,7 @@ def _model_intervals(read: pd.DataFrame) -> pd.DataFrame:
     return intervals.rename(columns=names)[["construction", *names.values()]]
 
 
-def conclusions(
+def count_supporting_readings(
     differences: pd.DataFrame, chance: float, attraction: pd.DataFrame | None = None
 ) -> pd.DataFrame:
     """Return the number of readings that support each conclusion.
@@ -106,7 +106,9 @@ def conclusions(
             "people better, Holm": adjusted_people,
         }.items():
             rows.append(
-                _conclusion(str(model), str(construction), name, cells["reading"], holds, opposite)
+                _conclusion_row(
+                    str(model), str(construction), name, cells["reading"], holds, opposite
+                )
             )
     return pd.DataFrame(
         [*rows, *_attraction_conclusions(attraction), *_rank_conclusions(differences)]
@@ -119,24 +121,29 @@ def _attraction_conclusions(attraction: pd.DataFrame | None) -> Iterator[dict[st
     for (model, construction), effects in attraction.groupby(["model", "construction"], sort=False):
         sides = effects["low"] > 0, effects["high"] < 0
         name = "attraction: fewer right where features differ"
-        yield _conclusion(str(model), str(construction), name, effects["reading"], *sides)
+        yield _conclusion_row(str(model), str(construction), name, effects["reading"], *sides)
 
 
 def _rank_conclusions(differences: pd.DataFrame) -> list[dict[str, object]]:
     """Return for each two models the number of readings in which one is more accurate."""
     wide = differences.pivot_table("accuracy", ["construction", "reading"], "model", sort=False)
     rows = []
-    for first, second in combinations(wide.columns, 2):
+    for first_model, second_model in combinations(wide.columns, 2):
         for construction, accuracies in wide.groupby(level=0, sort=False):
-            shared = accuracies[[first, second]].dropna()
-            holds, opposite = shared[first] > shared[second], shared[first] < shared[second]
+            shared = accuracies[[first_model, second_model]].dropna()
+            holds, opposite = (
+                shared[first_model] > shared[second_model],
+                shared[first_model] < shared[second_model],
+            )
             names = pd.Series(shared.index.get_level_values(1), index=shared.index)
-            label = f"more accurate than {second}"
-            rows.append(_conclusion(str(first), str(construction), label, names, holds, opposite))
+            label = f"more accurate than {second_model}"
+            rows.append(
+                _conclusion_row(str(first_model), str(construction), label, names, holds, opposite)
+            )
     return rows
 
 
-def _conclusion(
+def _conclusion_row(
     model: str,
     construction: str,
     name: str,
@@ -155,7 +162,7 @@ def _conclusion(
     }
 
 
-def consistency(model_answers: pd.DataFrame, judgments: pd.DataFrame) -> pd.DataFrame:
+def measure_consistency(model_answers: pd.DataFrame, judgments: pd.DataFrame) -> pd.DataFrame:
     """Return the agreement of a model's answers to an item, compared with that of participants.
 
     Returns:
@@ -206,7 +213,7 @@ _COLUMNS = ["model", "reading", "context", "difference", "low", "high", "p", "n_
 _BY = ["model", "reading", "context", "labels"]
 
 
-def history_effects(model_answers: pd.DataFrame) -> pd.DataFrame:
+def estimate_history_effects(model_answers: pd.DataFrame) -> pd.DataFrame:
     """Return each context's accuracy minus that of ``zero_shot``, on the same trials.
 
     Trials are paired by session, labels, order and item. The interval is Student's
@@ -241,7 +248,7 @@ def _paired_difference(paired_answers: pd.DataFrame) -> dict[str, float]:
     if not np.ptp(changes):
         return _interval_of_equal_changes(paired_answers) | n_items
     session, unit = (
-        codes(paired_answers[name])[0] for name in ("session", unit_column(paired_answers))
+        codes(paired_answers[name])[0] for name in ("session", clustering_column(paired_answers))
     )
     one_group = np.zeros(len(paired_answers), np.intp)
     influence = (changes - difference) / len(paired_answers)
@@ -267,7 +274,7 @@ def _interval_of_equal_changes(paired_answers: pd.DataFrame) -> dict[str, float]
     return {name: float(row[name]) for name in ("difference", "low", "high", "p")}
 
 
-def biases(model_answers: pd.DataFrame, judgments: pd.DataFrame) -> pd.DataFrame:
+def measure_first_place_bias(model_answers: pd.DataFrame, judgments: pd.DataFrame) -> pd.DataFrame:
     """Return the rate of choosing the first of two places, compared with participants' side bias.
 
     For prompts, the place is that in the prompt; for other readings and human participants, that on
@@ -298,12 +305,12 @@ def biases(model_answers: pd.DataFrame, judgments: pd.DataFrame) -> pd.DataFrame
         model="people",
     )
     shares = pd.concat(
-        [first_place_shares(answers) for answers in (together, people)], ignore_index=True
+        [estimate_first_place_shares(answers) for answers in (together, people)], ignore_index=True
     )
     return shares.rename(columns={"model": "judge"})
 
 
-def first_place_shares(rows: pd.DataFrame) -> pd.DataFrame:
+def estimate_first_place_shares(rows: pd.DataFrame) -> pd.DataFrame:
     """Return the share of first places in each group, with a 95% interval.
 
     A judgment's contribution is its distance from the mean of judgments with the expected option on
@@ -330,7 +337,7 @@ def first_place_shares(rows: pd.DataFrame) -> pd.DataFrame:
     means = np.bincount(stratum, chose, 2 * n_groups) / np.maximum(n, 1)
     n_sides = (n.reshape(-1, 2) > 0).sum(1)
     estimate = means.reshape(-1, 2).sum(1) / n_sides
-    person, unit = (codes(rows[name])[0] for name in ("participant", unit_column(rows)))
+    person, unit = (codes(rows[name])[0] for name in ("participant", clustering_column(rows)))
     influence = (chose - means[stratum]) / (n[stratum] * n_sides[group])
     variances = two_way_variance(influence, person, unit, group, least=np.minimum)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -340,9 +347,9 @@ def first_place_shares(rows: pd.DataFrame) -> pd.DataFrame:
     fewest = np.minimum(
         _count_distinct(stratum, person, len(n)), _count_distinct(stratum, unit, len(n))
     )
-    plain_low, plain_high = _where_nothing_varies(means, fewest, n_sides)
+    plain_low, plain_high = _interval_without_variance(means, fewest, n_sides)
     ends = {"low": np.where(varies, low, plain_low), "high": np.where(varies, high, plain_high)}
-    sizes = decode(grouped.size().rename("n").reset_index())
+    sizes = decode_texts(grouped.size().rename("n").reset_index())
     return sizes.assign(estimate=estimate, **ends)[[*_BY, "estimate", "low", "high", "n"]]
 
 
@@ -353,7 +360,7 @@ def _count_distinct(
     return np.bincount(pairs, minlength=size)
 
 
-def _where_nothing_varies(
+def _interval_without_variance(
     means: Floats, n: NDArray[np.intp], n_sides: NDArray[np.intp]
 ) -> tuple[Floats, Floats]:
     ends = [

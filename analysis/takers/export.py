@@ -56,28 +56,32 @@ class Taker:
     started_at: datetime
 
 
-def rows_of(plan: Plan, sittings: Sequence[Sitting], taker: Taker) -> dict[str, Rows]:
+def make_rows(plan: Plan, sittings: Sequence[Sitting], taker: Taker) -> dict[str, Rows]:
     """Return the rows of every non-empty table, by table name."""
     return {
-        **_designed(plan),
+        **_design_rows(plan),
         PARTICIPANTS.name: [
-            _sitting_row(plan, sitting, number, taker)
+            _session_row(plan, sitting, number, taker)
             for number, sitting in enumerate(sittings, start=1)
         ],
-        TRIALS.name: [_trial_row(sitting, read) for sitting, read in _each(sittings)],
+        TRIALS.name: [_trial_row(sitting, read) for sitting, read in _each_answer(sittings)],
         RESPONSES.name: [
             _response_row(plan, sitting, read, taker)
-            for sitting, read in _each(sittings)
+            for sitting, read in _each_answer(sittings)
             if read.given is not None
         ],
-        VERDICTS.name: list(verdict_rows(plan, sittings)),
-        READ.name: [_read_row(sitting, read) for sitting, read in _each(sittings)],
-        ASKED.name: [row for sitting, read in _each(sittings) for row in _asked(sitting, read)],
-        PROMPTS.name: _prompts(sittings),
+        VERDICTS.name: list(make_verdict_rows(plan, sittings)),
+        READ.name: [_read_row(sitting, read) for sitting, read in _each_answer(sittings)],
+        ASKED.name: [
+            row
+            for sitting, read in _each_answer(sittings)
+            for row in _prompt_rows_of_trial(sitting, read)
+        ],
+        PROMPTS.name: _prompt_rows(sittings),
     }
 
 
-def _designed(plan: Plan) -> dict[str, Rows]:
+def _design_rows(plan: Plan) -> dict[str, Rows]:
     lists, study = plan.source.built.lists, plan.source.study
     items = {entry.item.item_id: entry.item for entries in lists for entry in entries}
     return {
@@ -95,13 +99,13 @@ def _designed(plan: Plan) -> dict[str, Rows]:
     }
 
 
-def _each(sittings: Sequence[Sitting]) -> Iterator[tuple[Sitting, Read]]:
+def _each_answer(sittings: Sequence[Sitting]) -> Iterator[tuple[Sitting, Read]]:
     for sitting in sittings:
         for read in sitting.read:
             yield sitting, read
 
 
-def _sitting_row(plan: Plan, sitting: Sitting, number: int, taker: Taker) -> dict[str, object]:
+def _session_row(plan: Plan, sitting: Sitting, number: int, taker: Taker) -> dict[str, object]:
     prompted, session = sitting.reading.prompted, sitting.session
     person = plan.person(session)
     return {
@@ -128,7 +132,7 @@ def _sitting_row(plan: Plan, sitting: Sitting, number: int, taker: Taker) -> dic
     }
 
 
-def _key(sitting: Sitting, read: Read) -> dict[str, object]:
+def _trial_key(sitting: Sitting, read: Read) -> dict[str, object]:
     return {
         "participant": sitting.ref,
         "position": read.trial.trial.position,
@@ -140,7 +144,7 @@ def _key(sitting: Sitting, read: Read) -> dict[str, object]:
 def _trial_row(sitting: Sitting, read: Read) -> dict[str, object]:
     trial = read.trial.trial
     return {
-        **_key(sitting, read),
+        **_trial_key(sitting, read),
         "kind": trial.kind,
         "good_side": trial.good_side,
         "options": " ".join(trial.options),
@@ -150,14 +154,14 @@ def _trial_row(sitting: Sitting, read: Read) -> dict[str, object]:
 def _response_row(plan: Plan, sitting: Sitting, read: Read, taker: Taker) -> dict[str, object]:
     assert read.given is not None
     response, trial = plan.screens.response, read.trial
-    judged = response.judged(trial.arrangement, read.given)
+    judgment = response.judged(trial.arrangement, read.given)
     row = {
         **dict.fromkeys(tables_shown(response)[1].column_names),
-        **_key(sitting, read),
-        "chosen_side": judged.chosen_side,
-        "chose_good": judged.chose_good,
+        **_trial_key(sitting, read),
+        "chosen_side": judgment.chosen_side,
+        "chose_good": judgment.chose_good,
         "version": " ".join(trial.trial.options),
-        "rating": judged.rating,
+        "rating": judgment.rating,
         "input_method": MODEL,
         "recorded_at": taker.started_at,
     }
@@ -166,79 +170,81 @@ def _response_row(plan: Plan, sitting: Sitting, read: Read, taker: Taker) -> dic
 
 def _read_row(sitting: Sitting, read: Read) -> dict[str, object]:
     return {
-        **_key(sitting, read),
+        **_trial_key(sitting, read),
         "outcome": read.outcome,
-        "weights": _json([None if isinf(weight) else weight for weight in read.weights]),
+        "weights": _to_json([None if isinf(weight) else weight for weight in read.weights]),
         "p_good": read.p_good,
-        "mass": _mass(read) if sitting.reading.prompted else None,
+        "mass": _label_probability(read) if sitting.reading.prompted else None,
     }
 
 
-def _mass(read: Read) -> float:
+def _label_probability(read: Read) -> float:
     """Return the total probability of all labels, over the prompts of a trial."""
-    said = [
+    masses = [
         sum(exp(logprob) for logprob in reply.logprobs_nats if logprob is not None)
         for reply in read.replies
     ]
-    return sum(said) / len(said)
+    return sum(masses) / len(masses)
 
 
-def _asked(sitting: Sitting, read: Read) -> Iterator[dict[str, object]]:
+def _prompt_rows_of_trial(sitting: Sitting, read: Read) -> Iterator[dict[str, object]]:
     for number, (ask, reply) in enumerate(zip(read.asks, read.replies, strict=True), start=1):
-        logprobs, raw = _json(reply.logprobs_nats), _json(reply.texts) if reply.texts else ""
+        logprobs, raw = _to_json(reply.logprobs_nats), _to_json(reply.texts) if reply.texts else ""
         yield {
-            **_key(sitting, read),
+            **_trial_key(sitting, read),
             "ask": number,
-            "prompt_sha256": _sha256(ask.prompt),
-            "answers": _json(ask.answers),
+            "prompt_sha256": _hash_text(ask.prompt),
+            "answers": _to_json(ask.answers),
             "logprobs_nats": logprobs,
             "raw": raw,
-            "thoughts": _json(reply.thoughts) if reply.thoughts else "",
+            "thoughts": _to_json(reply.thoughts) if reply.thoughts else "",
             "hidden_tokens": reply.n_hidden,
             "seed": reply.seed,
-            "raw_sha256": _sha256(f"{logprobs}\n{raw}"),
+            "raw_sha256": _hash_text(f"{logprobs}\n{raw}"),
         }
 
 
-def _prompts(sittings: Sequence[Sitting]) -> Rows:
-    prompts = dict.fromkeys(ask.prompt for _, read in _each(sittings) for ask in read.asks)
-    return [{"prompt_sha256": _sha256(prompt), "prompt": prompt} for prompt in prompts]
+def _prompt_rows(sittings: Sequence[Sitting]) -> Rows:
+    prompts = dict.fromkeys(ask.prompt for _, read in _each_answer(sittings) for ask in read.asks)
+    return [{"prompt_sha256": _hash_text(prompt), "prompt": prompt} for prompt in prompts]
 
 
-def _sha256(text: str) -> str:
+def _hash_text(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def _json(values: Sequence[object]) -> str:
+def _to_json(values: Sequence[object]) -> str:
     return json.dumps(list(values), ensure_ascii=False)
 
 
-def verdict_rows(plan: Plan, sittings: Sequence[Sitting]) -> Iterator[dict[str, object]]:
+def make_verdict_rows(plan: Plan, sittings: Sequence[Sitting]) -> Iterator[dict[str, object]]:
     """Yield a verdict row for each session, by the rules for human participants."""
-    answered = [_answered(plan, sitting) for sitting in sittings]
-    everyone = Everyone(answered)
-    for sitting, own in zip(sittings, answered, strict=True):
-        decided = _decided(plan, own.among(everyone))
+    answered_sessions = [_collect_answers(plan, sitting) for sitting in sittings]
+    everyone = Everyone(answered_sessions)
+    for sitting, session_answers in zip(sittings, answered_sessions, strict=True):
+        session_verdict = _decide_verdict(plan, session_answers.among(everyone))
         yield {
             "participant": sitting.ref,
-            "kept": decided.kept,
-            "rule": decided.rule,
-            "evidence": decided.evidence,
+            "kept": session_verdict.kept,
+            "rule": session_verdict.rule,
+            "evidence": session_verdict.evidence,
         }
 
 
-def _decided(plan: Plan, own: Answered) -> Verdict:
+def _decide_verdict(plan: Plan, session_answers: Answered) -> Verdict:
     try:
-        return verdict(plan.source.study.exclusion, own)
+        return verdict(plan.source.study.exclusion, session_answers)
     except StudyError:
-        if own.n_trials == len(own):
+        if session_answers.n_trials == len(session_answers):
             raise
         # A rule that counts trials, all of whose answers could not be parsed.
-        evidence = f"{len(own)} of {own.n_trials} trials have a readable answer"
+        evidence = (
+            f"{len(session_answers)} of {session_answers.n_trials} trials have a readable answer"
+        )
         return Verdict(kept=False, rule="unreadable", evidence=evidence)
 
 
-def _answered(plan: Plan, sitting: Sitting) -> Answered:
+def _collect_answers(plan: Plan, sitting: Sitting) -> Answered:
     judgments = tuple(
         Judgment(
             position=read.trial.trial.position,
@@ -268,7 +274,7 @@ _NOTICE = """
 """
 
 
-def write_sittings(plan: Plan, sittings: Sequence[Sitting], taker: Taker, folder: Path) -> None:
+def write_sessions(plan: Plan, sittings: Sequence[Sitting], taker: Taker, folder: Path) -> None:
     """Write the sessions of one reading; the folder appears complete or not at all.
 
     Args:
@@ -280,14 +286,14 @@ def write_sittings(plan: Plan, sittings: Sequence[Sitting], taker: Taker, folder
     Raises:
         WritingError: The folder contains other files, or cannot be written.
     """
-    rows, tables = rows_of(plan, sittings, taker), _tables(plan)
+    rows, tables = make_rows(plan, sittings, taker), _export_tables(plan)
     with atomic_folder(folder, _ENTRIES) as temporary:
         for table in tables:
             for suffix in MEDIA_TYPES:
                 write_table(table, rows.get(table.name, []), temporary / f"{table.name}{suffix}")
         study = plan.source.study
         write_study_files(study, temporary / _STUDY)
-        facts = _facts(plan, sittings, taker, rows)
+        facts = _export_facts(plan, sittings, taker, rows)
         name = f"{facts['study']}-{facts['run']}".replace("_", "-").lower()
         package = datapackage(temporary, name, study.study.title, facts, tables)
         text = json.dumps(package, indent=2, ensure_ascii=False) + "\n"
@@ -296,13 +302,13 @@ def write_sittings(plan: Plan, sittings: Sequence[Sitting], taker: Taker, folder
         (temporary / _README).write_text(about, encoding="utf-8", newline="\n")
 
 
-def _tables(plan: Plan) -> list[TableSchema]:
-    design, shown = plan.source.study.design, tables_shown(plan.screens.response)
-    own = {table.name: table for table in (SITTINGS, *shown)}
+def _export_tables(plan: Plan) -> list[TableSchema]:
+    design, response_tables = plan.source.study.design, tables_shown(plan.screens.response)
+    special_tables = {table.name: table for table in (SITTINGS, *response_tables)}
     items = [entry.item for entries in plan.source.built.lists for entry in entries]
-    own[ITEMS.name] = ITEMS.extended(item_row(items[0]))
+    special_tables[ITEMS.name] = ITEMS.extended(item_row(items[0]))
     levels = "the list's level of a factor between participants"
-    tables = [own.get(table.name, table) for table in EXPORT_TABLES]
+    tables = [special_tables.get(table.name, table) for table in EXPORT_TABLES]
     return [
         *(
             table.extended(design.factors, levels)
@@ -314,12 +320,12 @@ def _tables(plan: Plan) -> list[TableSchema]:
     ]
 
 
-def _facts(
+def _export_facts(
     plan: Plan, sittings: Sequence[Sitting], taker: Taker, rows: Mapping[str, Rows]
 ) -> dict[str, object]:
     study, built = plan.source.study, plan.source.built
     reading = sittings[0].reading.name
-    kept = sum(bool(row["kept"]) for row in rows[VERDICTS.name])
+    n_kept = sum(bool(row["kept"]) for row in rows[VERDICTS.name])
     return {
         "run": f"{taker.model}-{reading}",
         "study": study.name,
@@ -343,8 +349,8 @@ def _facts(
         "reading": reading,
         "n_participants": len(sittings),
         "n_finished": len(sittings),
-        "n_kept": kept,
-        "n_excluded": len(sittings) - kept,
+        "n_kept": n_kept,
+        "n_excluded": len(sittings) - n_kept,
         "n_responses": len(rows[RESPONSES.name]),
         "n_unread": len(rows[TRIALS.name]) - len(rows[RESPONSES.name]),
     }

@@ -9,7 +9,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from analysis.data.n_alternatives import chance
+from analysis.data.n_alternatives import chance_accuracy
 from analysis.figures.drawing import (
     GUIDE,
     MODELS,
@@ -37,17 +37,17 @@ from analysis.statistics.attraction import attraction_by_elicitation, configurat
 from analysis.tables.accuracy_table import Column, Table
 from analysis.tables.section import Section
 from analysis.takers.by_reading import (
-    biases,
     compare_by_elicitation,
-    conclusions,
-    consistency,
-    history_effects,
+    count_supporting_readings,
+    estimate_history_effects,
+    measure_consistency,
+    measure_first_place_bias,
 )
 
 _LABEL = Column("label", "", "text")
 
 
-def taker_findings(inputs: FindingInputs) -> Findings:
+def analyse_model_participants(inputs: FindingInputs) -> Findings:
     """Return model participants' answers by reading, and the number of readings per conclusion."""
     takers, context = inputs.options.takers, inputs.context
     people = inputs.data.judgments
@@ -58,9 +58,9 @@ def taker_findings(inputs: FindingInputs) -> Findings:
     items = inputs.data.items
     configured = configurations(items[items["item_id"].isin(people["item_id"].unique())])
     attracted = attraction_by_elicitation(answers, configured)
-    supported = conclusions(differences, chance(inputs.run), attracted)
-    leaning, alike = biases(answers, people), consistency(answers, people)
-    history = history_effects(answers)
+    supported = count_supporting_readings(differences, chance_accuracy(inputs.run), attracted)
+    leaning, alike = measure_first_place_bias(answers, people), measure_consistency(answers, people)
+    history = estimate_history_effects(answers)
     statistics = {
         "taker_readings": differences,
         "taker_conclusions": supported,
@@ -77,10 +77,12 @@ def taker_findings(inputs: FindingInputs) -> Findings:
     if len(history):
         statistics["taker_history"] = history
         tables.append(_history_table(history, context))
-    return Findings(tuple(tables), statistics, drawings=(_readings_drawing(differences, inputs),))
+    return Findings(
+        tuple(tables), statistics, drawings=(_make_readings_drawing(differences, inputs),)
+    )
 
 
-def _readings_drawing(differences: pd.DataFrame, inputs: FindingInputs) -> Drawing:
+def _make_readings_drawing(differences: pd.DataFrame, inputs: FindingInputs) -> Drawing:
     ordered = inputs.context.by_construction(differences)
     rows = ordered.assign(label=full_titles(ordered))
     origin = inputs.context.origin
@@ -91,7 +93,7 @@ def _readings_drawing(differences: pd.DataFrame, inputs: FindingInputs) -> Drawi
         "(sessions and frames clustered), and people's on the same items (blue line; its "
         "differences with their intervals are in the table). Dashed: chance.",
         Section.TAKERS,
-        partial(readings_figure, rows, simulated=origin.simulated, chance=origin.chance),
+        partial(draw_readings, rows, simulated=origin.simulated, chance=origin.chance),
     )
 
 
@@ -217,14 +219,14 @@ def _history_table(history: pd.DataFrame, context: Context) -> Table:
     )
 
 
-TAKERS = Finding("takers", Section.TAKERS, taker_findings, needs=(Need.TAKERS,))
+TAKERS = Finding("takers", Section.TAKERS, analyse_model_participants, needs=(Need.TAKERS,))
 
 
 _INCHES_OF_A_READING, _MOST_INCHES = 0.075, 9.0
 _SPREAD = 0.36
 
 
-def readings_figure(frame: pd.DataFrame, *, simulated: bool, chance: float) -> Figure:
+def draw_readings(frame: pd.DataFrame, *, simulated: bool, chance: float) -> Figure:
     """Draw each model's accuracy in each reading, next to the human participants' accuracy.
 
     Args:
@@ -241,11 +243,13 @@ def readings_figure(frame: pd.DataFrame, *, simulated: bool, chance: float) -> F
         figure = new_figure(PAGE_INCHES, height)
         drawn = figure.subplots(1, len(models), sharey=True, squeeze=False)[0]
         for axes, model in zip(drawn, models, strict=True):
-            own = frame[frame["model"] == model]
+            model_rows = frame[frame["model"] == model]
             _draw_frame(axes, model, rows, chance)
-            _draw_people(axes, own, rows)
+            _draw_people(axes, model_rows, rows)
             for number, reading in enumerate(readings):
-                _draw_reading(axes, own[own["reading"] == reading], rows, number, len(readings))
+                _draw_reading(
+                    axes, model_rows[model_rows["reading"] == reading], rows, number, len(readings)
+                )
         handles, labels = drawn[0].get_legend_handles_labels()
         for axes in drawn[1:]:
             for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
@@ -278,8 +282,8 @@ def _draw_frame(axes: Axes, model: str, rows: list[str], chance: float) -> None:
     axes.set_xlabel("accuracy")
 
 
-def _draw_people(axes: Axes, own: pd.DataFrame, rows: list[str]) -> None:
-    means = own.groupby("label", sort=False)["people"].mean()
+def _draw_people(axes: Axes, model_rows: pd.DataFrame, rows: list[str]) -> None:
+    means = model_rows.groupby("label", sort=False)["people"].mean()
     places = [rows.index(label) for label in means.index]
     axes.vlines(
         means, np.array(places) - 0.45, np.array(places) + 0.45, color=PEOPLE, linewidth=1.6,
@@ -288,15 +292,22 @@ def _draw_people(axes: Axes, own: pd.DataFrame, rows: list[str]) -> None:
 
 
 def _draw_reading(
-    axes: Axes, own: pd.DataFrame, rows: list[str], number: int, n_readings: int
+    axes: Axes, reading_rows: pd.DataFrame, rows: list[str], number: int, n_readings: int
 ) -> None:
-    if own.empty:
+    if reading_rows.empty:
         return
     colour, marker = MODELS[number % len(MODELS)]
     offset = np.linspace(-_SPREAD, _SPREAD, n_readings)[number] if n_readings > 1 else 0.0
-    heights = np.array([rows.index(label) for label in own["label"]]) + offset
-    axes.hlines(heights, own["model_low"], own["model_high"], color=colour, linewidth=0.9, zorder=3)
+    heights = np.array([rows.index(label) for label in reading_rows["label"]]) + offset
+    axes.hlines(
+        heights,
+        reading_rows["model_low"],
+        reading_rows["model_high"],
+        color=colour,
+        linewidth=0.9,
+        zorder=3,
+    )
     axes.plot(
-        own["accuracy"], heights, marker, color=colour, markersize=3.6, markeredgewidth=0,
-        clip_on=False, zorder=4, label=str(own["reading"].iloc[0]).replace("_", " "),
+        reading_rows["accuracy"], heights, marker, color=colour, markersize=3.6, markeredgewidth=0,
+        clip_on=False, zorder=4, label=str(reading_rows["reading"].iloc[0]).replace("_", " "),
     )  # fmt: skip

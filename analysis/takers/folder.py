@@ -45,7 +45,7 @@ class TakersFolder:
 
 def refuse_foreign_files(path: Path, readings: Iterable[str]) -> None:
     """Raise a WritingError if a folder contains files that no take with these readings wrote."""
-    refuse_overwrite(path, {*_OWN, *readings, *_readings_there(path)})
+    refuse_overwrite(path, {*_OWN, *readings, *_stored_readings(path)})
 
 
 def has_begun(path: Path) -> bool:
@@ -54,7 +54,7 @@ def has_begun(path: Path) -> bool:
 
 
 @contextmanager
-def takers_folder(
+def open_takers_folder(
     path: Path, key: Mapping[str, object], readings: list[str], now: datetime
 ) -> Iterator[TakersFolder]:
     """Open a folder for a new or interrupted take, and lock it until the block ends.
@@ -70,9 +70,9 @@ def takers_folder(
         WritingError: The folder contains other files, or cannot be written.
     """
     refuse_foreign_files(path, readings)
-    begun = _begun(path)
-    if begun:
-        _refuse_other(path, begun, key)
+    manifest = _read_begun_manifest(path)
+    if manifest:
+        _refuse_other_take(path, manifest, key)
     path.mkdir(parents=True, exist_ok=True)
     with (path / LOCK).open("w", newline="\n") as lock:
         if not lock_file(lock.fileno()):
@@ -82,23 +82,23 @@ def takers_folder(
                 expected="one command at a time",
                 remedy="Wait for it, or name another folder with --out",
             )
-        begun = begun or {"started_at": now.isoformat(), "complete": False, **key}
-        _write(path, begun)
-        started = datetime.fromisoformat(str(begun["started_at"]))
-        yield TakersFolder(path, started, bool(begun["complete"]))
+        manifest = manifest or {"started_at": now.isoformat(), "complete": False, **key}
+        _write_manifest(path, manifest)
+        started = datetime.fromisoformat(str(manifest["started_at"]))
+        yield TakersFolder(path, started, bool(manifest["complete"]))
 
 
-def finish(folder: TakersFolder, facts: Mapping[str, object]) -> None:
+def mark_complete(folder: TakersFolder, facts: Mapping[str, object]) -> None:
     """Mark a take as complete, and record the facts that became known while running it."""
-    _write(folder.path, {**_begun(folder.path), **facts, "complete": True})
+    _write_manifest(folder.path, {**_read_begun_manifest(folder.path), **facts, "complete": True})
 
 
-def _begun(path: Path) -> dict[str, object]:
+def _read_begun_manifest(path: Path) -> dict[str, object]:
     file = path / MANIFEST
     if not file.is_file():
         return {}
     try:
-        found = json.loads(file.read_text("utf-8"))
+        manifest = json.loads(file.read_text("utf-8"))
     except ValueError as error:
         raise AnalysisError(
             f"what was begun here cannot be read: {why_unread(error)}",
@@ -106,29 +106,29 @@ def _begun(path: Path) -> dict[str, object]:
             expected="the file as `parallax take` wrote it",
             remedy="Name a new folder with --out",
         ) from error
-    return found if isinstance(found, dict) else {}
+    return manifest if isinstance(manifest, dict) else {}
 
 
-def _readings_there(path: Path) -> list[str]:
-    found = _begun(path).get("readings", [])
-    return [str(name) for name in found] if isinstance(found, list) else []
+def _stored_readings(path: Path) -> list[str]:
+    reading_names = _read_begun_manifest(path).get("readings", [])
+    return [str(name) for name in reading_names] if isinstance(reading_names, list) else []
 
 
-def _refuse_other(path: Path, begun: Mapping[str, object], key: Mapping[str, object]) -> None:
-    changed = [name for name in key if begun.get(name) != key[name]]
+def _refuse_other_take(path: Path, stored: Mapping[str, object], key: Mapping[str, object]) -> None:
+    changed = [name for name in key if stored.get(name) != key[name]]
     if not changed:
         return
-    what = ", ".join(_IN_WORDS.get(name, name.replace("_", " ")) for name in changed)
-    since = begun.get("started_at", "")
+    changes = ", ".join(_IN_WORDS.get(name, name.replace("_", " ")) for name in changed)
+    since = stored.get("started_at", "")
     raise AnalysisError(
-        f"a take of something else was begun here: since {since}, these have changed: {what}",
+        f"a take of something else was begun here: since {since}, these have changed: {changes}",
         where=str(path),
         expected="the same study, model and options, to go on with it",
         remedy="Name a new folder with --out, or undo the change",
     )
 
 
-def _write(path: Path, manifest: Mapping[str, object]) -> None:
+def _write_manifest(path: Path, manifest: Mapping[str, object]) -> None:
     with atomic_write(path / MANIFEST) as temporary:
         text = json.dumps(manifest, indent=2, ensure_ascii=False)
         temporary.write_text(f"{text}\n", encoding="utf-8", newline="\n")

@@ -78,18 +78,20 @@ class Lessons:
         while True:
             reading = self._rng.choice(self._readings)
             trials = [self._trial(item) for item in self._rng.sample(self._items, _MOST_EARLIER)]
-            allowed = [one for one in _CONTEXTS if not reading.refusal(trials[0].form, one)]
-            [context] = self._rng.choices(allowed, [_CONTEXTS[one] for one in allowed])
+            allowed = [
+                context_ for context_ in _CONTEXTS if not reading.refusal(trials[0].form, context_)
+            ]
+            [context] = self._rng.choices(allowed, [_CONTEXTS[context_] for context_ in allowed])
             way = Way(context, self._rng.choice(list(LABEL_SETS)), self._rng.random() < 0.5)
-            n_before = self._rng.randrange(_MOST_EARLIER) if context.has_session else 0
-            *earlier, last = trials[: n_before + 1]
+            n_earlier = self._rng.randrange(_MOST_EARLIER) if context.has_session else 0
+            *earlier, last = trials[: n_earlier + 1]
             situation = Situation(
                 way,
                 self._prompter,
                 self._prompter.instructions,
                 [(trial, self._right(trial)) for trial in earlier],
             )
-            yield from answered(reading, last, situation, self._right(last))
+            yield from make_lessons(reading, last, situation, self._right(last))
 
     def verdicts(self) -> Iterator[Lesson]:
         """Yield yes/no questions whether a text is acceptable, with answers, without end.
@@ -106,24 +108,24 @@ class Lessons:
             text = f"{trial.shown.prefix} {trial.shown.options[place]}".strip()
             single = len(trial.shown.options) == 1
             good = right == 0 if single else place == right
-            said = (words.yes, words.no)
-            yield Lesson(Ask(f"{question} {text}", said), said[0] if good else said[1])
+            answers = (words.yes, words.no)
+            yield Lesson(Ask(f"{question} {text}", answers), answers[0] if good else answers[1])
 
     def _trial(self, item: Item) -> TakerTrial:
         trial = Trial(1, item.item_id, Kind.TARGET, self._rng.choice(PAIR))
         return self._screens.trial(trial, ListEntry(item, Kind.TARGET))
 
     def _right(self, trial: TakerTrial) -> Given:
-        found = self._screens.response.faultless(trial.arrangement)
-        if found not in trial.answers:
+        right_answer = self._screens.response.faultless(trial.arrangement)
+        if right_answer not in trial.answers:
             raise StudyError(
                 "the study's trials have no right answer, so prompts cannot be given with one",
                 expected="pairs, completions, or yes and no",
             )
-        return found
+        return right_answer
 
 
-def answered(
+def make_lessons(
     reading: Reading, trial: TakerTrial, situation: Situation, right: Given
 ) -> Iterator[Lesson]:
     """Yield every prompt of a trial with the answer that most favours the right one.
@@ -138,12 +140,14 @@ def answered(
     for number, ask in enumerate(asks):
 
         def weight(answer: str, number: int = number, ask: Ask = ask) -> float:
-            said = [[_SAID] * len(one.answers) for one in asks]
-            said[number] = [_SAID if one == answer else _NOT_SAID for one in ask.answers]
-            found = reading.weights(trial, situation, said)
+            logprobs = [[_SAID] * len(ask_or_answer.answers) for ask_or_answer in asks]
+            logprobs[number] = [
+                _SAID if ask_or_answer == answer else _NOT_SAID for ask_or_answer in ask.answers
+            ]
+            weights = reading.weights(trial, situation, logprobs)
             # A text in a prompt of its own counts for or against itself.
-            own = number if len(asks) > 1 else place
-            return found[own] if own == place else -found[own]
+            answer_place = number if len(asks) > 1 else place
+            return weights[answer_place] if answer_place == place else -weights[answer_place]
 
         yield Lesson(ask, max(ask.answers, key=weight))
 
@@ -172,9 +176,9 @@ def write_lessons(path: Path, study: Study, n: int, seed: int, lists_seed: int) 
         LmError: The file cannot be written.
     """
     rng = generator(seed, "lessons")
-    items = _items(study, lists_seed, rng)
+    items = _items_outside_lists(study, lists_seed, rng)
     lines = tqdm(
-        islice(_lines(study, items, rng), n),
+        islice(_lesson_lines(study, items, rng), n),
         desc="Writing",
         total=n,
         unit=" lines",
@@ -190,13 +194,15 @@ def write_lessons(path: Path, study: Study, n: int, seed: int, lists_seed: int) 
     return words
 
 
-def _items(study: Study, lists_seed: int, rng: Random) -> list[Item]:
+def _items_outside_lists(study: Study, lists_seed: int, rng: Random) -> list[Item]:
     """Return items of every condition that share no sentence with any list."""
     lists = require_sound(study, lists_seed).lists
-    listed = {text for entries in lists for entry in entries for text in _texts(entry.item)}
+    list_texts = {
+        text for entries in lists for entry in entries for text in _sentences_of(entry.item)
+    }
     of_condition: dict[tuple[str, str], list[Item]] = {}
     for item in load_items(study):
-        if not listed & _texts(item):
+        if not list_texts & _sentences_of(item):
             of_condition.setdefault((item.construction, item.condition), []).append(item)
     return [
         item
@@ -205,15 +211,15 @@ def _items(study: Study, lists_seed: int, rng: Random) -> list[Item]:
     ]
 
 
-def _texts(item: Item) -> set[str]:
+def _sentences_of(item: Item) -> set[str]:
     texts = (item.good, item.bad, item.distractor)
     return {item.after_context(text) for text in texts if text}
 
 
-def _lines(study: Study, items: list[Item], rng: Random) -> Iterator[str]:
+def _lesson_lines(study: Study, items: list[Item], rng: Random) -> Iterator[str]:
     to_model = render(study.materials.given_to_models)
     screens = Screens(study, render(study.materials.shown_to_people), to_model)
-    lessons = Lessons(screens, Prompter(study, screens), _prompted(), items, rng)
+    lessons = Lessons(screens, Prompter(study, screens), _weighted_readings(), items, rng)
     verdicts, prompts = lessons.verdicts(), lessons.draw()
     cased = to_model("A") != to_model("a")
     write = split_tokens if cased else split_lower_case_tokens
@@ -227,8 +233,11 @@ def _lines(study: Study, items: list[Item], rng: Random) -> Iterator[str]:
             yield f"{write(lesson.ask.prompt)} {write(lesson.answer)}"
 
 
-def _prompted() -> list[Reading]:
-    found = [load_reading(name) for name in READINGS.built_in]
+def _weighted_readings() -> list[Reading]:
+    readings = [load_reading(name) for name in READINGS.built_in]
     return [
-        reading for reading in found if reading.prompted for _ in range(_TIMES.get(reading.name, 3))
+        reading
+        for reading in readings
+        if reading.prompted
+        for _ in range(_TIMES.get(reading.name, 3))
     ]

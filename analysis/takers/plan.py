@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from analysis.errors import AnalysisError
-from analysis.takers.source import Person, Source, persons
+from analysis.takers.source import Person, Source, find_people
 from experiment.materials.render import render
 from experiment.takers.prompt import Context, Prompter, Way, instructions_of, labels_of
 from experiment.takers.readings.base import READINGS, Earlier, Reading, Situation, load_reading
@@ -125,9 +125,9 @@ def make_plan(
             need a participant's answers and no participant is named.
     """
     study = source.study
-    chosen = tuple(load_reading(name) for name in dict.fromkeys(readings))
+    loaded_readings = tuple(load_reading(name) for name in dict.fromkeys(readings))
     screens = Screens(study, render(study.materials.shown_to_people), to_model)
-    people = persons(source, screens, participants) if participants else ()
+    people = find_people(source, screens, participants) if participants else ()
     sessions = tuple(person.session for person in people) or tuple(
         taker_sessions(study, source.built, screens, n_sessions)
     )
@@ -137,20 +137,20 @@ def make_plan(
         source,
         screens,
         sessions,
-        chosen,
+        loaded_readings,
         factors,
-        Prompter(study, screens) if any(reading.prompted for reading in chosen) else None,
+        Prompter(study, screens) if any(reading.prompted for reading in loaded_readings) else None,
         sampled,
         people,
     )
-    for problem, remedy in _refusals(plan):
+    for problem, remedy in _find_refusals(plan):
         raise AnalysisError(
             problem, where=study.name, remedy=f"{remedy}; docs/takers.md has the table"
         )
     return plan
 
 
-def _refusals(plan: Plan) -> Iterator[tuple[str, str]]:
+def _find_refusals(plan: Plan) -> Iterator[tuple[str, str]]:
     if Context.YOKED in plan.factors.contexts and not plan.people:
         yield "prompts of the context yoked show a person's answers", "Name people (--participant)"
     forms = {trial.form for session in plan.sessions for trial in session.trials}
@@ -158,10 +158,13 @@ def _refusals(plan: Plan) -> Iterator[tuple[str, str]]:
         for way in plan.factors.ways(reading):
             for form in sorted(forms):
                 if problem := reading.refusal(form, way.context):
-                    yield f'the reading "{reading.name}" cannot be used: {problem}', _able(plan)
+                    yield (
+                        f'the reading "{reading.name}" cannot be used: {problem}',
+                        _suggest_readings(plan),
+                    )
 
 
-def _able(plan: Plan) -> str:
+def _suggest_readings(plan: Plan) -> str:
     """Return a sentence that lists the readings supporting this study's trials and contexts."""
     forms = {trial.form for session in plan.sessions for trial in session.trials}
     able = [

@@ -6,18 +6,18 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, cast
 
-from analysis.takers.export import Taker, write_sittings
+from analysis.takers.export import Taker, write_sessions
 from analysis.takers.folder import (
     REPLIES,
     TakersFolder,
-    finish,
     has_begun,
+    mark_complete,
+    open_takers_folder,
     refuse_foreign_files,
-    takers_folder,
 )
 from analysis.takers.plan import Factors, Plan, make_plan, refuse_tier
 from analysis.takers.source import find_source
-from analysis.takers.taking import Sitting, longest_questions, take
+from analysis.takers.taking import Sitting, find_longest_questions, take_sessions
 from experiment.materials.render import render, split_lower_case_tokens, split_tokens
 from experiment.studies.study import Study
 from lm.answering.answerer import Answerer, LocalAnswerer, Question, Tier, reply_store
@@ -48,7 +48,7 @@ class Answering:
     server: ServerAnswerer | None = None
 
 
-def answering(
+def load_answering_model(
     model: str,
     study: Study,
     device: Device,
@@ -79,13 +79,15 @@ def answering(
         # Only the server knows its maximum prompt length, and reports errors itself.
         return Answering(server, people, lambda _: None, server)
     scorer = load_scorer(model, device, how=how)
-    sentence, write = _renderings(scorer, study)
+    sentence, write = _choose_renderings(scorer, study)
     identity = " ".join(filter(None, (model_identity(model), how.in_words)))
-    answerer = _chatting(scorer, identity) if chat else LocalAnswerer(scorer, identity, write)
+    answerer = (
+        _make_chat_answerer(scorer, identity) if chat else LocalAnswerer(scorer, identity, write)
+    )
     return Answering(answerer, render(sentence), answerer.refuse_too_long)
 
 
-def _renderings(scorer: Scorer, study: Study) -> tuple[str, Callable[[str], str]]:
+def _choose_renderings(scorer: Scorer, study: Study) -> tuple[str, Callable[[str], str]]:
     """Return the rendering of sentences for a model, and the function that formats prompts."""
     if isinstance(scorer, HasSubwords):
         return study.materials.shown_to_people, lambda text: text
@@ -93,7 +95,7 @@ def _renderings(scorer: Scorer, study: Study) -> tuple[str, Callable[[str], str]
     return study.materials.given_to_models, split_tokens if cased else split_lower_case_tokens
 
 
-def _chatting(scorer: Scorer, identity: str) -> LocalAnswerer:
+def _make_chat_answerer(scorer: Scorer, identity: str) -> LocalAnswerer:
     if not hasattr(scorer, "score_rendered"):
         raise LmError(
             f"{scorer.name} has no chat template: it is no causal Hugging Face model. Leave --chat "
@@ -139,7 +141,7 @@ def run_take(request: Request, now: datetime) -> Iterator[str]:
     source = find_source(request.study, request.seed)
     # Probing a server already costs money; the take's ledger includes it.
     refuse_foreign_files(request.out, request.readings)
-    model = answering(
+    model = load_answering_model(
         request.model,
         source.study,
         request.device,
@@ -161,20 +163,20 @@ def run_take(request: Request, now: datetime) -> Iterator[str]:
     refuse_tier(plan, model.answerer.tier, request.model)
     _refuse_images(plan, model)
     for reading in plan.readings:
-        model.refuse_too_long(one for _, one in longest_questions(plan, reading))
+        model.refuse_too_long(question for _, question in find_longest_questions(plan, reading))
     if not has_begun(request.out):
         _refuse_low_cap(plan, model)
     key = {**plan.key(), "model": request.model, "model_identity": model.answerer.identity}
-    with takers_folder(
+    with open_takers_folder(
         request.out, key, [plan_reading.name for plan_reading in plan.readings], now
     ) as folder:
         if folder.complete:
             yield f"{request.out} already holds this take"
             return
-        yield from _taken(plan, model, folder)
+        yield from _run_readings(plan, model, folder)
 
 
-def _taken(plan: Plan, model: Answering, folder: TakersFolder) -> Iterator[str]:
+def _run_readings(plan: Plan, model: Answering, folder: TakersFolder) -> Iterator[str]:
     answerer = model.answerer
     taker = Taker(
         answerer.name,
@@ -188,9 +190,11 @@ def _taken(plan: Plan, model: Answering, folder: TakersFolder) -> Iterator[str]:
         server.resume()
     with reply_store(folder.replies) as store:
         for reading in plan.readings:
-            sittings = take(plan, reading, lambda asked: store.answer_questions(answerer, asked))
-            write_sittings(plan, sittings, taker, folder.path / reading.name)
-            yield _said(sittings, folder.path / reading.name)
+            sittings = take_sessions(
+                plan, reading, lambda questions: store.answer_questions(answerer, questions)
+            )
+            write_sessions(plan, sittings, taker, folder.path / reading.name)
+            yield _describe_sessions(sittings, folder.path / reading.name)
     facts: dict[str, object] = {"tier": str(answerer.tier), "model_name": answerer.name}
     if server:
         server.refuse_changed()
@@ -202,7 +206,7 @@ def _taken(plan: Plan, model: Answering, folder: TakersFolder) -> Iterator[str]:
         if answerer.tier is Tier.SAMPLES:
             facts |= server.terms.of_samples
         yield f"{answerer.name} told {answerer.tier.in_words}; calls cost {server.budget.spent:.6g}"
-    finish(folder, facts)
+    mark_complete(folder, facts)
 
 
 def _refuse_vain_thinking(request: Request, model: Answering) -> None:
@@ -219,15 +223,15 @@ def _refuse_vain_thinking(request: Request, model: Answering) -> None:
 
 def _refuse_images(plan: Plan, model: Answering) -> None:
     """Raise an LmError if prompts contain images that the model cannot receive."""
-    asked = [
-        one.prompt
+    prompts = [
+        question.prompt
         for plan_reading in plan.readings
-        for _, one in longest_questions(plan, plan_reading)
+        for _, question in find_longest_questions(plan, plan_reading)
     ]
-    shown = next((prompt for prompt in asked if has_images(prompt)), "")
-    if not shown:
+    prompt_with_image = next((prompt for prompt in prompts if has_images(prompt)), "")
+    if not prompt_with_image:
         return
-    if url := find_external_image(shown):
+    if url := find_external_image(prompt_with_image):
         raise LmError(
             f'the instructions show the image "{url}", which lies elsewhere, so it cannot be sent. '
             "Put its bytes into the text (![](data:image/png;base64,...)), or leave out the "
@@ -250,7 +254,7 @@ def _refuse_low_cap(plan: Plan, model: Answering) -> None:
     worst = server.budget.spent + sum(
         server.worst(question) * len(sitting.session.trials)
         for reading in plan.readings
-        for sitting, question in longest_questions(plan, reading)
+        for sitting, question in find_longest_questions(plan, reading)
     )
     if worst > server.budget.cap:
         raise LmError(
@@ -259,13 +263,13 @@ def _refuse_low_cap(plan: Plan, model: Answering) -> None:
         )
 
 
-def _said(sittings: list[Sitting], path: Path) -> str:
-    read = [answer for sitting in sittings for answer in sitting.read]
-    unread = sum(answer.given is None for answer in read)
-    ties = sum(answer.outcome == "tie" for answer in read)
+def _describe_sessions(sittings: list[Sitting], path: Path) -> str:
+    answers = [answer for sitting in sittings for answer in sitting.read]
+    unread = sum(answer.given is None for answer in answers)
+    ties = sum(answer.outcome == "tie" for answer in answers)
     notes = [
         *([f"{unread:,} without a readable answer"] if unread else []),
         *([f"{ties:,} ties, drawn by the seed"] if ties else []),
     ]
-    more = f" ({'; '.join(notes)})" if notes else ""
-    return f"{path}: {len(sittings):,} sittings of {len(read):,} trials{more}"
+    note_text = f" ({'; '.join(notes)})" if notes else ""
+    return f"{path}: {len(sittings):,} sittings of {len(answers):,} trials{note_text}"

@@ -9,7 +9,7 @@ from typing import Any
 
 import pandas as pd
 
-from analysis.data.frames import read_exported
+from analysis.data.frames import read_exported_table
 from analysis.errors import AnalysisError
 from experiment.authoring.check import require_sound
 from experiment.design.lists import BuiltLists, ListEntry
@@ -50,27 +50,27 @@ class Source:
         return digest.hexdigest()
 
 
-def find_source(named: str, seed: int | None) -> Source:
+def find_source(study_or_export: str, seed: int | None) -> Source:
     """Return a study with its lists, or those of the run in an export folder.
 
     Args:
-        named: A built-in study, a study folder, or an export folder.
+        study_or_export: A built-in study, a study folder, or an export folder.
         seed: The seed of the lists; None for the run's own, or 1.
 
     Raises:
         ParallaxError: The study does not exist or is invalid, its lists fail the audit, or the
             materials of the export's study differ from the run's.
     """
-    export = Path(named)
+    export = Path(study_or_export)
     if not (export / _DESCRIPTION).is_file():
-        study = load_study(named)
+        study = load_study(study_or_export)
         return Source(study, require_sound(study, 1 if seed is None else seed))
     facts = json.loads((export / _DESCRIPTION).read_text("utf-8")).get("parallax", {})
     study = load_study(str(export / "study"))
     if seed is not None and seed != facts.get("seed"):
         raise AnalysisError(
             f"the run has the seed {facts.get('seed')}, but --seed is {seed}",
-            where=named,
+            where=study_or_export,
             remedy="Leave --seed out to take the sessions that the run's people had",
         )
     built = require_sound(study, int(facts["seed"]))
@@ -104,7 +104,7 @@ class Person:
     answers: Answers
 
 
-def persons(source: Source, screens: Screens, refs: Sequence[str]) -> tuple[Person, ...]:
+def find_people(source: Source, screens: Screens, refs: Sequence[str]) -> tuple[Person, ...]:
     """Return the named participants of the run that a source was exported from, in order.
 
     Args:
@@ -125,12 +125,12 @@ def persons(source: Source, screens: Screens, refs: Sequence[str]) -> tuple[Pers
             expected="the folder of an exported run",
             remedy="Name the folder that `parallax export RUN` wrote",
         )
-    shown, answered = tables_shown(screens.response)
-    people = read_exported(PARTICIPANTS, source.export, ("participant", "list", "place"))
-    of_trials = _by_person(_read(shown, source.export, _TRIAL))
-    of_answers = _by_person(_read(answered, source.export, _ANSWER))
+    trial_table, response_table = tables_shown(screens.response)
+    people = read_exported_table(PARTICIPANTS, source.export, ("participant", "list", "place"))
+    of_trials = _group_by_person(_read_columns(trial_table, source.export, _TRIAL))
+    of_answers = _group_by_person(_read_columns(response_table, source.export, _ANSWER))
     places = {str(row["participant"]): row for row in people.to_dict("records")}
-    found = []
+    people_ = []
     for number, ref in enumerate(dict.fromkeys(refs), start=1):
         if ref not in places:
             raise unknown_name("participant", ref, places)
@@ -140,9 +140,9 @@ def persons(source: Source, screens: Screens, refs: Sequence[str]) -> tuple[Pers
                 where=str(source.export),
                 expected="somebody who took part",
             )
-        session = _session(source, screens, number, places[ref], of_trials[ref])
-        found.append(Person(ref, session, dict(_answers(of_answers.get(ref, [])))))
-    return tuple(found)
+        session = _make_session(source, screens, number, places[ref], of_trials[ref])
+        people_.append(Person(ref, session, dict(_parse_answers(of_answers.get(ref, [])))))
+    return tuple(people_)
 
 
 _TRIAL = ("participant", "position", "item_id", "kind", "good_side", "options")
@@ -150,32 +150,34 @@ _ANSWER = ("participant", "position", "chosen_side", "rating")
 Row = Mapping[Any, Any]
 
 
-def _read(table: TableSchema, folder: Path, wanted: Sequence[str]) -> pd.DataFrame:
-    return read_exported(table, folder, [one for one in wanted if one in table.column_names])
+def _read_columns(table: TableSchema, folder: Path, columns: Sequence[str]) -> pd.DataFrame:
+    return read_exported_table(
+        table, folder, [name for name in columns if name in table.column_names]
+    )
 
 
-def _by_person(frame: pd.DataFrame) -> dict[str, list[Row]]:
+def _group_by_person(frame: pd.DataFrame) -> dict[str, list[Row]]:
     rows = frame.astype(object).where(frame.notna(), None).to_dict("records")
-    found: dict[str, list[Row]] = {}
+    rows_by_person: dict[str, list[Row]] = {}
     for row in rows:
-        found.setdefault(str(row["participant"]), []).append(row)
-    return found
+        rows_by_person.setdefault(str(row["participant"]), []).append(row)
+    return rows_by_person
 
 
-def _session(
+def _make_session(
     source: Source, screens: Screens, number: int, place: Row, rows: Sequence[Row]
 ) -> TakerSession:
     list_ = int(place["list"])
     by_id = {entry.item.item_id: entry for entry in source.built.lists[list_]}
     trials = tuple(
-        screens.trial(_trial(row, entry, screens.response), entry)
+        screens.trial(_make_trial(row, entry, screens.response), entry)
         for row in sorted(rows, key=lambda row: int(row["position"]))
-        for entry in [_entry(source, by_id, row)]
+        for entry in [_find_list_entry(source, by_id, row)]
     )
     return TakerSession(number, list_, int(place["place"] or 0), trials)
 
 
-def _entry(source: Source, by_id: Mapping[str, ListEntry], row: Row) -> ListEntry:
+def _find_list_entry(source: Source, by_id: Mapping[str, ListEntry], row: Row) -> ListEntry:
     item_id = str(row["item_id"])
     if item_id not in by_id:
         raise AnalysisError(
@@ -188,7 +190,7 @@ def _entry(source: Source, by_id: Mapping[str, ListEntry], row: Row) -> ListEntr
     return by_id[item_id]
 
 
-def _trial(row: Row, entry: ListEntry, response: ResponseType) -> Trial:
+def _make_trial(row: Row, entry: ListEntry, response: ResponseType) -> Trial:
     side = Side(str(row["good_side"])) if row["good_side"] else None
     options = tuple(str(row.get("options") or "").split())
     points = response.arrangement(entry.item, options).points if options else None
@@ -197,7 +199,7 @@ def _trial(row: Row, entry: ListEntry, response: ResponseType) -> Trial:
     )
 
 
-def _answers(rows: Sequence[Row]) -> Iterator[tuple[int, Given]]:
+def _parse_answers(rows: Sequence[Row]) -> Iterator[tuple[int, Given]]:
     for row in rows:
         if row.get("rating") is not None:
             yield int(row["position"]), Given(rating=int(row["rating"]))

@@ -38,17 +38,17 @@ class Read:
     p_good: float | None = None
 
 
-def shares_of(weights: Sequence[float]) -> list[float]:
+def to_probabilities(weights: Sequence[float]) -> list[float]:
     """Convert log-probabilities, up to a constant, to probabilities."""
     most = max(weights)
     if most == inf:
         certain = [float(weight == inf) for weight in weights]
-        return [one / sum(certain) for one in certain]
+        return [indicator / sum(certain) for indicator in certain]
     shares = [exp(weight - most) for weight in weights]
     return [share / sum(shares) for share in shares]
 
 
-def why_not(replies: Sequence[Reply]) -> str:
+def classify_unreadable(replies: Sequence[Reply]) -> str:
     """Return the outcome of a trial whose replies contain no valid answer."""
     if any(reply.n_cut for reply in replies):
         return "cut"
@@ -89,11 +89,11 @@ class Sitting:
 
     def earlier(self, index: int, yoked: Answers) -> Earlier:
         """Return the trials before the given one, with the answers shown in its prompt."""
-        before = self.session.trials[:index]
+        earlier_trials = self.session.trials[:index]
         if self.way.context is Context.YOKED:
             return [
                 (trial, yoked[trial.trial.position])
-                for trial in before
+                for trial in earlier_trials
                 if trial.trial.position in yoked
             ]
         if self.way.context is Context.HISTORY:
@@ -105,7 +105,7 @@ class Sitting:
         return []
 
 
-def sittings_of(plan: Plan, reading: Reading) -> list[Sitting]:
+def make_sessions(plan: Plan, reading: Reading) -> list[Sitting]:
     """Return a reading's sessions before any question: every session in every way."""
     return [
         Sitting(session, reading, way)
@@ -114,7 +114,7 @@ def sittings_of(plan: Plan, reading: Reading) -> list[Sitting]:
     ]
 
 
-def take(plan: Plan, reading: Reading, ask: Asking) -> list[Sitting]:
+def take_sessions(plan: Plan, reading: Reading, ask: Asking) -> list[Sitting]:
     """Return a reading's sessions with all trials answered.
 
     If prompts show the model's own answers, trials are asked in order, all sessions at one position
@@ -125,63 +125,72 @@ def take(plan: Plan, reading: Reading, ask: Asking) -> list[Sitting]:
         reading: One of its readings.
         ask: The answering model.
     """
-    found = sittings_of(plan, reading)
-    for round_ in _rounds(found):
-        situations = [_situation(plan, sitting, index) for sitting, index in round_]
+    sessions = make_sessions(plan, reading)
+    for round_ in _plan_rounds(sessions):
+        situations = [_make_situation(plan, sitting, index) for sitting, index in round_]
         asks = [
             reading.asks(sitting.session.trials[index], situation)
             for (sitting, index), situation in zip(round_, situations, strict=True)
         ]
-        replies = iter(ask(list(_questions(plan, round_, asks))))
-        for (sitting, index), situation, own in zip(round_, situations, asks, strict=True):
-            said = tuple(next(replies) for _ in own)
+        replies = iter(ask(list(_make_questions(plan, round_, asks))))
+        for (sitting, index), situation, trial_asks in zip(round_, situations, asks, strict=True):
+            trial_replies = tuple(next(replies) for _ in trial_asks)
             trial = sitting.session.trials[index]
-            sitting.read.append(_read(plan, sitting, trial, situation, own, said))
-    return found
+            sitting.read.append(
+                _parse_answer(plan, sitting, trial, situation, trial_asks, trial_replies)
+            )
+    return sessions
 
 
-def longest_questions(plan: Plan, reading: Reading) -> Iterator[tuple[Sitting, Question]]:
+def find_longest_questions(plan: Plan, reading: Reading) -> Iterator[tuple[Sitting, Question]]:
     """Yield each session with its longest questions: its last trial, after all other answers."""
-    for sitting in sittings_of(plan, reading):
-        *before, last = sitting.session.trials
+    for sitting in make_sessions(plan, reading):
+        *earlier_trials, last = sitting.session.trials
         earlier: Earlier = []
         if sitting.way.context.has_session:
-            earlier = [(trial, trial.answers[0]) for trial in before]
+            earlier = [(trial, trial.answers[0]) for trial in earlier_trials]
         situation = plan.situation(sitting.session.list_, sitting.way, earlier)
         for ask in reading.asks(last, situation):
-            yield sitting, Question(ask.prompt, ask.answers, thinking=_thinking(plan, sitting))
+            yield (
+                sitting,
+                Question(ask.prompt, ask.answers, thinking=_thought_tokens(plan, sitting)),
+            )
 
 
-def _rounds(sittings: Sequence[Sitting]) -> Iterator[list[tuple[Sitting, int]]]:
+def _plan_rounds(sittings: Sequence[Sitting]) -> Iterator[list[tuple[Sitting, int]]]:
     at_once = [sitting for sitting in sittings if sitting.way.context is not Context.HISTORY]
     if at_once:
-        yield [(each, index) for each in at_once for index in range(len(each.session.trials))]
+        yield [
+            (sitting_, index)
+            for sitting_ in at_once
+            for index in range(len(sitting_.session.trials))
+        ]
     in_turn = [sitting for sitting in sittings if sitting.way.context is Context.HISTORY]
-    for index in range(max((len(each.session.trials) for each in in_turn), default=0)):
-        yield [(each, index) for each in in_turn if index < len(each.session.trials)]
+    for index in range(max((len(sitting_.session.trials) for sitting_ in in_turn), default=0)):
+        yield [(sitting_, index) for sitting_ in in_turn if index < len(sitting_.session.trials)]
 
 
-def _situation(plan: Plan, sitting: Sitting, index: int) -> Situation:
+def _make_situation(plan: Plan, sitting: Sitting, index: int) -> Situation:
     person = plan.person(sitting.session)
     earlier = sitting.earlier(index, person.answers if person else {})
     return plan.situation(sitting.session.list_, sitting.way, earlier)
 
 
-def _questions(
+def _make_questions(
     plan: Plan, round_: Sequence[tuple[Sitting, int]], asks: Sequence[tuple[Ask, ...]]
 ) -> Iterator[Question]:
     run_seed = plan.source.built.seed
-    for (sitting, index), own in zip(round_, asks, strict=True):
+    for (sitting, index), trial_asks in zip(round_, asks, strict=True):
         seed = derive_seed(run_seed, "taker", sitting.reading.name, sitting.ref, index)
-        for one in own:
-            yield Question(one.prompt, one.answers, seed, _thinking(plan, sitting))
+        for ask in trial_asks:
+            yield Question(ask.prompt, ask.answers, seed, _thought_tokens(plan, sitting))
 
 
-def _thinking(plan: Plan, sitting: Sitting) -> int:
+def _thought_tokens(plan: Plan, sitting: Sitting) -> int:
     return plan.factors.thought_tokens if sitting.way.thinking else 0
 
 
-def _read(
+def _parse_answer(
     plan: Plan,
     sitting: Sitting,
     trial: TakerTrial,
@@ -189,29 +198,31 @@ def _read(
     asks: tuple[Ask, ...],
     replies: tuple[Reply, ...],
 ) -> Read:
-    said = [
+    logprobs = [
         [-inf if logprob is None else logprob for logprob in reply.logprobs_nats]
         for reply in replies
     ]
-    if any(max(each) == -inf for each in said):
-        return Read(trial, asks, replies, None, why_not(replies))
+    if any(max(answer_logprobs) == -inf for answer_logprobs in logprobs):
+        return Read(trial, asks, replies, None, classify_unreadable(replies))
     reading = sitting.reading
-    weights = reading.weights(trial, situation, said)
+    weights = reading.weights(trial, situation, logprobs)
     rng = generator(
         plan.source.built.seed, "answer", reading.name, sitting.ref, trial.trial.position
     )
-    best = [place for place, one in enumerate(weights) if one == max(weights)]
-    shares = shares_of(weights) if reading.probabilistic else None
+    best = [place for place, weight in enumerate(weights) if weight == max(weights)]
+    shares = to_probabilities(weights) if reading.probabilistic else None
     if plan.sampled and shares:
         [chosen] = rng.choices(range(len(weights)), shares)
     else:
         chosen = best[0] if len(best) == 1 else rng.choice(best)
     outcome = "answered" if len(best) == 1 or plan.sampled else "tie"
-    p_good = shares[good] if shares and (good := _good(plan, trial)) is not None else None
+    p_good = (
+        shares[good] if shares and (good := _index_of_expected(plan, trial)) is not None else None
+    )
     return Read(trial, asks, replies, trial.answers[chosen], outcome, weights, p_good)
 
 
-def _good(plan: Plan, trial: TakerTrial) -> int | None:
+def _index_of_expected(plan: Plan, trial: TakerTrial) -> int | None:
     response = plan.screens.response
     if Gives.RIGHT not in response.gives:
         return None

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from analysis.archive.pack import MANIFEST, RESULTS, Choices, hashes, recompute
+from analysis.archive.pack import MANIFEST, RESULTS, Choices, hash_files, recompute_results
 from analysis.data.load import load_run
 from analysis.takers.answers import read_manifest
 from tests.analysis import small_run
@@ -54,9 +54,9 @@ def test_a_capsule_opens_and_its_tables_are_made_again(folder: Path, tmp_path: P
     with zipfile.ZipFile(folder / "capsule.zip") as archive:
         archive.extractall(tmp_path / "capsule")
     manifest = json.loads((tmp_path / "capsule" / MANIFEST).read_text("utf-8"))
-    held = hashes(tmp_path / "capsule")
+    held = hash_files(tmp_path / "capsule")
     assert all(held[name] == digest for name, digest in manifest["files"].items())
-    recompute(tmp_path / "capsule", Choices(**manifest["choices"]), tmp_path / "again")
+    recompute_results(tmp_path / "capsule", Choices(**manifest["choices"]), tmp_path / "again")
     before = tmp_path / "capsule" / RESULTS / "tables"
     for path in before.glob("*.csv"):
         assert rows(tmp_path / "again" / "tables" / path.name) == rows(path)

@@ -53,7 +53,7 @@ def test_a_finding_is_not_asked_for_where_it_lacks_what_it_needs(monkeypatch, ex
 def test_a_finding_of_every_type_stands_where_the_type_lists_it():
     needless = [replace(one, needs=()) for one in ANALYSES.load("choice").findings]
     choice = replace(ANALYSES.load("choice"), findings=tuple(needless))
-    names = [finding.name for finding in base.findings_of(choice, inputs=None)]
+    names = [finding.name for finding in base.select_findings(choice, inputs=None)]
     assert names.index("late_answers") < names.index("people")
     assert names.count("late_answers") == 1
     assert names.index("plan") > names.index("curves")

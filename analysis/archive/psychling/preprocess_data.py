@@ -41,20 +41,20 @@ def processed(original: Path) -> list[dict[str, str]]:
         (row["item_id"], row["version"]): row["text"] for row in rows_of(original / "texts.csv")
     }
     lists = {row["participant"]: row["list"] for row in rows_of(original / "participants.csv")}
-    kept = {
+    kept_participants = {
         row["participant"] for row in rows_of(original / "verdicts.csv") if row["kept"] == "true"
     }
     trials = {
         (row["participant"], row["position"]): row for row in rows_of(original / "trials.csv")
     }
-    found = []
+    rows = []
     for response in rows_of(original / "responses.csv"):
-        if response["participant"] in kept:
+        if response["participant"] in kept_participants:
             trial = trials[response["participant"], response["position"]]
             row = shown(items[response["item_id"]], trial, texts, about)
             row |= answered(response, row, about)
-            found.append({**identity(response, items, lists), **row})
-    return found
+            rows.append({**identity(response, items, lists), **row})
+    return rows
 
 
 def identity(

@@ -7,7 +7,7 @@ from pathlib import Path
 from analysis.archive.metadata import Metadata
 from analysis.archive.package import Package
 from analysis.archive.psychling import generate_prompts, preprocess_data
-from analysis.archive.shown import shown_texts
+from analysis.archive.shown import list_shown_texts
 from analysis.archive.traces import Rows
 from experiment.errors import ParallaxError
 from experiment.records import SIDES
@@ -48,8 +48,8 @@ def write_psychling(package: Package, rows: Rows, about: Metadata, folder: Path)
     for table in package.tables:
         if table.name in _ORIGINAL:
             write_table(table, rows(table), original / f"{table.name}.csv")
-    write_table(_TEXTS, shown_texts(package, about.study), original / "texts.csv")
-    (original / "study.json").write_text(_study(about), "utf-8", newline="\n")
+    write_table(_TEXTS, list_shown_texts(package, about.study), original / "texts.csv")
+    (original / "study.json").write_text(_study_json(about), "utf-8", newline="\n")
     for script in (preprocess_data, generate_prompts):
         source = Path(str(script.__file__))
         shutil.copyfile(source, folder / source.name)
@@ -58,11 +58,11 @@ def write_psychling(package: Package, rows: Rows, about: Metadata, folder: Path)
     (folder / "README.md").write_text(text, "utf-8", newline="\n")
 
 
-def _study(about: Metadata) -> str:
+def _study_json(about: Metadata) -> str:
     study = about.study
     answers: list[str] = []
     labels = list(study.trial.keys)
-    if points := _points(study):
+    if points := _scale_points(study):
         labels = answers = [str(n) for n in range(1, points + 1)]
     elif study.response == "yes_no":
         answers = ["yes", "no"]
@@ -76,7 +76,7 @@ def _study(about: Metadata) -> str:
     return json.dumps(content, indent=1, ensure_ascii=False) + "\n"
 
 
-def _points(study: Study) -> int:
+def _scale_points(study: Study) -> int:
     """Return the points of the scale (the first of several scales); 0 if nothing is rated."""
     try:
         response = response_of(study, own_code=False)

@@ -5,7 +5,7 @@ import pandas as pd
 from analysis.readers.program import Program
 
 
-def _events(table: pd.DataFrame) -> pd.DataFrame:
+def _tidy_events(table: pd.DataFrame) -> pd.DataFrame:
     """Return the events, without the final end-of-file line."""
     return table[table.iloc[:, 0] != "END OF FILE"].reset_index(drop=True)
 
@@ -15,5 +15,5 @@ PROGRAM = Program(
     documentation="| Gorilla | the data of a task of Task Builder 1 or 2 as CSV, including the "
     "spreadsheet's columns |",
     columns=("Participant Private ID",),
-    tidy=_events,
+    tidy=_tidy_events,
 )

@@ -9,9 +9,9 @@ from pathlib import Path, PurePosixPath
 
 import pandas as pd
 
-from analysis.readers.json_trials import as_text, trials_of
+from analysis.readers.json_trials import extract_trials, trials_as_text
 from analysis.readers.program import Program
-from analysis.readers.programs.jspsych import jspsych
+from analysis.readers.programs.jspsych import empty_null_cells
 
 _STUDY_RESULT = re.compile(r"study_result_(\d+)")
 # The fields of a study result in the archive's description.
@@ -29,31 +29,31 @@ def _read_archive(path: Path) -> pd.DataFrame:
     """
     trials: list[dict[str, object]] = []
     with zipfile.ZipFile(path) as archive:
-        described = _described(archive)
-        for name in sorted(archive.namelist(), key=_by_numbers):
+        fields_by_result = _read_result_fields(archive)
+        for name in sorted(archive.namelist(), key=_numbers_in_name):
             result = _STUDY_RESULT.search(name)
             if result and PurePosixPath(name).name == "data.txt":
-                about = {"study_result": result[1], **described.get(result[1], {})}
+                about = {"study_result": result[1], **fields_by_result.get(result[1], {})}
                 text = archive.read(name).decode("utf-8-sig")
-                trials += [about | trial for trial in _trials(text, name)]
+                trials += [about | trial for trial in _parse_trials(text, name)]
     if not trials:
         raise ValueError("the archive holds no study_result_.../.../data.txt with trials")
-    return jspsych(as_text(trials))
+    return empty_null_cells(trials_as_text(trials))
 
 
-def _by_numbers(name: str) -> list[int]:
+def _numbers_in_name(name: str) -> list[int]:
     return [int(number) for number in re.findall(r"\d+", name)]
 
 
-def _trials(text: str, name: str) -> Iterator[dict[str, object]]:
+def _parse_trials(text: str, name: str) -> Iterator[dict[str, object]]:
     if not text.strip():
         return
     if text.lstrip().startswith(("[", "{")):
         decoder, place = json.JSONDecoder(), 0
         # A component may have written several texts in a row.
-        while rest := text[place:].lstrip():
-            found, place = decoder.raw_decode(text, len(text) - len(rest))
-            yield from trials_of(found)
+        while remaining := text[place:].lstrip():
+            document, place = decoder.raw_decode(text, len(text) - len(remaining))
+            yield from extract_trials(document)
     elif "," in text.split("\n", 1)[0]:
         frame = pd.read_csv(StringIO(text), dtype=str, keep_default_na=False)
         yield from frame.rename(columns=str).to_dict("records")  # type: ignore[misc]
@@ -61,7 +61,7 @@ def _trials(text: str, name: str) -> Iterator[dict[str, object]]:
         raise ValueError(f"{name} holds neither JSON nor CSV")
 
 
-def _described(archive: zipfile.ZipFile) -> Mapping[str, dict[str, object]]:
+def _read_result_fields(archive: zipfile.ZipFile) -> Mapping[str, dict[str, object]]:
     """Return the fields of each study result in metadata.json, by the result's number."""
     if "metadata.json" not in archive.namelist():
         return {}

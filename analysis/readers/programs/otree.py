@@ -9,14 +9,14 @@ from analysis.readers.program import Program
 _ROUND = re.compile(r"(.+)\.(\d+)\.(player|group|subsession)\.(.+)")
 
 
-def _players(table: pd.DataFrame) -> pd.DataFrame:
+def _tidy_players(table: pd.DataFrame) -> pd.DataFrame:
     """Return one row per player and round; the all-apps table has one row per participant."""
     if any(name.startswith("player.") for name in table.columns):
         return table
     rounds: dict[tuple[str, int], dict[str, str]] = {}
     for column in table.columns:
-        if named := _ROUND.fullmatch(column):
-            app, number, model, field = named.groups()
+        if round_match := _ROUND.fullmatch(column):
+            app, number, model, field = round_match.groups()
             rounds.setdefault((app, int(number)), {})[column] = f"{model}.{field}"
     shared = [name for name in table.columns if name.startswith(("participant.", "session."))]
     blocks = [
@@ -31,5 +31,5 @@ PROGRAM = Program(
     documentation="| oTree | the table of one app, or of all apps (a row per participant); bots "
     "are left out |",
     columns=("participant.code", "session.code"),
-    tidy=_players,
+    tidy=_tidy_players,
 )

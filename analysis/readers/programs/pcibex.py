@@ -32,7 +32,7 @@ def _is_results(text: str) -> bool:
     return any(line.startswith(_FIRST) for line in comments)
 
 
-def _read(text: str) -> tuple[pd.DataFrame, str]:
+def _read_results(text: str) -> tuple[pd.DataFrame, str]:
     """Return the rows, with the columns named by the comments above them.
 
     Ibex writes three kinds of comments: one list for the lines below; several lists for alternating
@@ -44,9 +44,9 @@ def _read(text: str) -> tuple[pd.DataFrame, str]:
     turn = 0
     for line in text.splitlines():
         if line.startswith("#"):
-            lists, turn = _named(line[1:].strip(), lists), 0
+            lists, turn = _update_column_lists(line[1:].strip(), lists), 0
         elif line.strip():
-            cells = map(_plain, next(csv.reader([line])))
+            cells = map(_decode_cell, next(csv.reader([line])))
             names = lists[turn % len(lists)] if lists else []
             rows.append(dict(zip(names, cells, strict=False)))
             turn += 1
@@ -54,7 +54,7 @@ def _read(text: str) -> tuple[pd.DataFrame, str]:
     return table, "PCIbex" if "PennElementType" in table else "Ibex"
 
 
-def _named(comment: str, lists: list[list[str]]) -> list[list[str]]:
+def _update_column_lists(comment: str, lists: list[list[str]]) -> list[list[str]]:
     """Return the lists of columns, updated by a comment."""
     if _GROUPS.fullmatch(comment):
         return []
@@ -65,12 +65,12 @@ def _named(comment: str, lists: list[list[str]]) -> list[list[str]]:
     if column := _COLUMN.fullmatch(comment):
         # A list of columns restarts at 1, or continues from the number at which it differs.
         last = lists[-1] if lists else []
-        before = lists[:-1] if column[1] else []
-        return [*before, [*last[: int(column[2]) - 1], column[3]]]
+        earlier_lists = lists[:-1] if column[1] else []
+        return [*earlier_lists, [*last[: int(column[2]) - 1], column[3]]]
     return lists
 
 
-def _plain(cell: str) -> str:
+def _decode_cell(cell: str) -> str:
     return "" if cell == "NULL" else unquote(cell)
 
 
@@ -79,5 +79,5 @@ PROGRAM = Program(
     documentation="| PCIbex, Ibex | the results file, whose comments name the columns, in any "
     "of the three forms that Ibex writes |",
     recognises=_is_results,
-    read_text=_read,
+    read_text=_read_results,
 )

@@ -6,7 +6,7 @@ from io import StringIO
 
 import pandas as pd
 
-from analysis.readers.json_trials import as_text
+from analysis.readers.json_trials import trials_as_text
 from analysis.readers.program import Program
 
 _COLUMNS = ("uniqueid", "current_trial", "recorded_ms", "data")
@@ -14,21 +14,21 @@ _COLUMNS = ("uniqueid", "current_trial", "recorded_ms", "data")
 
 def _is_trial_data(text: str) -> bool:
     """Return whether a text is psiTurk trial data: four columns, JSON in the last."""
-    first = next(csv.reader(StringIO(text)), [])
-    return len(first) == len(_COLUMNS) and first[-1].startswith(("{", "["))
+    cells = next(csv.reader(StringIO(text)), [])
+    return len(cells) == len(_COLUMNS) and cells[-1].startswith(("{", "["))
 
 
-def _trials(text: str) -> tuple[pd.DataFrame, str]:
+def _read_trials(text: str) -> tuple[pd.DataFrame, str]:
     """Return psiTurk's trials: its own columns, then the recorded fields of each trial.
 
     Data recorded as a list get the columns ``data_1``, ``data_2`` and so on.
     """
     rows = [dict(zip(_COLUMNS, row, strict=True)) for row in csv.reader(StringIO(text)) if row]
-    table = as_text([row | _recorded(json.loads(row.pop("data"))) for row in rows])
+    table = trials_as_text([row | _recorded_fields(json.loads(row.pop("data"))) for row in rows])
     return table, PROGRAM.name
 
 
-def _recorded(data: object) -> dict[str, object]:
+def _recorded_fields(data: object) -> dict[str, object]:
     if isinstance(data, dict):
         return data
     values = data if isinstance(data, list) else [data]
@@ -40,5 +40,5 @@ PROGRAM = Program(
     documentation="| psiTurk | `trialdata.csv`: `uniqueid`, `current_trial`, `recorded_ms` and "
     "all names that the experiment recorded (for lists `data_1`, `data_2`, ...) |",
     recognises=_is_trial_data,
-    read_text=_trials,
+    read_text=_read_trials,
 )

@@ -29,10 +29,16 @@ def import_readings(
     docs/reading.md says which FORMATs there are, and which files each takes. The table goes into
     `parallax lm reading-times`.
     """
-    found = _FORMATS[format_].read(files, texts)
+    imported = _FORMATS[format_].read(files, texts)
     with atomic_write(out) as temporary:
-        found.frame.to_csv(temporary, sep="\t", index=False, lineterminator="\n")
-    for note in found.notes:
+        imported.frame.to_csv(temporary, sep="\t", index=False, lineterminator="\n")
+    for note in imported.notes:
         click.echo(note)
-    people, read = found.frame["participant"].nunique(), found.frame["text_id"].nunique()
-    click.echo(f"{out}: {len(found.frame):,} times of {people:,} participants and {read:,} texts")
+    n_participants, n_texts = (
+        imported.frame["participant"].nunique(),
+        imported.frame["text_id"].nunique(),
+    )
+    click.echo(
+        f"{out}: {len(imported.frame):,} times of {n_participants:,} participants and "
+        f"{n_texts:,} texts"
+    )

@@ -88,15 +88,16 @@ def check_times(
     frame = pd.DataFrame(rows).reindex(columns=list(COLUMNS))
     impossible = ~((frame["rt_ms"] > 0) & np.isfinite(frame["rt_ms"].astype(float)))
     if impossible.any():
-        first = frame[impossible].iloc[0]
+        first_impossible = frame[impossible].iloc[0]
         notes = [
             *notes,
             f"{int(impossible.sum()):,} times are not positive and left out; the first: "
-            f"{first['rt_ms']:g} ms of participant {first['participant']}, text "
-            f"{first['text_id']}, position {first['position']}.",
+            f"{first_impossible['rt_ms']:g} ms of participant {first_impossible['participant']}, "
+            "text "
+            f"{first_impossible['text_id']}, position {first_impossible['position']}.",
         ]
         frame = frame[~impossible].reset_index(drop=True)
-    frame, sent_again = _without_sessions_sent_again(frame)
+    frame, sent_again = _drop_repeated_sessions(frame)
     notes = [*notes, *sent_again]
     twice = frame[frame.duplicated(_KEYS)]
     if len(twice):
@@ -110,7 +111,7 @@ def check_times(
     return ImportedTimes(frame, tuple(notes))
 
 
-def _without_sessions_sent_again(frame: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
+def _drop_repeated_sessions(frame: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
     """Return the times without sessions that another session holds whole, and a note on these.
 
     Two people never have the same time to the millisecond at every position.
@@ -131,10 +132,12 @@ def _without_sessions_sent_again(frame: pd.DataFrame) -> tuple[pd.DataFrame, lis
             owners.setdefault(time, []).append(person)
     if not copies:
         return frame, []
-    named = ", ".join(f"{one} is {other}" for one, other in list(copies.items())[:_SHOWN])
+    copy_list = ", ".join(
+        f"{copy} is {original}" for copy, original in list(copies.items())[:_SHOWN]
+    )
     note = (
         f"{len(copies):,} sessions have the same times as another and are left out, as sent "
-        f"again: {named}."
+        f"again: {copy_list}."
     )
     return frame[~frame["participant"].isin(list(copies))].reset_index(drop=True), [note]
 

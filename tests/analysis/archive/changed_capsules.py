@@ -8,8 +8,16 @@ from collections.abc import Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from analysis.archive.pack import MANIFEST, RESULTS, RUN, Choices, hashes, recompute, zipped
-from analysis.archive.reproduce import reproduce
+from analysis.archive.pack import (
+    MANIFEST,
+    RESULTS,
+    RUN,
+    Choices,
+    hash_files,
+    recompute_results,
+    write_zip,
+)
+from analysis.archive.reproduce import reproduce_capsule
 from analysis.errors import AnalysisError
 from experiment.authoring.plan import frozen, to_json
 from experiment.studies.load import load_study
@@ -97,7 +105,7 @@ def rule(folder: Path, rng: random.Random) -> None:
 def compute_again(folder: Path) -> None:
     """Make the results anew."""
     shutil.rmtree(folder / RESULTS)
-    recompute(folder, CHOICES, folder / RESULTS)
+    recompute_results(folder, CHOICES, folder / RESULTS)
 
 
 def consistent(
@@ -110,18 +118,20 @@ def consistent(
             archive.extractall(folder)
         manifest = json.loads((folder / MANIFEST).read_text("utf-8"))
         change(folder, rng)
-        files = {one: digest for one, digest in hashes(folder).items() if one in manifest["files"]}
+        files = {
+            one: digest for one, digest in hash_files(folder).items() if one in manifest["files"]
+        }
         study = load_study(str(folder / RUN / "study"))
         plan = json.loads((study.folder / "plan.json").read_text("utf-8"))["sha256"]
         manifest |= {"files": files, "plan_sha256": plan}
         (folder / MANIFEST).write_text(json.dumps(manifest, indent=1) + "\n", "utf-8")
-        zipped(folder, out)
+        write_zip(folder, out)
 
 
 def refused_by(capsule: Path, registered: str = "", plan: str = "") -> str:
     """Return what refuses a capsule, in a word; empty where nothing does."""
     try:
-        reproduce(capsule, registered, plan)
+        reproduce_capsule(capsule, registered, plan)
     except AnalysisError as error:
         if "not what the data give" in str(error):
             return "recomputation"

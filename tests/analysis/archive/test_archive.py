@@ -15,7 +15,7 @@ from click.testing import CliRunner, Result
 
 from analysis.archive.command import write_
 from analysis.archive.package import read_package
-from analysis.archive.traces import K, Kind, combinations, rows_without
+from analysis.archive.traces import K, Kind, answer_combinations, rows_without
 from analysis.errors import AnalysisError
 from experiment.studies.load import load_study
 from experiment.tables.schemas import ANSWERS
@@ -95,7 +95,7 @@ def test_no_combination_of_answers_is_left_to_fewer_than_k_people(
     export = write_whole(tmp_path / "export", answers)
     package, study = read_package(export), load_study(str(export / "study"))
     rows = rows_without(package, study, {Kind.RARE_ANSWERS})(ANSWERS)
-    left = list(combinations(rows, set()).values())
+    left = list(answer_combinations(rows, set()).values())
     assert all(left.count(one) >= K for one in left)
     removed = len(answers) - len(left)
     assert removed == 0 or removed >= K or not left

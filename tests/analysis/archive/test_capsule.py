@@ -10,8 +10,8 @@ import pytest
 from click.testing import CliRunner
 
 from analysis.archive.command import pack_, reproduce_
-from analysis.archive.pack import MANIFEST, pack
-from analysis.archive.reproduce import reproduce
+from analysis.archive.pack import MANIFEST, pack_capsule
+from analysis.archive.reproduce import reproduce_capsule
 from analysis.errors import AnalysisError
 from tests.analysis import small_run
 from tests.analysis.archive import changed_capsules as capsules
@@ -25,17 +25,17 @@ def packed(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     scores = small_run.write_scores(folder / "scores.parquet")
     export = capsules.write_export(folder / "export")
     out = folder / "capsule.zip"
-    return out, pack(export, [scores], None, capsules.CHOICES, out)
+    return out, pack_capsule(export, [scores], None, capsules.CHOICES, out)
 
 
 def test_it_is_made_again_byte_for_byte_and_twice_the_same(
     packed: tuple[Path, str], tmp_path: Path
 ):
     path, digest = packed
-    found = reproduce(path, digest, PLAN)
+    found = reproduce_capsule(path, digest, PLAN)
     assert found.files > 20 and found.sha256 == digest and found.plan == PLAN
     again = tmp_path / "again.zip"
-    assert pack(path.parent / "export", [path.parent / "scores.parquet"], None,
+    assert pack_capsule(path.parent / "export", [path.parent / "scores.parquet"], None,
                 capsules.CHOICES, again) == digest  # fmt: skip
     assert again.read_bytes() == path.read_bytes()
 
@@ -80,10 +80,10 @@ def test_a_capsule_of_a_newer_version_or_of_other_code_is_told(
 ):
     newer = rewritten(packed[0], tmp_path / "newer.zip", version=9)
     with pytest.raises(AnalysisError, match="has the version 9"):
-        reproduce(newer)
+        reproduce_capsule(newer)
     other = rewritten(packed[0], tmp_path / "other.zip", code_version="9.9.9")
     with pytest.raises(AnalysisError, match=r"made by Parallax 9\.9\.9") as told:
-        reproduce(other)
+        reproduce_capsule(other)
     assert "Check that version out" in str(told.value)
 
 
@@ -93,9 +93,9 @@ def test_a_capsule_with_another_manifest_or_plan_than_the_registered_is_told(
     path, digest = packed
     wrong = "0" * 64
     with pytest.raises(AnalysisError, match=f"its manifest has the SHA-256 {digest}.*ed {wrong}"):
-        reproduce(path, registered=wrong)
+        reproduce_capsule(path, registered=wrong)
     with pytest.raises(AnalysisError, match=f"its plan has the SHA-256 {PLAN}.*registered {wrong}"):
-        reproduce(path, plan=wrong)
+        reproduce_capsule(path, plan=wrong)
     files = json.loads(zipfile.ZipFile(path).read(MANIFEST))["files"]
     [plan] = [name for name in files if name.endswith("plan.json")]
     del files[plan]
@@ -106,7 +106,7 @@ def test_a_capsule_with_another_manifest_or_plan_than_the_registered_is_told(
             if name != plan:
                 other.writestr(name, archive.read(name))
     with pytest.raises(AnalysisError, match=f"it holds no frozen plan.*the registered {PLAN}"):
-        reproduce(without)
+        reproduce_capsule(without)
 
 
 def test_a_file_that_says_it_is_huge_is_not_unpacked(tmp_path: Path):
@@ -115,26 +115,26 @@ def test_a_file_that_says_it_is_huge_is_not_unpacked(tmp_path: Path):
         archive.writestr("x", "x")
         archive.infolist()[0].file_size = 9 * 1024**3
     with pytest.raises(AnalysisError, match="no capsule: it holds more than 8 GiB"):
-        reproduce(path)
+        reproduce_capsule(path)
 
 
 def test_what_is_no_capsule_is_told_and_nothing_is_unpacked_outside(tmp_path: Path):
     path = tmp_path / "x.zip"
     path.write_bytes(b"PK no")
     with pytest.raises(AnalysisError, match="no capsule"):
-        reproduce(path)
+        reproduce_capsule(path)
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("../outside", "x")
     with pytest.raises(AnalysisError, match="a file in it lies outside of it"):
-        reproduce(path)
+        reproduce_capsule(path)
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("x", "x")
     with pytest.raises(AnalysisError, match=r"no manifest lies in it \(capsule.json\)"):
-        reproduce(path)
+        reproduce_capsule(path)
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr(MANIFEST, "[]")
     with pytest.raises(AnalysisError, match="manifest cannot be read"):
-        reproduce(path)
+        reproduce_capsule(path)
 
 
 def test_the_commands_pack_and_reproduce_and_say_what_cannot_be_told(tmp_path: Path):
@@ -150,5 +150,5 @@ def test_an_export_edited_by_hand_is_not_packed(tmp_path: Path):
     export = capsules.write_export(tmp_path / "export")
     (export / "items.csv").write_text("x\n", "utf-8")
     with pytest.raises(AnalysisError, match="changed after the export"):
-        pack(export, [], None, capsules.CHOICES, tmp_path / "capsule.zip")
+        pack_capsule(export, [], None, capsules.CHOICES, tmp_path / "capsule.zip")
     assert not (tmp_path / "capsule.zip").exists()

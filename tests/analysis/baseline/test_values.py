@@ -11,7 +11,7 @@ import pytest
 from analysis.baseline.answers import _range
 from analysis.baseline.checklist import AnsweredItem, from_run
 from analysis.baseline.execution import EXECUTION
-from analysis.baseline.facts import Facts, facts_of, paid
+from analysis.baseline.facts import Facts, collect_facts, summarise_payments
 from analysis.baseline.finding import _item_row
 from analysis.baseline.recruiting import RECRUITING
 from analysis.data.participant_flow import Flow
@@ -66,7 +66,7 @@ def facts(tmp_path: Path, **changed: Any) -> Facts:
     flow = Flow(7, 7, 7, excluded={"max_errors": 1}, kept=6, simulated=0)
     kept = responses()[lambda rows: rows["participant"].isin(KEPT)]
     return replace(
-        facts_of(
+        collect_facts(
             cast(Any, run),
             cast(Any, SimpleNamespace(flow=flow, models=[], simulated=False)),
             kept,
@@ -126,7 +126,7 @@ def test_the_sessions_minutes_are_those_of_the_kept_who_finished(
             "finished_at": [*(start + pd.Timedelta(minutes=n) for n in times.values()), None],
         }
     )
-    monkeypatch.setattr("analysis.baseline.facts.read_exported", lambda *_: people)
+    monkeypatch.setattr("analysis.baseline.facts.read_exported_table", lambda *_: people)
     assert facts(tmp_path, folder=tmp_path).minutes == pytest.approx(20.0)
 
 
@@ -147,7 +147,7 @@ def test_payments_are_summed_by_what_they_were_for():
             "currency": ["EUR", "EUR", "EUR"],
         }
     )
-    assert paid(payments) == {"bonus": "1 of 0.25 EUR", "reward": "2 of 1.50 EUR"}
+    assert summarise_payments(payments) == {"bonus": "1 of 0.25 EUR", "reward": "2 of 1.50 EUR"}
 
 
 def test_judgments_of_each_item_and_of_each_participant_are_counted(tmp_path: Path):

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner
 
-from analysis.commands.accuracy import accuracy, by_feature_figure
+from analysis.commands.accuracy import accuracy, draw_accuracy_by_feature
 from analysis.errors import AnalysisError
 from analysis.figures.drawing import FORMATS, PEOPLE
 from analysis.findings.models import accuracies, models_by_group, over_models, with_perplexity
@@ -187,7 +187,7 @@ def table_of(labels):
 
 
 def test_numbers_are_drawn_along_the_bottom_in_their_order():
-    [axes] = by_feature_figure(table_of(["10", "2"]), ["people"]).axes
+    [axes] = draw_accuracy_by_feature(table_of(["10", "2"]), ["people"]).axes
     assert [one.get_text() for one in axes.get_xticklabels()] == ["2\nn = 2", "10\nn = 1"]
     people, lstm = (one.lines[0] for one in axes.containers)
     assert list(people.get_ydata()) == pytest.approx([60, 50])
@@ -197,7 +197,7 @@ def test_numbers_are_drawn_along_the_bottom_in_their_order():
 
 
 def test_names_are_drawn_in_rows():
-    [axes] = by_feature_figure(table_of(["R__NOUN_VERB", "L__DET_NOUN"])).axes
+    [axes] = draw_accuracy_by_feature(table_of(["R__NOUN_VERB", "L__DET_NOUN"])).axes
     assert [one.get_text() for one in axes.get_yticklabels()] == ["R NOUN VERB", "L DET NOUN"]
     assert [list(one.lines[0].get_xdata()) for one in axes.containers] == [
         pytest.approx([50, 60])

@@ -4,7 +4,7 @@ import pytest
 from click.testing import CliRunner
 
 from analysis.commands.score import score
-from analysis.commands.text import text, word_lists
+from analysis.commands.text import list_words, text
 from analysis.data.load import load_scores
 from analysis.errors import AnalysisError
 from experiment.materials.grammar import load_grammar
@@ -49,7 +49,7 @@ def run(command, *arguments: object) -> str:
 
 
 def test_a_studys_words_are_listed_by_lexicon_and_form(study):
-    lists = word_lists(load_grammar(study / "grammar.toml").lexicon.values())
+    lists = list_words(load_grammar(study / "grammar.toml").lexicon.values())
     assert lists == {
         "noun.singular": ("child", "singer"),
         "noun.plural": ("children", "singers"),

@@ -13,7 +13,7 @@ from analysis.commands.export_scores import export, schema
 from analysis.commands.import_scores import scores
 from analysis.commands.score import score
 from analysis.data.join import decisions
-from analysis.data.load import load_scores, score_facts
+from analysis.data.load import load_scores, read_score_facts
 from analysis.errors import AnalysisError
 from analysis.scores.scoring_inputs import find_materials
 from tests.lm.blimp_shaped import PEERS, pairs, write_gpt2, write_pairs
@@ -60,7 +60,7 @@ def test_samples_are_matched_to_items_that_are_given(tmp_path):
     file = PEERS / "samples_toy_blimp.jsonl"
     run(scores, file, "--items", lines, "--out", tmp_path / "out", "--model", "m")
     path = tmp_path / "out" / "scores_m.parquet"
-    assert score_facts(path).materials_hash == find_materials(str(lines)).hash
+    assert read_score_facts(path).materials_hash == find_materials(str(lines)).hash
     assert not (tmp_path / "out" / "items.csv").exists()
     assert len(by_version(path)) == 2 * len(pairs())
 
@@ -112,7 +112,10 @@ def test_a_column_of_models_gives_a_file_for_each(tmp_path):
     content = "model,item_id,logprob_good,logprob_bad\nx/1,a,-1,-2\ny,a,-3,-1\n"
     said, paths = imported(tmp_path, content, "--trained-on", "a newspaper")
     assert [path.name for path in paths] == ["scores_x_1.parquet", "scores_y.parquet"]
-    assert (score_facts(paths[0]).model, score_facts(paths[0]).trained_on) == ("x/1", "a newspaper")
+    assert (read_score_facts(paths[0]).model, read_score_facts(paths[0]).trained_on) == (
+        "x/1",
+        "a newspaper",
+    )
     assert "1 of 2 items have no score; the first: b." in said
 
 
@@ -161,7 +164,7 @@ def test_a_published_table_of_models_brings_its_items(tmp_path):
     said = run(scores, folder / "all_models.tab", "--out", tmp_path / "out")
     assert "items.csv" in said and "scores_unigram.parquet" in said
     items = find_materials(str(tmp_path / "out" / "items.csv"))
-    facts = score_facts(tmp_path / "out" / "scores_unigram.parquet")
+    facts = read_score_facts(tmp_path / "out" / "scores_unigram.parquet")
     assert facts.materials_hash == items.hash
 
 
@@ -223,7 +226,7 @@ def test_the_published_schema_is_that_of_the_code_and_score_files_fit_it(tmp_pat
     assert json.loads(run(schema)) == published
     lines, model = write_pairs(tmp_path), write_gpt2(tmp_path / "gpt2")
     run(score, f"hf:{model}", lines, "--out", tmp_path / "own.parquet")
-    metadata = score_facts(tmp_path / "own.parquet").model_dump()
+    metadata = read_score_facts(tmp_path / "own.parquet").model_dump()
     rows = pq.read_table(tmp_path / "own.parquet").to_pylist()
     jsonschema.validate({"metadata": metadata, "rows": rows}, published)
     rows[0]["variant"] = "best"

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from analysis.data.categorical import groups
+from analysis.data.categorical import group_rows
 
 ROWS = pd.DataFrame(
     {
@@ -20,7 +20,7 @@ ROWS = pd.DataFrame(
 @pytest.mark.parametrize("categorical", [False, True])
 def test_they_are_those_of_pandas_in_the_order_of_their_first_rows(by, categorical):
     frame = ROWS.astype({"a": "category", "person": "category"}) if categorical else ROWS
-    found = groups(frame, by)
+    found = group_rows(frame, by)
     theirs = ROWS.groupby(by, sort=False)
     pd.testing.assert_frame_equal(
         pd.DataFrame(found.keys), theirs.size().reset_index()[by], check_column_type=False
@@ -33,15 +33,17 @@ def test_they_are_those_of_pandas_in_the_order_of_their_first_rows(by, categoric
 
 def test_what_is_not_known_is_no_true_one():
     frame = ROWS.assign(right=pd.array([True, None, None, True, False, None], "boolean"))
-    assert groups(frame, ["a"]).sums(frame["right"]).tolist() == [1, 1, 0]
+    assert group_rows(frame, ["a"]).sums(frame["right"]).tolist() == [1, 1, 0]
 
 
 def test_no_rows_have_no_groups_and_missing_values_are_one_of_their_own():
-    none = groups(ROWS[:0], ["a", "b"])
+    none = group_rows(ROWS[:0], ["a", "b"])
     assert (len(none.number), len(none.size), len(none.keys["a"])) == (0, 0, 0)
     assert none.distinct(ROWS[:0]["person"]).tolist() == []
-    assert groups(ROWS, ["person"]).size.tolist() == [1, 2, 2, 1]
-    assert groups(ROWS.assign(person=np.nan), ["a"]).distinct(pd.Series([np.nan] * 6)).tolist() == [
+    assert group_rows(ROWS, ["person"]).size.tolist() == [1, 2, 2, 1]
+    assert group_rows(ROWS.assign(person=np.nan), ["a"]).distinct(
+        pd.Series([np.nan] * 6)
+    ).tolist() == [
         0,
         0,
         0,

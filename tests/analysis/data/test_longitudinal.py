@@ -9,7 +9,7 @@ import pytest
 
 from analysis.comparison import compare
 from analysis.data.join import judgments
-from analysis.data.longitudinal import longitudinal
+from analysis.data.longitudinal import join_parts
 from analysis.errors import AnalysisError
 from analysis.findings.finding import ComparisonOptions
 from tests.analysis.designed_studies import designed, mixed, within
@@ -50,7 +50,7 @@ def sessions(tmp_path):
 
 def test_who_came_again_is_one_participant_with_two_sessions(sessions):
     first, second, table = sessions
-    rows = judgments(longitudinal([second, first], table))
+    rows = judgments(join_parts([second, first], table))
     assert rows["participant"].nunique() == N
     both = rows.groupby("participant", observed=True)["session"].nunique()
     assert (both == 2).sum() == STAYED
@@ -66,7 +66,7 @@ def test_who_came_again_is_one_participant_with_two_sessions(sessions):
 
 def test_the_session_is_a_term_of_the_formula_as_lme4_has_it(sessions, tmp_path):
     first, second, table = sessions
-    run = longitudinal([first, second], table)
+    run = join_parts([first, second], table)
     formula = "session + (1 + session || participant) + (1 | frame)"
     found = compare(run, [], ComparisonOptions(resamples=100, formula=formula), code_version="x")
     own = found.statistics["mixed_model"].set_index("term")
@@ -93,14 +93,14 @@ def test_a_session_of_which_somebody_was_excluded_is_left_out(sessions):
     out = second.verdicts["participant"] == f"BBBB-{name}"
     assert out.any()
     second = replace(second, verdicts=second.verdicts.assign(kept=~out))
-    rows = judgments(longitudinal([first, second], table))
+    rows = judgments(join_parts([first, second], table))
     assert set(rows.loc[rows["participant"] == f"c{name}", "session"]) == {1}
 
 
 def test_items_of_one_id_with_other_words_are_told_apart(sessions):
     first, second, table = sessions
     items = second.items.assign(good="Something else " + second.items["good"].astype(str))
-    run = longitudinal([first, replace(second, items=items)], table)
+    run = join_parts([first, replace(second, items=items)], table)
     assert len(run.items) == 2 * len(first.items)
     assert judgments(run)["frame"].nunique() == 2 * judgments(first)["frame"].nunique()
 
@@ -108,9 +108,9 @@ def test_items_of_one_id_with_other_words_are_told_apart(sessions):
 def test_what_cannot_be_joined_is_refused(sessions, tmp_path):
     first, second, table = sessions
     with pytest.raises(AnalysisError, match=r"lacks the column\(s\) BBBB.*, each of them once"):
-        longitudinal([first, second], _only_first(table, tmp_path / "one.csv"))
+        join_parts([first, second], _only_first(table, tmp_path / "one.csv"))
     with pytest.raises(AnalysisError, match="asks for something else"):
-        longitudinal([first, designed(second, response="yes_no")], table)
+        join_parts([first, designed(second, response="yes_no")], table)
     other = part(mixed(2, N), "CCCC", tmp_path / "three", 1)
     again = part(mixed(2, N), "BBBB", tmp_path / "four", 2)
     lists = again.participants.assign(list=1 - again.participants["list"])
@@ -118,9 +118,9 @@ def test_what_cannot_be_joined_is_refused(sessions, tmp_path):
     mapped = tmp_path / "mixed.csv"
     with mapped.open("w", encoding="utf-8", newline="") as file:
         csv.writer(file).writerows([("code", "CCCC", "BBBB"), *pairs])
-    assert judgments(longitudinal([other, again], mapped))["own_instruction"].nunique() == 2
+    assert judgments(join_parts([other, again], mapped))["own_instruction"].nunique() == 2
     with pytest.raises(AnalysisError, match="of other levels"):
-        longitudinal([other, replace(again, participants=lists)], mapped)
+        join_parts([other, replace(again, participants=lists)], mapped)
 
 
 def _only_first(table, path):

@@ -10,12 +10,12 @@ from analysis.compare import command
 from analysis.comparison import compare
 from analysis.data.join import decisions, join, judgments
 from analysis.data.load import load_all_scores
-from analysis.data.longitudinal import longitudinal
-from analysis.data.own_columns import items_of
-from analysis.data.part_scores import scores_of_parts
+from analysis.data.longitudinal import join_parts
+from analysis.data.own_columns import make_items
+from analysis.data.part_scores import write_part_scores
 from analysis.errors import AnalysisError
 from analysis.findings.finding import ComparisonOptions
-from analysis.scores.metrics import with_metric
+from analysis.scores.metrics import apply_metric
 from experiment.materials.read import materials_hash
 from experiment.tables.files import write_table
 from experiment.tables.schemas import SCORES
@@ -35,7 +35,7 @@ def parts(sessions):  # noqa: F811
     )
     study = second.facts.model_copy(update={"study": "later", "materials_hash": "ef" * 32})
     second = replace(second, items=second.items.assign(good=words), facts=study)
-    return first, second, longitudinal([first, second], codes)
+    return first, second, join_parts([first, second], codes)
 
 
 def scored(path, part, good_minus_bad, **changed):
@@ -59,12 +59,12 @@ def scored(path, part, good_minus_bad, **changed):
 def test_each_part_has_the_scores_of_its_own_words(parts, tmp_path):
     first, second, run = parts
     # Scored as the export has them, which is no file of the study: the items' own hash.
-    own = materials_hash(items_of(second.items))
+    own = materials_hash(make_items(second.items))
     files = [
         scored(tmp_path / "later.parquet", second, -1.0, materials_hash=own),
         scored(tmp_path / "first.parquet", first, 1.0),
     ]
-    [scores] = load_all_scores(scores_of_parts(run, files, tmp_path))
+    [scores] = load_all_scores(write_part_scores(run, files, tmp_path))
     chosen = decisions(scores).set_index("item_id")["correct"]
     assert set(chosen.index) == set(run.items["item_id"])
     assert len(chosen) == 2 * len(first.items) - 2
@@ -72,7 +72,7 @@ def test_each_part_has_the_scores_of_its_own_words(parts, tmp_path):
     assert chosen[~again].sum() == len(first.items) - 2 and not chosen[again].any()
     joined = join(run, [scores])
     assert set(joined.decisions["5-gram"]["item_id"]) >= set(judgments(run)["item_id"])
-    assert with_metric(scores, "mean").frame["logprob_nats"].tolist() == pytest.approx(
+    assert apply_metric(scores, "mean").frame["logprob_nats"].tolist() == pytest.approx(
         (scores.frame["logprob_nats"] / 2).tolist()
     )
     found = compare(run, [scores], ComparisonOptions(resamples=100), code_version="x")
@@ -84,12 +84,12 @@ def test_parts_of_the_same_words_need_their_scores_once(sessions, tmp_path):  # 
     first, second, codes = sessions
     study = second.facts.model_copy(update={"study": "later", "materials_hash": "ef" * 32})
     second = replace(second, items=first.items, facts=study)
-    run = longitudinal([first, second], codes)
+    run = join_parts([first, second], codes)
     files = [
         scored(tmp_path / "first.parquet", first, 1.0),
         scored(tmp_path / "later.parquet", second, -1.0),
     ]
-    [scores] = load_all_scores(scores_of_parts(run, files, tmp_path))
+    [scores] = load_all_scores(write_part_scores(run, files, tmp_path))
     assert len(decisions(scores)) == len(first.items)
 
 
@@ -97,16 +97,16 @@ def test_scores_that_do_not_cover_the_parts_are_refused(parts, tmp_path):
     first, second, run = parts
     one = scored(tmp_path / "first.parquet", first, 1.0)
     with pytest.raises(AnalysisError, match=r"judged item\(s\) have no scores.*each part"):
-        join(run, load_all_scores(scores_of_parts(run, [one], tmp_path)))
+        join(run, load_all_scores(write_part_scores(run, [one], tmp_path)))
     strange = scored(tmp_path / "other.parquet", second, 1.0, study="another")
     with pytest.raises(AnalysisError, match="which no part has"):
-        scores_of_parts(run, [one, strange], tmp_path)
+        write_part_scores(run, [one, strange], tmp_path)
     twice = scored(tmp_path / "again.parquet", first, -1.0)
     with pytest.raises(AnalysisError, match="are of the materials of the run AAAA"):
-        scores_of_parts(run, [one, twice], tmp_path)
+        write_part_scores(run, [one, twice], tmp_path)
     other = scored(tmp_path / "retrained.parquet", second, 1.0, model_hash="12" * 32)
     with pytest.raises(AnalysisError, match="differ in model_hash"):
-        scores_of_parts(run, [one, other], tmp_path)
+        write_part_scores(run, [one, other], tmp_path)
 
 
 def test_files_of_an_earlier_version_lack_what_may_be_missing(parts, tmp_path):
@@ -118,7 +118,7 @@ def test_files_of_an_earlier_version_lack_what_may_be_missing(parts, tmp_path):
     pq.write_table(
         pq.read_table(files[1]).drop_columns(["token_unknown", "difference_at"]), files[1]
     )
-    [scores] = load_all_scores(scores_of_parts(run, files, tmp_path))
+    [scores] = load_all_scores(write_part_scores(run, files, tmp_path))
     whole = decisions(scores).set_index("item_id")["correct"]
     assert set(whole.index) == set(run.items["item_id"])
     again = whole.index.str.endswith("@2")

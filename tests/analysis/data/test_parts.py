@@ -10,7 +10,7 @@ import pytest
 from analysis.comparison import compare
 from analysis.data.join import judgments
 from analysis.data.load import load_run, load_scores
-from analysis.data.longitudinal import longitudinal
+from analysis.data.longitudinal import join_parts
 from analysis.errors import AnalysisError
 from analysis.findings.finding import ComparisonOptions
 from tests.analysis import small_run
@@ -49,7 +49,7 @@ def table(tmp_path):
 
 def test_ratings_of_two_sessions_are_analysed_together(tmp_path):
     runs, table = joined(tmp_path, island_run(1, 12, 8), island_run(2, 12, 8))
-    rows = judgments(longitudinal(runs, table))
+    rows = judgments(join_parts(runs, table))
     given = np.concatenate([run.responses["rating"] for run in runs])
     assert sorted(rows["rating"]) == sorted(given)
     assert rows.groupby("session")["rating"].size().eq(96).all()
@@ -57,14 +57,14 @@ def test_ratings_of_two_sessions_are_analysed_together(tmp_path):
 
 def test_yes_and_no_of_two_sessions_are_analysed_together(tmp_path):
     runs, table = joined(tmp_path, yes_no(1, 12, 8), yes_no(2, 12, 8))
-    rows = judgments(longitudinal(runs, table))
+    rows = judgments(join_parts(runs, table))
     given = np.concatenate([run.responses["said_yes"] for run in runs])
     assert rows["said_yes"].sum() == given.sum() and len(rows) == len(given)
 
 
 def test_parts_from_their_files_are_compared_without_their_frozen_plans(exports, table):
     with_plan(exports[0])
-    run = longitudinal([load_run(one) for one in exports], table)
+    run = join_parts([load_run(one) for one in exports], table)
     assert set(run.trials["session"]) == {1, 2} and "session" not in run.responses
     found = compare(run, [], FEW, code_version="x")
     assert not any(one.name == "plan" for one in found.tables)
@@ -76,8 +76,8 @@ def test_a_factor_called_session_is_not_the_number_of_a_session(exports, table):
     first, second = (load_run(one) for one in exports)
     people = pd.read_parquet(exports[0] / "participants.parquet")
     people.assign(session="morning").to_parquet(exports[0] / "participants.parquet")
-    again = longitudinal([load_run(exports[0]), second], table)
-    assert again.trials.equals(longitudinal([first, second], table).trials)
+    again = join_parts([load_run(exports[0]), second], table)
+    assert again.trials.equals(join_parts([first, second], table).trials)
 
 
 def test_one_run_given_twice_is_refused(exports, table):
@@ -85,7 +85,7 @@ def test_one_run_given_twice_is_refused(exports, table):
     with pytest.raises(
         AnalysisError, match="is given 2 times, so that each of its judgments would"
     ):
-        longitudinal(runs, table)
+        join_parts(runs, table)
 
 
 @pytest.mark.parametrize("number", [2, 1])
@@ -108,7 +108,7 @@ def test_other_words_of_each_part_stay_apart_even_where_two_are_of_one_session(
     pairs = [("code", "AAAA", "BBBB", "CCCC"), *((f"c{one}", one, one, one) for one in PEOPLE)]
     with (tmp_path / "three.csv").open("w", encoding="utf-8", newline="") as file:
         csv.writer(file).writerows(pairs)
-    run = longitudinal(runs, tmp_path / "three.csv")
+    run = join_parts(runs, tmp_path / "three.csv")
     words = run.items.set_index("item_id")["good"]
     assert words.is_unique and words.index.is_unique and len(words) == 3 * len(first.items)
     n = len(first.trials) // len(PEOPLE)
@@ -125,16 +125,16 @@ def test_words_that_come_back_in_a_later_part_are_one_item(exports, tmp_path):
     with (tmp_path / "three.csv").open("w", encoding="utf-8", newline="") as file:
         csv.writer(file).writerows(pairs)
     runs = [first, replace(second, items=other), replace(second, items=other, facts=third)]
-    assert len(longitudinal(runs, tmp_path / "three.csv").items) == 2 * len(first.items)
+    assert len(join_parts(runs, tmp_path / "three.csv").items) == 2 * len(first.items)
 
 
 def test_scores_that_cannot_cover_all_parts_are_refused_with_what_helps(exports, table, tmp_path):
     first, second = (load_run(one) for one in exports)
     scores = load_scores(small_run.write_scores(tmp_path / "scores.parquet"))
-    same = compare(longitudinal([first, second], table), [scores], FEW, code_version="x")
+    same = compare(join_parts([first, second], table), [scores], FEW, code_version="x")
     assert "people_minus_models" in same.statistics
     other = second.items.assign(good=second.items["good"].astype(str) + " indeed")
-    run = longitudinal([first, replace(second, items=other)], table)
+    run = join_parts([first, replace(second, items=other)], table)
     with pytest.raises(AnalysisError, match="without --scores") as caught:
         compare(run, [scores], FEW, code_version="x")
     assert "again" not in str(caught.value)
@@ -157,7 +157,7 @@ def test_a_table_of_codes_that_does_not_say_who_is_who_is_refused(problem, expor
     path, text = tmp_path / "bad.csv", UNSOUND[problem]
     path.write_bytes(text if isinstance(text, bytes) else text.encode())
     with pytest.raises(AnalysisError) as caught:
-        longitudinal([load_run(one) for one in exports], path)
+        join_parts([load_run(one) for one in exports], path)
     assert problem in caught.value.problem
     assert str(path) in str(caught.value) and "parallax recruitment parts" in str(caught.value)
     assert caught.value.expected
@@ -169,4 +169,4 @@ def test_somebody_without_a_list_in_their_first_part_is_refused(exports, table):
     lists = first.participants["list"].astype(float).mask(nobody)
     first = replace(first, participants=first.participants.assign(list=lists))
     with pytest.raises(AnalysisError, match="the code cAnn has no list in their first part"):
-        longitudinal([first, second], table)
+        join_parts([first, second], table)

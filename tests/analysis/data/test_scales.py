@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from analysis.data.scales import of_scale, rules_of_scale, scales_of
+from analysis.data.scales import find_scales, select_rules_of_scale, select_scale
 from analysis.errors import AnalysisError
 from experiment.exclusion.rules import verdict
 from experiment.studies.load import load_study
@@ -22,7 +22,7 @@ def test_a_rule_that_names_the_scale_reads_its_points_where_it_stands_alone(comb
     named = {"rule": "any", "rules": [NAMED, NONE]} if combined else NAMED
     rules = [Rule.model_validate(one) for one in (named, OTHER, NONE)]
     study = load_study("docs/examples/scales").model_copy(update={"exclusion": rules})
-    found = rules_of_scale(study, "plausibility")
+    found = select_rules_of_scale(study, "plausibility")
     assert [one.rule for one in found] == [named["rule"], "too_fast"]
     assert not verdict(found, ratings([(5, "good")] * 4)).kept
     assert verdict(found, ratings([(5, "good"), (2, "bad")] * 2)).kept
@@ -33,4 +33,4 @@ def test_responses_without_the_column_of_a_scale_are_refused():
     run = replace(island_run(1, 4, 4), study=study)
     said = 'the responses lack the column "rating_plausibility". Expected a column for each scale'
     with pytest.raises(AnalysisError, match=said):
-        of_scale(run, scales_of(study), "plausibility")
+        select_scale(run, find_scales(study), "plausibility")

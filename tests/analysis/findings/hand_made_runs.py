@@ -7,7 +7,7 @@ import pandas as pd
 
 from analysis.data.join import Joined
 from analysis.data.own_columns import PREFIX
-from analysis.data.participant_flow import flow
+from analysis.data.participant_flow import count_participants
 from analysis.findings.finding import ComparisonOptions, Context, FindingInputs, Findings
 from analysis.tables.provenance import Provenance
 from tests.analysis.rated_study import island_run
@@ -36,7 +36,8 @@ def given_of(
     items = items.sort_values("condition", key=lambda one: one.map(order), kind="stable")
     run = replace(RUN, items=items.reset_index(drop=True), readings=readings)
     origin = Provenance(
-        run=run.facts, flow=flow(RUN), n_judgments=len(judgments), n_items=len(items), models=[],
+        run=run.facts, flow=count_participants(RUN), n_judgments=len(judgments),
+        n_items=len(items), models=[],
         resamples=100, seed=1, code_version="v9",
     )  # fmt: skip
     data = Joined(judgments, {}, run.items)

@@ -6,9 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from analysis.data.readings import by_region, readings_of
+from analysis.data.readings import select_readings, sum_by_region
 from analysis.findings.measures import READ, keep_right_words
-from analysis.maze.analysis import word_accuracy
+from analysis.maze.analysis import estimate_word_accuracy
 from analysis.statistics.contrasts import contrasts
 
 
@@ -48,14 +48,14 @@ def test_times_outside_the_planned_bounds_are_left_out_and_counted():
                          "region": range(1, 6), "judge": "people", "rt_ms": times})  # fmt: skip
     plan = SimpleNamespace(least_rt_ms=100.0, most_rt_ms=2000.0)
     run = SimpleNamespace(readings=read, study=SimpleNamespace(analysis=plan))
-    found = readings_of(run, pd.DataFrame({"participant": ["p"], "position": [1]}))
+    found = select_readings(run, pd.DataFrame({"participant": ["p"], "position": [1]}))
     assert found.frame["rt_ms"].tolist() == [100, 2000]
     [said] = found.left_out
     assert said.startswith("3 of 5 reading times were left out: below 100 ms, above 2000 ms, or")
 
 
 def test_words_of_a_region_are_read_together():
-    regions = by_region(readings(0))
+    regions = sum_by_region(readings(0))
     assert len(regions) == 30 * 16 * 2
     own = readings(0).groupby(["participant", "position", "region"])["rt_ms"].sum()
     assert regions["rt_ms"].sum() == pytest.approx(own.sum())
@@ -73,7 +73,7 @@ def test_a_region_has_no_time_where_a_word_of_it_has_none():
     plan = SimpleNamespace(least_rt_ms=100.0, most_rt_ms=2000.0)
     run = SimpleNamespace(readings=read, study=SimpleNamespace(analysis=plan))
     trials = pd.DataFrame({"participant": "p", "position": [1, 2]})
-    regions = by_region(keep_right_words(readings_of(run, trials).frame))
+    regions = sum_by_region(keep_right_words(select_readings(run, trials).frame))
     assert regions[["position", "region", "rt_ms", "n_words", "text"]].values.tolist() == [
         [1, 2, 200, 1, "c"],
         [1, 3, 600, 2, "d e"],
@@ -84,7 +84,7 @@ def test_a_region_has_no_time_where_a_word_of_it_has_none():
 
 def test_differences_of_reading_times_are_clustered_by_what_repeats_as_well():
     study = SimpleNamespace(analysis=SimpleNamespace(repeats="verb"))
-    times = by_region(readings(0.1))
+    times = sum_by_region(readings(0.1))
     trials = times.drop_duplicates(["participant", "position"])
     trials = trials[["participant", "position", "cell", "unit"]].assign(
         own_verb=trials["position"] % 5
@@ -104,7 +104,7 @@ def test_differences_of_reading_times_are_clustered_by_what_repeats_as_well():
 
 
 def test_an_effect_in_one_region_is_found_there_alone():
-    regions = by_region(readings(0.1))
+    regions = sum_by_region(readings(0.1))
     found = {
         region: contrasts(rows, "log_rt", {"b - a": {"b": 1.0, "a": -1.0}}).iloc[0]
         for region, rows in regions.groupby("region")
@@ -115,7 +115,7 @@ def test_an_effect_in_one_region_is_found_there_alone():
 
 def test_words_chosen_at_once_are_counted_by_region_and_cell():
     frame = readings(0)
-    found = word_accuracy(frame)
+    found = estimate_word_accuracy(frame)
     assert len(found) == 4
     row = found.iloc[0]
     own = frame[(frame["region"] == row["region"]) & (frame["cell"] == row["cell"])]

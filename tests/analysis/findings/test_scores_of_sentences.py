@@ -8,7 +8,7 @@ import pytest
 
 from analysis.comparison import compare
 from analysis.findings.finding import ComparisonOptions
-from analysis.report.write import lists_in_words, render_report
+from analysis.report.write import describe_lists, render_report
 from analysis.responses.rating import _model_sentences
 from experiment.studies.design import Quota
 from tests.analysis import small_run
@@ -95,7 +95,7 @@ def test_the_report_counts_places_by_list_and_who_was_kept_by_level():
     found = compare(run, [], ComparisonOptions(resamples=50), code_version="v9")
     page = render_report(found, {}, {})
     several = sorted({design.places(number) for number in range(design.n_lists)})
-    said = lists_in_words(design)
+    said = describe_lists(design)
     assert said.endswith(f"with {several[0]} to {several[-1]} places each.")
     assert "between participants: plain 12 of 12, careful 11 of 12." in page
     assert "participants and frames (what repeats over conditions; else each item)" in page

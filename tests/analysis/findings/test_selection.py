@@ -8,7 +8,7 @@ import pytest
 from analysis.data.load import ExportedRun, load_run
 from analysis.findings.selection import selection
 from analysis.statistics.accuracy import JUDGED
-from analysis.tables.text import footnotes
+from analysis.tables.text import list_footnotes
 from experiment.studies.study import Rule
 from tests.analysis.small_run import compared
 
@@ -91,5 +91,5 @@ def test_each_table_of_accuracies_says_so_at_the_row(export, scores):
         assert any(
             "also decide which participants are kept (at most 1 error on 2 trials" in note
             and "were 0.90, the table would show 0.909" in note
-            for note in footnotes(tables[name])
+            for note in list_footnotes(tables[name])
         )

@@ -7,7 +7,7 @@ import pytest
 from click.testing import CliRunner
 
 from analysis.maze.command import audit_, distractors
-from analysis.maze.slots import read_sentences, slots_of
+from analysis.maze.slots import make_slots, read_sentences
 from experiment.errors import ParallaxError
 from lm.commands import train
 
@@ -153,5 +153,5 @@ def test_a_table_in_a_format_that_is_not_written_is_refused_first(folder):
 def test_places_align_where_conditions_differ_in_a_word(tmp_path):
     text = "sentence,item,condition\nThe dogs are old.,1,a\nThe dogs is old.,1,b\n"
     (tmp_path / "t.csv").write_text(text, encoding="utf-8")
-    slots = slots_of(read_sentences(tmp_path / "t.csv", {})[1])
+    slots = make_slots(read_sentences(tmp_path / "t.csv", {})[1])
     assert [slot.words for slot in slots] == [["dogs", "dogs"], ["are", "is"], ["old", "old"]]

@@ -13,7 +13,7 @@ from scipy.integrate import quad
 from scipy.optimize import brentq
 from scipy.stats import norm
 
-from analysis.comparison import FindingInputs, analysis_of, targets_alone
+from analysis.comparison import FindingInputs, keep_targets, load_analysis
 from analysis.data.load import ExportedRun
 from analysis.findings.comparisons import answered
 from analysis.findings.finding import ComparisonOptions, Context
@@ -170,8 +170,8 @@ def shown(plan: Planned, study: Study, studies: int) -> pd.Series:
 
 def _answered(plan: Planned, study: Study, number: int) -> pd.DataFrame:
     run = _drawn_run(plan, study, np.random.default_rng([5, number]))
-    response = analysis_of(run)
-    data = targets_alone(response.join(run, []))
+    response = load_analysis(run)
+    data = keep_targets(response.join(run, []))
     inputs = FindingInputs(run, [], [], data, ComparisonOptions(), Context(study, None))
     return answered(inputs)[0]
 

@@ -25,8 +25,8 @@ from pathlib import Path
 
 from analysis.readers.accounting import Accounting
 from analysis.readers.guess import guess_mapping
-from analysis.readers.judgments import interpreted
-from analysis.readers.plausibility import check_accuracy, check_keys
+from analysis.readers.judgments import interpret_source
+from analysis.readers.plausibility import check_accuracy, check_key_assignment
 from analysis.readers.sources import read_source
 from experiment.errors import ParallaxError
 from experiment.records import Item, Kind
@@ -463,9 +463,9 @@ def _became(spoilt: Spoilt, usual: set[str]) -> tuple[tuple[str, str], set[str]]
             guess = guess_mapping(source, spoilt.items)
             if guess.lacking:
                 return ("refused", f"lacks {' and '.join(guess.lacking)}"), set()
-            found = interpreted(source, guess.mapping, spoilt.items)
+            found = interpret_source(source, guess.mapping, spoilt.items)
             check_accuracy(found.run)
-            check_keys(found.run)
+            check_key_assignment(found.run)
         except ParallaxError as error:
             return ("refused", str(error).replace(folder, "")), set()
     said = _said(found.account)

@@ -19,7 +19,7 @@ def test_no_spoilt_file_is_read_wrongly_without_a_word(name):
 
 def test_the_campaign_sees_what_is_lost(monkeypatch):
     monkeypatch.setattr(import_mutations, "check_accuracy", lambda _: None)
-    monkeypatch.setattr(import_mutations, "check_keys", lambda _: None)
+    monkeypatch.setattr(import_mutations, "check_key_assignment", lambda _: None)
     monkeypatch.setattr(import_mutations, "_said", lambda _: set())
     ways = ("nothing", "choices: keys of a quarter exchanged")
     only = {way: import_mutations.MUTATIONS[way] for way in ways}

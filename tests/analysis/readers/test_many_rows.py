@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from analysis.commands.import_judgments import judgments_table
-from analysis.readers.judgments import interpreted, read_known_items
+from analysis.commands.import_judgments import make_judgments_table
+from analysis.readers.judgments import interpret_source, read_known_items
 from analysis.readers.mapping import read_mapping
 from analysis.readers.sources import read_delimited, read_source
 from experiment.materials.formats.delimited import open_text
@@ -59,10 +59,10 @@ def test_tables_of_many_judgments_hold_each_text_once(tmp_path, monkeypatch):
     source = read_source(tmp_path / "judgments.csv")
     assert bytes_per_row(source.table) < 60
     items = read_known_items(tmp_path / "items.csv")
-    run = interpreted(source, read_mapping(tmp_path / "mapping.toml"), items).run
+    run = interpret_source(source, read_mapping(tmp_path / "mapping.toml"), items).run
     assert len(run.responses) == FEW
     assert bytes_per_row(run.responses) + bytes_per_row(run.trials) < 80
-    assert bytes_per_row(judgments_table(run)) < 60
+    assert bytes_per_row(make_judgments_table(run)) < 60
 
 
 def test_a_row_more_takes_no_more_memory_than_ten_million_have(tmp_path):

@@ -8,7 +8,7 @@ from analysis.commands.import_judgments import judgments as import_judgments
 from analysis.compare import compare
 from analysis.data.join import judgments
 from analysis.data.load import load_scores
-from analysis.data.participant_flow import flow
+from analysis.data.participant_flow import count_participants
 from analysis.errors import AnalysisError
 from analysis.findings.finding import ComparisonOptions
 from analysis.readers.judgments import read_judgments
@@ -58,7 +58,7 @@ def test_the_long_form_is_read_as_a_run(read):
     assert found["chosen_side"].tolist() == ["first", "first", "first"]
     assert found["rt_ms"].tolist() == [900.0, 1100.0, 800.5]
     assert found["position"].tolist() == [1, 2, 1]
-    assert flow(run).kept == 2
+    assert count_participants(run).kept == 2
     assert run.facts.launched == "at an unknown time"
 
 
@@ -66,13 +66,13 @@ def test_item_and_choice_are_enough(read):
     run = read("item,correct\ns-1,1\ns-1,0\ns-2,yes\n")
     found = judgments(run)
     assert found["chose_good"].tolist() == [True, False, True]
-    assert flow(run).recruited == 0
+    assert count_participants(run).recruited == 0
 
 
 def test_people_who_were_left_out_stay_out(read):
     run = read("participant,item,correct,kept\nAnn,s-1,1,true\nBen,s-1,0,false\n")
     assert judgments(run)["participant"].tolist() == ["p1"]
-    assert flow(run).excluded == {"published exclusion": 1}
+    assert count_participants(run).excluded == {"published exclusion": 1}
 
 
 MTURK = """WorkerId,AssignmentStatus,Input.item1,Input.item2,Answer.choice1,Answer.choice2

@@ -12,7 +12,7 @@ from analysis.commands.import_scores import scores
 from analysis.data.load import load_scores
 from analysis.errors import AnalysisError
 from analysis.readers.reading_times.ibex import read_ibex
-from analysis.readers.sources import read_source, without_marks
+from analysis.readers.sources import empty_missing_marks, read_source
 
 CASES = Path(__file__).parent / "role_cases"
 
@@ -86,10 +86,10 @@ def test_signs_among_words_and_marks_that_a_mapping_names_are_values(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("sign,word,number\n+,a,1\n-,NA,NA\n+,b,-\n")
     source = read_source(path)
-    assert without_marks(source).table.to_dict("list") == {
+    assert empty_missing_marks(source).table.to_dict("list") == {
         "sign": ["+", "-", "+"], "word": ["a", "", "b"], "number": ["1", "", ""],
     }  # fmt: skip
-    assert without_marks(source, {"NA"}).table["word"].to_list() == ["a", "NA", "b"]
+    assert empty_missing_marks(source, {"NA"}).table["word"].to_list() == ["a", "NA", "b"]
 
 
 def test_a_session_that_is_sent_again_is_one_session(case):

@@ -12,7 +12,7 @@ from click.testing import CliRunner
 from analysis.commands.import_scores import scores
 from analysis.data.load import load_scores
 from analysis.errors import AnalysisError
-from analysis.readers.import_manifest import undo
+from analysis.readers.import_manifest import remove_import
 from experiment.errors import MaterialsError
 from experiment.materials.formats.files import is_materials, open_materials
 
@@ -162,9 +162,9 @@ def test_an_import_of_scores_is_accounted_for_replaced_and_undone(tmp_path):
     assert sorted(path.name for path in out.iterdir()) == ["import.json", "scores_other.parquet"]
     (out / "scores_other.parquet").write_bytes(b"changed")
     with pytest.raises(AnalysisError, match="was changed after the import"):
-        undo(out)
+        remove_import(out)
     with pytest.raises(AnalysisError, match="was changed after an earlier import"):
         imported(tmp_path, "one.txt", SURPRISAL, "--model", "lstm")
     imported(tmp_path, "one.txt", SURPRISAL, "--model", "lstm", "--replace")
-    assert undo(out) == ["scores_lstm.parquet", "import.json"]
+    assert remove_import(out) == ["scores_lstm.parquet", "import.json"]
     assert not out.exists()

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from analysis.report.summary import BESIDES, Verdict, summary, verdict
+from analysis.report.summary import BESIDES, Verdict, judge_difference, summarise_models
 from analysis.statistics.accuracy import accuracies
 from analysis.statistics.consistency import error_consistency
 from analysis.statistics.paired import people_against_models
@@ -45,7 +45,7 @@ def tables(situation, seed, *, changed=lambda decisions: decisions):
 @pytest.mark.parametrize("situation", SITUATIONS, ids=lambda one: one.name)
 def test_every_number_and_relation_of_the_first_sentences_is_the_tables(study, situation):
     accuracy, statistics = tables(situation, 1)
-    first, people = summary(accuracy, study, statistics, MARGIN)[:2]
+    first, people = summarise_models(accuracy, study, statistics, MARGIN)[:2]
     rows = statistics["people_minus_models"]
     overall = rows[rows["construction"] == ""].iloc[0]
     shares = re.search(r"in ([\d.]+)% and it in ([\d.]+)%", first)
@@ -65,7 +65,7 @@ def test_every_number_and_relation_of_the_first_sentences_is_the_tables(study, s
         Verdict.SAME: overall["p_equivalence"] < 0.05 and abs(overall["difference"]) < MARGIN,
         Verdict.UNDECIDED: overall["low"] <= 0 <= overall["high"],
     }
-    said = verdict(overall.to_dict())
+    said = judge_difference(overall.to_dict())
     assert first.startswith(f"lstm is {said.value}")
     assert relation[said]
     _named_constructions_are_the_tables(first, rows)
@@ -110,13 +110,13 @@ def test_undecided_errors_beside_an_interval_without_zero_say_why(study):
     found = statistics["error_consistency"]
     own = (found["first"] == "people") & (found["second"] == "lstm")
     found.loc[own, ["kappa", "low", "high", "p"]] = (0.2, 0.06, 0.34, 0.006)
-    first = summary(accuracy, study, statistics, MARGIN)[0]
+    first = summarise_models(accuracy, study, statistics, MARGIN)[0]
     assert (
         "Whether it errs on the same items as people is undecided: the 95% interval of kappa "
         "(0.20; 0.06 to 0.34) leaves out 0, but p is 0.006, and this is said at p < 0.005."
     ) in first
     found.loc[own, ["low", "p"]] = (-0.01, 0.06)
-    assert "leaves out" not in summary(accuracy, study, statistics, MARGIN)[0]
+    assert "leaves out" not in summarise_models(accuracy, study, statistics, MARGIN)[0]
 
 
 PLAIN = Situation("plain", people=(0.9, 0.8), model=(0.9, 0.8))
@@ -125,7 +125,7 @@ PLAIN = Situation("plain", people=(0.9, 0.8), model=(0.9, 0.8))
 def test_where_all_scores_tie_nothing_is_compared_and_the_ties_are_said(study):
     tied = {"correct": False, "tie": True}
     accuracy, statistics = tables(PLAIN, 1, changed=lambda frame: frame.assign(**tied))
-    first = summary(accuracy, study, statistics, MARGIN)[0]
+    first = summarise_models(accuracy, study, statistics, MARGIN)[0]
     assert first.startswith("lstm gave both versions of all")
     assert "prefers none" in first
     assert "%" not in first
@@ -137,7 +137,7 @@ def test_some_ties_are_counted_beside_the_answer(study):
         return frame.assign(tie=some, correct=frame["correct"] & ~some)
 
     accuracy, statistics = tables(PLAIN, 1, changed=three)
-    first = summary(accuracy, study, statistics, MARGIN)[0]
+    first = summarise_models(accuracy, study, statistics, MARGIN)[0]
     assert re.search(r"On 3 of the \d+ judged items lstm gave both versions the same score", first)
 
 
@@ -145,7 +145,7 @@ def test_some_ties_are_counted_beside_the_answer(study):
 def test_what_has_no_interval_gets_no_nan(study, n_items, n_people):
     small = Situation("small", people=(0.8,), model=(0.6,), n_items=n_items, n_people=n_people)
     accuracy, statistics = tables(small, 1)
-    text = " ".join(summary(accuracy, study, statistics, MARGIN))
+    text = " ".join(summarise_models(accuracy, study, statistics, MARGIN))
     assert "nan" not in text
     assert "Holm" not in text
 
@@ -160,7 +160,7 @@ def test_nothing_is_concluded_from_fewer_than_five_items_or_participants(
     apart = Situation("apart", people=(0.99,), model=(0.01,), n_items=n_items, n_people=n_people,
                       sd_person=0.1, sd_item=0.1, each=n_items)  # fmt: skip
     accuracy, statistics = tables(apart, 1)
-    first = summary(accuracy, study, statistics, MARGIN)[0]
+    first = summarise_models(accuracy, study, statistics, MARGIN)[0]
     assert ("lstm is worse than people" in first) == enough
     assert ("too few items, or compared with too few participants, for a conc" in first) != enough
     rows = statistics["people_minus_models"]
@@ -174,17 +174,17 @@ def test_a_model_above_its_ceiling_is_not_left_without_a_word(study):
          "spearman_low": [0.8], "spearman_high": [0.95]}
     )  # fmt: skip
     statistics["ceiling"] = pd.DataFrame({"spearman_ceiling": [0.8]})
-    first = summary(accuracy, study, statistics, MARGIN)[0]
+    first = summarise_models(accuracy, study, statistics, MARGIN)[0]
     assert "above the noise ceiling of 0.80" in first
     statistics["correlations"]["spearman_low"] = np.nan
-    assert "Spearman" not in summary(accuracy, study, statistics, MARGIN)[0]
+    assert "Spearman" not in summarise_models(accuracy, study, statistics, MARGIN)[0]
 
 
 def test_where_no_construction_has_an_interval_none_is_called_the_same(study):
     accuracy, statistics = tables(PLAIN, 1)
     of_all = statistics["people_minus_models"]["construction"] == ""
     statistics["people_minus_models"].loc[~of_all, "p_holm"] = np.nan
-    first = summary(accuracy, study, statistics, MARGIN)[0]
+    first = summarise_models(accuracy, study, statistics, MARGIN)[0]
     assert "No construction has an interval" in first
     assert "No single construction is shown to differ" not in first
 

@@ -315,13 +315,13 @@ def _packed_wrongly() -> Iterator[None]:
 
 def _table(change: Callable[[dict[str, Any]], dict[str, Any]]) -> AbstractContextManager[Any]:
     """Change the columns of the score table after they are made."""
-    right = materials.score_table
+    right = materials.make_score_table
 
     def wrong(*given: Any) -> Any:
         table = right(*given)
         return type(table).from_pydict(change(table.to_pydict()), schema=table.schema)
 
-    return patch("analysis.scores.file.score_table", wrong)
+    return patch("analysis.scores.file.make_score_table", wrong)
 
 
 _OF_SCORES = ("logprob_nats", "n_tokens", "n_unknown", "token_logprobs_nats", "token_unknown",
@@ -347,12 +347,12 @@ def _lost(columns: dict[str, Any]) -> dict[str, Any]:
 
 
 def _read_texts(change: Callable[[str], str]) -> AbstractContextManager[Any]:
-    right = materials.sentences
+    right = materials.collect_sentences
 
     def wrong(items: Any, render: Callable[[str], str], **named: Any) -> Any:
         return right(items, lambda text: change(render(text)), **named)
 
-    return patch("analysis.scores.file.sentences", wrong)
+    return patch("analysis.scores.file.collect_sentences", wrong)
 
 
 def _step_off() -> AbstractContextManager[Any]:

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from analysis.errors import AnalysisError
-from analysis.scores.materials import score_items, sentences
+from analysis.scores.materials import collect_sentences, score_items
 from experiment.materials.render import render
 from experiment.records import Item, Kind, Variant
 from experiment.tables.parquet import arrow_schema
@@ -83,7 +83,7 @@ def test_a_sentence_that_items_share_is_asked_once():
 
 
 def test_a_context_begins_each_version():
-    wanted = sentences([item("1", "barks", "bark", context="the dog")], TOKENS)
+    wanted = collect_sentences([item("1", "barks", "bark", context="the dog")], TOKENS)
     assert wanted.distinct == ["the dog barks .", "the dog bark ."]
 
 

@@ -3,7 +3,7 @@ import pytest
 from analysis.data.join import decisions
 from analysis.data.load import load_scores
 from analysis.errors import AnalysisError
-from analysis.scores.metrics import METRICS, NEED_UNIGRAM, metric_values, read_tokens, with_metric
+from analysis.scores.metrics import METRICS, NEED_UNIGRAM, apply_metric, compute_metric, read_tokens
 from experiment.errors import UnknownNameError
 from tests.analysis import small_run
 
@@ -62,7 +62,7 @@ PENALTY = [((5 + n) / 6) ** 0.8 for n in (4, 3)]
     ],
 )
 def test_each_metric_is_its_formula(model, unigram, metric, good, bad):
-    found = metric_values(read_tokens(model), metric, read_tokens(unigram))
+    found = compute_metric(read_tokens(model), metric, read_tokens(unigram))
     assert found[:2] == pytest.approx([good, bad])
     assert set(METRICS) >= {metric}
 
@@ -79,27 +79,27 @@ def test_without_a_recorded_point_of_difference_the_log_probabilities_show_it(tm
 
 
 def test_a_metric_changes_the_decision_and_leaves_the_file_alone(model):
-    by_sum, by_mean = decisions(model), decisions(with_metric(model, "mean"))
+    by_sum, by_mean = decisions(model), decisions(apply_metric(model, "mean"))
     assert by_sum["correct"].tolist() == [False] * 4
     assert by_mean["correct"].tolist() == [True] * 4
-    assert with_metric(model, "sum") is model
+    assert apply_metric(model, "sum") is model
 
 
 @pytest.mark.parametrize("metric", sorted(NEED_UNIGRAM))
 def test_a_metric_that_needs_a_unigram_model_says_how_to_get_one(model, metric):
     with pytest.raises(AnalysisError, match=r"needs .* unigram model.*--order 1.*--unigram"):
-        with_metric(model, metric)
+        apply_metric(model, metric)
 
 
 def test_a_unigram_model_of_other_tokens_is_refused(model, tmp_path):
     other = scores_of(tmp_path / "o.parquet", [-1.0], [-2.0], difference_at=0)
     with pytest.raises(AnalysisError, match="not of the same items, cut into the same tokens"):
-        with_metric(model, "slor", other)
+        apply_metric(model, "slor", other)
 
 
 def test_an_unknown_metric_is_answered_with_the_known_ones(model):
     with pytest.raises(UnknownNameError, match=r'no metric "slur".*Did you mean "slor"'):
-        with_metric(model, "slur")
+        apply_metric(model, "slur")
 
 
 def test_the_table_of_metrics_has_a_row_for_each_metric_that_can_be_computed(

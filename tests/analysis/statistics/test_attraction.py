@@ -9,7 +9,7 @@ from analysis.statistics.attraction import (
     configurations,
     feature_columns,
 )
-from analysis.takers.by_reading import compare_by_elicitation, conclusions
+from analysis.takers.by_reading import compare_by_elicitation, count_supporting_readings
 
 ITEMS = pd.DataFrame(
     {
@@ -120,7 +120,7 @@ def test_attraction_holds_in_the_readings_in_which_it_was_planted():
         {"sentence": 0.4, "forced_choice": 0.0}, abs=0.1
     )
     people = answers("people", 0.8, 3).astype({"chose_good": bool})
-    held = conclusions(compare_by_elicitation(people, taken, 0.1), 0.5, effects)
+    held = count_supporting_readings(compare_by_elicitation(people, taken, 0.1), 0.5, effects)
     row = held[held["conclusion"].str.startswith("attraction")]
     assert row[["holds", "opposite", "n_readings", "readings"]].values.tolist() == [
         [1, 0, 2, "sentence"]

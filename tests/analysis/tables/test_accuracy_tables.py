@@ -1,8 +1,8 @@
 import pandas as pd
 import pytest
 
-from analysis.tables.accuracy_table import _few
-from analysis.tables.text import footnotes
+from analysis.tables.accuracy_table import _have_few_clusters
+from analysis.tables.text import list_footnotes
 from tests.analysis import small_run
 
 
@@ -81,10 +81,10 @@ def test_every_table_says_where_its_numbers_come_from(compared):
 def test_notes_name_the_source_and_what_to_know_of_it(compared):
     assert "Published: Doe (2025), Table 1." in compared.table("table_1").notes
     assert row_of(compared.table("table_1"), "simple")["published_rnn_note"] == "A misprint"
-    assert "A misprint" in footnotes(compared.table("table_1"))
+    assert "A misprint" in list_footnotes(compared.table("table_1"))
     # Its judgments are eight: too few for an interval, and so for a warning about it.
     assert any("fewer than 60 judgments" in note for note in compared.table("table_1").notes)
-    assert not any("do not rely" in note for note in footnotes(compared.table("table_1")))
+    assert not any("do not rely" in note for note in list_footnotes(compared.table("table_1")))
 
 
 def test_captions_warn_of_simulated_participants(compared, scores, tmp_path):
@@ -98,4 +98,4 @@ def test_captions_warn_of_simulated_participants(compared, scores, tmp_path):
 
 def test_a_footnote_marks_intervals_of_fewer_people_or_frames_than_coverage_was_measured_for():
     counted = pd.DataFrame({"participants": [0, 7, 8, 30, 30], "frames": [5, 20, 5, 4, 5]})
-    assert _few(counted).tolist() == [False, True, False, True, False]
+    assert _have_few_clusters(counted).tolist() == [False, True, False, True, False]

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from analysis.tables.accuracy_table import Column, Table
-from analysis.tables.latex import latex
+from analysis.tables.latex import escape_latex
 from analysis.tables.render import to_csv, to_latex, to_markdown, to_text
 
 
@@ -123,14 +123,14 @@ def test_a_table_too_wide_for_a_page_goes_on_with_its_labels_and_footnotes(table
 
 
 def test_every_character_that_latex_would_read_is_escaped():
-    assert latex(r"\ & % $ # _ { } ~ ^ < >") == (
+    assert escape_latex(r"\ & % $ # _ { } ~ ^ < >") == (
         r"\textbackslash{} \& \% \$ \# \_ \{ \} \textasciitilde{} \textasciicircum{}"
         r" \textless{} \textgreater{}"
     )
 
 
 def test_latex_sets_numbers_options_and_quotations_in_notes_as_a_printer_would():
-    assert latex('"as sum": [-0.018, +0.02], --unigram, 3-4') == (
+    assert escape_latex('"as sum": [-0.018, +0.02], --unigram, 3-4') == (
         "``as sum'': [$-$0.018, +0.02], -{}-unigram, 3-4"
     )
 

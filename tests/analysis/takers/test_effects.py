@@ -4,7 +4,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from analysis.takers.by_reading import biases, first_place_shares, history_effects
+from analysis.takers.by_reading import (
+    estimate_first_place_shares,
+    estimate_history_effects,
+    measure_first_place_bias,
+)
 from benchmarks.takers import SETTINGS, answers, coverage
 
 N_ITEMS, N_SESSIONS = 24, 10
@@ -43,7 +47,7 @@ NOBODY = pd.DataFrame(
 
 
 def row_of(frame: pd.DataFrame) -> pd.Series:
-    return biases(frame, NOBODY).query("labels == 'all'").iloc[0]
+    return measure_first_place_bias(frame, NOBODY).query("labels == 'all'").iloc[0]
 
 
 def test_whoever_follows_the_texts_has_no_bias_and_an_interval_all_the_same():
@@ -69,16 +73,16 @@ def test_what_the_design_deals_out_evenly_does_not_widen_the_interval(orders):
 
 
 def test_a_group_without_answers_gives_no_row():
-    assert first_place_shares(NOBODY).empty
+    assert estimate_first_place_shares(NOBODY).empty
 
 
 def test_a_context_is_paired_with_the_very_trial_without_it():
     plain = answered(lambda good_first, item: good_first or item % 3 == 0)
     better = answered(lambda good_first, item: good_first).assign(context="history")
-    [row] = history_effects(pd.concat([plain, better])).to_dict("records")
+    [row] = estimate_history_effects(pd.concat([plain, better])).to_dict("records")
     assert row["difference"] == pytest.approx(plain["chose_good"].rsub(1).mean())
     assert 0 < row["low"] < row["difference"] < row["high"] and row["p"] < 0.05
-    [alike] = history_effects(pd.concat([plain, plain.assign(context="history")])).to_dict(
+    [alike] = estimate_history_effects(pd.concat([plain, plain.assign(context="history")])).to_dict(
         "records"
     )
     assert alike["low"] < 0 == alike["difference"] < alike["high"]
@@ -86,7 +90,7 @@ def test_a_context_is_paired_with_the_very_trial_without_it():
 
 def test_a_context_without_its_trials_is_left_out():
     only = answered(lambda good_first, item: good_first).assign(context="history")
-    assert history_effects(only).empty
+    assert estimate_history_effects(only).empty
 
 
 def test_planted_biases_are_covered():
@@ -95,4 +99,4 @@ def test_planted_biases_are_covered():
     # Of 25 intervals that cover 95 %, fewer than 20 do so once in a thousand times.
     assert min(found.values()) >= 20 / 25
     people, taken = answers(SETTINGS["order .8"], np.random.default_rng(2))
-    assert biases(taken, people)["judge"].tolist()[-1] == "people"
+    assert measure_first_place_bias(taken, people)["judge"].tolist()[-1] == "people"

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from analysis.takers.taking import take
+from analysis.takers.taking import take_sessions
 from experiment.errors import ParallaxError
 from experiment.studies.load import load_study
 from experiment.takers.readings.base import READINGS
@@ -44,6 +44,6 @@ def test_a_study_is_taken_or_refused_in_a_paragraph(folder: Path):
                 assert f"Readings that can: {', '.join(fitting)}" in said
             continue
         plan = planned(study, [name], labels=("numbers",), n_sessions=1)
-        sittings = take(plan, plan.readings[0], knowing(plan))
+        sittings = take_sessions(plan, plan.readings[0], knowing(plan))
         read = [one for sitting in sittings for one in sitting.read]
         assert read and all(one.given in one.trial.answers for one in read)

@@ -12,9 +12,9 @@ from analysis.comparison import compare
 from analysis.data.load import ExportedRun, load_run
 from analysis.errors import AnalysisError
 from analysis.findings.finding import ComparisonOptions
-from analysis.takers.answers import load_all_taken, load_taken
-from analysis.takers.export import Taker, write_sittings
-from analysis.takers.taking import take
+from analysis.takers.answers import load_model_participant, load_model_participants
+from analysis.takers.export import Taker, write_sessions
+from analysis.takers.taking import take_sessions
 from experiment.takers.prompt import Context
 from tests.analysis.takers.sessions import knowing, planned
 
@@ -26,8 +26,8 @@ def taken(folder: Path, name: str, nats: float, first_nats: float = 0.0, **own: 
     readings = ["sentence", "forced_choice"]
     plan = planned(readings=readings, n_sessions=8, labels=("letters", "numbers"), **own)
     for reading in plan.readings:
-        sittings = take(plan, reading, knowing(plan, nats, first_nats))
-        write_sittings(
+        sittings = take_sessions(plan, reading, knowing(plan, nats, first_nats))
+        write_sessions(
             plan, sittings, Taker(name, "nothing", name, "text", NOW), folder / reading.name
         )
     known = {"model_name": name, "tier": "text", "complete": True}
@@ -53,7 +53,7 @@ def people(folders: Path) -> ExportedRun:
 
 @pytest.fixture(scope="module")
 def found(folders: Path, people: ExportedRun):
-    takers = load_all_taken([folders / "wise", folders / "biased"], people)
+    takers = load_model_participants([folders / "wise", folders / "biased"], people)
     options = ComparisonOptions(resamples=100, takers=takers)
     return compare(people, [], options, code_version="v9")
 
@@ -138,7 +138,7 @@ def test_the_effect_of_the_session_so_far_is_a_difference_on_the_same_items(
     folder = taken(
         tmp_path / "own", "own", 3.0, contexts=[Context.ZERO_SHOT, Context.HISTORY], orders=(False,)
     )
-    options = ComparisonOptions(resamples=100, takers=[load_taken(folder, people)])
+    options = ComparisonOptions(resamples=100, takers=[load_model_participant(folder, people)])
     history = compare(people, [], options, code_version="v9").statistics["taker_history"]
     assert history[["context", "difference"]].values.tolist() == [["history", 0.0]]
 
@@ -146,14 +146,14 @@ def test_the_effect_of_the_session_so_far_is_a_difference_on_the_same_items(
 def test_takers_of_other_materials_are_refused(folders: Path, people: ExportedRun):
     other = replace(people, facts=people.facts.model_copy(update={"materials_hash": "ab" * 32}))
     with pytest.raises(AnalysisError, match="the run's materials have the hash abababababab"):
-        load_taken(folders / "wise", other)
+        load_model_participant(folders / "wise", other)
 
 
 def test_two_folders_of_one_model_are_refused(folders: Path, people: ExportedRun):
     with pytest.raises(AnalysisError, match='are of a model "wise"'):
-        load_all_taken([folders / "wise", folders / "wise"], people)
+        load_model_participants([folders / "wise", folders / "wise"], people)
 
 
 def test_people_given_as_takers_are_refused(tmp_path: Path, people: ExportedRun):
     with pytest.raises(AnalysisError, match=r"holds no take\.json"):
-        load_taken(tmp_path, people)
+        load_model_participant(tmp_path, people)

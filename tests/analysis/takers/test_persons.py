@@ -14,8 +14,8 @@ from analysis.errors import AnalysisError
 from analysis.takers.command import take as take_command
 from analysis.takers.plan import Factors, make_plan
 from analysis.takers.run import Request, run_take
-from analysis.takers.source import Source, find_source, persons
-from analysis.takers.taking import take
+from analysis.takers.source import Source, find_people, find_source
+from analysis.takers.taking import take_sessions
 from experiment.errors import UnknownNameError
 from experiment.materials.render import render
 from experiment.studies.load import load_study
@@ -76,7 +76,7 @@ def test_a_session_is_trial_for_trial_what_the_person_had_and_prompts_show_their
         answered = people.responses[people.responses["participant"].astype(str) == person.ref]
         assert sorted(person.answers) == sorted(answered["position"])
     [reading] = plan.readings
-    for sitting in take(plan, reading, knowing(plan)):
+    for sitting in take_sessions(plan, reading, knowing(plan)):
         person = plan.person(sitting.session)
         last = sitting.read[-1].asks[0].prompt
         first = sitting.session.trials[0]
@@ -96,7 +96,7 @@ def test_people_are_named_by_their_reference_in_an_exported_run(run: Path, tmp_p
 def test_a_study_has_no_people(tmp_path: Path):
     source = find_source("minimal", 1)
     with pytest.raises(AnalysisError, match="a study was given, which nobody has taken"):
-        persons(source, None, ["abc"])
+        find_people(source, None, ["abc"])
 
 
 def test_the_command_takes_sessions_or_people_and_not_both():

@@ -5,7 +5,7 @@ from math import isclose
 import pytest
 
 from analysis.takers.plan import make_plan
-from analysis.takers.taking import sittings_of, take
+from analysis.takers.taking import make_sessions, take_sessions
 from experiment.errors import ParallaxError
 from experiment.studies.load import load_study
 from experiment.takers.prompt import Context
@@ -42,7 +42,7 @@ def plans():
 def test_a_model_that_knows_the_answers_is_read_as_one(plans, study: str, name: str):
     plan = plans[study, name]
     [reading] = plan.readings
-    for sitting in take(plan, reading, knowing(plan)):
+    for sitting in take_sessions(plan, reading, knowing(plan)):
         for read in sitting.read:
             judged = plan.screens.response.judged(read.trial.arrangement, read.given)
             right = plan.screens.response.faultless(read.trial.arrangement)
@@ -55,7 +55,7 @@ def test_a_model_that_knows_the_answers_is_read_as_one(plans, study: str, name: 
 def test_every_text_is_asked_about_and_every_cell_is_asked(plans, study: str, name: str):
     plan = plans[study, name]
     [reading] = plan.readings
-    sittings = sittings_of(plan, reading)
+    sittings = make_sessions(plan, reading)
     cells = {sitting.way for sitting in sittings}
     assert len(cells) == (2 * len(EVERY_LABEL) if reading.prompted else 1)
     assert len({sitting.ref for sitting in sittings}) == len(sittings)
@@ -73,7 +73,7 @@ def test_weights_do_not_depend_on_labels_or_on_their_order(plans, study: str, na
     plan = plans[study, name]
     [reading] = plan.readings
     by_trial: dict[tuple[int, int], list[tuple[float, ...]]] = {}
-    for sitting in take(plan, reading, knowing(plan)):
+    for sitting in take_sessions(plan, reading, knowing(plan)):
         for read in sitting.read:
             key = (sitting.session.number, read.trial.trial.position)
             by_trial.setdefault(key, []).append(read.weights)
@@ -89,7 +89,7 @@ def test_a_model_that_says_nothing_gives_no_answer(name: str):
     def silent(questions):
         return [Reply((None,) * len(each.answers), n_refused=1) for each in questions]
 
-    reads = [read for one in take(plan, plan.readings[0], silent) for read in one.read]
+    reads = [read for one in take_sessions(plan, plan.readings[0], silent) for read in one.read]
     assert {(read.given, read.outcome) for read in reads} == {(None, "refused")}
 
 
@@ -115,7 +115,7 @@ def test_yes_or_no_is_asked_of_one_sentence_and_the_session_so_far_shows_it():
     study = load_study("minimal").model_copy(update={"response": "yes_no"})
     contexts = [Context.ZERO_SHOT, Context.HISTORY]
     plan = planned(study, ["acceptability"], contexts, n_sessions=1)
-    for sitting in take(plan, plan.readings[0], knowing(plan)):
+    for sitting in take_sessions(plan, plan.readings[0], knowing(plan)):
         for read in sitting.read:
             assert len(read.asks) == 1
             assert read.given == plan.screens.response.faultless(read.trial.arrangement)

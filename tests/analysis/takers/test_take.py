@@ -17,7 +17,7 @@ from analysis.findings.finding import ComparisonOptions
 from analysis.takers.answers import read_manifest
 from analysis.takers.plan import Factors
 from analysis.takers.run import Request, run_take
-from analysis.takers.taking import take
+from analysis.takers.taking import take_sessions
 from experiment.design.audit.sessions import compose_all
 from experiment.errors import ParallaxError
 from experiment.studies.load import find_study
@@ -207,7 +207,7 @@ def test_a_study_in_a_language_without_words_is_refused(request_: Request, tmp_p
 def test_prompts_hold_the_models_own_answers_in_their_order():
     plan = planned(contexts=[Context.HISTORY], labels=("letters",), orders=(False,))
     [reading] = plan.readings
-    for sitting in take(plan, reading, knowing(plan)):
+    for sitting in take_sessions(plan, reading, knowing(plan)):
         shown = plan.situation(sitting.session.list_, sitting.way, []).instructions
         said = []
         for read in sitting.read:
@@ -222,7 +222,11 @@ def test_prompts_hold_the_models_own_answers_in_their_order():
 def test_answers_are_drawn_by_their_probability_and_by_the_seed():
     plan = planned(labels=("letters",), orders=(False,), n_sessions=60, sampled=True)
     first, again = (
-        [read for one in take(plan, plan.readings[0], knowing(plan, 1.0)) for read in one.read]
+        [
+            read
+            for one in take_sessions(plan, plan.readings[0], knowing(plan, 1.0))
+            for read in one.read
+        ]
         for _ in range(2)
     )
     assert [read.given for read in first] == [read.given for read in again]

@@ -9,15 +9,19 @@ import pandas as pd
 import pytest
 
 from analysis.comparison import compare
-from analysis.data.kinds import targets_alone
+from analysis.data.kinds import keep_targets
 from analysis.data.load import ExportedRun, load_run
 from analysis.figures.drawing import Drawing
 from analysis.findings.finding import ComparisonOptions
-from analysis.responses.base import analysis_of
+from analysis.responses.base import load_analysis
 from analysis.result import Comparison
 from analysis.tables.section import Section
-from analysis.takers.answers import Taken, load_all_taken
-from analysis.takers.by_reading import biases, compare_by_elicitation, consistency
+from analysis.takers.answers import Taken, load_model_participants
+from analysis.takers.by_reading import (
+    compare_by_elicitation,
+    measure_consistency,
+    measure_first_place_bias,
+)
 from tests.analysis.takers.test_finding import taken
 
 
@@ -35,7 +39,7 @@ def takers(run: ExportedRun, tmp_path_factory: pytest.TempPathFactory) -> list[T
         taken(root / "wise", "wise", 3.0),
         taken(root / "biased", "biased", 1.0, first_nats=2.0),
     ]
-    return load_all_taken(folders, run)
+    return load_model_participants(folders, run)
 
 
 def compared(run: ExportedRun, takers: list[Taken]) -> Comparison:
@@ -91,8 +95,13 @@ def test_what_a_table_says_of_one_hangs_on_the_answers_of_that_one_alone(
             compare_by_elicitation(*pair, 0.1)
             for pair in ((people, models), (other_people, other_models))
         ]
-        leaning = [biases(*pair) for pair in ((models, people), (other_models, other_people))]
-        alike = [consistency(*pair) for pair in ((models, people), (other_models, other_people))]
+        leaning = [
+            measure_first_place_bias(*pair)
+            for pair in ((models, people), (other_models, other_people))
+        ]
+        alike = [
+            measure_consistency(*pair) for pair in ((models, people), (other_models, other_people))
+        ]
         kept = other_people is people
         of_people, of_models = ["people"], ["accuracy", "model_low", "model_high", "unread"]
         same, changed = (of_people, of_models) if kept else (of_models, of_people)
@@ -112,5 +121,5 @@ def own_rows(frame: pd.DataFrame, people: bool) -> "pd.Series[bool]":
 
 def compared_judgments(run: ExportedRun) -> pd.DataFrame:
     """People's judgments as a comparison has them."""
-    found: pd.DataFrame = targets_alone(analysis_of(run).join(run, [])).judgments
+    found: pd.DataFrame = keep_targets(load_analysis(run).join(run, [])).judgments
     return found

@@ -9,12 +9,12 @@ from scipy.stats import t as student
 
 from analysis.statistics.paired import people_against_models, with_adjusted_p
 from analysis.takers.by_reading import (
-    biases,
     compare_by_elicitation,
-    conclusions,
-    consistency,
-    first_place_shares,
-    history_effects,
+    count_supporting_readings,
+    estimate_first_place_shares,
+    estimate_history_effects,
+    measure_consistency,
+    measure_first_place_bias,
 )
 
 KEYS = {"model": "m", "reading": "choice", "context": "zero_shot", "labels": "letters"}
@@ -51,7 +51,7 @@ def test_a_context_minus_none_has_the_clustered_interval_of_its_changes(sessions
     told = trials(sessions, items, 0.7, 2, context="history")
     other = trials(sessions, items, 0.9, 3, context="", labels="numbers")
     unread = plain.assign(chose_good=np.nan)
-    [row] = history_effects(pd.concat([plain, told, other, unread])).to_dict("records")
+    [row] = estimate_history_effects(pd.concat([plain, told, other, unread])).to_dict("records")
     changes = told["chose_good"] - plain["chose_good"]
     influence = (changes - changes.mean()) / len(changes)
     variance, freedom = two_way(influence, plain["session"], plain["frame"])
@@ -62,7 +62,7 @@ def test_a_context_minus_none_has_the_clustered_interval_of_its_changes(sessions
     assert (row["low"], row["high"]) == pytest.approx(ends)
     assert row["p"] == pytest.approx(2 * student.sf(abs(mean) / sqrt(variance), freedom))
     assert row["n_items"] == items
-    [back] = history_effects(
+    [back] = estimate_history_effects(
         pd.concat([plain.assign(context="history"), told.assign(context="zero_shot")])
     ).to_dict("records")
     assert (back["low"], back["high"]) == pytest.approx((-row["high"], -row["low"]))
@@ -71,7 +71,9 @@ def test_a_context_minus_none_has_the_clustered_interval_of_its_changes(sessions
 def test_where_a_context_changes_nothing_the_interval_is_that_of_all_items():
     plain = trials(6, 24, 0.5)
     plain["construction"] = np.where(plain["frame"] % 3, "x", "y")
-    [row] = history_effects(pd.concat([plain, plain.assign(context="history")])).to_dict("records")
+    [row] = estimate_history_effects(pd.concat([plain, plain.assign(context="history")])).to_dict(
+        "records"
+    )
     model = plain.groupby("item_id", sort=False)["chose_good"].mean().rename("correct")
     judged_ = plain.assign(participant=plain["session"].astype(str))
     whole = people_against_models(judged_, {"m": model.reset_index()}, ["construction"]).iloc[0]
@@ -107,7 +109,7 @@ def test_a_share_of_first_places_is_a_mean_of_sides_with_clusters():
         "one side": places(3, 0.3)[lambda rows: ~rows["good_first"]],
     }
     together = pd.concat([own.assign(labels=name) for name, own in groups.items()])
-    found = first_place_shares(together).set_index("labels")
+    found = estimate_first_place_shares(together).set_index("labels")
     for name, own in groups.items():
         row = found.loc[name]
         assert tuple(row[["estimate", "low", "high"]]) == pytest.approx(leans(own)), name
@@ -120,7 +122,7 @@ def test_where_nothing_varies_each_sides_fewer_clusters_were_asked_once(always):
     # On one side five people saw two frames, on the other twelve frames.
     rows = rows[rows["good_first"] | (rows["frame"] < 2)]
     rows = rows.assign(first=True if always == "first" else rows["good_first"])
-    row = first_place_shares(rows).iloc[0]
+    row = estimate_first_place_shares(rows).iloc[0]
     z = 1.959964
     of_good, of_other = (wilson(1.0, 5, z), wilson(1.0, 2, z))
     if always == "good":
@@ -131,7 +133,7 @@ def test_where_nothing_varies_each_sides_fewer_clusters_were_asked_once(always):
     above = sqrt((of_good[1] - 1) ** 2 + (of_other[1] - other) ** 2) / 2
     assert row["estimate"] == share
     assert (row["low"], row["high"]) == pytest.approx((share - below, share + above), abs=1e-6)
-    one = first_place_shares(rows[rows["good_first"]]).iloc[0]
+    one = estimate_first_place_shares(rows[rows["good_first"]]).iloc[0]
     assert (one["low"], one["high"]) == pytest.approx(tuple(of_good), abs=1e-6)
 
 
@@ -148,7 +150,7 @@ def test_places_are_those_that_the_taker_saw_and_all_labels_come_together():
     ).assign(model="m", reading="r", context="c")
     nobody = rows.iloc[:2].assign(participant=["p", "q"], chosen_side=["first", "first"])
     nobody = nobody.drop(columns=["model", "reading", "context", "labels", "order", "session"])
-    found = biases(rows, nobody).set_index("labels")
+    found = measure_first_place_bias(rows, nobody).set_index("labels")
     # letters: listed first stays first, swapped first is seen second; numbers: second, so first.
     assert found.loc["letters", "estimate"] == 0.5
     assert found.loc["numbers", "estimate"] == 1
@@ -171,7 +173,9 @@ def test_pairs_of_answers_that_agree_are_counted():
     answers = taken({"a": [1, 1, 0, 1], "b": [0, 0, 0, np.nan], "c": [1]})
     more = taken({"a": [0, 0], "b": [0]}, "t")
     people = pd.DataFrame({"item_id": [*"aaabb"], "chose_good": [True, True, False, True, True]})
-    found = consistency(pd.concat([answers, more]), people).set_index(["reading", "between"])
+    found = measure_consistency(pd.concat([answers, more]), people).set_index(
+        ["reading", "between"]
+    )
     # Sessions of r: of a six pairs, three alike; of b three, all alike; of t one of a.
     assert found.loc[("r", "sessions"), ["agreement", "n_pairs"]].tolist() == [6 / 9, 9]
     assert found.loc[("t", "sessions"), ["agreement", "n_pairs"]].tolist() == [1, 1]
@@ -237,7 +241,7 @@ def test_conclusions_count_readings_on_either_side():
         {"model": "m", "construction": "x", "reading": [*"abcd"], "low": [0.1, 0.0, -0.2, -0.2],
          "high": [0.3, 0.2, -0.1, 0.0]}
     )  # fmt: skip
-    told = conclusions(found, 0.5, attraction).set_index(["model", "conclusion"])
+    told = count_supporting_readings(found, 0.5, attraction).set_index(["model", "conclusion"])
 
     def counts(name: str, model: str = "m") -> list:
         return told.loc[(model, name), ["holds", "opposite", "n_readings", "readings"]].tolist()
@@ -250,7 +254,7 @@ def test_conclusions_count_readings_on_either_side():
     assert counts("attraction: fewer right where features differ") == [1, 1, 4, "a"]
     # Of two readings that both have, one is equal.
     assert counts("more accurate than n") == [1, 0, 2, "a"]
-    turned = conclusions(found.iloc[::-1], 0.5).set_index(["model", "conclusion"])
+    turned = count_supporting_readings(found.iloc[::-1], 0.5).set_index(["model", "conclusion"])
     row = turned.loc[("n", "more accurate than m")]
     assert row[["holds", "opposite", "n_readings"]].tolist() == [0, 1, 2]
 

@@ -13,11 +13,18 @@ from typing import Any, cast
 import pytest
 
 from analysis.takers import source
-from analysis.takers.export import Rows, Taker, rows_of, write_sittings
+from analysis.takers.export import Rows, Taker, make_rows, write_sessions
 from analysis.takers.plan import Plan
 from analysis.takers.run import _said
 from analysis.takers.source import Person
-from analysis.takers.taking import Sitting, longest_questions, shares_of, sittings_of, take, why_not
+from analysis.takers.taking import (
+    Sitting,
+    classify_unreadable,
+    find_longest_questions,
+    make_sessions,
+    take_sessions,
+    to_probabilities,
+)
 from experiment.records import Side
 from experiment.responses.base import Given
 from experiment.takers.prompt import Context
@@ -41,8 +48,8 @@ def taken(plan: Plan, answer: Answer) -> tuple[list[Sitting], dict[str, Rows]]:
     def reply(questions: Sequence[Question]) -> list[Reply]:
         return [Reply(tuple(answer(question))) for question in questions]
 
-    sittings = take(plan, plan.readings[0], reply)
-    return sittings, rows_of(plan, sittings, Taker("toy", "text", "id", "text", NOW))
+    sittings = take_sessions(plan, plan.readings[0], reply)
+    return sittings, make_rows(plan, sittings, Taker("toy", "text", "id", "text", NOW))
 
 
 def yoked_to(plan: Plan, answers: dict[int, Given]) -> Plan:
@@ -58,7 +65,7 @@ def test_a_yoked_model_sees_the_answers_to_earlier_trials_alone():
     """Somebody answered left, right, nothing, left, and right to all that follow."""
     plan = plan_of("forced_choice", n_sessions=1)
     plan = yoked_to(plan, {0: LEFT, 1: RIGHT, 3: LEFT, 4: RIGHT, 5: RIGHT, 6: RIGHT, 7: RIGHT})
-    [sitting] = sittings_of(plan, plan.readings[0])
+    [sitting] = make_sessions(plan, plan.readings[0])
     sitting.way = replace(sitting.way, context=Context.YOKED)
     answers = plan.people[0].answers
     trials = sitting.session.trials
@@ -104,7 +111,7 @@ def test_trials_are_asked_at_once_unless_prompts_show_the_models_own_answers():
 
     for context in (Context.ZERO_SHOT, Context.HISTORY):
         plan = plan_of("forced_choice", context, n_sessions=3)
-        take(plan, plan.readings[0], reply)
+        take_sessions(plan, plan.readings[0], reply)
     # Three sessions of eight trials: all together, then those at one position together.
     assert sizes == [24] + [3] * 8
 
@@ -183,11 +190,11 @@ def test_a_session_without_a_readable_answer_is_excluded_with_the_count():
 def test_verdicts_count_the_errors_of_the_models_answers():
     """A model that always errs on catch trials is excluded, one that never does is kept."""
     plan = plan_of("forced_choice", n_sessions=2)
-    right = take(plan, plan.readings[0], knowing(plan, nats=5.0))
-    wrong = take(plan, plan.readings[0], knowing(plan, nats=-5.0))
+    right = take_sessions(plan, plan.readings[0], knowing(plan, nats=5.0))
+    wrong = take_sessions(plan, plan.readings[0], knowing(plan, nats=-5.0))
     taker = Taker("toy", "text", "id", "text", NOW)
-    assert [row["kept"] for row in rows_of(plan, right, taker)["verdicts"]] == [True, True]
-    assert [row["kept"] for row in rows_of(plan, wrong, taker)["verdicts"]] == [False, False]
+    assert [row["kept"] for row in make_rows(plan, right, taker)["verdicts"]] == [True, True]
+    assert [row["kept"] for row in make_rows(plan, wrong, taker)["verdicts"]] == [False, False]
 
 
 def test_the_folder_counts_sittings_answers_and_what_was_not_read(tmp_path: Path):
@@ -195,7 +202,7 @@ def test_the_folder_counts_sittings_answers_and_what_was_not_read(tmp_path: Path
     plan = plan_of("forced_choice", n_sessions=3)
     numbers = iter(range(100))
     sittings, _ = taken(plan, lambda _: (None, None) if next(numbers) < 3 else (0.0, -1.0))
-    write_sittings(plan, sittings, Taker("toy", "text", "id", "text", NOW), tmp_path / "out")
+    write_sessions(plan, sittings, Taker("toy", "text", "id", "text", NOW), tmp_path / "out")
     facts = json.loads((tmp_path / "out" / "datapackage.json").read_text())["parallax"]
     with (tmp_path / "out" / "verdicts.csv").open(newline="") as file:
         kept = [row["kept"] for row in csv.DictReader(file)].count("true")
@@ -214,15 +221,15 @@ def test_the_folder_counts_sittings_answers_and_what_was_not_read(tmp_path: Path
     ],
 )
 def test_shares_are_the_probabilities_up_to_a_constant(weights: list[float], shares: list[float]):
-    assert shares_of(weights) == pytest.approx(shares)
+    assert to_probabilities(weights) == pytest.approx(shares)
 
 
 def test_why_no_answer_was_read_is_told_by_what_hinders_most():
     silent = (None, None)
     cut, refused = Reply(silent, n_cut=1), Reply(silent, n_refused=1)
-    assert why_not([Reply(silent, n_unreadable=1)]) == "unreadable"
-    assert why_not([Reply(silent), refused]) == "refused"
-    assert why_not([refused, cut]) == "cut"
+    assert classify_unreadable([Reply(silent, n_unreadable=1)]) == "unreadable"
+    assert classify_unreadable([Reply(silent), refused]) == "refused"
+    assert classify_unreadable([refused, cut]) == "cut"
 
 
 def test_the_right_answer_to_one_sentence_is_yes_or_no():
@@ -236,7 +243,7 @@ def test_the_right_answer_to_one_sentence_is_yes_or_no():
 def test_the_longest_question_is_the_last_with_all_others_answered():
     """Eight trials: the last prompt shows seven answers, whoever gave them."""
     plan = plan_of("forced_choice", Context.ZERO_SHOT, Context.HISTORY, n_sessions=1)
-    longest = list(longest_questions(plan, plan.readings[0]))
+    longest = list(find_longest_questions(plan, plan.readings[0]))
     shown = {
         str(sitting.way.context): question.prompt.count("Answer: ") for sitting, question in longest
     }

@@ -12,7 +12,7 @@ import pytest
 
 from analysis import comparison
 from analysis.data.load import ExportedRun, load_run
-from analysis.data.tasks import of_task, parts
+from analysis.data.tasks import select_task, split_run
 from analysis.errors import AnalysisError
 from analysis.findings.finding import ComparisonOptions
 from analysis.statistics.withheld import CONTRAST, MEAN
@@ -170,7 +170,7 @@ def test_the_scales_of_a_trial_are_stored_exported_and_compared_each_by_itself(f
     described = (folder / "README.md").read_text("utf-8")
     assert "the point of the scale plausibility, from 1: How likely is what it says?" in described
 
-    found = {place.name: part for part, place in parts(run, "", Path("out"))}
+    found = {place.name: part for part, place in split_run(run, "", Path("out"))}
     assert set(found) == {"acceptability", "plausibility"}
     for name, part in found.items():
         report = comparison.compare(part, [], ComparisonOptions(resamples=100), code_version="x")
@@ -180,13 +180,13 @@ def test_the_scales_of_a_trial_are_stored_exported_and_compared_each_by_itself(f
             means.to_dict()
         )
         assert part.study.study.title.startswith("How")
-    [(alone, place)] = parts(run, "plausibility", Path("out"))
+    [(alone, place)] = split_run(run, "plausibility", Path("out"))
     assert place == Path("out")
     assert alone.study.trial.parameters["points"] == 5
     with pytest.raises(AnalysisError, match="each is analysed by itself"):
         comparison.compare(run, [], ComparisonOptions(), code_version="x")
     with pytest.raises(AnalysisError, match="one of acceptability, plausibility"):
-        list(parts(run, "plausible", Path("out")))
+        list(split_run(run, "plausible", Path("out")))
 
 
 def shape_of(run: ExportedRun, slower: Callable[[np.ndarray], np.ndarray]) -> pd.Series:
@@ -218,7 +218,7 @@ def test_the_tasks_of_a_session_are_stored_exported_and_compared_each_by_itself(
     assert run.responses.loc[rated, "n_steps"].isna().all()
     assert set(run.trials["options"].astype(str).str.split().str[0]) == {"good"}
 
-    reading, judgment = (of_task(run, name) for name in ("self_paced", "rating"))
+    reading, judgment = (select_task(run, name) for name in ("self_paced", "rating"))
     assert len(reading.responses) == len(judgment.responses) == 120
     assert len(reading.readings) == 600 and judgment.readings is None
     assert "rating" not in reading.responses and "n_steps" not in judgment.responses
@@ -231,9 +231,9 @@ def test_the_tasks_of_a_session_are_stored_exported_and_compared_each_by_itself(
     bent = shape_of(reading, lambda bits: 0.02 * (bits - 8) ** 2)
     assert straight["delta_low"] <= 0 <= straight["delta_high"]
     assert bent["edf"] > straight["edf"] + 1 and bent["delta_low"] > 1
-    places = [place for _, place in parts(run, "", Path("out"))]
+    places = [place for _, place in split_run(run, "", Path("out"))]
     assert places == [Path("out/self_paced"), Path("out/rating")]
     with pytest.raises(AnalysisError, match="each is analysed by itself"):
         comparison.compare(run, [], ComparisonOptions(), code_version="x")
     with pytest.raises(AnalysisError, match="one of self_paced, rating"):
-        of_task(run, "ratings")
+        select_task(run, "ratings")

@@ -12,7 +12,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from analysis.data.load import load_run
-from analysis.data.longitudinal import longitudinal
+from analysis.data.longitudinal import join_parts
 from experiment.studies.load import load_study
 from marketplace.prolific.people import Message
 from tests.webapp.recruiters.prolific.conftest import Lab
@@ -101,7 +101,7 @@ def test_three_sessions_from_the_first_invitation_to_one_table(
     (tmp_path / "parts.csv").write_text(table.output, encoding="utf-8")
     exports = [load_run(tmp_path / ref) for ref in reversed(runs)]
     assert [one.facts.session for one in exports] == [3, 2, 1]
-    together = longitudinal(exports, tmp_path / "parts.csv")
+    together = join_parts(exports, tmp_path / "parts.csv")
     assert set(together.participants["participant"]) == {row[0] for row in rows[1:]}
     assert together.facts.run.split() == [*runs]
 

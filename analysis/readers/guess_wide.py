@@ -1,0 +1,113 @@
+"""Guess the meaning of wide tables: numbered columns, and columns named after items."""
+
+import re
+from collections.abc import Iterator, Mapping
+
+import pandas as pd
+
+from analysis.readers.guess_columns import (
+    LIKELY,
+    ItemOptions,
+    share_of_cells,
+)
+from analysis.readers.mapping import (
+    ROLES,
+    Meaning,
+    numbers_in_pattern,
+    simplify_name,
+)
+from experiment.records import Variant
+
+_NUMBER = re.compile(r"\d+")
+_VERSIONS = {version.value for version in Variant}
+
+
+def find_numbered_columns(table: pd.DataFrame, options: ItemOptions) -> dict[str, str]:
+    """Return names and patterns of numbered columns that contain items, in a wide table.
+
+    A name is the pattern without its number: ``Answer.choice`` for ``Answer.choice{n}``. Numbers
+    may start anywhere and have gaps; patterns that lack one of the item column's numbers are not
+    trials.
+    """
+    names = list(map(str, table.columns))
+    patterns = {
+        f"{prefix}{suffix}": f"{prefix}{{n}}{suffix}"
+        for column in names
+        for prefix, suffix in _split_at_numbers(column)
+    }
+    numbers = {name: numbers_in_pattern(names, pattern) for name, pattern in patterns.items()}
+    numbered_names = {name for name, column_numbers in numbers.items() if len(column_numbers) > 1}
+    items = [
+        name
+        for name in numbered_names
+        if share_of_cells(_cells_of_pattern(table, patterns[name], numbers[name]), options) > LIKELY
+    ]
+    if not items:
+        return {}
+    item_numbers = max((numbers[name] for name in items), key=len)
+    return {name: patterns[name] for name in patterns if numbers[name] == item_numbers}
+
+
+def _cells_of_pattern(table: pd.DataFrame, pattern: str, numbers: set[str]) -> "pd.Series[str]":
+    cells: pd.Series[str] = pd.concat([table[pattern.replace("{n}", n)] for n in numbers])
+    return cells
+
+
+def _split_at_numbers(column: str) -> Iterator[tuple[str, str]]:
+    """Yield the text before and after each number in a column's name."""
+    for number in _NUMBER.finditer(column):
+        yield column[: number.start()], column[number.end() :]
+
+
+def stack_trials(table: pd.DataFrame, patterns: Mapping[str, str]) -> pd.DataFrame:
+    """Stack the trials of numbered columns, using the patterns' names as columns."""
+    numbers = numbers_in_pattern(list(table.columns), next(iter(patterns.values())))
+    blocks = [
+        table[[pattern.replace("{n}", number) for pattern in patterns.values()]].set_axis(
+            list(patterns), axis=1
+        )
+        for number in sorted(numbers, key=int)
+    ]
+    return pd.concat(blocks, ignore_index=True)
+
+
+def find_item_named_columns(
+    table: pd.DataFrame, options: Mapping[str, object]
+) -> dict[str, list[str]]:
+    """Return patterns such as ``Q_{item}``, each with the items that have a matching column."""
+    items_by_pattern: dict[str, list[str]] = {}
+    for column in table.columns:
+        for item in options:
+            if item in column:
+                items_by_pattern.setdefault(column.replace(item, "{item}"), []).append(item)
+    most = max(map(len, items_by_pattern.values()), default=0)
+    return {pattern: items for pattern, items in items_by_pattern.items() if len(items) == most > 1}
+
+
+def map_item_named_columns(
+    table: pd.DataFrame, patterns: Mapping[str, list[str]], options: ItemOptions
+) -> Meaning:
+    """Return the mapping of a table whose columns are named after items."""
+    columns: dict[str, str] = {}
+    unit = "ms"
+    for pattern, items in patterns.items():
+        cells = [
+            (item, text)
+            for item in items
+            for text in table[pattern.replace("{item}", item)]
+            if text
+        ]
+        if not cells:
+            continue
+        texts = sum(
+            options[item].version(text) is not None or text in _VERSIONS for item, text in cells
+        )
+        if texts / len(cells) > LIKELY:
+            columns["chosen"] = pattern
+        elif (
+            "submit" in pattern.lower()
+            or simplify_name(pattern.replace("{item}", "")) in ROLES["rt_ms"].names
+        ):
+            # Qualtrics measures page times in seconds.
+            columns["rt_ms"], unit = pattern, "s" if "submit" in pattern.lower() else "ms"
+    return Meaning.model_validate({"columns": columns, "wide": True, "rt_unit": unit})
