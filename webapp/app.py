@@ -24,9 +24,9 @@ from webapp.http.health import health_address
 from webapp.http.platform_hooks import platform_hooks
 from webapp.http.request_guards import guard_origins, keep_out_nul
 from webapp.http.request_log import log_requests
-from webapp.http.request_priority import let_answers_pass
 from webapp.http.security_headers import add_headers
 from webapp.opening import installation_keys, open_installation
+from webapp.participant.answers import prioritise_answers
 from webapp.participant.assets import Assets, serve_assets
 from webapp.participant.trial_page import find_templates, response_scripts
 from webapp.recruiters.registry import RECRUITERS
@@ -76,7 +76,7 @@ def create_app(instance: Path | None = None, *, now: Clock = utc_now) -> Flask:
     services = app.extensions[EXTENSION] = Services(settings, engine, Tokens.of(keys), now, folder)
     log_requests(app, app.extensions[METRICS])
     keep_out_nul(app)
-    let_answers_pass(app)
+    prioritise_answers(app)
     guard_origins(app, settings)
     translate_pages(app)
     find_templates(app)

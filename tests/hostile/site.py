@@ -11,9 +11,9 @@ from werkzeug.routing import Rule
 
 from experiment.studies.load import load_study
 from webapp import create_app
+from webapp.core.addresses import RESEARCHER_PATH
 from webapp.core.clock import utc_now
 from webapp.core.subprocesses import Done
-from webapp.core.urls import RESEARCHER_PATH
 from webapp.database.engine import Sessions
 from webapp.researcher import installation, run_page
 from webapp.researcher.access import COOKIE

@@ -32,7 +32,7 @@ from webapp.privacy.amendments import correct as correct_answers
 from webapp.privacy.amendments import correctable, release, restrict
 from webapp.privacy.forget import Person, find_person, forget, why_unpaid
 from webapp.runs.runs import named_run, study_as_launched
-from webapp.sessions.withdraw import Wish, withdraw
+from webapp.sessions.leave import Wish, withdraw
 from webapp.users.audit_log import record_act
 
 

@@ -1,15 +1,17 @@
-"""The network address of a request, also behind a reverse proxy.
+"""Addresses: where a request comes from, also behind a reverse proxy, and where a URL leads.
 
-Addresses are neither stored in plain text nor logged: only a digest under the installation's key
-(``Tokens.digest``) is kept, for an hour.
+Client addresses are neither stored in plain text nor logged: only a digest under the installation's
+key (``Tokens.digest``) is kept, for an hour.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
 from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address, ip_network
+from urllib.parse import urlsplit
 
 _FORWARDED = "HTTP_X_FORWARDED_FOR"
 # Providers give each customer an IPv6 network, identified by this many leading bits.
 _OF_ONE_PLACE = 48
+RESEARCHER_PATH = "/researcher"
 _Address = IPv4Address | IPv6Address
 
 
@@ -74,3 +76,22 @@ def _place_of(address: _Address) -> str:
     if isinstance(address, IPv4Address):
         return str(address)
     return str(IPv6Network((address, _OF_ONE_PLACE), strict=False))
+
+
+def is_loopback(url: str) -> bool:
+    """Return whether a URL points to this machine."""
+    host = urlsplit(url).hostname or ""
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def is_secure(url: str) -> bool:
+    """Return whether nobody on the network can read or change data sent to a URL."""
+    return urlsplit(url).scheme == "https" or is_loopback(url)
+
+
+def is_researcher_path(path: str) -> bool:
+    """Return whether a request's path is that of a researcher page."""
+    return path == RESEARCHER_PATH or path.startswith(f"{RESEARCHER_PATH}/")

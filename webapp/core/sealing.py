@@ -1,4 +1,8 @@
-"""Sealing: encrypt texts, and find them by a keyed digest."""
+"""How platform ids are stored: encrypted and findable by a keyed digest, or replaced for good.
+
+The replacement for a forgotten person's ids is a digest of both ids together. The same assignment
+is therefore recognised when the platform reports it again, but the database reveals neither id.
+"""
 
 import base64
 import hashlib
@@ -15,6 +19,7 @@ from webapp.core.keys import Key, Keys, Purpose
 from webapp.errors import WebappError
 
 _KEY_BYTES = 32
+FORGOTTEN_PREFIX = "forgotten:"
 _NONCE_BYTES = 12  # as NIST SP 800-38D recommends for AES-GCM
 
 
@@ -95,3 +100,14 @@ def _derived(key: Key, purpose: Purpose) -> bytes:
     # The single key of earlier versions serves every purpose, with a derived key for each.
     info = f"parallax {purpose}".encode()
     return HKDF(SHA256(), _KEY_BYTES, salt=None, info=info).derive(key.secret.encode())
+
+
+def forgotten_id(assignment_id: str, worker_id: str) -> str:
+    """Return the text that replaces the platform ids of an assignment and its worker."""
+    digest = hashlib.sha256("\x1f".join((assignment_id, worker_id)).encode("utf-8", "replace"))
+    return f"{FORGOTTEN_PREFIX}{digest.hexdigest()}"
+
+
+def is_forgotten(id_: str) -> bool:
+    """Return whether a text is a replacement for a forgotten id."""
+    return id_.startswith(FORGOTTEN_PREFIX)

@@ -17,8 +17,7 @@ from pydantic import (
 
 from experiment.errors import said
 from experiment.money import MoneyError, amounts
-from webapp.core.addresses import Addresses
-from webapp.core.urls import is_secure
+from webapp.core.addresses import Addresses, is_secure
 from webapp.errors import SettingError
 
 Model = TypeVar("Model", bound=BaseModel)

@@ -14,8 +14,8 @@ from pathlib import Path
 
 from sqlalchemy import Connection, Dialect, func, select
 
-from webapp.database.installation_meta import forget_stamps, set_stamp, stamp_of
 from webapp.database.models import Hit, Payment, Recruitment, Run, Stamp
+from webapp.database.models.installation import delete_stamps, set_stamp, stamp_of
 from webapp.database.prepared import Prepared
 from webapp.gate.installation import Blocker, Installation, Operation, write_beside
 
@@ -110,7 +110,7 @@ def _end_doubt(connection: Connection, instance: Path) -> None:
     if to_reconcile(connection, instance):
         return
     beside = _beside(instance) or _NOTHING
-    forget_stamps(connection, _RECONCILED)  # A later doubt needs its own reconciliations.
+    delete_stamps(connection, _RECONCILED)  # A later doubt needs its own reconciliations.
     if beside.epoch > _epoch(connection):
         set_stamp(connection, _EPOCH, str(beside.epoch))
     _write(instance, _mark(connection))

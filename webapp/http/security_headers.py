@@ -5,7 +5,7 @@ from functools import partial
 
 from flask import Flask, Response, current_app, g, request
 
-from webapp.core.urls import is_loopback, is_researcher_path
+from webapp.core.addresses import is_loopback, is_researcher_path
 
 _PUBLIC = "parallax_public"
 _CONTENT_SECURITY_POLICY = "; ".join(

@@ -1,6 +1,16 @@
-"""Routes that receive answers and device descriptions from the working page."""
+"""Routes that receive answers and device descriptions from the working page.
 
-from flask import Blueprint, request
+Answers take precedence: other requests start one at a time, and let pending answers go first. An
+arrival occupies a process for as long as ten answers, and nothing interrupts it. If a hundred
+participants arrive at the same moment, an answer that comes then would wait for all of them.
+"""
+
+from collections.abc import Iterable
+from threading import Lock
+from time import sleep
+from typing import TYPE_CHECKING
+
+from flask import Blueprint, Flask, request
 from pydantic import ValidationError
 from structlog.contextvars import bind_contextvars
 
@@ -15,6 +25,9 @@ from webapp.sessions.finish import finish_without_questions
 from webapp.sessions.leave import note_late_work
 from webapp.sessions.record import GivenAnswer, read_answer, record
 from webapp.sessions.record_batch import SentAnswer
+
+if TYPE_CHECKING:
+    from wsgiref.types import StartResponse, WSGIEnvironment
 
 answers_address = Blueprint("answers", __name__)
 
@@ -102,3 +115,25 @@ def note(token: str) -> dict[str, bool]:
         note_device(session, participant, read_device(body), services.now(), left_out=left_out)
         session.commit()
     return {"saved": True}
+
+
+_ANSWERS = "/answers"
+# Long enough for the event loop to read its connections; with 0, it would continue at once.
+_YIELD_S = 1e-6
+
+
+def prioritise_answers(app: Flask) -> None:
+    """Delay requests other than answers until the process has read newly received requests.
+
+    No lock is held while a request is processed: a request that waits for the database or a
+    platform does not keep others from starting.
+    """
+    inner, beginning = app.wsgi_app, Lock()
+
+    def answer(environ: "WSGIEnvironment", start: "StartResponse") -> Iterable[bytes]:
+        if not environ["PATH_INFO"].endswith(_ANSWERS):
+            with beginning:
+                sleep(_YIELD_S)
+        return inner(environ, start)
+
+    app.wsgi_app = answer  # type: ignore[method-assign,assignment]

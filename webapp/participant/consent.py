@@ -50,11 +50,11 @@ from webapp.services import current_services
 from webapp.sessions.arrival_limits import TooManyArrivalsError, count_arrival
 from webapp.sessions.consent import Decision, NoRoomError, enroll, refuse_earlier, refuse_newcomers
 from webapp.sessions.consent_texts import text_hash
+from webapp.sessions.leave import STILL_THERE, Wish, withdraw
 from webapp.sessions.link_visits import keep_visit, note_refused
 from webapp.sessions.lookup import find_run, is_of_link, person_of
 from webapp.sessions.session_payload import preview
 from webapp.sessions.waitlist import Sender
-from webapp.sessions.withdraw import STILL_THERE, Wish, withdraw
 
 consent_pages = Blueprint("consent", __name__)
 

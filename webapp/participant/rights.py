@@ -30,7 +30,7 @@ from webapp.recruiters.arrivals import Landing
 from webapp.recruiters.endings import Departure
 from webapp.services import current_services
 from webapp.sessions.finish import form_texts
-from webapp.sessions.withdraw import Wish, withdraw
+from webapp.sessions.leave import Wish, withdraw
 
 rights_pages = Blueprint("rights", __name__)
 _WISHES = frozenset(wish.value for wish in Wish)

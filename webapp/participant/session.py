@@ -26,10 +26,9 @@ from webapp.sessions.finish import (
     finish_without_questions,
     form_texts,
 )
-from webapp.sessions.leave import ending_of, note_late_work
+from webapp.sessions.leave import ending_of, is_erased, note_late_work
 from webapp.sessions.lookup import is_of_link
-from webapp.sessions.serve import serve
-from webapp.sessions.withdraw import is_erased
+from webapp.sessions.session_payload import serve
 
 session_pages = Blueprint("session", __name__)
 

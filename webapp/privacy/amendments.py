@@ -18,7 +18,7 @@ from webapp.erasures.file import Deed, mark_of
 from webapp.erasures.record import Record
 from webapp.errors import RequestError
 from webapp.sessions.finish import checked_answers
-from webapp.sessions.withdraw import drop_summaries, nothing_is_stored
+from webapp.sessions.leave import drop_summaries, nothing_is_stored
 
 
 def answers_of(session: Session, participant: Participant) -> dict[str, str]:

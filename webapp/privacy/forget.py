@@ -15,7 +15,7 @@ from sqlalchemy.orm import Session
 
 from experiment.participation import EventKind, State
 from experiment.payment.payment import LONGEST_TOKEN, PaymentKind, PaymentState
-from webapp.core.forgotten import forgotten_id
+from webapp.core.sealing import forgotten_id
 from webapp.core.tokens import new_reference
 from webapp.database.key_identity import sweep
 from webapp.database.models import (
@@ -32,8 +32,8 @@ from webapp.database.models import (
 from webapp.erasures.file import Deed, mark_of
 from webapp.erasures.record import Record
 from webapp.recruiters.statuses import AssignmentStatus
+from webapp.sessions.leave import Wish, erase_given, withdraw
 from webapp.sessions.lookup import SINGLE
-from webapp.sessions.withdraw import Wish, erase_given, withdraw
 
 _NO_REASON = "(forgotten)"
 _SETTLED = (PaymentState.DONE, PaymentState.REFUSED, PaymentState.WITHDRAWN)

@@ -8,7 +8,7 @@ from sqlalchemy import Engine, select
 from sqlalchemy.orm import Session
 
 from experiment.participation import Ending, EventKind, State
-from webapp.core.forgotten import forgotten_id, is_forgotten
+from webapp.core.sealing import forgotten_id, is_forgotten
 from webapp.database.engine import make_sessions, reading
 from webapp.database.key_identity import renew_digests
 from webapp.database.locks import advisory_lock
@@ -19,8 +19,7 @@ from webapp.erasures.record import Record, by_digest, furthest, known_entries, s
 from webapp.privacy.amendments import answers_of, apply_corrections, correctable, mark_restricted
 from webapp.privacy.forget import find_participant, find_worker, forget
 from webapp.runs.runs import study_as_launched
-from webapp.sessions.leave import leave
-from webapp.sessions.withdraw import Wish, erase_given, nothing_is_stored, withdraw
+from webapp.sessions.leave import Wish, erase_given, leave, nothing_is_stored, withdraw
 
 # An arbitrary number that no other program uses as an advisory lock in the same database.
 _LOCK = 0x7061_7261_6572_6173

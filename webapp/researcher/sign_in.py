@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 from structlog.contextvars import bind_contextvars
 from werkzeug.wrappers import Response
 
-from webapp.core.urls import RESEARCHER_PATH
+from webapp.core.addresses import RESEARCHER_PATH
 from webapp.database.engine import reading
 from webapp.database.models import User
 from webapp.database.retry import in_transaction

@@ -27,7 +27,7 @@ from gevent.pool import Pool
 from gevent.server import StreamServer
 from gevent.socket import socket
 
-from webapp.core.urls import is_researcher_path
+from webapp.core.addresses import is_researcher_path
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment

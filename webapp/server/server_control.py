@@ -35,6 +35,7 @@ from webapp.recruiters.settings import load_settings
 _READY_WITHIN_S = 300.0
 _STOPPED_WITHIN_S = 120.0  # gunicorn itself lets requests end for up to 30 s
 _BACKLOG = 1024
+_THREADS = 16
 _PACKAGES = Path(__file__).resolve().parents[2]
 _GUNICORN_SETTINGS = Path(__file__).resolve().with_name("gunicorn_settings.py")
 
@@ -75,9 +76,7 @@ def serve(
     instance = open_instance(instance)
     listening = _listen(host, port)
     if not has_forking_server():
-        from webapp.server.single_worker import serve_in_this_process
-
-        serve_in_this_process(instance, listening)
+        _serve_in_this_process(instance, listening)
         sys.exit(0)
     listening.set_inheritable(True)
     os.execve(
@@ -85,6 +84,32 @@ def serve(
         _gunicorn(listening, workers, connections),
         _environment(instance),
     )
+
+
+def _serve_in_this_process(instance: Path, listening: socket.socket) -> None:
+    """Serve requests with threads, and run the periodic jobs, until interrupted.
+
+    For systems without gunicorn, such as a classroom on Windows.
+
+    Args:
+        instance: The instance folder.
+        listening: A listening socket; it is closed at the end.
+    """
+    import waitress  # type: ignore[import-untyped]
+
+    from webapp import create_app
+    from webapp.server import background
+
+    app = create_app(instance)
+    stopping = False
+    background.start(app, lambda: stopping)
+    try:
+        with suppress(KeyboardInterrupt):
+            waitress.serve(app, sockets=[listening], threads=_THREADS)
+    finally:
+        stopping = True
+        background.stop(app)
+        listening.close()
 
 
 def start(

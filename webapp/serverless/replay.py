@@ -30,11 +30,10 @@ from webapp.sessions.collected import collected_of, uncollected
 from webapp.sessions.consent_texts import agreed_text_id, text_hash
 from webapp.sessions.device import note_device, read_device
 from webapp.sessions.finish import finish, finish_without_questions
-from webapp.sessions.leave import leave, leave_on_request
+from webapp.sessions.leave import Wish, leave, leave_on_request, nothing_is_stored, withdraw
 from webapp.sessions.link_visits import keep_visit
 from webapp.sessions.newcomer import Newcomer, deal_trials, may_still_agree
 from webapp.sessions.record import read_answer, record
-from webapp.sessions.withdraw import Wish, nothing_is_stored, withdraw
 
 # States in which a participant answers no trials.
 _NEVER_TOOK_PART = (State.ARRIVED, State.DECLINED)

@@ -12,8 +12,8 @@ from sqlalchemy.orm import Session
 
 from experiment.participation import EventKind
 from webapp.core.i18n import N_
-from webapp.database.installation_meta import set_stamp, stamp_of
 from webapp.database.models import Device, Response, Run
+from webapp.database.models.installation import set_stamp, stamp_of
 
 # Names such as "response.rt_ms", "device.language" and "event.late_answer".
 Collected = frozenset[str]

@@ -24,7 +24,7 @@ from webapp.database.models.identity import identity_key
 from webapp.database.prepared import Prepared
 from webapp.sessions.assign import FreePlace
 from webapp.sessions.lookup import is_of_link
-from webapp.sessions.run_lists import run_list
+from webapp.sessions.session_payload import run_list
 
 _COLUMNS = tuple(each.name for each in Participant.__table__.columns if each.name != "id")
 _NOTHING: dict[str, Any] = dict.fromkeys(_COLUMNS)

@@ -7,12 +7,12 @@ import pytest
 from sqlalchemy import select
 
 from tests.webapp.privacy.conftest import Book
-from webapp.core.forgotten import forgotten_id
+from webapp.core.sealing import forgotten_id
 from webapp.database.models import Answer, Event, Participant
 from webapp.erasures.file import Deed, mark_of, read_record, record_file
 from webapp.privacy import own_data, restored
 from webapp.privacy.amendments import correctable
-from webapp.sessions.withdraw import Wish
+from webapp.sessions.leave import Wish
 
 pytestmark = pytest.mark.one_database
 

@@ -13,7 +13,7 @@ from webapp.privacy.amendments import restrict
 from webapp.runs.blinding import unblind
 from webapp.runs.charts import charts_seen
 from webapp.runs.runs import study_as_launched
-from webapp.sessions.withdraw import Wish, withdraw
+from webapp.sessions.leave import Wish, withdraw
 
 pytestmark = pytest.mark.one_database
 

@@ -11,7 +11,7 @@ from webapp.database.models import RunItem as Item
 from webapp.jobs.housekeeping import summarise
 from webapp.runs.people_table import BY_SUMMARY, ON_A_PAGE, Wanted, people_table
 from webapp.runs.runs import study_as_launched
-from webapp.sessions.withdraw import erase_given
+from webapp.sessions.leave import erase_given
 
 N = 120
 

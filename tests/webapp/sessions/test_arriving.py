@@ -14,9 +14,9 @@ from webapp.sessions import consent, lease, waitlist
 from webapp.sessions.arrival_limits import CrowdedError, Refusals
 from webapp.sessions.consent import Decision, NoRoomError, enroll, refuse_earlier
 from webapp.sessions.lease import come_back, span
+from webapp.sessions.leave import Wish, withdraw
 from webapp.sessions.lookup import person_of
 from webapp.sessions.waitlist import Counted, Sender, _counted, give_places
-from webapp.sessions.withdraw import Wish, withdraw
 
 pytestmark = pytest.mark.one_database
 

@@ -15,7 +15,7 @@ from sqlalchemy.orm import Session
 
 from experiment.payment.payment import PaymentItem, PaymentKind, PaymentState
 from experiment.studies.study import Study
-from webapp.core.forgotten import forgotten_id, is_forgotten
+from webapp.core.sealing import forgotten_id, is_forgotten
 from webapp.core.tokens import Tokens
 from webapp.database.engine import Sessions, reading
 from webapp.database.models import Assignment, Hit, Payment, Run

@@ -4,8 +4,8 @@ from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
+from webapp.core.addresses import is_loopback, is_secure
 from webapp.core.settings import checked_address
-from webapp.core.urls import is_loopback, is_secure
 from webapp.errors import WebappError
 from webapp.recruiters.platform import Audience
 

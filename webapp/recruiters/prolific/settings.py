@@ -2,8 +2,8 @@
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator
 
+from webapp.core.addresses import is_secure
 from webapp.core.settings import checked_address
-from webapp.core.urls import is_secure
 from webapp.errors import WebappError
 
 _ID = r"^([0-9a-f]{24})?$"
