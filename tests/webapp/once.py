@@ -234,7 +234,7 @@ def same_keys(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the first installation of every test have the same keys, and the second one others."""
     numbers = count()
     new = lambda: sha256(f"key {next(numbers)}".encode()).hexdigest()  # noqa: E731
-    monkeypatch.setattr(keys, "_new", new)
+    monkeypatch.setattr(keys, "_generate_secret", new)
 
 
 def have_keys(instance: Path) -> None:

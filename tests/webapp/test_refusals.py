@@ -114,7 +114,7 @@ def test_why_a_mail_was_not_taken_is_told_in_the_servers_words(error, why, monke
 def test_a_server_that_does_not_begin_or_end_says_what_to_do(tmp_path, monkeypatch):
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        assert said(lambda: server_control._listen("127.0.0.1", port)) == (
+        assert said(lambda: server_control._open_socket("127.0.0.1", port)) == (
             f"127.0.0.1:{port}: port {port} is in use. Expected an address of this machine and a"
             " free port. Stop what listens there, or take any free port with --port 0."
         )
@@ -124,7 +124,7 @@ def test_a_server_that_does_not_begin_or_end_says_what_to_do(tmp_path, monkeypat
 
     monkeypatch.setattr(httpx, "get", refused)
     assert said(lambda: server_control._wait_until_ready("http://here", tmp_path)) == (
-        f"http://here: the server did not start (refused). {tmp_path / 'server.log'} says why."
+        f"http://here: the server did not start (refused). {tmp_path / 'server.log'} explains why."
     )
     monkeypatch.setattr(
         server_control, "running", lambda _: server_control.Server(9, "http://here")

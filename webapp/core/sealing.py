@@ -48,9 +48,11 @@ class Sealer:
         """
         key, _, content = sealed.partition(".")
         try:
-            given = base64.b64decode(content)
+            nonce_and_text = base64.b64decode(content)
             cipher = self._ciphers[int(key)]
-            text = cipher.decrypt(given[:_NONCE_BYTES], given[_NONCE_BYTES:], None)
+            text = cipher.decrypt(
+                nonce_and_text[:_NONCE_BYTES], nonce_and_text[_NONCE_BYTES:], None
+            )
         except (KeyError, ValueError, InvalidTag) as error:
             raise WebappError(
                 "participants' platform ids cannot be decrypted: they were encrypted with "
@@ -89,14 +91,14 @@ class Sealer:
 
     @cached_property
     def _digest_keys(self) -> dict[int, bytes]:
-        return {key.id: _derived(key, Purpose.PSEUDONYMS) for key in self.keys.pseudonyms}
+        return {key.id: _derive_key(key, Purpose.PSEUDONYMS) for key in self.keys.pseudonyms}
 
     @cached_property
     def _ciphers(self) -> dict[int, AESGCM]:
-        return {key.id: AESGCM(_derived(key, Purpose.SEALING)) for key in self.keys.sealing}
+        return {key.id: AESGCM(_derive_key(key, Purpose.SEALING)) for key in self.keys.sealing}
 
 
-def _derived(key: Key, purpose: Purpose) -> bytes:
+def _derive_key(key: Key, purpose: Purpose) -> bytes:
     # The single key of earlier versions serves every purpose, with a derived key for each.
     info = f"parallax {purpose}".encode()
     return HKDF(SHA256(), _KEY_BYTES, salt=None, info=info).derive(key.secret.encode())

@@ -69,7 +69,7 @@ def fingerprints(keys: Keys) -> Fingerprints:
     return {
         (purpose, key.id): _fingerprint(purpose, key)
         for purpose in Purpose
-        for key in keys.of(purpose)
+        for key in keys.for_purpose(purpose)
     }
 
 

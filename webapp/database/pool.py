@@ -11,7 +11,7 @@ from sqlalchemy.engine.interfaces import DBAPIConnection
 from sqlalchemy.exc import TimeoutError
 from sqlalchemy.pool import ConnectionPoolEntry, PoolProxiedConnection, QueuePool
 
-from webapp.core.worker_count import OF_PARTICIPANTS, OF_RESEARCHERS
+from webapp.core.worker_count import PARTICIPANT_CONNECTIONS, RESEARCHER_CONNECTIONS
 
 # A process serves this many within a few seconds; further requests are better refused at once.
 MOST_WAITING = 500
@@ -32,7 +32,7 @@ class CountedPool(QueuePool):
             busy, for ten participants or a thousand.
     """
 
-    most = OF_PARTICIPANTS
+    most = PARTICIPANT_CONNECTIONS
 
     def __init__(self, *arguments: object, **options: object) -> None:
         super().__init__(*arguments, **{**options, "timeout": None})  # type: ignore[arg-type]
@@ -95,7 +95,7 @@ def set_up_for_serving(engine: Engine) -> None:
     def prepare(connection: DBAPIConnection, _record: ConnectionPoolEntry) -> None:
         cursor = connection.cursor()
         cursor.execute(f"SET idle_in_transaction_session_timeout = '{_IDLE_TRANSACTION}'")
-        for setting in () if CountedPool.most == OF_RESEARCHERS else _BY_INDEX:
+        for setting in () if CountedPool.most == RESEARCHER_CONNECTIONS else _BY_INDEX:
             cursor.execute(setting)
         cursor.close()
         connection.commit()

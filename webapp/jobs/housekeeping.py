@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 from experiment.errors import ParallaxError
 from experiment.participation import GONE
 from experiment.studies.study import Study
-from webapp.core.subprocesses import parallax
+from webapp.core.subprocesses import run_parallax
 from webapp.database.engine import Sessions, reading
 from webapp.database.models import Event, Participant, Run, RunCount, RunSummary, SessionSummary
 from webapp.database.row_counts import RESPONSES
@@ -175,7 +175,7 @@ def summarise_runs(services: Services) -> None:
     problems = []
     for ref in due(services):
         # The server's own processes serve participants, one thread at a time.
-        done = parallax(services.instance, "summarise", ref, limit_s=None)
+        done = run_parallax(services.instance, "summarise", ref, limit_s=None)
         if not done.worked:
             problems.append(f"run {ref}: {done.text.strip()}")
     if problems:

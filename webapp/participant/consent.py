@@ -18,7 +18,7 @@ from webapp.database.models import Link, Run
 from webapp.database.retry import in_transaction
 from webapp.database.scrub import empty_log_soon
 from webapp.errors import RequestError
-from webapp.http.error_handlers import refused
+from webapp.http.error_handlers import refusal_response
 from webapp.participant.data_notice import (
     answerable,
     consent_text,
@@ -173,7 +173,7 @@ def refuse(error: ArrivalError) -> ResponseReturnValue:
         with reading(services.sessions) as session:
             run = find_run(session, ref)
             return turned_back(run, services.study_of(session, run), error)
-    return refused(error)
+    return refusal_response(error)
 
 
 @consent_pages.errorhandler(TooManyArrivalsError)
@@ -181,7 +181,7 @@ def refuse_crowd(error: TooManyArrivalsError) -> ResponseReturnValue:
     """Report too many arrivals from this address, and refuse further ones for some seconds."""
     services = current_services()
     services.refusals.note(services.sender(), services.now())
-    return refused(error)
+    return refusal_response(error)
 
 
 def _ask_the_platform(ref: str) -> bool | None:
@@ -301,8 +301,8 @@ def _asks_again(study: Study, arrival: Arrival, text: str) -> str:
         return _consent(study, arrival, changed=True)
     # The page sends its kind of device, and shows no button on a device that is not allowed.
     allowed = study.taking_part.devices
-    refused = allowed and request.form.get("device", "") not in allowed
-    return _consent(study, arrival) if refused else ""
+    is_refused = allowed and request.form.get("device", "") not in allowed
+    return _consent(study, arrival) if is_refused else ""
 
 
 def _refuse_other_offers(session: Session, run: Run, arrival: Arrival) -> None:

@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 from experiment.participation import Ending, State
 from experiment.studies.study import Study
 from webapp.database.models import Participant, Run
-from webapp.http.error_handlers import heading, refused
+from webapp.http.error_handlers import error_heading, refusal_response
 from webapp.recruiters.arrivals import Arrival, ArrivalError
 from webapp.recruiters.endings import Departure, Exit
 from webapp.recruitment.departures import departure_of
@@ -56,7 +56,7 @@ def turned_away(run: Run, study: Study, arrival: Arrival, error: NoRoomError) ->
     )
     page = render_template(
         "turned_away.html",
-        heading=heading(error.code),
+        heading=error_heading(error.code),
         text=error.problem,
         exit=current_services().recruiter(run.recruiter).exit(departure),
     )
@@ -68,8 +68,8 @@ def turned_back(run: Run, study: Study, error: ArrivalError) -> ResponseReturnVa
     departure = Departure(Ending.SECURITY, study, parameters=error.kept)
     way = current_services().recruiter(run.recruiter).exit(departure)
     if way.form is None:
-        return refused(error)
-    shown = {"heading": heading(error.code), "text": error.problem, "exit": way}
+        return refusal_response(error)
+    shown = {"heading": error_heading(error.code), "text": error.problem, "exit": way}
     return render_template("turned_away.html", **shown), error.status
 
 

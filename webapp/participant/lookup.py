@@ -8,7 +8,7 @@ from experiment.participation import State
 from experiment.studies.files import own_messages
 from webapp.core.i18n import set_language
 from webapp.database.models import Participant, Run
-from webapp.http.security_headers import open_to
+from webapp.http.security_headers import allow_framing_by
 from webapp.services import current_services
 from webapp.sessions.arrival_limits import counted_now
 from webapp.sessions.lookup import find_participant, find_run
@@ -69,4 +69,4 @@ def _describe_response_for(session: Session, run: Run) -> None:
     study = services.study_of(session, run)
     g.shared_device = study.privacy.shared_device
     set_language(run.language, own_messages(study))
-    open_to(services.recruiter(run.recruiter).sites(study))
+    allow_framing_by(services.recruiter(run.recruiter).sites(study))

@@ -8,7 +8,7 @@ from flask.typing import ResponseReturnValue
 
 from experiment.authoring.show import SHOWN_BELOW
 from experiment.studies.load import built_in_studies
-from webapp.core.subprocesses import parallax
+from webapp.core.subprocesses import run_parallax
 from webapp.errors import RequestError
 from webapp.recruiters.registry import RECRUITERS
 from webapp.researcher.access import allowed, current_user
@@ -65,7 +65,9 @@ def check() -> str:
     """Show the findings of the launch checks, and a preview of the study."""
     study, folder, seed, recruiter = _asked(request.args)
     with counted_job():
-        done = parallax(instance_folder(), "study", "check", "--show", "--seed", seed, "--", folder)
+        done = run_parallax(
+            instance_folder(), "study", "check", "--show", "--seed", seed, "--", folder
+        )
     findings, _, overview = done.text.partition(SHOWN_BELOW)
     return render_template(
         "researcher/launch_check.html",
@@ -89,7 +91,7 @@ def launch() -> ResponseReturnValue:
     if project := project_name():
         options += ["--project", project]
     with counted_job():
-        done = parallax(instance_folder(), "launch", *options, "--", folder)
+        done = run_parallax(instance_folder(), "launch", *options, "--", folder)
     launched = _LAUNCHED.search(done.text)
     if not done.worked or launched is None:
         page = render_template(

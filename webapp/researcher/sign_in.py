@@ -149,7 +149,7 @@ def ask_for_code(user: User, way_back: str) -> ResponseReturnValue:
     attempt = "\x1f".join((_CODE_STEP, str(user.id), _of_password(user), way_back))
     response.set_cookie(
         _CODE_COOKIE,
-        current_services().tokens.sealed_attempt(attempt),
+        current_services().tokens.sign_attempt(attempt),
         max_age=_CODE_STEP_S,
         path=_SIGN_IN_PATH,
         secure=current_services().settings.link_base.startswith("https:"),
@@ -263,7 +263,7 @@ def is_own_password(user: User, password: str) -> bool:
 
 
 def _address() -> str:
-    return current_services().addresses.of(request.environ) or request.remote_addr or ""
+    return current_services().addresses.client_address(request.environ) or request.remote_addr or ""
 
 
 def browser_family() -> str:
@@ -290,7 +290,7 @@ def ask() -> ResponseReturnValue:
     )
     response.set_cookie(
         _ATTEMPT_COOKIE,
-        services.tokens.sealed_attempt(sealed),
+        services.tokens.sign_attempt(sealed),
         max_age=_ATTEMPT_S,
         path=_SIGN_IN_PATH,
         secure=services.settings.link_base.startswith("https:"),

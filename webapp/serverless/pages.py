@@ -18,7 +18,7 @@ from experiment.studies.files import own_messages
 from experiment.studies.question import LONGEST_TEXT, Question
 from experiment.studies.study import Study
 from webapp.core.i18n import gettext, set_language
-from webapp.http.error_handlers import heading
+from webapp.http.error_handlers import error_heading
 from webapp.participant.data_notice import (
     answerable,
     consent_text,
@@ -182,7 +182,7 @@ class Pages:
             "The id in this link is not complete. Please open the study once more from the page"
             " where you found it."
         )
-        return self._page("error.html", heading=heading("malformed_id"), text=text)
+        return self._page("error.html", heading=error_heading("malformed_id"), text=text)
 
     def _questions(self, name: str, questions: Sequence[Question]) -> dict[str, str]:
         """Return a page of questions, and a copy in which each question is marked as wrong."""

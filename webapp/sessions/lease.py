@@ -142,7 +142,7 @@ def _free_again(participant: Participant) -> ColumnElement[bool]:
 def span(lease_minutes: int, now: datetime) -> tuple[datetime, datetime]:
     """Return the start and end of the period in which activity keeps a place reserved now."""
     lease = timedelta(minutes=lease_minutes)
-    return now - lease - clock_watch.ahead(lease), now + _AHEAD
+    return now - lease - clock_watch.largest_advance(lease), now + _AHEAD
 
 
 def _silent_outside_trials(run: Run, now: datetime) -> ColumnElement[bool]:

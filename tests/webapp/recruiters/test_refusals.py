@@ -15,7 +15,7 @@ from sqlalchemy import create_engine
 from experiment.panels.table import Report
 from tests.patience import PATIENCE_S
 from webapp.commands import offers
-from webapp.core.settings import validated
+from webapp.core.settings import validate_section
 from webapp.database.backup import postgresql
 from webapp.database.models.identity import sealer_of
 from webapp.payments import compensation_request
@@ -36,7 +36,7 @@ from webapp.recruiters.prolific.workspace import Workspace, subscribe
 from webapp.recruiters.simulated_session import SimulatedSession, StandInSession
 from webapp.recruitment.publish import published
 from webapp.runs.launch import refuse_unanswerable
-from webapp.server.researcher_worker import read_piece
+from webapp.server.researcher_worker import read_chunk
 from webapp.serverless.replay import Replay
 from webapp.sessions import consent_texts
 from webapp.sessions.consent import run_is_closed
@@ -176,11 +176,11 @@ class Needs(BaseModel):
         (lambda: Workspace(CALLS).id(), "GET /workspaces/: the token has access to no workspace."),
         (lambda: refuse_unanswerable(Some(name="s", study=Some(unnamed=("contact", "ethics")))),
          'the study "s" does not say who is responsible for it: study.toml lacks contact, ethics'),
-        (lambda: read_piece(io.BytesIO(b"\0")), "[Errno 104] the other side ended"),
+        (lambda: read_chunk(io.BytesIO(b"\0")), "[Errno 104] the other side ended"),
         (lambda: postgresql._find_program("pg_none"),
          "the program pg_none is not installed. Expected the client programs of PostgreSQL, as new"
          " as its server. Install them (on Debian: apt install postgresql-client)."),
-        (lambda: validated("prolific", Needs, {}),
+        (lambda: validate_section("prolific", Needs, {}),
          "[prolific] in parallax.toml: the settings of prolific cannot be used: prolific_token is"
          " missing. docs/settings.md explains how to give a recruiter's settings."),
         (lambda: published(NOBODY_THERE, Some(id=1, ref="r"), "e"),

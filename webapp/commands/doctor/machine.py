@@ -17,7 +17,7 @@ from webapp.database.remedies import remedy_for
 from webapp.database.schema import revisions, stored_revision
 from webapp.database.write_trial import of_others, why_nothing_is_stored
 from webapp.recruiters.registry import recruiter_classes
-from webapp.server.open_files import FILES_BESIDES
+from webapp.server.open_files import OTHER_OPEN_FILES
 
 _CHECK = "network_time"
 # The beginning of Linux' struct timex: modes, offset, freq, maxerror, esterror, status.
@@ -216,7 +216,7 @@ def open_files(at: Installation) -> Iterator[Finding]:
     The server raises its own limit to the system's maximum, so that maximum is checked.
     """
     _, hard = most_open_files()
-    needed = at.settings.connections + FILES_BESIDES
+    needed = at.settings.connections + OTHER_OPEN_FILES
     limit_text = "any number of" if hard is None else str(hard)
     message = f"a process may open {limit_text} files; {needed} are enough"
     if hard is not None and hard < needed:

@@ -17,7 +17,7 @@ from webapp.database import write_trial
 from webapp.database.engine import reading
 from webapp.database.models import Stamp
 from webapp.database.write_trial import WriteTrial, why_nothing_is_stored
-from webapp.server.private_port import readiness
+from webapp.server.private_port import check_readiness
 
 
 def names(sessions) -> list[str]:
@@ -48,12 +48,12 @@ def test_a_lock_that_cannot_be_taken_is_said_wherever_somebody_asks(
     turn.unlink(missing_ok=True)
     turn.mkdir()
     assert client.get("/healthz").status_code == 503
-    assert "nothing can be written to the database" in readiness(instance, app)["problems"][0]
+    assert "nothing can be written to the database" in check_readiness(instance, app)["problems"][0]
     [found] = CHECKS["writes"](at())
     assert found.level is Level.FAULT and "chown -R" in found.remedy
     turn.rmdir()
     assert client.get("/healthz").status_code == 200
-    assert readiness(instance, app)["problems"] == []
+    assert check_readiness(instance, app)["problems"] == []
     assert level("writes", at()) is Level.GOOD
 
 
@@ -87,7 +87,9 @@ def test_files_of_another_user_are_named_with_what_gives_them_back(
     [found] = CHECKS["owners"](at())
     assert found.level is Level.FAULT and f"{instance} and" not in found.says
     assert "parallax.sqlite3" in found.says and found.remedy.startswith("chown ")
-    assert any("belongs to another user" in each for each in readiness(instance, app)["problems"])
+    assert any(
+        "belongs to another user" in each for each in check_readiness(instance, app)["problems"]
+    )
 
 
 @pytest.mark.one_database
@@ -113,7 +115,7 @@ def test_names_that_run_out_are_found_before_bytes(at, app, instance, monkeypatc
         monkeypatch.setattr(shutil, "disk_usage", lambda _, room=room: room)
         monkeypatch.setattr(os, "statvfs", lambda _, left=left: Spare(left))
         assert level("disk", at()) is expected
-        said = readiness(instance, app)["problems"]
+        said = check_readiness(instance, app)["problems"]
         assert bool(said) == (left == 0) and ("df -i" in "".join(said)) == (left == 0)
     monkeypatch.setattr(os, "statvfs", real)
 
