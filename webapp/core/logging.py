@@ -192,7 +192,7 @@ class OncePerMinuteHandler(logging.StreamHandler[IO[str]]):
             self._causes[cause] = _LastWrite(now, 0)
             self._causes.move_to_end(cause)
             if len(self._causes) > _MOST_CAUSES:
-                self._causes.popitem(previous=False)
+                self._causes.popitem(last=False)
             return 0 if previous is None else previous.times
 
 
