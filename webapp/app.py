@@ -28,7 +28,7 @@ from webapp.http.security_headers import add_headers
 from webapp.opening import installation_keys, open_installation
 from webapp.participant.answers import prioritise_answers
 from webapp.participant.assets import Assets, serve_assets
-from webapp.participant.trial_page import find_templates, response_scripts
+from webapp.participant.trial_page import add_response_templates, response_scripts
 from webapp.recruiters.registry import RECRUITERS
 from webapp.recruiters.settings import load_settings
 from webapp.services import EXTENSION, Services
@@ -82,7 +82,7 @@ def create_app(instance: Path | None = None, *, now: Clock = utc_now) -> Flask:
     prioritise_answers(app)
     guard_origins(app, settings)
     translate_pages(app)
-    find_templates(app)
+    add_response_templates(app)
     assets = Assets(Path(app.root_path) / "static", response_scripts())
     serve_assets(app, assets)
     for pages in filter(is_here, _PAGES):

@@ -26,7 +26,7 @@ from webapp.recruiters.base import Recruiter
 from webapp.recruiters.registry import load_recruiter
 from webapp.runs.runs import study_as_launched
 from webapp.sessions.arrival_limits import Refusals
-from webapp.sessions.collected import Collected, collected_of, uncollected
+from webapp.sessions.collected import Collected, collected_of, list_uncollected_fields
 from webapp.sessions.record_batch import Batcher, SentAnswer, record_in_one_transaction
 from webapp.users.oidc import Provider
 
@@ -92,7 +92,7 @@ class Services:
         if (known := self._types.get(run.id)) is not None:
             return known
         response_type = response_of(self.study_of(session, run))
-        if not uncollected(self.collected_of(session, run)):
+        if not list_uncollected_fields(self.collected_of(session, run)):
             # Only such runs are recorded in batches, because a batch stores every field.
             self._types[run.id] = response_type
         return response_type

@@ -36,8 +36,8 @@ from webapp.runs.overview import overview
 from webapp.runs.summaries import batches, n_responses, store, summary_rows
 from webapp.services import Services
 from webapp.sessions.arrival_limits import forget_addresses
-from webapp.sessions.lease import any_expired, release_expired
-from webapp.sessions.waitlist import anybody_waits, give_places
+from webapp.sessions.lease import has_expired, release_expired
+from webapp.sessions.waitlist import give_places, has_waiting_participants
 from webapp.users.audit_log import record_act
 from webapp.users.sign_in import delete_old_guesses
 
@@ -49,7 +49,7 @@ def release_leases(services: Services) -> int:
     now = services.now()
     with reading(services.sessions) as session:
         # Reading takes no lock, so answers wait for this job only if there are places to free.
-        waiting = [run.id for run in session.scalars(_OPEN) if any_expired(session, run, now)]
+        waiting = [run.id for run in session.scalars(_OPEN) if has_expired(session, run, now)]
     freed = 0
     for run_id in waiting:
         with services.sessions.begin() as session:
@@ -62,7 +62,9 @@ def give_places_to_workers(services: Services) -> int:
     """Give free places of every open run to active participants without one; return how many."""
     now, holds = services.now(), services.settings.unanswered_places
     with reading(services.sessions) as session:
-        runs = [r.id for r in session.scalars(_OPEN) if anybody_waits(session, r, holds, now)]
+        runs = [
+            r.id for r in session.scalars(_OPEN) if has_waiting_participants(session, r, holds, now)
+        ]
     given_places = 0
     for run_id in runs:
         with services.sessions.begin() as session:

@@ -17,9 +17,9 @@ from structlog.contextvars import bind_contextvars
 from experiment.participation import State
 from webapp.database.engine import reading
 from webapp.participant.leaving import report_ending
-from webapp.participant.lookup import count_who_is_back, requested_participant
+from webapp.participant.lookup import count_returning_participant, requested_participant
 from webapp.services import current_services
-from webapp.sessions.collected import uncollected
+from webapp.sessions.collected import list_uncollected_fields
 from webapp.sessions.device import note_device, read_device
 from webapp.sessions.finish import finish_without_questions
 from webapp.sessions.leave import note_late_work
@@ -29,7 +29,7 @@ from webapp.sessions.record_batch import SentAnswer
 if TYPE_CHECKING:
     from wsgiref.types import StartResponse, WSGIEnvironment
 
-answers_address = Blueprint("answers", __name__)
+answer_routes = Blueprint("answers", __name__)
 
 # Enough for a trial with the largest permitted number of words, each with its times.
 LARGEST_ANSWER_BYTES = 12_288
@@ -37,7 +37,7 @@ LARGEST_ANSWER_BYTES = 12_288
 SAVE = "answers.save"
 
 
-@answers_address.post("/p/<token>/answers")
+@answer_routes.post("/p/<token>/answers")
 def save(token: str) -> dict[str, int]:
     """Store one answer; reply only after the transaction is committed."""
     request.max_content_length = LARGEST_ANSWER_BYTES
@@ -45,7 +45,7 @@ def save(token: str) -> dict[str, int]:
     body = request.get_data()
     position, remaining = _save_with_others(token, body) or _save_alone(token, body)
     if remaining == 0:
-        _complete(token)
+        _finish_without_questionnaire(token)
     return {"saved": position, "remaining": remaining}
 
 
@@ -74,8 +74,8 @@ def _save_alone(token: str, body: bytes) -> tuple[int, int]:
         participant, run = requested_participant(session, token, writing=True)
         answer, study = read_answer(body), services.study_of(session, run)
         response, now = services.response_of(session, run), services.now()
-        count_who_is_back(session, participant)
-        left_out = uncollected(services.collected_of(session, run))
+        count_returning_participant(session, participant)
+        left_out = list_uncollected_fields(services.collected_of(session, run))
         remaining = record(
             session, participant, answer, now, response, study.attention, left_out=left_out
         )
@@ -85,7 +85,7 @@ def _save_alone(token: str, body: bytes) -> tuple[int, int]:
     return answer.position, remaining
 
 
-def _complete(token: str) -> None:
+def _finish_without_questionnaire(token: str) -> None:
     """End the session after its last answer if the study has no questionnaire.
 
     The next page would do the same, but participants who close the window now have also finished.
@@ -103,7 +103,7 @@ def _complete(token: str) -> None:
         session.commit()
 
 
-@answers_address.post("/p/<token>/device")
+@answer_routes.post("/p/<token>/device")
 def note(token: str) -> dict[str, bool]:
     """Store the browser's description of its device, the first time it is sent."""
     request.max_content_length = LARGEST_ANSWER_BYTES
@@ -111,7 +111,7 @@ def note(token: str) -> dict[str, bool]:
     services = current_services()
     with services.sessions() as session:
         participant, run = requested_participant(session, token, writing=True)
-        left_out = uncollected(services.collected_of(session, run))
+        left_out = list_uncollected_fields(services.collected_of(session, run))
         note_device(session, participant, read_device(body), services.now(), left_out=left_out)
         session.commit()
     return {"saved": True}
@@ -128,12 +128,12 @@ def prioritise_answers(app: Flask) -> None:
     No lock is held while a request is processed: a request that waits for the database or a
     platform does not keep others from starting.
     """
-    inner, beginning = app.wsgi_app, Lock()
+    wrapped_app, start_lock = app.wsgi_app, Lock()
 
     def answer(environ: "WSGIEnvironment", start: "StartResponse") -> Iterable[bytes]:
         if not environ["PATH_INFO"].endswith(_ANSWERS):
-            with beginning:
+            with start_lock:
                 sleep(_YIELD_S)
-        return inner(environ, start)
+        return wrapped_app(environ, start)
 
     app.wsgi_app = answer  # type: ignore[method-assign,assignment]

@@ -17,7 +17,7 @@ from webapp.database.models import Answer, Event, Participant, Verdict
 from webapp.erasures.file import Deed, mark_of
 from webapp.erasures.record import Record
 from webapp.errors import RequestError
-from webapp.sessions.finish import checked_answers
+from webapp.sessions.finish import check_answers
 from webapp.sessions.leave import drop_summaries, nothing_is_stored
 
 
@@ -68,7 +68,7 @@ def correct(
     """
     before = answers_of(session, participant)
     # A corrected answer may decide whether another question is asked at all.
-    answers, wrong = checked_answers(questions, {**before, **given})
+    answers, wrong = check_answers(questions, {**before, **given})
     if problems := {name: problem for name, problem in wrong.items() if name in given}:
         return problems
     new = {name: value for name, value in answers.items() if value != before.get(name, "")}

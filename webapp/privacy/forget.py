@@ -32,7 +32,7 @@ from webapp.database.models import (
 from webapp.erasures.file import Deed, mark_of
 from webapp.erasures.record import Record
 from webapp.recruiters.statuses import AssignmentStatus
-from webapp.sessions.leave import Wish, erase_given, withdraw
+from webapp.sessions.leave import Wish, erase_data, withdraw
 from webapp.sessions.lookup import SINGLE
 
 _NO_REASON = "(forgotten)"
@@ -212,7 +212,7 @@ def _forget_participant(
     session: Session, participant: Participant, now: datetime, record: Record
 ) -> None:
     if State(participant.state) in (State.ARRIVED, State.DECLINED):
-        erase_given(session, participant)
+        erase_data(session, participant)
     else:
         withdraw(session, participant, Wish.ERASE, now, record)
     for table in (LinkVisit, OutgoingReport):

@@ -19,7 +19,7 @@ from webapp.erasures.record import Record, by_digest, furthest, known_entries, s
 from webapp.privacy.amendments import answers_of, apply_corrections, correctable, mark_restricted
 from webapp.privacy.forget import find_participant, find_worker, forget
 from webapp.runs.runs import study_as_launched
-from webapp.sessions.leave import Wish, erase_given, leave, nothing_is_stored, withdraw
+from webapp.sessions.leave import Wish, erase_data, leave, nothing_is_stored, withdraw
 
 # An arbitrary number that no other program uses as an advisory lock in the same database.
 _LOCK = 0x7061_7261_6572_6173
@@ -141,7 +141,7 @@ def _done(
     elif participant.state in (State.ARRIVED, State.DECLINED):
         # The participant had not begun when the backup was made.
         leave(session, participant, Ending.WITHDRAWN, at)
-        erase_given(session, participant)
+        erase_data(session, participant)
     else:
         wish = Wish.KEEP if entry.deed is Deed.WITHDRAWN else Wish.ERASE
         withdraw(session, participant, wish, at, record)

@@ -23,7 +23,7 @@ from webapp.core.i18n import text_direction
 from webapp.database.models import Place, Run, StudyFile
 from webapp.errors import RunError
 from webapp.participant.assets import bundle
-from webapp.participant.trial_page import response_scripts, script_name, with_scripts
+from webapp.participant.trial_page import add_script_urls, response_scripts, script_name
 from webapp.recruiters.base import Recruiter
 from webapp.runs.launch import launch
 from webapp.runs.runs import STATIC_FILE, StaticMark, close_run, named_run, static_runs
@@ -156,7 +156,7 @@ def static_study(
         response = response_of(study)
         script = script_name(response.script)
         scripts = [script, *(script_name(task.script) for task in response.types.values())]
-        common = with_scripts(common, response, lambda name: name)
+        common = add_script_urls(common, response, lambda name: name)
         data["work"] = {
             **{key: value for key, value in common.items() if key not in (*_OWN, "pages")},
             "script": script,

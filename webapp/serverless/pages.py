@@ -30,7 +30,7 @@ from webapp.participant.trial_page import as_html, working_page
 from webapp.recruiters.base import Recruiter
 from webapp.recruiters.endings import Departure, Exit
 from webapp.sessions.consent_texts import text_hash
-from webapp.sessions.finish import every_word
+from webapp.sessions.finish import describe_all_mistakes
 from webapp.sessions.session_payload import Work
 
 _TITLE = re.compile(r"<title>(.*?)</title>", re.DOTALL)
@@ -299,7 +299,7 @@ def question_data(question: Question, accept: Iterable[str] | None = None) -> di
         "most": question.most,
         "numbers": question.numbers,
         "only_if": getattr(question, "only_if", {}),
-        "words": every_word(question),
+        "words": describe_all_mistakes(question),
     }
     if accept is None:
         return known

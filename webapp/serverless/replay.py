@@ -26,12 +26,12 @@ from webapp.serverless.drawn import place_number, places
 from webapp.serverless.session_files import Entry
 from webapp.sessions.admission import check_comprehension, screen
 from webapp.sessions.assign import FreePlace, take
-from webapp.sessions.collected import collected_of, uncollected
-from webapp.sessions.consent_texts import agreed_text_id, text_hash
+from webapp.sessions.collected import collected_of, list_uncollected_fields
+from webapp.sessions.consent_texts import store_agreed_text_id, text_hash
 from webapp.sessions.device import note_device, read_device
 from webapp.sessions.finish import finish, finish_without_questions
 from webapp.sessions.leave import Wish, leave, leave_on_request, nothing_is_stored, withdraw
-from webapp.sessions.link_visits import keep_visit
+from webapp.sessions.link_visits import store_visit
 from webapp.sessions.newcomer import Newcomer, deal_trials, may_still_agree
 from webapp.sessions.record import read_answer, record
 
@@ -151,12 +151,12 @@ class Replay:
             raise UnfitError("the same person has another session in this run")
         if agrees:
             self._agree(replayed.participant, entry)
-        keep_visit(self.session, replayed.participant, parameters, entry.at)
+        store_visit(self.session, replayed.participant, parameters, entry.at)
 
     def _agree(self, participant: Participant, entry: Entry) -> None:
         participant.consented_at = entry.at
         if entry.body.get("text") == text_hash(self.mark.consent):
-            participant.consent_text_id = agreed_text_id(
+            participant.consent_text_id = store_agreed_text_id(
                 self.session, self.run, self.mark.consent, entry.at
             )
         self.session.flush()
@@ -220,12 +220,12 @@ class Replay:
         if participant.state in (State.LEFT, State.WITHDRAWN):
             return  # read in before
         answer = read_answer(json.dumps(entry.body).encode())
-        left_out = uncollected(collected_of(self.session, self.run))
+        left_out = list_uncollected_fields(collected_of(self.session, self.run))
         record(self.session, participant, answer, entry.at, self._response, left_out=left_out)
 
     def _device(self, replayed: Replayed, entry: Entry) -> None:
         device = read_device(json.dumps(entry.body).encode())
-        left_out = uncollected(collected_of(self.session, self.run))
+        left_out = list_uncollected_fields(collected_of(self.session, self.run))
         note_device(self.session, _of(replayed), device, entry.at, left_out=left_out)
 
     def _questionnaire(self, replayed: Replayed, entry: Entry) -> None:

@@ -32,7 +32,7 @@ from webapp.database.models import (
 from webapp.erasures.file import Deed, mark_of
 from webapp.erasures.record import Record
 from webapp.errors import RequestError
-from webapp.sessions.answered import how_many
+from webapp.sessions.answered import count_answered
 from webapp.sessions.assign import free_places
 
 
@@ -67,13 +67,13 @@ def leave_on_request(session: Session, participant: Participant, now: datetime) 
 
     Before the first answer this counts as declining, afterwards as withdrawing consent.
     """
-    answered, _ = how_far(session, participant)
+    answered, _ = count_trials(session, participant)
     return leave(session, participant, Ending.WITHDRAWN if answered else Ending.DECLINED, now)
 
 
-def how_far(session: Session, participant: Participant) -> tuple[int, int]:
+def count_trials(session: Session, participant: Participant) -> tuple[int, int]:
     """Return a participant's numbers of answered trials and of all trials."""
-    answered, total = session.execute(how_many(participant.id)).one()
+    answered, total = session.execute(count_answered(participant.id)).one()
     return answered, total
 
 
@@ -85,7 +85,7 @@ def note_late_work(session: Session, participant: Participant) -> bool:
     """
     if participant.state != State.ABANDONED:
         return False
-    answered, total = how_far(session, participant)
+    answered, total = count_trials(session, participant)
     if total and answered == total:
         participant.ending = Ending.COMPLETED
         session.flush()
@@ -107,7 +107,7 @@ def ending_of(participant: Participant) -> Ending | None:
     }.get(participant.state)
 
 
-def catch_errors(session: Session, participant: Participant) -> int:
+def count_catch_errors(session: Session, participant: Participant) -> int:
     """Return how many catch trials a participant answered wrongly."""
     wrong = (
         select(func.count(Response.id))
@@ -172,13 +172,13 @@ def withdraw(
     state = State(participant.state)
     if state is not State.WITHDRAWN:
         free_places(session, [participant.id])
-        participant.ending = participant.ending or _ending(session, participant)
+        participant.ending = participant.ending or _determine_ending(session, participant)
         participant.state = move(state, State.WITHDRAWN)
         participant.withdrawn_at = now
-        _note(session, participant, EventKind.WITHDRAWN, now)
+        _add_event(session, participant, EventKind.WITHDRAWN, now)
     if wish is Wish.ERASE and not is_erased(session, participant):
-        erase_given(session, participant)
-        _note(session, participant, EventKind.ERASED, now)
+        erase_data(session, participant)
+        _add_event(session, participant, EventKind.ERASED, now)
     session.flush()
 
 
@@ -193,37 +193,37 @@ def nothing_is_stored(participant: Participant) -> bool:
 
 def is_erased(session: Session, participant: Participant) -> bool:
     """Return whether a participant's data were erased."""
-    noted = select(Event.id).where(
+    erasure_event = select(Event.id).where(
         Event.participant_id == participant.id, Event.kind == EventKind.ERASED
     )
-    return session.scalar(noted.limit(1)) is not None
+    return session.scalar(erasure_event.limit(1)) is not None
 
 
-def _ending(session: Session, participant: Participant) -> Ending | None:
+def _determine_ending(session: Session, participant: Participant) -> Ending | None:
     """Return the ending if it is not simply withdrawn; it cannot be determined later.
 
     Participants who have answered everything have completed the session and are paid for it.
     Participants who have answered nothing have declined.
     """
-    answered, total = how_far(session, participant)
+    answered, total = count_trials(session, participant)
     if participant.finished_at is not None or (total and answered == total):
         return Ending.COMPLETED
     return None if answered else Ending.DECLINED
 
 
-def erase_given(session: Session, participant: Participant) -> None:
+def erase_data(session: Session, participant: Participant) -> None:
     """Erase a participant's data and everything written about them, without adding an event."""
     trials = select(Trial.id).where(Trial.participant_id == participant.id)
     session.execute(delete(Response).where(Response.trial_id.in_(trials)))
-    of_theirs = (
+    tables = (
         Trial, Answer, ArrivalAddress, Device, Event, Verdict, Note, Tag,
     )  # fmt: skip
-    for table in of_theirs:
+    for table in tables:
         session.execute(delete(table).where(table.participant_id == participant.id))
     drop_summaries(session, participant)
 
 
-def _note(session: Session, participant: Participant, kind: EventKind, now: datetime) -> None:
+def _add_event(session: Session, participant: Participant, kind: EventKind, now: datetime) -> None:
     session.add(Event(participant_id=participant.id, kind=kind, detail={}, at=now))
 
 
@@ -235,15 +235,17 @@ def drop_summaries(session: Session, participant: Participant) -> None:
     run_id, ref = participant.run_id, participant.ref
     session.execute(delete(SessionSummary).where(SessionSummary.participant_id == participant.id))
     session.execute(delete(RunSummary).where(RunSummary.run_id == run_id))
-    for id_, judged in list(_naming(session, run_id, ref)):
-        left = [twin for twin in judged["twins"] if twin[0] != ref]
-        without = {**judged, "twins": left}
+    for id_, judged in list(_find_summaries_naming(session, run_id, ref)):
+        other_twins = [twin for twin in judged["twins"] if twin[0] != ref]
+        judged_without = {**judged, "twins": other_twins}
         session.execute(
-            update(SessionSummary).where(SessionSummary.id == id_).values(judged=without)
+            update(SessionSummary).where(SessionSummary.id == id_).values(judged=judged_without)
         )
 
 
-def _naming(session: Session, run_id: int, ref: str) -> Iterator[tuple[int, dict[str, Any]]]:
+def _find_summaries_naming(
+    session: Session, run_id: int, ref: str
+) -> Iterator[tuple[int, dict[str, Any]]]:
     """Yield the summaries of other participants that contain a reference."""
     # Search the JSON as text, because the databases have no common JSON operators.
     names = cast(SessionSummary.judged, Text).contains(ref, autoescape=True)

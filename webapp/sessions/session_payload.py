@@ -22,7 +22,7 @@ from experiment.responses.registry import answer_keys, response_of
 from experiment.studies.study import Study
 from webapp.database.models import Device, Participant, Response, Run, RunItem, Trial
 from webapp.database.prepared import Prepared
-from webapp.sessions.answered import of_answer
+from webapp.sessions.answered import answer_column
 
 _PREVIEWED_TRIALS = 30
 
@@ -109,16 +109,16 @@ def preview(session: Session, run: Run, study: Study, list_: int = 0) -> Work:
             levels are used.
     """
     design = study.design
-    alike = [n for n in range(design.n_lists) if design.levels(n) == design.levels(list_)]
+    list_numbers = [n for n in range(design.n_lists) if design.levels(n) == design.levels(list_)]
     rows = session.execute(
         select(RunItem.item, RunItem.kind)
-        .where(RunItem.run_id == run.id, RunItem.list.in_(alike))
+        .where(RunItem.run_id == run.id, RunItem.list.in_(list_numbers))
         .order_by(RunItem.list, RunItem.list_order)
     )
     entries = [ListEntry(item_from_row(row.item), Kind(row.kind)) for row in rows]
     by_condition = trial_kinds(entries, conditions=True)
-    few = len(by_condition) <= _PREVIEWED_TRIALS
-    entries = by_condition if few else trial_kinds(entries)[:_PREVIEWED_TRIALS]
+    has_few_conditions = len(by_condition) <= _PREVIEWED_TRIALS
+    entries = by_condition if has_few_conditions else trial_kinds(entries)[:_PREVIEWED_TRIALS]
     screen, block_of = Screen(study), study.design.block_of
     return screen.work(
         [
@@ -130,7 +130,7 @@ def preview(session: Session, run: Run, study: Study, list_: int = 0) -> Work:
     )
 
 
-def composed(study: Study, items: Mapping[str, Item], trials: Sequence[DrawnTrial]) -> Work:
+def compose_work(study: Study, items: Mapping[str, Item], trials: Sequence[DrawnTrial]) -> Work:
     """Return the session of a working page that was drawn in advance and is still unassigned.
 
     Args:
@@ -284,7 +284,7 @@ def run_list(connection: Connection, run: RunKey, list_: int) -> RunList:
     known = _LISTS.setdefault(connection.engine, {})
     # Another thread may clear the cache at any moment.
     if (found := known.get((run.ref, list_))) is None:
-        rows = _items(connection.dialect).find(connection, run=run.id, list=list_)
+        rows = _prepare_items(connection.dialect).find(connection, run=run.id, list=list_)
         entries = {id_: ListEntry(item_from_row(item), Kind(kind)) for id_, kind, item in rows}
         if len(known) >= _MOST_LISTS:
             known.clear()
@@ -295,7 +295,7 @@ def run_list(connection: Connection, run: RunKey, list_: int) -> RunList:
 
 # Prepared once per database dialect.
 @cache
-def _items(dialect: Dialect) -> Prepared:
+def _prepare_items(dialect: Dialect) -> Prepared:
     run, list_ = (bindparam(name, type_=Integer) for name in ("run", "list"))
     return Prepared(
         select(RunItem.id, RunItem.kind, RunItem.item)
@@ -306,7 +306,7 @@ def _items(dialect: Dialect) -> Prepared:
 
 
 # The number of cached variants per item: a pair has two, several options have one per order.
-WAYS_KEPT = 4
+VARIANTS_KEPT = 4
 
 
 class _Statements:
@@ -320,7 +320,7 @@ class _Statements:
                 Trial.run_item_id,
                 Trial.good_side,
                 Trial.options,
-                of_answer(Response.id, Trial.id),
+                answer_column(Response.id, Trial.id),
             )
             .where(Trial.participant_id == who)
             .order_by(Trial.position),
@@ -335,7 +335,7 @@ class _Statements:
 _statements = cache(_Statements)
 
 
-def serve(session: Session, run: Run, participant: Participant, study: Study) -> Work:
+def load_work(session: Session, run: Run, participant: Participant, study: Study) -> Work:
     """Return the data of a participant's working page.
 
     The good option, and everything else known about an item, stays on the server; only practice
@@ -354,7 +354,7 @@ def serve(session: Session, run: Run, participant: Participant, study: Study) ->
     items = run_list(connection, run, participant.list)
     screen, block_of = Screen(study), study.design.block_of
     return screen.work(
-        [_shown(screen, items, *row) for *row, _ in rows],
+        [_load_shown_trial(screen, items, *row) for *row, _ in rows],
         blocks=[block_of.get(items.by_row[row].item.template, "") for _, row, *_ in rows],
         answered=[position for position, *_, response_id in rows if response_id is not None],
         device_known=bool(statements.device.find(connection, who=who)),
@@ -370,14 +370,14 @@ def stored_trials(connection: Connection, who: int) -> list[tuple[Any, ...]]:
     return _statements(connection.dialect).trials.find(connection, who=who)
 
 
-def _shown(
+def _load_shown_trial(
     screen: Screen, items: RunList, position: int, row: int, side: str, options: str | None
 ) -> ShownTrial:
     """Return a trial as sent to the browser; its texts are cached per process."""
-    way = row, side, options
-    if (known := items.shown.get(way)) is None:
-        if len(items.shown) >= WAYS_KEPT * len(items.by_row):
+    variant = row, side, options
+    if (known := items.shown.get(variant)) is None:
+        if len(items.shown) >= VARIANTS_KEPT * len(items.by_row):
             items.shown.clear()
         item, good = items.by_row[row].item, Side(side) if side else None
-        known = items.shown[way] = screen.trial(0, item, good, options)
+        known = items.shown[variant] = screen.trial(0, item, good, options)
     return {**known, "position": position}

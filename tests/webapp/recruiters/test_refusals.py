@@ -39,7 +39,7 @@ from webapp.runs.launch import refuse_unanswerable
 from webapp.server.researcher_worker import read_chunk
 from webapp.serverless.replay import Replay
 from webapp.sessions import consent_texts
-from webapp.sessions.consent import run_is_closed
+from webapp.sessions.consent import run_closed_error
 from webapp.sessions.lookup import find_participant
 
 LONG_AGO = datetime(2015, 1, 1, tzinfo=UTC)
@@ -122,7 +122,7 @@ def a_place_that_the_run_lacks() -> None:
 
 
 def a_visit_to_a_closed_run() -> None:
-    raise run_is_closed()
+    raise run_closed_error()
 
 
 def a_compensation_of_whom_no_platform_knows() -> None:
@@ -254,5 +254,5 @@ def test_an_offer_that_may_be_posted_or_not_is_not_withdrawn(monkeypatch):
 
 def test_a_consent_text_that_others_store_again_and_again_is_given_up(monkeypatch):
     monkeypatch.setattr(consent_texts, "_TRIES", 0)
-    told = said(lambda: consent_texts.agreed_text(None, Some(id=1), "text", LONG_AGO))
+    told = said(lambda: consent_texts.store_agreed_text(None, Some(id=1), "text", LONG_AGO))
     assert told == "a consent text could not be stored"

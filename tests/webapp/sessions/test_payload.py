@@ -15,7 +15,7 @@ from webapp.sessions import newcomer, session_payload
 from webapp.sessions.assign import FreePlace
 from webapp.sessions.newcomer import deal_trials
 from webapp.sessions.record_batch import Batcher, _Request
-from webapp.sessions.session_payload import Screen, composed, preview, run_list
+from webapp.sessions.session_payload import Screen, compose_work, preview, run_list
 
 pytestmark = pytest.mark.one_database
 
@@ -125,7 +125,7 @@ def test_a_drawn_session_is_shown_as_it_was_drawn(study, several, monkeypatch):
     )
     items = {row["item_id"]: item_from_row(row) for row in (item(0, 0), item(0, 1))}
     pair = DrawnTrial(1, "t-0-0", Kind.TARGET, Side.FIRST)
-    work = composed(study, items, [pair, several])
+    work = compose_work(study, items, [pair, several])
     assert [each["position"] for each in work["trials"]] == [1, 2]
     assert shown[-2:] == [
         (1, items["t-0-0"], Side.FIRST, None), (2, items["t-0-1"], Side.SECOND, "bad good"),

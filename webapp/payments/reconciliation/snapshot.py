@@ -29,7 +29,7 @@ from webapp.recruiters.capabilities import TokenBonuses, TwoStepBonuses
 from webapp.recruiters.platform import Bonus, Platform
 from webapp.recruiters.statuses import ACTIVE_STATUSES, SUBMITTED_STATUSES
 from webapp.runs.runs import study_as_launched
-from webapp.sessions.lease import expired
+from webapp.sessions.lease import find_expired
 
 _MARK = re.compile(r"\[[0-9a-f]{12}\]$")
 
@@ -239,7 +239,7 @@ def take_snapshot(
         payments = [line for line in ledger if not is_forgotten(line.worker_id)]
         hits = session.scalars(select(Hit).where(Hit.run_id == run.id).order_by(Hit.id)).all()
         people = [each for each in accounts(session, run) if each.participant.id not in gone]
-        silent = expired(session, run, now)
+        silent = find_expired(session, run, now)
         wrong = miscounted(session.connection(), run.id)
         study = study_as_launched(session, run)
         every = session.scalars(select(Assignment).where(Assignment.run_id == run.id)).all()
