@@ -35,7 +35,7 @@ def test_a_library_that_is_not_installed_is_named_with_its_extra(monkeypatch):
         "s3://lab: the library for buckets is not installed. pip install"
         " 'parallax-experiments[s3]'."
     )
-    assert said(encryption._age) == (
+    assert said(encryption._load_pyrage) == (
         "encrypting needs a library that is not installed. Install it with: pip install"
         " 'parallax-experiments[backup]'."
     )
@@ -79,7 +79,7 @@ def test_a_backup_that_is_damaged_or_of_another_program_is_named(tmp_path):
     file.write_bytes(b"SQLite format 3\0" + bytes(100))
     assert said(lambda: sqlite.content_of(file)).startswith(f"{file}: the backup is damaged: ")
     file.write_text("CREATE TABLE x;\n")
-    assert said(lambda: postgresql._content(file, file)) == (
+    assert said(lambda: postgresql._summarise_script(file, file)) == (
         f"{file}: the file is a PostgreSQL archive, but not one of Parallax."
     )
     copy = tmp_path / "none" / "copy"

@@ -2,7 +2,7 @@
 
 import re
 
-_BY_WORDS = (
+_REMEDIES = (
     (
         r"[Cc]onnection refused|failed: No such file or directory|is the server running"
         r"|closed the connection|shutting down"
@@ -70,9 +70,13 @@ _BY_WORDS = (
         " the extra postgres): docs/database.md",
     ),
 )
-_ELSE = "The setting database_url names the database; docs/database.md lists possible problems"
+_DEFAULT_REMEDY = (
+    "The setting database_url names the database; docs/database.md lists possible problems"
+)
 
 
 def remedy_for(problem: str) -> str:
     """Return the remedy for a failure, given the database's error message."""
-    return next((remedy for words, remedy in _BY_WORDS if re.search(words, problem)), _ELSE)
+    return next(
+        (remedy for words, remedy in _REMEDIES if re.search(words, problem)), _DEFAULT_REMEDY
+    )

@@ -32,7 +32,7 @@ from webapp.database.engine import Sessions, reading
 from webapp.database.models import Run, RunCount
 from webapp.database.row_counts import PLACES, RESPONSES, TAKEN, participants_in
 from webapp.database.schema import revision_of, revisions
-from webapp.database.write_trial import of_others
+from webapp.database.write_trial import list_foreign_files
 from webapp.gate.gate import blockers
 from webapp.services import services_of
 
@@ -152,7 +152,7 @@ def _find_problems(instance: Path, app: Flask | None) -> Iterator[str]:
                     yield problem
                 engine = services_of(app).engine
                 data = engine.url.database if engine.dialect.name == "sqlite" else None
-                for path in of_others(instance, Path(data).resolve() if data else None):
+                for path in list_foreign_files(instance, Path(data).resolve() if data else None):
                     yield f"{path} belongs to another user, so the server cannot write to it"
     except SQLAlchemyError:
         yield "the database does not answer"

@@ -18,7 +18,7 @@ from flask import Flask, Response
 from webapp import create_app
 from webapp.core.i18n import translate_pages
 from webapp.core.instance import open_instance
-from webapp.database.engine import DatabaseAwayError, failures_in_words
+from webapp.database.engine import DatabaseAwayError, report_database_failures
 from webapp.database.exclusive_access import hold
 from webapp.errors import WebappError
 from webapp.http.compression import compress_pages
@@ -82,7 +82,7 @@ def _make_locked_app(instance: Path | None = None) -> Flask:
     app = create_app(instance)
     engine = services_of(app).engine
     try:
-        with failures_in_words():
+        with report_database_failures():
             app.extensions[_DATABASE_LOCK] = hold(engine)
     except BaseException:
         engine.dispose()

@@ -15,7 +15,7 @@ from webapp.commands.doctor.findings import Finding, Installation, Level
 from webapp.core.instance import UNREADABLE, key_file
 from webapp.database.remedies import remedy_for
 from webapp.database.schema import revisions, stored_revision
-from webapp.database.write_trial import of_others, why_nothing_is_stored
+from webapp.database.write_trial import explain_write_failure, list_foreign_files
 from webapp.recruiters.registry import recruiter_classes
 from webapp.server.open_files import OTHER_OPEN_FILES
 
@@ -68,7 +68,7 @@ def writes(at: Installation) -> Iterator[Finding]:
     """Check by trial writes that the present user can write to the database and the folder."""
     if at.engine is None or stored_revision(at.engine) != revisions()[-1]:
         yield Finding("writes", Level.GOOD, "not tried: the database cannot be used yet")
-    elif problem := why_nothing_is_stored(at.engine, at.folder):
+    elif problem := explain_write_failure(at.engine, at.folder):
         remedy = (
             "Free some space, or give the files back to the user of the service: "
             f"chown -R {_owner(at.folder)}: {at.folder}"
@@ -82,7 +82,7 @@ def writes(at: Installation) -> Iterator[Finding]:
 
 def owners(at: Installation) -> Iterator[Finding]:
     """Find files of other users, which the server cannot write to."""
-    foreign_paths = list(of_others(at.folder, _database(at)))
+    foreign_paths = list(list_foreign_files(at.folder, _database(at)))
     if not foreign_paths:
         yield Finding("owners", Level.GOOD, "every file belongs to the user of the service")
         return

@@ -19,7 +19,7 @@ from webapp.core.sealing import forgotten_id, is_forgotten
 from webapp.core.tokens import Tokens
 from webapp.database.engine import Sessions, reading
 from webapp.database.models import Assignment, Hit, Payment, Run
-from webapp.database.row_counts import miscounted
+from webapp.database.row_counts import find_wrong_counts
 from webapp.payments.accounts import PayeeAccount, accounts
 from webapp.payments.ledger import BY_HAND, is_claimed, payments_of
 from webapp.payments.platform_payments import is_bonus_of, mark
@@ -240,7 +240,7 @@ def take_snapshot(
         hits = session.scalars(select(Hit).where(Hit.run_id == run.id).order_by(Hit.id)).all()
         people = [each for each in accounts(session, run) if each.participant.id not in gone]
         silent = find_expired(session, run, now)
-        wrong = miscounted(session.connection(), run.id)
+        wrong = find_wrong_counts(session.connection(), run.id)
         study = study_as_launched(session, run)
         every = session.scalars(select(Assignment).where(Assignment.run_id == run.id)).all()
         taken = [a for a in every if not is_forgotten(a.worker_id)]

@@ -16,7 +16,7 @@ from webapp.core.clock import utc_now
 from webapp.database import write_trial
 from webapp.database.engine import reading
 from webapp.database.models import Stamp
-from webapp.database.write_trial import WriteTrial, why_nothing_is_stored
+from webapp.database.write_trial import WriteTrial, explain_write_failure
 from webapp.server.private_port import check_readiness
 
 
@@ -28,7 +28,7 @@ def names(sessions) -> list[str]:
 def test_a_trial_leaves_nothing_behind(app, instance, sessions):
     services, before = app.extensions["parallax"], names(sessions)
     files = {path.name for path in instance.iterdir()}
-    assert why_nothing_is_stored(services.engine, instance) == ""
+    assert explain_write_failure(services.engine, instance) == ""
     assert names(sessions) == before
     assert {path.name for path in instance.iterdir()} == files
 
@@ -42,7 +42,7 @@ def test_a_lock_that_cannot_be_taken_is_said_wherever_somebody_asks(
     monkeypatch,
 ):
     """As where a command of another user made the file: nobody can be admitted."""
-    monkeypatch.setattr(write_trial, "_KEPT_S", 0.0)
+    monkeypatch.setattr(write_trial, "_CACHED_FOR_S", 0.0)
     turn = instance / "parallax.sqlite3-turn"
     assert client.get("/healthz").status_code == 200
     turn.unlink(missing_ok=True)
@@ -63,14 +63,14 @@ def test_a_folder_without_room_is_said_although_it_may_be_written_to(app, instan
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(write_trial.tempfile, "TemporaryFile", full)
-    said = why_nothing_is_stored(app.extensions["parallax"].engine, instance)
+    said = explain_write_failure(app.extensions["parallax"].engine, instance)
     assert said == f"nothing can be written to {instance} (No space left on device)"
 
 
 @pytest.mark.one_database
 def test_a_trial_is_made_once_for_all_who_ask_within_some_seconds(app, instance, monkeypatch):
     made = []
-    monkeypatch.setattr(write_trial, "why_nothing_is_stored", lambda *_: made.append(1) or "")
+    monkeypatch.setattr(write_trial, "explain_write_failure", lambda *_: made.append(1) or "")
     trial = WriteTrial(app.extensions["parallax"].engine, instance)
     assert [trial.problem() for _ in range(3)] == [""] * 3 and len(made) == 1
 
