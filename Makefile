@@ -64,7 +64,7 @@ docs: $(VENV)/.dev  ## serve the documentation as a site, with a search box, at 
 site: $(VENV)/.dev  ## build the same into build/site; a broken link or an unlisted page is an error
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/python -c "$(KEEP_GARBAGE); from mkdocs.__main__ import cli; cli()" build --quiet --strict --config-file docs/site/mkdocs.yml
 
-evidence: $(VENV)/.dev  ## measure the headline figures anew (up to three hours on two cores) and write them into the pages
+evidence: $(VENV)/.dev  ## measure the headline figures anew (about an hour on two cores) and write them into the pages
 	@$(BIN)/python benchmarks/figures.py headline
 
 evidence-long: $(VENV)/.dev  ## measure the long figures anew (days on two cores) and write them into the pages

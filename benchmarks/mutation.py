@@ -1,18 +1,19 @@
 """Mutation testing: measure how many small changes of the code are detected by a test.
 
 Usage: python benchmarks/mutation.py payments privacy exclusion
-           [--classes comparison number sort permission date] [--sample 300] [--seed 1]
+           [--classes comparison number sort permission date omission] [--sample 300] [--seed 1]
            [--minutes 9] [--most-seconds 60] [--children 1] [--kept FOLDER] [--list]
            [--files PATH ...] [--tests PATH ...]
 
 A mutant has one change of one class: a changed comparison (`<` to `<=`, `==` to `!=`, `in_` to
 `not_in`), a number increased by one or a changed sign, a dropped or reversed order, a protecting
 condition that is dropped or negated (`and` to `or`, `not`, an `if` that only raises, a call of
-`refuse_...`), or a changed unit or sign of a time. The package's tests that reach the changed line
-run, fastest first, until one fails or --most-seconds have passed. A mutant that no test detects
-survives. The results are saved in a folder, and the same command resumes from them (with
---minutes 0 it only prints); use a new folder after changes of code or tests. The tests run on
-SQLite only; the working tree is not changed.
+`refuse_...`), or a changed unit or sign of a time. With --classes, `omission`
+leaves out a filter, an entry, an argument or a logarithm and the like. The package's tests that
+reach the changed line run, fastest first, until one fails or --most-seconds have passed. A mutant
+that no test detects survives. The results are saved in a folder, and the same command resumes from
+them (with --minutes 0 it only prints); use a new folder after changes of code or tests. The tests
+run on SQLite only; the working tree is not changed.
 """
 
 import argparse
@@ -27,7 +28,7 @@ from typing import NamedTuple
 # In the place of this folder, whose coverage.py is not the library.
 sys.path.pop(0)
 sys.path.insert(0, str(Path(__file__).parents[1]))
-from benchmarks.mutants.changes import CLASSES, Mutant, mutants
+from benchmarks.mutants.changes import CLASSES, OMISSION, Mutant, mutants
 from benchmarks.mutants.engine import Trial, try_all
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -41,8 +42,10 @@ class Target(NamedTuple):
 
 
 TARGETS = {
+    "baseline": Target(("analysis/baseline/*.py",), ("tests/analysis/baseline",)),
     "design": Target(("experiment/design/**/*.py",), ("tests/experiment/design",)),
     "exclusion": Target(("experiment/exclusion/*.py",), ("tests/experiment/exclusion",)),
+    "findings": Target(("analysis/findings/*.py",), ("tests/analysis/findings",)),
     "integrity": Target(("experiment/integrity/*.py",), ("tests/experiment/integrity",)),
     "intervals": Target(
         tuple(
@@ -62,6 +65,11 @@ TARGETS = {
             )
         ),
     ),
+    "maze": Target(("analysis/maze/*.py",), ("tests/analysis/maze",)),
+    "model participants": Target(
+        ("analysis/takers/*.py", "experiment/takers/**/*.py"),
+        ("tests/analysis/takers", "tests/experiment/takers"),
+    ),
     "money": Target(("experiment/money.py",), ("tests/experiment/test_money.py",)),
     "payment rules": Target(
         ("experiment/payment/*.py", "experiment/money.py"),
@@ -77,11 +85,20 @@ TARGETS = {
         ),
     ),
     "privacy": Target(("webapp/privacy/*.py",), ("tests/webapp/privacy",)),
+    "responses": Target(("experiment/responses/**/*.py",), ("tests/experiment/responses",)),
     "scoring": Target(("lm/scoring/*.py",), ("tests/lm/scoring",)),
+    "serverless": Target(
+        ("webapp/serverless/replay.py", "webapp/serverless/session_files.py"),
+        ("tests/webapp/serverless",),
+    ),
     "sessions": Target(
         ("webapp/sessions/*.py",), ("tests/webapp/sessions", "tests/webapp/participant")
     ),
     "statistics": Target(("analysis/statistics/*.py",), ("tests/analysis/statistics",)),
+    "studies": Target(
+        ("experiment/studies/*.py", "experiment/authoring/plan.py"),
+        ("tests/experiment/studies", "tests/experiment/authoring"),
+    ),
 }
 
 
@@ -120,7 +137,7 @@ def main() -> None:
     """Try mutants, and print a table: how many, tried, noticed, left."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("targets", nargs="+", choices=sorted(TARGETS), metavar="TARGET")
-    parser.add_argument("--classes", nargs="+", choices=CLASSES, default=CLASSES)
+    parser.add_argument("--classes", nargs="+", choices=(*CLASSES, OMISSION), default=CLASSES)
     parser.add_argument("--sample", type=int, default=0, help="How many are drawn; 0 is all.")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--minutes", type=float, default=9)

@@ -148,8 +148,9 @@ class Steps:
         done_ms: The time from painting to the correct choice, if there are two words.
         question_ms: The time from painting the question after the last step to its answer; None if
             there was none.
-        wait_ms: The time from painting the masked sentence to the press that showed its first step;
-            None if nothing preceded that step, or the page did not report the time.
+        wait_ms: The time for which a context and then the masked sentence were shown, up to the
+            press that showed the first step; None if nothing preceded that step, or the page did
+            not report the time.
     """
 
     onset_ms: tuple[float, ...]

@@ -1,4 +1,9 @@
-"""What a mutant changes: one comparison, number, order, condition or date of a file, as a tree."""
+"""What a mutant changes: one comparison, number, order, condition or date of a file, as a tree.
+
+An omission leaves out the filter of a comprehension, the first entry of a dictionary, the last
+element of a tuple or list, an argument given by name, or a logarithm, a root
+or the like around its argument.
+"""
 
 import ast
 import copy
@@ -9,6 +14,8 @@ from itertools import pairwise
 from pathlib import Path
 
 CLASSES = ("comparison", "number", "sort", "permission", "date")
+# Counted only when asked for, so that earlier figures keep their meaning.
+OMISSION = "omission"
 _TURNED: dict[type[ast.cmpop], type[ast.cmpop]] = {
     ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt,
     ast.Eq: ast.NotEq, ast.NotEq: ast.Eq, ast.In: ast.NotIn, ast.NotIn: ast.In,
@@ -18,6 +25,7 @@ _TURNED: dict[type[ast.cmpop], type[ast.cmpop]] = {
 _COMPARED = {"in_": "not_in", "not_in": "in_", "is_": "is_not", "is_not": "is_"}
 _ORDERED = {"desc": "asc", "asc": "desc"}
 _ENDS = {"min": "max", "max": "min"}
+_NUMERIC = {"abs", "exp", "expm1", "log", "log10", "log1p", "log2", "round", "sqrt", "unique"}
 _UNITS = {"days": "hours", "hours": "minutes", "minutes": "hours", "seconds": "minutes"}
 _OF_TIME = re.compile(r"\b(now|timedelta|deadline|days)\b|_(at|days)\b")
 _SIGNS: dict[type[ast.operator], type[ast.operator]] = {
@@ -62,15 +70,15 @@ class Mutant:
         tree = ast.parse(self.file.read_text(encoding="utf-8"))
         target = list(ast.walk(tree))[self.place]
         changed = next(new for kind, new in changes(target) if kind == self.kind)
-        put = _Put(target, ast.copy_location(changed, target))
+        put = _Put(target, ast.copy_location(changed, target) if changed else None)
         return ast.fix_missing_locations(put.visit(tree))
 
 
 class _Put(ast.NodeTransformer):
-    def __init__(self, old: ast.AST, new: ast.AST) -> None:
+    def __init__(self, old: ast.AST, new: ast.AST | None) -> None:
         self._old, self._new = old, new
 
-    def visit(self, node: ast.AST) -> ast.AST:
+    def visit(self, node: ast.AST) -> ast.AST | None:
         """Return the other node in the place of one."""
         return self._new if node is self._old else self.generic_visit(node)
 
@@ -79,8 +87,9 @@ def _is_time(node: ast.AST) -> bool:
     return _OF_TIME.search(ast.unparse(node)) is not None
 
 
-def changes(node: ast.AST) -> Iterator[tuple[str, ast.AST]]:
-    """Yield what a node may become, each with its class: at most one of a class."""
+def changes(node: ast.AST) -> Iterator[tuple[str, ast.AST | None]]:
+    """Yield what a node may become (None is nothing), each with its class: at most one of each."""
+    yield from _omissions(node)
     new = copy.deepcopy(node)
     match new:
         case ast.Compare():
@@ -118,6 +127,28 @@ def changes(node: ast.AST) -> Iterator[tuple[str, ast.AST]]:
             yield "sort", new
 
 
+def _omissions(node: ast.AST) -> Iterator[tuple[str, ast.AST | None]]:
+    new = copy.deepcopy(node)
+    match new:
+        case ast.comprehension(ifs=[_, *rest]):
+            new.ifs = rest
+        case ast.Dict(keys=[_, _, *_]):
+            new.keys, new.values = new.keys[1:], new.values[1:]
+        case ast.Tuple(elts=[_, _, *_]) | ast.List(elts=[_, _, *_]) if isinstance(
+            new.ctx, ast.Load
+        ):
+            new.elts = new.elts[:-1]
+        case ast.keyword(arg=str(), value=value) if not isinstance(value, ast.Constant):
+            new = None
+        case ast.Call(
+            func=ast.Name(id=name) | ast.Attribute(attr=name), args=[only], keywords=[]
+        ) if name in _NUMERIC:
+            new = only
+        case _:
+            return
+    yield OMISSION, new
+
+
 def _called(call: ast.Call) -> Iterator[tuple[str, ast.AST]]:
     match call.func:
         case ast.Attribute(attr=name) if name in _COMPARED:
@@ -147,9 +178,13 @@ def mutants(file: Path, classes: tuple[str, ...]) -> Iterator[Mutant]:
     }
     for place, node in enumerate(ast.walk(tree)):
         for kind, new in changes(node):
-            if kind in classes:
+            of_type = isinstance(node, ast.Tuple) and isinstance(above[node], ast.Subscript)
+            if kind in classes and not of_type:
                 line = getattr(node, "lineno", 0) or getattr(above[node], "lineno", 0)
-                before, after = (" ".join(ast.unparse(one).split())[:90] for one in (node, new))
+                before, after = (
+                    " ".join(ast.unparse(version).split())[:90] if version else "nothing"
+                    for version in (node, new)
+                )
                 if isinstance(node, ast.If):
                     before, after = f"if {ast.unparse(node.test)[:80]}: raise", "pass"
                 where = _where(node, above)

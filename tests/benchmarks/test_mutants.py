@@ -1,9 +1,10 @@
 """Which changes are made of a file, and that a changed function is the one that runs."""
 
 import importlib
+from ast import unparse
 from pathlib import Path
 
-from benchmarks.mutants.changes import CLASSES, mutants
+from benchmarks.mutants.changes import CLASSES, OMISSION, mutants
 from benchmarks.mutants.put import Place
 
 TEXT = """
@@ -41,6 +42,30 @@ def test_every_change_of_a_class_is_made_once_and_only_what_runs_is_changed(tmp_
     said = (f"{one.kind} {one.line}: {one.before} -> {one.after}" for one in found)
     assert sorted(said) == EXPECTED
     assert {one.kind for one in mutants(file, ("sort",))} == {"sort"}
+
+
+def test_an_omission_leaves_out_a_filter_an_entry_an_argument_or_a_root(tmp_path):
+    file = tmp_path / "text_of_mutants.py"
+    file.write_text(
+        "def scale(rows, limit):\n"
+        "    kept = [r for r in rows if r < limit]\n"
+        "    both: tuple[int, str] = (1, 'a')\n"
+        "    return {'a': sqrt(kept), 'b': sum(kept, start=limit), 'c': dict(d=1)}\n"
+    )
+    made = sorted(
+        f"{mutant.line}: {mutant.before} -> {mutant.after}" for mutant in mutants(file, (OMISSION,))
+    )
+    assert made == [
+        "2: for r in rows if r < limit -> for r in rows",
+        "3: (1, 'a') -> (1,)",
+        "4: sqrt(kept) -> kept",
+        "4: start=limit -> nothing",
+        "4: {'a': sqrt(kept), 'b': sum(kept, start=limit), 'c': dict(d=1)} -> "
+        "{'b': sum(kept, start=limit), 'c': dict(d=1)}",
+    ]
+    assert not [mutant for mutant in mutants(file, CLASSES) if mutant.kind == OMISSION]
+    keyword = next(mutant for mutant in mutants(file, (OMISSION,)) if mutant.after == "nothing")
+    assert "sum(kept)" in unparse(keyword.tree())
 
 
 def test_a_changed_function_and_a_changed_name_take_the_place_of_the_true_ones(

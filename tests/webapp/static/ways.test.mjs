@@ -238,6 +238,19 @@ test("the wait before the first word is measured, and each word from its paintin
   assert.deepEqual([sent.wait_ms, sent.rt_ms, rt_ms], [1800, [300, 400, 500], 1232]);
 });
 
+test("the wait before the first word holds the time of a context and that of the masked sentence", () => {
+  const { view, trial, steps, chosen } = stage("self_paced");
+  view.show({ ...trial, context: "It rained.", position: 1 });
+  paintAt(1000);
+  for (const [at, painted] of [[3500, 3516], [3916, 3932], [4232, 4248], [4648, 4664], [5164, 5180]]) {
+    WAYS.key({ ...steps[0], at });
+    paintAt(painted);
+  }
+  const [{ steps: sent, rt_ms }] = chosen;
+  // 2500 ms for the context and 400 ms for the masked sentence.
+  assert.deepEqual([sent.wait_ms, sent.rt_ms, rt_ms], [2900, [300, 400, 500], 1232]);
+});
+
 test("a finger beside another, and a press in the pause of the Maze, are stored and not taken", () => {
   const read = stage("self_paced");
   read.view.show({ ...read.trial, position: 1 });
@@ -263,4 +276,98 @@ test("a finger beside another, and a press in the pause of the Maze, are stored 
   const [{ premature, steps }] = maze.chosen;
   assert.deepEqual(premature, [{ reason: "pause", input_method: "key", ms: 700 }]);
   assert.deepEqual([steps.rt_ms[0], steps.done_ms[0], steps.wrong], [400, 1500, [1, 0, 0]]);
+});
+
+/** A self-paced sentence with a question after it, in its stage. */
+function asksAfterwards({ trial = {}, settings = {} } = {}) {
+  const [before, window_, next] = [new Element("before"), new Element("window"), new Element("next", { next: "" })];
+  const reader = new Element("reader", { task: "self_paced", display: "moving" }, window_, next);
+  const options = [button("first"), button("second")];
+  const asked = new Element("asked", {}, new Element("asks"), ...options);
+  const place = new Element("stage", {}, group(before, reader, asked));
+  const chosen = [];
+  const { signal } = new AbortController();
+  const view = viewOf(scripts["reading/reading"], {
+    place, keys: new Keys(["1", "2"]), settings: { lockout_ms: 150, ...settings },
+    onChoice: (_, choice) => chosen.push(choice), signal,
+  });
+  const read = { steps: ["A", "b."], question: "Who?", answers: { first: "x", second: "y" }, position: 1, ...trial };
+  const press = (at) => {
+    WAYS.key({ target: next, key: " ", at });
+    paintAt(at + 16);
+  };
+  return { view, read, press, chosen, before, window_, reader, asked, options };
+}
+
+test("a context stands alone before the sentence, which waits hidden", () => {
+  const { view, read, press, before, window_ } = asksAfterwards({ trial: { context: "Once." } });
+  view.show(read);
+  paintAt(100);
+  assert.deepEqual([before.hidden, before.textContent, window_.hidden], [false, "Once.", true]);
+  press(400);
+  assert.deepEqual([before.hidden, window_.hidden], [true, false]);
+});
+
+test("a question takes the sentence's place, and its answer is timed from its painting", () => {
+  const { view, read, press, chosen, reader, asked, options } = asksAfterwards();
+  view.show(read);
+  paintAt(100);
+  assert.deepEqual([reader.hidden, asked.hidden], [false, true]);
+  for (const at of [500, 900, 1200]) press(at);
+  assert.deepEqual([reader.hidden, asked.hidden, chosen.length], [true, false, 0]);
+  WAYS.voice({ target: options[1], at: 1300 });
+  assert.equal(chosen.length, 0);
+  WAYS.voice({ target: options[1], at: 1816 });
+  // Painted at 516, 916 and 1216; 1300 is within the 150 ms in which nobody can have read it.
+  const [{ side, steps, rt_ms, premature }] = chosen;
+  assert.deepEqual([side, steps.rt_ms, steps.question_ms, rt_ms], ["second", [384, 284], 600, 684]);
+  assert.deepEqual(premature, [{ reason: "lockout", input_method: "key", ms: 84 }]);
+  assert.deepEqual([options[0].matches(".chosen"), options[1].matches(".chosen")], [false, true]);
+  view.show(read);
+  assert.deepEqual([options[1].matches(".chosen"), asked.hidden, reader.hidden], [false, true, false]);
+});
+
+/** What is stored of a sentence during which something happened. */
+function readDuring(happens, times = [500, 900, 1200]) {
+  const { view, read, press, chosen } = asksAfterwards({ trial: { question: undefined } });
+  view.show(read);
+  paintAt(100);
+  for (const [n, at] of times.entries()) {
+    if (n === 1) happens();
+    press(at);
+  }
+  return chosen[0];
+}
+
+test("a page that is hidden or loses the focus within a sentence is stored as such", () => {
+  const undisturbed = readDuring(() => {});
+  assert.deepEqual([undisturbed.was_hidden, undisturbed.lost_focus, undisturbed.broken], [false, false, undefined]);
+  const hidden = readDuring(() => {
+    for (document.hidden of [true, false]) document.dispatchEvent(new Event("visibilitychange"));
+  });
+  assert.deepEqual([hidden.was_hidden, hidden.lost_focus], [true, false]);
+  assert.equal(readDuring(() => window.dispatchEvent(new Event("blur"))).lost_focus, true);
+});
+
+test("a zoomed page, one whose text lies beyond it and another font are stored as such", () => {
+  assert.deepEqual(readDuring(() => (window.visualViewport = { scale: 1.02 })).broken, ["zoom"]);
+  window.visualViewport = { scale: 1.01 };
+  assert.equal(readDuring(() => {}).broken, undefined);
+  // Texts lie from 10 to 20 across and from 100 to 200 down; one pixel over is rounding.
+  assert.equal(readDuring(() => Object.assign(window, { innerWidth: 19, innerHeight: 199 })).broken, undefined);
+  assert.deepEqual(readDuring(() => (window.innerHeight = 198.9)).broken, ["scroll"]);
+  Object.assign(window, { innerWidth: 18.9, innerHeight: 800 });
+  assert.deepEqual(readDuring(() => {}).broken, ["scroll"]);
+  window.innerWidth = 1200;
+  assert.deepEqual(readDuring(() => (document.fonts.status = "loading")).broken, ["font"]);
+});
+
+test("a step that lasts a day has no time, and one that is a millisecond shorter has", () => {
+  const DAY_MS = 86_400_000;
+  const begun = 516;
+  const first = (ms) => readDuring(() => {}, [500, begun + ms, begun + ms + 400]);
+  assert.deepEqual(first(DAY_MS).steps.rt_ms, [null, 384]);
+  assert.deepEqual(first(DAY_MS - 1).steps.rt_ms, [DAY_MS - 1, 384]);
+  assert.equal(first(DAY_MS - 1 - 400).rt_ms, DAY_MS - 1);
+  assert.deepEqual([first(DAY_MS - 400).rt_ms, first(DAY_MS).rt_ms], [null, null]);
 });

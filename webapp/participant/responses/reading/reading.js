@@ -445,11 +445,21 @@ class SelfPaced extends Reader {
     if (this.at >= 0) {
       this.deadline.take(timed.ms);
       this.keep(timed.ms, timed.onset);
-    } else this.steps.wait_ms = timed.ms < DAY_MS ? tenth(timed.ms) : null;
+    } else this.#wait(timed.ms);
     this.at += 1;
     if (this.at === -1) this.#showContext(false);
     if (this.at === trial.steps.length) return this.end(press, press.downMs);
     this.#paint();
+  }
+
+  /**
+   * Adds to the wait before the first step: a context and the masked sentence are left one by one.
+   * @param {number} ms
+   */
+  #wait(ms) {
+    const whole = ms + (this.steps.wait_ms ?? 0);
+    const isKnown = this.steps.wait_ms !== null && whole < DAY_MS;
+    this.steps.wait_ms = isKnown ? tenth(whole) : null;
   }
 
   #paint() {
