@@ -32,9 +32,13 @@ def list_(instance: Path) -> None:
     folder = open_instance(instance)
     held = installation_keys(folder, load_settings(folder))
     rows = [
-        (str(key.id), str(purpose), "used" if key is held.of(purpose)[-1] else "still understood")
+        (
+            str(key.id),
+            str(purpose),
+            "used" if key is held.for_purpose(purpose)[-1] else "still understood",
+        )
         for purpose in Purpose
-        for key in held.of(purpose)
+        for key in held.for_purpose(purpose)
     ]
     click.echo(text_table(("id", "purpose", "state"), rows))
 
@@ -54,7 +58,7 @@ def rotate_(purpose: str, instance: Path) -> None:
     )
     if sealed is None:
         rotate_key(folder, key_setting, Purpose(purpose))
-    new = read_keys(folder, key_setting).of(Purpose(purpose))[-1]
+    new = read_keys(folder, key_setting).for_purpose(Purpose(purpose))[-1]
     click.echo(
         f"Key {new.id} is now the current key for {purpose}, in {key_file(folder, key_setting)}."
     )

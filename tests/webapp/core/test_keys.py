@@ -114,7 +114,9 @@ def test_the_commands_list_rotate_and_drop(tmp_path):
         ["1", "signing", "used"], ["2", "pseudonyms", "used"], ["3", "sealing", "used"],
     ]  # fmt: skip
     assert not any(
-        key.secret in listed for purpose in Purpose for key in read_keys(tmp_path).of(purpose)
+        key.secret in listed
+        for purpose in Purpose
+        for key in read_keys(tmp_path).for_purpose(purpose)
     )
     assert "parallax reload" in shell("rotate", "signing")
     assert ["1", "signing", "still", "understood"] in [
