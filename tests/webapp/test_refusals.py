@@ -116,7 +116,7 @@ def test_a_server_that_does_not_begin_or_end_says_what_to_do(tmp_path, monkeypat
         port = taken.getsockname()[1]
         assert said(lambda: server_control._open_socket("127.0.0.1", port)) == (
             f"127.0.0.1:{port}: port {port} is in use. Expected an address of this machine and a"
-            " free port. Stop what listens there, or take any free port with --port 0."
+            " free port. Stop the program that listens there, or use any free port: --port 0."
         )
 
     def refused(*_: object, **__: object) -> None:

@@ -274,6 +274,6 @@ def test_only_one_of_several_processes_pauses_and_only_after_a_connection(
     server = object.__new__(_Server)
     server.worker = SimpleNamespace(cfg=SimpleNamespace(workers=n_workers))
     pauses: list[object] = []
-    monkeypatch.setattr(_Server, "_pause_accepting", pauses.append)
+    monkeypatch.setattr(_Server, "_pause_accepting", lambda paused: pauses.append(paused))
     server.do_read()
     assert pauses == [server] * n_pauses
