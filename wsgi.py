@@ -3,10 +3,10 @@
 import sys
 
 from webapp.errors import WebappError
-from webapp.server.waiting import CANNOT_START, open_door
+from webapp.server.waiting import CANNOT_START, make_app
 
 try:
-    app = open_door()
+    app = make_app()
 except WebappError as error:
     print(f"Error: {error}", file=sys.stderr)
     sys.exit(CANNOT_START)

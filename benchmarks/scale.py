@@ -29,7 +29,7 @@ from load_platforms.parallax import Parallax
 from load_platforms.processes import free_port, used
 
 from experiment.studies.load import load_study
-from webapp.core.worker_count import OF_COMMANDS, connections_of
+from webapp.core.worker_count import COMMAND_CONNECTIONS, count_connections
 from webapp.server import server_control as server
 
 sys.path.append(str(Path(__file__).parents[1]))
@@ -303,7 +303,9 @@ def needed(costs: dict[str, Cost], n_trials: int) -> Iterator[str]:
     yield f"{'processors at work':<36}{heads}"
     for name, (of_nodes, of_database) in loads.items():
         number = max(1, -int(-of_nodes // (PROCESSORS * FILLED)))
-        connections = number * (connections_of(PROCESSORS) - OF_COMMANDS) + OF_COMMANDS
+        connections = (
+            number * (count_connections(PROCESSORS) - COMMAND_CONNECTIONS) + COMMAND_CONNECTIONS
+        )
         yield f"{name:<36}{of_nodes:>7.1f}{of_database:>7.1f}{number:>12}{connections:>13}"
     yield f"{PER_DAY:,} sessions write {PER_DAY * whole.wal_bytes / 1e9:.0f} GB of WAL"
 

@@ -20,37 +20,37 @@ from webapp.database.retry import retry_transient
 from webapp.errors import SettingError
 from webapp.http.compression import compress_pages
 from webapp.http.error_handlers import register_error_handlers
-from webapp.http.health import health_address
+from webapp.http.health import health_routes
 from webapp.http.platform_hooks import platform_hooks
-from webapp.http.request_guards import guard_origins, keep_out_nul
+from webapp.http.request_guards import guard_origins, replace_nul_characters
 from webapp.http.request_log import log_requests
-from webapp.http.request_priority import let_answers_pass
 from webapp.http.security_headers import add_headers
 from webapp.opening import installation_keys, open_installation
+from webapp.participant.answers import prioritise_answers
 from webapp.participant.assets import Assets, serve_assets
-from webapp.participant.trial_page import find_templates, response_scripts
+from webapp.participant.trial_page import add_response_templates, response_scripts
 from webapp.recruiters.registry import RECRUITERS
 from webapp.recruiters.settings import load_settings
 from webapp.services import EXTENSION, Services
 
-# Each with what registers it; the researcher pages may be left out of an installation.
+# The functions that register the pages; an installation may lack the researcher pages.
 _PAGES = (
     "webapp.participant:register_participant_pages",
     "webapp.researcher:register_researcher_pages",
 )
-# A questionnaire with every field filled to its limit fits several times over.
+# Several times the size of a questionnaire with every field filled to its limit.
 _LARGEST_BODY_BYTES = 256 * 1024
 
 
 class _App(Flask):
-    """An app whose every function answers in the thread that asks."""
+    """A Flask app without coroutines that repeats requests after temporary database errors."""
 
     def ensure_sync(self, func: Callable[..., Any]) -> Callable[..., Any]:
-        """Return the function: none is a coroutine, which Flask would look for at each call."""
+        """Return the function unchanged; Flask would look for a coroutine at each call."""
         return func
 
     def dispatch_request(self) -> ResponseReturnValue:
-        """Answer, and again from the beginning where the database failed it in passing."""
+        """Handle the request; repeat it after a temporary database error."""
         return retry_transient(super().dispatch_request)
 
 
@@ -58,8 +58,9 @@ def create_app(instance: Path | None = None, *, now: Clock = utc_now) -> Flask:
     """Return the server of one installation.
 
     Args:
-        instance: Its folder; by default the one ``PARALLAX_INSTANCE`` names, or ``./instance``.
-        now: Its clock.
+        instance: The instance folder; by default the one in ``PARALLAX_INSTANCE``, or
+            ``./instance``.
+        now: The installation's clock.
 
     Raises:
         WebappError: The folder, a setting, the secret or the database cannot be used.
@@ -73,33 +74,39 @@ def create_app(instance: Path | None = None, *, now: Clock = utc_now) -> Flask:
     keys = installation_keys(folder, settings)
     engine = open_installation(folder, settings, keys, now())
     set_up_for_serving(engine)
-    services = app.extensions[EXTENSION] = Services(settings, engine, Tokens.of(keys), now, folder)
+    services = app.extensions[EXTENSION] = Services(
+        settings, engine, Tokens.from_keys(keys), now, folder
+    )
     log_requests(app, app.extensions[METRICS])
-    keep_out_nul(app)
-    let_answers_pass(app)
+    replace_nul_characters(app)
+    prioritise_answers(app)
     guard_origins(app, settings)
     translate_pages(app)
-    find_templates(app)
+    add_response_templates(app)
     assets = Assets(Path(app.root_path) / "static", response_scripts())
     serve_assets(app, assets)
     for pages in filter(is_here, _PAGES):
         module, _, register = pages.partition(":")
         getattr(importlib.import_module(module), register)(app)
-    app.register_blueprint(health_address)
+    app.register_blueprint(health_routes)
     app.register_blueprint(platform_hooks)
     register_error_handlers(app)
     compress_pages(app)
     add_headers(
-        app, settings.frame_ancestors, _sites(services), assets.boot_source, settings.public_url
+        app,
+        settings.frame_ancestors,
+        _list_platform_sites(services),
+        assets.boot_source,
+        settings.public_url,
     )
     return app
 
 
-def _sites(services: Services) -> Iterator[str]:
-    """Yield the sites of every platform; with each one the log learns what to hide."""
+def _list_platform_sites(services: Services) -> Iterator[str]:
+    """Yield the sites of every platform; loading a recruiter also hides its ids in the log."""
     for name in RECRUITERS:
         try:
             yield from services.recruiter(name).sites(None)
         except SettingError as error:
-            # No run of it can be shown, and all others can.
+            # Runs of this recruiter cannot be shown; all others can.
             logging.getLogger(__name__).warning("%s", error)

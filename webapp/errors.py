@@ -1,14 +1,14 @@
-"""The errors of serving: for the operator at the shell, and for the participant in the browser."""
+"""The errors of the server, for operators at the shell and participants in the browser."""
 
 from experiment.errors import ParallaxError
 
 
 class WebappError(ParallaxError):
-    """The server, its database or a run cannot do what was asked."""
+    """An operation of the server, its database or a run failed."""
 
 
 class SettingError(WebappError):
-    """A setting is unknown or has the wrong type."""
+    """A setting is unknown, missing or invalid."""
 
 
 class RunError(WebappError):
@@ -16,12 +16,12 @@ class RunError(WebappError):
 
 
 class RequestError(WebappError):
-    """A participant's request cannot be honoured; becomes a page or a JSON error.
+    """A participant's request is refused, with an error page or a JSON error.
 
     Args:
-        problem: What is wrong, in words a participant understands.
+        problem: The problem, in words that participants understand.
         status: The HTTP status.
-        code: A short stable name for programs.
+        code: A short, stable name of the error for programs.
     """
 
     def __init__(self, problem: str, *, status: int, code: str) -> None:

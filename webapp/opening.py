@@ -25,17 +25,18 @@ _LOG = logging.getLogger(__name__)
 
 
 def installation_keys(instance: Path, settings: Settings) -> Keys:
-    """Return an installation's keys, made where there are none and its database knows nobody.
+    """Return an installation's keys; create them if its database has no participants yet.
 
     Raises:
-        DatabaseAwayError: The database does not answer.
-        WebappError: The keys cannot be read or written, or are missing beside people's data.
+        DatabaseAwayError: The database is unavailable.
+        WebappError: The keys cannot be read or written, or are missing although the database has
+            participants.
     """
     if not settings.secret_key_file and not key_file(instance).exists():
         with usable_database(settings.database_url) as engine:
-            known = knows_people(engine)
+            has_people = knows_people(engine)
             engine.dispose()
-        if not known:
+        if not has_people:
             return make_keys(instance)
     return read_keys(instance, settings.secret_key_file)
 
@@ -43,26 +44,26 @@ def installation_keys(instance: Path, settings: Settings) -> Keys:
 def open_installation(instance: Path, settings: Settings, keys: Keys, now: datetime) -> Engine:
     """Return an engine for an installation's database, which has this code's schema.
 
-    What people asked for and the database does not know, because it was restored or copied, is
-    carried out first, where the record of it is there; else the gate says that it is missing.
+    A database that was restored or copied may lack erasures that participants asked for. They are
+    carried out again first; if the record of erasures is missing, the gate reports it.
 
     Raises:
-        DatabaseAwayError: The database does not answer.
-        WebappError: It cannot be used.
+        DatabaseAwayError: The database is unavailable.
+        WebappError: The database cannot be used.
     """
     engine = open_database(settings.database_url, keys)
     attach_installation(engine, installation := Installation(instance, settings))
-    _begin_to_pay(engine, installation)
+    _mark_paying_copy(engine, installation)
     if get_record_path(instance).exists() or not _knows_erasures(engine):
-        gone = repeat_wishes(instance, engine, now)
-        if gone:
-            _LOG.warning("%d people asked for erasure after this database was backed up", gone)
+        n_erased = repeat_wishes(instance, engine, now)
+        if n_erased:
+            _LOG.warning("%d people asked for erasure after this database was backed up", n_erased)
             scrub(engine)
     return engine
 
 
-def _begin_to_pay(engine: Engine, installation: Installation) -> None:
-    """Make a new database's installation the paying copy, if its ledger is in no doubt."""
+def _mark_paying_copy(engine: Engine, installation: Installation) -> None:
+    """Make the installation of a new database the paying copy, unless the ledger blocks it."""
     with engine.connect().execution_options(reading=True) as connection:
         if not paying_copy.must_begin(connection, installation.instance):
             return

@@ -1,4 +1,4 @@
-"""What a request needs of the installation, made once in ``create_app``."""
+"""The installation's services for requests, created once in ``create_app``."""
 
 from collections.abc import Callable
 from functools import partial
@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 from experiment.responses.base import ResponseType
 from experiment.responses.registry import response_of
 from experiment.studies.study import Study
-from webapp.core.addresses import Addresses
+from webapp.core.addresses import AddressResolver
 from webapp.core.clock import Clock
 from webapp.core.settings import Settings
 from webapp.core.tokens import Tokens
@@ -26,7 +26,7 @@ from webapp.recruiters.base import Recruiter
 from webapp.recruiters.registry import load_recruiter
 from webapp.runs.runs import load_launched_study
 from webapp.sessions.arrival_limits import Refusals
-from webapp.sessions.collected import Collected, collected_of, uncollected
+from webapp.sessions.collected import Collected, collected_of, list_uncollected_fields
 from webapp.sessions.record_batch import Batcher, SentAnswer, record_in_one_transaction
 from webapp.users.oidc import Provider
 
@@ -34,14 +34,14 @@ EXTENSION = "parallax"
 
 
 class Services:
-    """The installation's parts.
+    """The installation's services.
 
     Args:
-        settings: Its settings.
+        settings: The installation's settings.
         engine: Its database.
-        tokens: What signs its participants' links.
-        now: Its clock.
-        instance: Its folder.
+        tokens: The signer of participants' links.
+        now: The installation's clock.
+        instance: The instance folder.
     """
 
     def __init__(
@@ -54,9 +54,9 @@ class Services:
         self.now = now
         self.instance = instance
         self.record = ErasureRecord(instance, sealer_of(engine.dialect))
-        self.addresses = Addresses(settings.trusted_proxies.split())
+        self.addresses = AddressResolver(settings.trusted_proxies.split())
         self.refusals = Refusals()
-        # Texts and pages that are the same for everybody in a run, with the study that they are of.
+        # Rendered texts and pages that all participants of a run share, each with its study.
         self.rendered: dict[tuple[object, ...], tuple[Study, str]] = {}
         self.write_trial = WriteTrial(engine, instance)
         self._types: dict[int, ResponseType] = {}
@@ -70,11 +70,11 @@ class Services:
         self._provider: Provider | None = None
 
     def study_for(self, session: Session, run: Run, participant: Participant) -> Study:
-        """Return the run's study as one participant meets it: with the pages of their levels."""
+        """Return the run's study as one participant sees it, with the pages of their levels."""
         return self.study_of(session, run).of_list(participant.list)
 
     def study_of(self, session: Session, run: Run) -> Study:
-        """Return the run's study, read from the database once.
+        """Return the run's study, which is read from the database once.
 
         Raises:
             RunError: The study's files are not in the database.
@@ -84,35 +84,35 @@ class Services:
         return self._studies[run.id]
 
     def response_of(self, session: Session, run: Run) -> ResponseType:
-        """Return what the run's trials ask for, looked up once.
+        """Return the response type of the run's trials, which is looked up once.
 
         Raises:
-            ParallaxError: The study's files are not in the database, or name no type of response.
+            ParallaxError: The study's files are not in the database, or name no response type.
         """
         if (known := self._types.get(run.id)) is not None:
             return known
-        found = response_of(self.study_of(session, run))
-        if not uncollected(self.collected_of(session, run)):
-            # Answers to the run are recorded in batches, which store every field.
-            self._types[run.id] = found
-        return found
+        response_type = response_of(self.study_of(session, run))
+        if not list_uncollected_fields(self.collected_of(session, run)):
+            # Only such runs are recorded in batches, because a batch stores every field.
+            self._types[run.id] = response_type
+        return response_type
 
     def collected_of(self, session: Session, run: Run) -> Collected:
-        """Return what the run stores about participants, read from the database once."""
+        """Return the list of data that the run stores, which is read from the database once."""
         if run.id not in self._collected:
             self._collected[run.id] = collected_of(session, run)
         return self._collected[run.id]
 
     def sender(self) -> str:
-        """Return what stands for where the present request comes from; empty for nobody."""
-        address = self.addresses.of(request.environ)
+        """Return the digest of the current request's network address; empty if it is unknown."""
+        address = self.addresses.client_address(request.environ)
         return self.tokens.digest(f"address {address}") if address else ""
 
     def provider(self) -> Provider:
-        """Return the provider that signs users in.
+        """Return the OpenID Connect provider that signs users in.
 
         Raises:
-            RequestError: The settings name none.
+            RequestError: The settings name no provider.
         """
         if not self.settings.oidc_issuer:
             raise RequestError("There is no such page.", status=404, code="not_found")
@@ -136,11 +136,11 @@ class Services:
         return self.recruiter(self._recruiter_names[ref])
 
     def recruiter(self, name: str) -> Recruiter:
-        """Return the recruiter of that name, made once with its settings.
+        """Return the recruiter with a name, which is created once with its settings.
 
         Raises:
-            PluginError: It cannot be imported any more.
-            SettingError: A setting without which it cannot work is missing.
+            PluginError: The recruiter can no longer be imported.
+            SettingError: One of its required settings is missing.
         """
         if name not in self._recruiters:
             self._recruiters[name] = load_recruiter(name, self.settings)
@@ -148,10 +148,10 @@ class Services:
 
 
 def services_of(app: Flask) -> Services:
-    """Return an app's parts."""
+    """Return an app's services."""
     return cast(Services, app.extensions[EXTENSION])
 
 
 def current_services() -> Services:
-    """Return the parts of the app that answers the present request."""
+    """Return the services of the app that handles the current request."""
     return cast(Services, current_app.extensions[EXTENSION])

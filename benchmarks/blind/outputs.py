@@ -27,7 +27,7 @@ from benchmarks.blind.routes import (
     why_not,
 )
 from benchmarks.blind.world import NOW, PROJECT, World
-from webapp.core.urls import RESEARCHER_PATH
+from webapp.core.addresses import RESEARCHER_PATH
 from webapp.database.engine import reading
 from webapp.database.models import Notice, Notification
 from webapp.jobs.notices import Cause, Channel, write_notices

@@ -6,7 +6,7 @@ import click
 from flask import Flask
 from werkzeug.routing import Rule
 
-from webapp.core.urls import RESEARCHER_PATH
+from webapp.core.addresses import RESEARCHER_PATH
 from webapp.researcher.participants import SORTS
 
 _OWN = "a person's own session or data, by a link or code that nobody else has"

@@ -22,7 +22,7 @@ from tests.free_ports import free_port
 from tests.patience import PATIENCE_S
 from webapp import create_app
 from webapp.core.clock import utc_now
-from webapp.core.subprocesses import command_of, environment_of
+from webapp.core.subprocesses import command_environment, parallax_command
 from webapp.recruiters.demonstration import LISTED, TOKEN
 from webapp.recruiters.panel.demonstration import listing
 from webapp.users.passwords import hash_password
@@ -75,7 +75,7 @@ def lab(tmp_path_factory) -> Iterator[Lab]:
         stack.callback(thread.join)
         stack.callback(server.shutdown)
         worker = subprocess.Popen(
-            command_of("work"), env=os.environ | environment_of(instance),
+            parallax_command("work"), env=os.environ | command_environment(instance),
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
         )  # fmt: skip
         stack.callback(worker.wait)

@@ -52,12 +52,12 @@ print(json.dumps(ended), flush=True)
 # Tells the port that the server took.
 _SERVE = """
 from webapp.server import server_control
-listen = server_control._listen
+listen = server_control._open_socket
 def told(*where):
     listening = listen(*where)
     print(listening.getsockname()[1], flush=True)
     return listening
-server_control._listen = told
+server_control._open_socket = told
 sys.argv[1:] = ["serve", "--port", "0"]
 parallax.main()
 """

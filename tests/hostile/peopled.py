@@ -27,7 +27,7 @@ from tests.hostile.right import (
 from tests.hostile.site import PROJECT, Site
 from tests.webapp.conftest import Visitor
 from webapp.core.clock import utc_now
-from webapp.core.subprocesses import Done
+from webapp.core.subprocesses import CommandResult
 from webapp.database.models import FailedSignIn, Notification, Participant, Run, User
 from webapp.jobs.long_jobs import MADE, Job, Jobs, JobState
 from webapp.jobs.notices import Cause, Channel
@@ -178,8 +178,8 @@ class Peopled(Site):
         super().close()
 
 
-def _not_begun(_instance: Path, *arguments: str, **_options: object) -> Done:
+def _not_begun(_instance: Path, *arguments: str, **_options: object) -> CommandResult:
     """Refuse what no command can be given, as the system does."""
     if any(b"\0" in os.fsencode(each) for each in arguments):
         raise ValueError("embedded null byte")
-    return Done(worked=False, text="")
+    return CommandResult(worked=False, text="")

@@ -11,9 +11,9 @@ from werkzeug.routing import Rule
 
 from experiment.studies.load import load_study
 from webapp import create_app
+from webapp.core.addresses import RESEARCHER_PATH
 from webapp.core.clock import utc_now
-from webapp.core.subprocesses import Done
-from webapp.core.urls import RESEARCHER_PATH
+from webapp.core.subprocesses import CommandResult
 from webapp.database.engine import Sessions
 from webapp.researcher import installation, run_page
 from webapp.researcher.access import COOKIE
@@ -70,10 +70,10 @@ class Site:
         self.app.config["PROPAGATE_EXCEPTIONS"] = False
         self.sessions: Sessions = self.app.extensions["parallax"].sessions
         # Given back at the end.
-        self._before = (run_page._ROUNDS, installation.parallax)
+        self._before = (run_page._ROUNDS, installation.run_parallax)
         run_page._ROUNDS = 1
         # The doctor is a command of a second and more, which no header reaches.
-        installation.parallax = lambda *_, **__: Done(worked=True, text="[]")
+        installation.run_parallax = lambda *_, **__: CommandResult(worked=True, text="[]")
         now = utc_now()
         with self.sessions.begin() as session:
             add_project(session, PROJECT, by="a benchmark", now=now)
@@ -156,5 +156,5 @@ class Site:
 
     def close(self) -> None:
         """End it."""
-        run_page._ROUNDS, installation.parallax = self._before
+        run_page._ROUNDS, installation.run_parallax = self._before
         self.app.extensions["parallax"].engine.dispose()

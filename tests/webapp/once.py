@@ -187,7 +187,7 @@ def _stand_ins() -> None:
 
 def _programs() -> None:
     """Share the program of the pages that is joined of the same modules."""
-    original, made = assets.joined, dict[object, str]()
+    original, made = assets.join_modules, dict[object, str]()
 
     def shared(name: str, modules: Mapping[str, str]) -> str:
         key = (name, *modules.items())
@@ -195,7 +195,7 @@ def _programs() -> None:
             made[key] = original(name, modules)
         return made[key]
 
-    assets.joined = shared  # type: ignore[attr-defined]
+    assets.join_modules = shared  # type: ignore[attr-defined]
 
 
 def _files() -> None:
@@ -234,7 +234,7 @@ def same_keys(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the first installation of every test have the same keys, and the second one others."""
     numbers = count()
     new = lambda: sha256(f"key {next(numbers)}".encode()).hexdigest()  # noqa: E731
-    monkeypatch.setattr(keys, "_new", new)
+    monkeypatch.setattr(keys, "_generate_secret", new)
 
 
 def have_keys(instance: Path) -> None:

@@ -35,7 +35,7 @@ def test_a_library_that_is_not_installed_is_named_with_its_extra(monkeypatch):
         "s3://lab: the library for buckets is not installed. pip install"
         " 'parallax-experiments[s3]'."
     )
-    assert said(encryption._age) == (
+    assert said(encryption._load_pyrage) == (
         "encrypting needs a library that is not installed. Install it with: pip install"
         " 'parallax-experiments[backup]'."
     )
@@ -79,7 +79,7 @@ def test_a_backup_that_is_damaged_or_of_another_program_is_named(tmp_path):
     file.write_bytes(b"SQLite format 3\0" + bytes(100))
     assert said(lambda: sqlite.content_of(file)).startswith(f"{file}: the backup is damaged: ")
     file.write_text("CREATE TABLE x;\n")
-    assert said(lambda: postgresql._content(file, file)) == (
+    assert said(lambda: postgresql._summarise_script(file, file)) == (
         f"{file}: the file is a PostgreSQL archive, but not one of Parallax."
     )
     copy = tmp_path / "none" / "copy"
@@ -114,9 +114,9 @@ def test_why_a_mail_was_not_taken_is_told_in_the_servers_words(error, why, monke
 def test_a_server_that_does_not_begin_or_end_says_what_to_do(tmp_path, monkeypatch):
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        assert said(lambda: server_control._listen("127.0.0.1", port)) == (
+        assert said(lambda: server_control._open_socket("127.0.0.1", port)) == (
             f"127.0.0.1:{port}: port {port} is in use. Expected an address of this machine and a"
-            " free port. Stop what listens there, or take any free port with --port 0."
+            " free port. Stop the program that listens there, or use any free port: --port 0."
         )
 
     def refused(*_: object, **__: object) -> None:
@@ -124,7 +124,7 @@ def test_a_server_that_does_not_begin_or_end_says_what_to_do(tmp_path, monkeypat
 
     monkeypatch.setattr(httpx, "get", refused)
     assert said(lambda: server_control._wait_until_ready("http://here", tmp_path)) == (
-        f"http://here: the server did not start (refused). {tmp_path / 'server.log'} says why."
+        f"http://here: the server did not start (refused). {tmp_path / 'server.log'} explains why."
     )
     monkeypatch.setattr(
         server_control, "running", lambda _: server_control.Server(9, "http://here")

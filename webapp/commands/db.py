@@ -25,14 +25,14 @@ from webapp.database.backup.bucket import Bucket
 from webapp.database.backup.encryption import readable, recipients
 from webapp.database.backup.routine import (
     age_s,
-    back_up_once,
     forget_oldest,
-    key_beside,
+    key_path_for,
     last_backup,
+    list_backup_files,
     note,
     place_for,
-    record_beside,
-    with_what_belongs_to_it,
+    record_path_for,
+    write_backup,
 )
 from webapp.database.backup.sqlite import whole
 from webapp.database.exclusive_access import exclusive_access
@@ -160,10 +160,10 @@ def _back_up(
     began = utc_now()
     file = place_for(place, began, encrypted=bool(to))
     with opened(instance) as engine:
-        content, tried = back_up_once(engine, file, key, to, tried_out=drill)
-    copy_record(instance, record_beside(file))
+        content, tried = write_backup(engine, file, key, to, tried_out=drill)
+    copy_record(instance, record_path_for(file))
     if bucket:
-        bucket.put(with_what_belongs_to_it(file))
+        bucket.put(list_backup_files(file))
     note(instance, began, file, tried)
     click.echo(f"{file} holds {content}. It was read back and is sound.")
     if bucket:
@@ -174,7 +174,7 @@ def _back_up(
             "agree."
         )
     click.echo(
-        f"The secret keys are included: {key_beside(file)}."
+        f"The secret keys are included: {key_path_for(file)}."
         if to
         else f"The secret keys are not included. Keep a copy of {key}."
     )
@@ -217,7 +217,7 @@ def fetch(folder: Path, name: str | None, identity: Path | None, instance: Path)
     if own_keys_file.exists():
         click.echo(f"{own_keys_file} is kept: there are keys already.")
         return
-    with readable(key_beside(file), identity) as decrypted:
+    with readable(key_path_for(file), identity) as decrypted:
         write_once(own_keys_file, decrypted.read_text(encoding="utf-8"))
     click.echo(f"The keys are in {own_keys_file}.")
 

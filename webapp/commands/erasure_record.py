@@ -13,7 +13,7 @@ from webapp.commands.options import opened, refuse_while_serving, tell_erased, w
 from webapp.core.clock import utc_now
 from webapp.core.instance import open_instance
 from webapp.core.sealing import Sealer
-from webapp.database.backup.routine import record_beside
+from webapp.database.backup.routine import record_path_for
 from webapp.database.engine import make_sessions, reading
 from webapp.database.models.identity import sealer_of
 from webapp.database.schema import schema_problem, stored_revision
@@ -119,12 +119,14 @@ def newest_record(
     own_record = get_record_path(instance)
     if given is not None and not given.exists():
         raise _missing_record_error(given)
-    copies = [path for path in (own_record, record_beside(backup), given) if path and path.exists()]
+    copies = [
+        path for path in (own_record, record_path_for(backup), given) if path and path.exists()
+    ]
     if not copies and not although_missing:
         raise WebappError(
             "no record of erasures is found: people who withdrew or had their data erased after "
             "the backup would come back",
-            where=f"{own_record} and {record_beside(backup)}",
+            where=f"{own_record} and {record_path_for(backup)}",
             expected="the file `erasures` of the instance folder, or a copy that a backup made",
             remedy="Give the newest copy with --record FILE. If none exists any more, restore with "
             "--without-record",

@@ -7,7 +7,7 @@ import click
 from experiment.tables.files import text_table
 from webapp.commands.options import opened, refuse_while_serving, with_instance
 from webapp.core.instance import key_file, open_instance
-from webapp.core.keys import Purpose, drop, read_keys, rotate
+from webapp.core.keys import Purpose, drop_key, read_keys, rotate_key
 from webapp.core.sealing import Sealer
 from webapp.database.exclusive_access import exclusive_access
 from webapp.database.key_identity import forget_key, keys_in_use, replace_keys, seal_anew
@@ -32,9 +32,13 @@ def list_(instance: Path) -> None:
     folder = open_instance(instance)
     held = installation_keys(folder, load_settings(folder))
     rows = [
-        (str(key.id), str(purpose), "used" if key is held.of(purpose)[-1] else "still understood")
+        (
+            str(key.id),
+            str(purpose),
+            "used" if key is held.for_purpose(purpose)[-1] else "still understood",
+        )
         for purpose in Purpose
-        for key in held.of(purpose)
+        for key in held.for_purpose(purpose)
     ]
     click.echo(text_table(("id", "purpose", "state"), rows))
 
@@ -53,8 +57,8 @@ def rotate_(purpose: str, instance: Path) -> None:
         else _seal_with_new_key(folder, key_setting, Purpose(purpose))
     )
     if sealed is None:
-        rotate(folder, key_setting, Purpose(purpose))
-    new = read_keys(folder, key_setting).of(Purpose(purpose))[-1]
+        rotate_key(folder, key_setting, Purpose(purpose))
+    new = read_keys(folder, key_setting).for_purpose(Purpose(purpose))[-1]
     click.echo(
         f"Key {new.id} is now the current key for {purpose}, in {key_file(folder, key_setting)}."
     )
@@ -72,7 +76,7 @@ def _seal_with_new_key(folder: Path, key_setting: str, purpose: Purpose) -> int:
     with opened(folder) as engine, exclusive_access(engine):
         if (revision := stored_revision(engine)) and (problem := schema_problem(revision)):
             raise problem
-        rotate(folder, key_setting, purpose)
+        rotate_key(folder, key_setting, purpose)
         unlock(engine, Sealer(read_keys(folder, key_setting)))
         if revision is None:
             return 0
@@ -109,7 +113,7 @@ def drop_(key: int, instance: Path) -> None:
             remedy="Keep it. Once you keep no backup from before its entries, delete the lines"
             f" of that file with ` {key}.`",
         )
-    drop(folder, load_settings(folder).secret_key_file, key)
+    drop_key(folder, load_settings(folder).secret_key_file, key)
     if current:
         with opened(folder) as engine, engine.begin() as connection:
             forget_key(connection, key)

@@ -268,4 +268,4 @@ def _draw(rows: Sequence[dict[str, str]], folder: Path, name: str) -> None:
 
 
 def _tokens(instance: Path) -> Tokens:
-    return Tokens.of(read_keys(instance, load_settings(instance).secret_key_file))
+    return Tokens.from_keys(read_keys(instance, load_settings(instance).secret_key_file))

@@ -14,7 +14,12 @@ from webapp.core.clock import utc_now
 from webapp.core.instance import open_instance, refuse_other_user
 from webapp.core.sealing import Sealer
 from webapp.core.settings import INSTANCE_VARIABLE
-from webapp.database.engine import Sessions, failures_in_words, make_sessions, usable_database
+from webapp.database.engine import (
+    Sessions,
+    make_sessions,
+    report_database_failures,
+    usable_database,
+)
 from webapp.database.models.identity import unlock
 from webapp.database.scrub import scrub
 from webapp.errors import WebappError
@@ -42,7 +47,7 @@ def with_instance(command: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(command)
     def run(**values: object) -> Any:  # noqa: ANN401 - whatever the command returns
         refuse_other_user(Path(str(values["instance"])))
-        with failures_in_words():
+        with report_database_failures():
             return command(**values)
 
     return _instance_option(run)

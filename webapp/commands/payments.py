@@ -313,7 +313,7 @@ def _published_run_refs(instance: Path) -> list[str]:
 
 def _lines(instance: Path, run_ref: str, live: bool) -> list[SpendingLine]:
     run_payments = open_run_payments(instance, run_ref, live=live)
-    tokens = Tokens.of(read_keys(instance, run_payments.settings.secret_key_file))
+    tokens = Tokens.from_keys(read_keys(instance, run_payments.settings.secret_key_file))
     snapshot = take_snapshot(
         run_payments.sessions, run_payments.platform, run_payments.run, tokens, utc_now()
     )

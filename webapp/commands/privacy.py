@@ -32,7 +32,7 @@ from webapp.privacy.amendments import correct_answers as correct_answers
 from webapp.privacy.amendments import list_correctable_questions, release_use, restrict_use
 from webapp.privacy.forget import Person, explain_unsettled_payments, find_person, forget_person
 from webapp.runs.runs import find_named_run, load_launched_study
-from webapp.sessions.withdraw import Wish, withdraw
+from webapp.sessions.leave import Wish, withdraw
 from webapp.users.audit_log import record_act
 
 

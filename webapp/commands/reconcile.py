@@ -128,7 +128,7 @@ def reconcile(
 
 
 def _look(run_payments: RunPayments, instance: Path) -> Snapshot:
-    tokens = Tokens.of(read_keys(instance, run_payments.settings.secret_key_file))
+    tokens = Tokens.from_keys(read_keys(instance, run_payments.settings.secret_key_file))
     snapshot = take_snapshot(
         run_payments.sessions, run_payments.platform, run_payments.run, tokens, utc_now()
     )
@@ -278,7 +278,7 @@ def reconcile_reports(
         return None
     keys = read_keys(instance, settings.secret_key_file)
     engine = open_installation(instance, settings, keys, utc_now())
-    services = Services(settings, engine, Tokens.of(keys), utc_now, instance)
+    services = Services(settings, engine, Tokens.from_keys(keys), utc_now, instance)
     hold_unrepeatable_reports(services)
     if wish.by_hand is not None:
         with services.sessions.begin() as session:

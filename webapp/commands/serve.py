@@ -30,7 +30,7 @@ from webapp.services import EXTENSION
     "--workers",
     type=click.IntRange(min=1),
     help=(
-        "How many processes answer participants; with several, researchers have one "
+        "How many processes serve participants; with several, researcher pages get one "
         "more.  [default: the setting workers]"
     ),
 )

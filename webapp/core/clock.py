@@ -7,9 +7,9 @@ from datetime import UTC, datetime, timedelta
 Clock = Callable[[], datetime]
 
 # Corrections of a synchronised clock are smaller, and do not affect leases.
-_SET = timedelta(minutes=1)
+_SMALLEST_CHANGE = timedelta(minutes=1)
 # Continues while the machine sleeps, and cannot be set; available on Linux only.
-_ELAPSED = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
+_BOOT_CLOCK = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
 
 
 def utc_now() -> datetime:
@@ -19,7 +19,7 @@ def utc_now() -> datetime:
 
 def elapsed() -> timedelta:
     """Return the time that has really passed since the machine started."""
-    return timedelta(seconds=time.clock_gettime(_ELAPSED))
+    return timedelta(seconds=time.clock_gettime(_BOOT_CLOCK))
 
 
 class ClockWatch:
@@ -36,15 +36,15 @@ class ClockWatch:
     def __init__(self, now: Clock | None = None, passed: Callable[[], timedelta] = elapsed) -> None:
         self._now, self._passed = now, passed
         # Pairs of elapsed time and the clock's offset since then, newest last.
-        self._offsets = [(timedelta(), self._present_offset())]
+        self._offsets = [(timedelta(), self._read_offset())]
 
-    def look(self) -> None:
+    def check(self) -> None:
         """Check whether the clock was changed since the last check."""
-        offset = self._present_offset()
-        if abs(offset - self._offsets[-1][1]) > _SET:
+        offset = self._read_offset()
+        if abs(offset - self._offsets[-1][1]) > _SMALLEST_CHANGE:
             self._offsets.append((self._passed(), offset))
 
-    def ahead(self, within: timedelta) -> timedelta:
+    def largest_advance(self, within: timedelta) -> timedelta:
         """Return how far the clock moved ahead of the elapsed time, at most, since a moment.
 
         Times stored since that moment may look older by this amount than they are.
@@ -52,14 +52,14 @@ class ClockWatch:
         Args:
             within: The maximum age of that moment.
         """
-        self.look()
+        self.check()
         begins = self._passed() - within
         while len(self._offsets) > 1 and self._offsets[1][0] < begins:
             del self._offsets[0]
         offsets = [offset for _, offset in self._offsets]
         return offsets[-1] - min(offsets)
 
-    def _present_offset(self) -> timedelta:
+    def _read_offset(self) -> timedelta:
         now = (self._now or utc_now)()
         return now - datetime(1970, 1, 1, tzinfo=UTC) - self._passed()
 

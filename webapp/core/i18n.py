@@ -32,9 +32,11 @@ class Untranslated(str):
 
 def translate_pages(app: Flask) -> None:
     """Show the app's pages and errors in the language of the run that a request belongs to."""
-    flask_babel.Babel(app, locale_selector=_locale)
-    app.jinja_env.globals |= {"_": _on_page, "tongue": _tongue}
-    app.context_processor(lambda: {"language": _language(), "direction": _locale().text_direction})
+    flask_babel.Babel(app, locale_selector=_request_locale)
+    app.jinja_env.globals |= {"_": _translate_as_html, "tongue": _mark_untranslated}
+    app.context_processor(
+        lambda: {"language": _request_language(), "direction": _request_locale().text_direction}
+    )
 
 
 def N_(message: str) -> str:
@@ -49,7 +51,7 @@ def set_language(language: str, own_messages: Mapping[str, str] | None = None) -
         language: The language.
         own_messages: The study's own translations by English message.
     """
-    g.language, g.own_messages, g.tongue = language, own_messages or {}, None
+    g.language, g.own_messages, g.translator = language, own_messages or {}, None
     flask_babel.refresh()
 
 
@@ -60,48 +62,48 @@ def gettext(message: str, **values: object) -> str:
         message: The English text, with ``%(name)s`` for each value.
         **values: The values by name.
     """
-    text, translated = _translation(message)
+    text, translated = _translate(message)
     filled = text % values if values else text
     return filled if translated else Untranslated(filled)
 
 
-def _on_page(message: str, **values: object) -> Markup:
+def _translate_as_html(message: str, **values: object) -> Markup:
     """Return a message as HTML for a template; ``striptags`` makes it usable in an attribute."""
-    text, translated = _translation(message)
+    text, translated = _translate(message)
     filled = Markup(text) % values if values else Markup(text)
     return filled if translated else _UNTRANSLATED.format(filled)
 
 
-def _tongue(*messages: str) -> Markup:
+def _mark_untranslated(*messages: str) -> Markup:
     """Return the attributes that mark an element as English if no message is translated."""
-    translated = any(_translation(message)[1] for message in messages)
+    translated = any(_translate(message)[1] for message in messages)
     return Markup("") if translated else Markup(' lang="en" dir="ltr"')
 
 
 class _Translator(NamedTuple):
     """The translations of a request, looked up once because a page has dozens of texts."""
 
-    own: Mapping[str, str]
+    own_messages_by_text: Mapping[str, str]
     translate: Callable[[str], str]
     is_source: bool  # the page is in English, so no text is marked as untranslated
 
 
-def _translation(message: str) -> tuple[str, bool]:
+def _translate(message: str) -> tuple[str, bool]:
     """Return a message in the request's language, and whether a translation was found."""
     if not has_request_context():
         return str(flask_babel.gettext(message)), True
-    request_s = g._get_current_object()
-    tongue: _Translator | None = request_s.get("tongue")
-    if tongue is None:
-        tongue = request_s.tongue = _Translator(
+    request_globals = g._get_current_object()
+    translator: _Translator | None = request_globals.get("translator")
+    if translator is None:
+        translator = request_globals.translator = _Translator(
             g.get("own_messages", {}),
             flask_babel.get_domain().get_translations().ugettext,
-            _language().partition("-")[0].lower() == SOURCE_LANGUAGE,
+            _request_language().partition("-")[0].lower() == SOURCE_LANGUAGE,
         )
-    if message in tongue.own:
-        return tongue.own[message], True
-    text = str(tongue.translate(message))
-    return text, text != message or tongue.is_source
+    if message in translator.own_messages_by_text:
+        return translator.own_messages_by_text[message], True
+    text = str(translator.translate(message))
+    return text, text != message or translator.is_source
 
 
 def languages() -> list[str]:
@@ -112,20 +114,20 @@ def languages() -> list[str]:
     ]
 
 
-def _language() -> str:
+def _request_language() -> str:
     # Until the request's run is known, use the browser's preferred language.
-    spoken: str | None = g.get("language") or request.accept_languages.best_match(languages())
-    return spoken or SOURCE_LANGUAGE
+    preferred: str | None = g.get("language") or request.accept_languages.best_match(languages())
+    return preferred or SOURCE_LANGUAGE
 
 
 def text_direction() -> str:
     """Return the text direction of the request's language in HTML: ``ltr`` or ``rtl``."""
-    return str(_locale().text_direction)
+    return str(_request_locale().text_direction)
 
 
-def _locale() -> Locale:
+def _request_locale() -> Locale:
     # A study's language may be unknown to Babel.
     try:
-        return Locale.parse(_language(), sep="-")
+        return Locale.parse(_request_language(), sep="-")
     except (UnknownLocaleError, ValueError):
         return Locale.parse(SOURCE_LANGUAGE)

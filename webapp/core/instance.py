@@ -11,13 +11,13 @@ from webapp.core.settings import INSTANCE_VARIABLE
 from webapp.errors import WebappError
 
 _SECRET_FILE = "secret_key"
-_OWNER_ALONE = 0o077
+_OWNER_ONLY_UMASK = 0o077
 UNREADABLE = "Give the file to the user of the service (chown), and let it read it: chmod 600"
 
 
-def write_for_owner_alone() -> None:
+def restrict_new_files() -> None:
     """Make files that this process writes from now on readable only by its user."""
-    os.umask(_OWNER_ALONE)
+    os.umask(_OWNER_ONLY_UMASK)
 
 
 def open_instance(folder: Path | None = None) -> Path:
@@ -31,15 +31,15 @@ def open_instance(folder: Path | None = None) -> Path:
     Raises:
         WebappError: The folder cannot be created or written to.
     """
-    write_for_owner_alone()
+    restrict_new_files()
     folder = folder or Path(os.environ.get(INSTANCE_VARIABLE) or "instance")
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         writable = os.access(folder, os.W_OK | os.X_OK)
     except OSError as error:
-        raise _unusable(folder, str(error)) from error
+        raise _unusable_folder(folder, str(error)) from error
     if not writable:
-        raise _unusable(folder, "it is read-only")
+        raise _unusable_folder(folder, "it is read-only")
     return folder.resolve()
 
 
@@ -58,15 +58,15 @@ def refuse_other_user(folder: Path) -> None:
     name = user_name(owner)
     raise WebappError(
         f"the instance folder belongs to the user {name}, and this command runs as "
-        f"{user_name(user_number())}: what it leaves there would stop the server",
+        f"{user_name(user_number())}: files that it creates there would stop the server",
         where=str(folder),
-        remedy=f"Give the command as that user: sudo -u {name} parallax ...",
+        remedy=f"Run the command as that user: sudo -u {name} parallax ...",
     )
 
 
-def key_file(instance: Path, given: str = "") -> Path:
+def key_file(instance: Path, configured: str = "") -> Path:
     """Return the path of the keys file; by default the one in the instance folder."""
-    return instance / (given or _SECRET_FILE)
+    return instance / (configured or _SECRET_FILE)
 
 
 def write_once(path: Path, text: str) -> None:
@@ -109,11 +109,11 @@ def replace_text(path: Path, text: str) -> None:
         temporary.unlink(missing_ok=True)
 
 
-def _unusable(folder: Path, reason: str) -> WebappError:
+def _unusable_folder(folder: Path, reason: str) -> WebappError:
     return WebappError(
         f"the instance folder cannot be used: {reason}",
         where=str(folder),
         expected="a folder that the user running Parallax can write to",
-        remedy=f"chmod u+rwx {folder}, if it is the right one; else name another folder in the"
-        f" variable {INSTANCE_VARIABLE}",
+        remedy=f"chmod u+rwx {folder}, if it is the right folder; otherwise, name another one in"
+        f" the variable {INSTANCE_VARIABLE}",
     )

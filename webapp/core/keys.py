@@ -16,8 +16,8 @@ from experiment.errors import why_unread
 from webapp.core.instance import UNREADABLE, key_file, replace_text, write_once
 from webapp.errors import WebappError
 
-_SHORTEST_SECRET, _OTHERS = 32, 0o007
-_FIRST_ID = 0  # the id of the single key of earlier versions
+_SHORTEST_SECRET, _OTHERS_BITS = 32, 0o007
+_SINGLE_KEY_ID = 0  # the id of the single key of earlier versions
 
 
 class Purpose(StrEnum):
@@ -55,7 +55,7 @@ class Keys:
     pseudonyms: tuple[Key, ...]
     sealing: tuple[Key, ...]
 
-    def of(self, purpose: Purpose) -> tuple[Key, ...]:
+    def for_purpose(self, purpose: Purpose) -> tuple[Key, ...]:
         """Return the keys of a purpose, oldest first."""
         return {
             Purpose.SIGNING: self.signing,
@@ -64,17 +64,17 @@ class Keys:
         }[purpose]
 
 
-def read_keys(instance: Path, given: str = "") -> Keys:
+def read_keys(instance: Path, configured: str = "") -> Keys:
     """Return the installation's keys.
 
     Args:
         instance: The instance folder, which contains the keys unless another file is given.
-        given: That other file, which servers on several machines can share.
+        configured: That other file, which servers on several machines can share.
 
     Raises:
         WebappError: The keys cannot be read, or a key is too short or missing.
     """
-    path = key_file(instance, given)
+    path = key_file(instance, configured)
     try:
         text = path.read_text(encoding="utf-8")
     except FileNotFoundError as error:
@@ -82,14 +82,14 @@ def read_keys(instance: Path, given: str = "") -> Keys:
             "the keys file is missing",
             where=str(path),
             expected="the keys that belong to the database",
-            remedy="Put your copy of the file there. The first start makes keys, for a database "
-            "that knows nobody yet",
+            remedy="Put your copy of the file there. The first start creates keys only for a "
+            "database without participants",
         ) from error
     except (OSError, UnicodeDecodeError) as error:
         problem = f"the secret key cannot be read ({why_unread(error)})"
         raise WebappError(problem, where=str(path), remedy=UNREADABLE) from error
-    rows = _rows(path, text)
-    if os.name == "posix" and path.stat().st_mode & _OTHERS:
+    rows = _parse_keys(path, text)
+    if os.name == "posix" and path.stat().st_mode & _OTHERS_BITS:
         raise WebappError(
             "every user of this machine can read the secret key",
             where=str(path),
@@ -108,57 +108,62 @@ def make_keys(instance: Path) -> Keys:
     path = key_file(instance)
     try:
         if not path.exists():
-            write_once(path, _lines((each, id_, _new()) for id_, each in enumerate(Purpose, 1)))
+            write_once(
+                path,
+                _format_keys(
+                    (each, id_, _generate_secret()) for id_, each in enumerate(Purpose, 1)
+                ),
+            )
     except OSError as error:
-        raise _unwritten(path, error) from error
+        raise _write_error(path, error) from error
     return read_keys(instance)
 
 
-def rotate(instance: Path, given: str, purpose: Purpose) -> Key:
+def rotate_key(instance: Path, configured: str, purpose: Purpose) -> Key:
     """Add a new key for a purpose, used from the next start on, and return it.
 
     Raises:
         WebappError: The keys cannot be read, or the new key cannot be written.
     """
-    keys = read_keys(instance, given)
-    key = Key(max(each.id for p in Purpose for each in keys.of(p)) + 1, _new())
-    path = key_file(instance, given)
+    keys = read_keys(instance, configured)
+    key = Key(max(each.id for p in Purpose for each in keys.for_purpose(p)) + 1, _generate_secret())
+    path = key_file(instance, configured)
     old = path.read_text(encoding="utf-8").rstrip()
-    _replace(path, f"{old}\n{_lines([(purpose, key.id, key.secret)])}")
+    _replace_file(path, f"{old}\n{_format_keys([(purpose, key.id, key.secret)])}")
     return key
 
 
-def drop(instance: Path, given: str, id_: int) -> None:
+def drop_key(instance: Path, configured: str, id_: int) -> None:
     """Remove a key that is no longer used from the file.
 
     Raises:
         WebappError: There is no key with this id, or it is the newest of a purpose.
     """
-    keys, path = read_keys(instance, given), key_file(instance, given)
-    if id_ not in {each.id for purpose in Purpose for each in keys.of(purpose)}:
+    keys, path = read_keys(instance, configured), key_file(instance, configured)
+    if id_ not in {each.id for purpose in Purpose for each in keys.for_purpose(purpose)}:
         raise WebappError(
             f"there is no key {id_}", where=str(path), remedy="See them with: parallax keys list"
         )
     for purpose in Purpose:
-        if keys.of(purpose)[-1].id == id_:
+        if keys.for_purpose(purpose)[-1].id == id_:
             raise WebappError(
                 f"key {id_} is the current key for {purpose} and cannot be dropped",
                 where=str(path),
                 remedy=f"First create a new key with: parallax keys rotate {purpose}",
             )
-    rows = _rows(path, path.read_text(encoding="utf-8"))
-    first = {row[2] for row in rows if row[1] == _FIRST_ID} if id_ != _FIRST_ID else ()
-    left = [row for row in rows if row[1] not in (id_, _FIRST_ID)]
-    _replace(path, "".join(f"{secret}\n" for secret in first) + _lines(left))
+    rows = _parse_keys(path, path.read_text(encoding="utf-8"))
+    first = {row[2] for row in rows if row[1] == _SINGLE_KEY_ID} if id_ != _SINGLE_KEY_ID else ()
+    left = [row for row in rows if row[1] not in (id_, _SINGLE_KEY_ID)]
+    _replace_file(path, "".join(f"{secret}\n" for secret in first) + _format_keys(left))
 
 
-def _rows(path: Path, text: str) -> list[tuple[Purpose, int, str]]:
+def _parse_keys(path: Path, text: str) -> list[tuple[Purpose, int, str]]:
     """Return every key in the file's text, for each purpose oldest first."""
     rows = []
     for words in (line.split() for line in text.splitlines() or [""]):
         if len(words) <= 1:
             secret = words[0] if words else ""
-            rows += [(purpose, _FIRST_ID, secret) for purpose in Purpose]
+            rows += [(purpose, _SINGLE_KEY_ID, secret) for purpose in Purpose]
         elif len(words) == 3 and words[0] in list(Purpose) and words[1].isdecimal():
             rows.append((Purpose(words[0]), int(words[1]), words[2]))
         else:
@@ -173,7 +178,7 @@ def _rows(path: Path, text: str) -> list[tuple[Purpose, int, str]]:
             "the secret key is too short",
             where=str(path),
             expected=f"at least {_SHORTEST_SECRET} characters",
-            remedy="Restore your copy of the file; docs/privacy.md says what is lost without it",
+            remedy="Restore your copy of the file; docs/privacy.md lists what is lost without it",
         )
     for purpose in Purpose:
         if purpose not in {row[0] for row in rows}:
@@ -185,22 +190,22 @@ def _rows(path: Path, text: str) -> list[tuple[Purpose, int, str]]:
     return sorted(rows, key=lambda row: row[1])
 
 
-def _new() -> str:
+def _generate_secret() -> str:
     return secrets.token_hex(32)
 
 
-def _lines(rows: Iterable[tuple[Purpose, int, str]]) -> str:
+def _format_keys(rows: Iterable[tuple[Purpose, int, str]]) -> str:
     return "".join(f"{purpose} {id_} {secret}\n" for purpose, id_, secret in rows)
 
 
-def _replace(path: Path, text: str) -> None:
+def _replace_file(path: Path, text: str) -> None:
     try:
         replace_text(path, text)
     except OSError as error:
-        raise _unwritten(path, error) from error
+        raise _write_error(path, error) from error
 
 
-def _unwritten(path: Path, error: OSError) -> WebappError:
+def _write_error(path: Path, error: OSError) -> WebappError:
     return WebappError(
         f"the keys cannot be written ({why_unread(error)})",
         where=str(path),

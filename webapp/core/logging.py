@@ -32,14 +32,14 @@ class _PrivateText:
         self._compiled = re.compile("|".join(self._patterns))
 
     def add(self, patterns: Iterable[str]) -> None:
-        if new := [each for each in patterns if each not in self._patterns]:
+        if new := [pattern for pattern in patterns if pattern not in self._patterns]:
             self._patterns |= dict.fromkeys(new)
-            self._compiled = re.compile("|".join(f"(?:{each})" for each in self._patterns))
+            self._compiled = re.compile("|".join(f"(?:{pattern})" for pattern in self._patterns))
 
     def __call__(self, _logger: WrappedLogger, _level: str, line: EventDict) -> EventDict:
-        for prose in ("event", "exception"):  # all other values are numbers and references
-            if prose in line:
-                line[prose] = self._compiled.sub("...", line[prose])
+        for field in ("event", "exception"):  # all other values are numbers and references
+            if field in line:
+                line[field] = self._compiled.sub("...", line[field])
         return line
 
 
@@ -53,7 +53,7 @@ _hide_private_text = _PrivateText(
 REQUESTS, REQUEST_FIELDS = "parallax.requests", ("method", "endpoint", "status", "duration_ms")
 # The extra fields that are logged; other fields from libraries could identify a person.
 _FIELDS = (*REQUEST_FIELDS, "job", "repeated")
-_OWN = ("parallax", "webapp")
+_OWN_LOGGERS = ("parallax", "webapp")
 # Built once, because a line is written for every answer.
 _ENCODER = json.JSONEncoder(default=str)
 
@@ -76,7 +76,7 @@ def write_logs(log_format: LogFormat, level: str) -> None:
     handler = OncePerMinuteHandler(sys.stderr)
     handler.setFormatter(log_formatter(log_format, sys.stderr))
     logging.getLogger().handlers[:] = [handler]
-    for name in _OWN:
+    for name in _OWN_LOGGERS:
         logging.getLogger(name).setLevel(level.upper())
 
 
@@ -122,13 +122,13 @@ class _JSONFormatter(ProcessorFormatter):
         """Return the line for a record."""
         if record.name != REQUESTS:
             return super().format(record)
-        given = record.__dict__
+        fields = record.__dict__
         line = {
             "event": record.msg,
-            "timestamp": _time_of(record),
+            "timestamp": _format_time(record),
             "level": record.levelname.lower(),
             "logger": record.name,
-            **{name: given[name] for name in REQUEST_FIELDS},
+            **{name: fields[name] for name in REQUEST_FIELDS},
             **get_contextvars(),
             "pid": record.process,
         }
@@ -137,11 +137,11 @@ class _JSONFormatter(ProcessorFormatter):
 
 def _add_time(_logger: WrappedLogger, _level: str, line: EventDict) -> EventDict:
     # The time of the event; structlog's own timestamp would be the time of writing.
-    line["timestamp"] = _time_of(line["_record"])
+    line["timestamp"] = _format_time(line["_record"])
     return line
 
 
-def _time_of(record: logging.LogRecord) -> str:
+def _format_time(record: logging.LogRecord) -> str:
     return datetime.fromtimestamp(record.created, UTC).isoformat()
 
 
@@ -150,13 +150,13 @@ def _add_process(_logger: WrappedLogger, _level: str, line: EventDict) -> EventD
     return line
 
 
-_EVERY_S = 60.0
+_REPEAT_AFTER_S = 60.0
 # The number of remembered causes; beyond it, all are forgotten and written again.
 _MOST_CAUSES = 500
 _NUMBERS = re.compile(r"\b\d+\b")
 
 
-class _Written(NamedTuple):
+class _LastWrite(NamedTuple):
     at: float
     times: int
 
@@ -170,38 +170,38 @@ class OncePerMinuteHandler(logging.StreamHandler[IO[str]]):
 
     def __init__(self, stream: IO[str]) -> None:
         super().__init__(stream)
-        self._causes, self._guard = OrderedDict[tuple[object, ...], _Written](), threading.Lock()
+        self._causes, self._guard = OrderedDict[tuple[object, ...], _LastWrite](), threading.Lock()
 
     def emit(self, record: logging.LogRecord) -> None:
         """Write a record, unless one with the same cause was written within the last minute."""
         if record.levelno >= logging.WARNING:
-            more = self._since(_cause(record), monotonic())
-            if more is None:
+            n_skipped = self._count_skipped(_identify_cause(record), monotonic())
+            if n_skipped is None:
                 return
-            if more:
-                record.repeated = more
+            if n_skipped:
+                record.repeated = n_skipped
         super().emit(record)
 
-    def _since(self, cause: tuple[object, ...], now: float) -> int | None:
+    def _count_skipped(self, cause: tuple[object, ...], now: float) -> int | None:
         """Return how many records of a cause were skipped before this one; None to skip it too."""
         with self._guard:
-            last = self._causes.get(cause)
-            if last is not None and now - last.at < _EVERY_S:
-                self._causes[cause] = _Written(last.at, last.times + 1)
+            previous = self._causes.get(cause)
+            if previous is not None and now - previous.at < _REPEAT_AFTER_S:
+                self._causes[cause] = _LastWrite(previous.at, previous.times + 1)
                 return None
-            self._causes[cause] = _Written(now, 0)
+            self._causes[cause] = _LastWrite(now, 0)
             self._causes.move_to_end(cause)
             if len(self._causes) > _MOST_CAUSES:
                 self._causes.popitem(last=False)
-            return 0 if last is None else last.times
+            return 0 if previous is None else previous.times
 
 
-def _cause(record: logging.LogRecord) -> tuple[object, ...]:
-    raised = record.exc_info[1] if record.exc_info else None
-    if raised is None:
+def _identify_cause(record: logging.LogRecord) -> tuple[object, ...]:
+    exception = record.exc_info[1] if record.exc_info else None
+    if exception is None:
         return record.name, record.levelno, _NUMBERS.sub("0", record.getMessage())
-    trace = raised.__traceback__
+    trace = exception.__traceback__
     while trace is not None and trace.tb_next is not None:
         trace = trace.tb_next
-    where = (trace.tb_frame.f_code.co_filename, trace.tb_lineno) if trace else ()
-    return record.name, record.levelno, record.msg, type(raised), where
+    location = (trace.tb_frame.f_code.co_filename, trace.tb_lineno) if trace else ()
+    return record.name, record.levelno, record.msg, type(exception), location

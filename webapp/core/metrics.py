@@ -9,7 +9,7 @@ METRICS = "parallax_metrics"
 # The library's environment variable for the folder that the processes of a server share.
 FOLDER_VARIABLE = "PROMETHEUS_MULTIPROC_DIR"
 # Several times the size that all endpoints, statuses and buckets need.
-_ROOM_BYTES = 1 << 20
+_FILE_BYTES = 1 << 20
 _LOG = logging.getLogger(__name__)
 _BUCKETS_S = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0)
 
@@ -20,7 +20,7 @@ class Metrics:
     def __init__(self) -> None:
         # Importing the library decides whether this process counts into files, so the folder must
         # be set before.
-        make_room()
+        reserve_metrics_space()
         from prometheus_client import CollectorRegistry, Counter, Histogram
 
         self.registry = CollectorRegistry()
@@ -39,14 +39,14 @@ class Metrics:
         )
         self._jobs = Counter(
             "parallax_jobs",
-            "Periodic jobs that ended, by how they ended",
+            "Completed periodic jobs, by outcome",
             ("job", "outcome"),
             registry=self.registry,
         )
 
         Counter(
             "parallax_processes_started",
-            "Processes of the server that started; many in a row mean that they die",
+            "Started server processes; many in a row mean that processes keep dying",
             registry=self.registry,
         ).inc()
 
@@ -64,7 +64,7 @@ class Metrics:
         self._jobs.labels(job, "done" if done else "failed").inc()
 
 
-def make_room() -> bool:
+def reserve_metrics_space() -> bool:
     """Reserve disk space for the files into which this process counts.
 
     The library lets the files grow without reserving space, and the system kills a process that
@@ -79,11 +79,11 @@ def make_room() -> bool:
     try:
         for kind in files:
             with (folder / f"{kind}_{os.getpid()}.db").open("ab") as file:
-                os.posix_fallocate(file.fileno(), 0, _ROOM_BYTES)
+                os.posix_fallocate(file.fileno(), 0, _FILE_BYTES)
     except OSError as error:
         _LOG.error(
-            "%s: there is no room for the metrics' files (%s), so each process counts for itself"
-            " until the server is started again",
+            "%s: there is no space for the metrics files (%s), so each process counts for itself"
+            " until the server is restarted",
             folder,
             error.strerror,
         )

@@ -1,4 +1,8 @@
-"""Sealing: encrypt texts, and find them by a keyed digest."""
+"""How platform ids are stored: encrypted and findable by a keyed digest, or replaced for good.
+
+The replacement for a forgotten person's ids is a digest of both ids together. The same assignment
+is therefore recognised when the platform reports it again, but the database reveals neither id.
+"""
 
 import base64
 import hashlib
@@ -15,6 +19,7 @@ from webapp.core.keys import Key, Keys, Purpose
 from webapp.errors import WebappError
 
 _KEY_BYTES = 32
+FORGOTTEN_PREFIX = "forgotten:"
 _NONCE_BYTES = 12  # as NIST SP 800-38D recommends for AES-GCM
 
 
@@ -43,9 +48,11 @@ class Sealer:
         """
         key, _, content = sealed.partition(".")
         try:
-            given = base64.b64decode(content)
+            nonce_and_text = base64.b64decode(content)
             cipher = self._ciphers[int(key)]
-            text = cipher.decrypt(given[:_NONCE_BYTES], given[_NONCE_BYTES:], None)
+            text = cipher.decrypt(
+                nonce_and_text[:_NONCE_BYTES], nonce_and_text[_NONCE_BYTES:], None
+            )
         except (KeyError, ValueError, InvalidTag) as error:
             raise WebappError(
                 "participants' platform ids cannot be decrypted: they were encrypted with "
@@ -84,14 +91,25 @@ class Sealer:
 
     @cached_property
     def _digest_keys(self) -> dict[int, bytes]:
-        return {key.id: _derived(key, Purpose.PSEUDONYMS) for key in self.keys.pseudonyms}
+        return {key.id: _derive_key(key, Purpose.PSEUDONYMS) for key in self.keys.pseudonyms}
 
     @cached_property
     def _ciphers(self) -> dict[int, AESGCM]:
-        return {key.id: AESGCM(_derived(key, Purpose.SEALING)) for key in self.keys.sealing}
+        return {key.id: AESGCM(_derive_key(key, Purpose.SEALING)) for key in self.keys.sealing}
 
 
-def _derived(key: Key, purpose: Purpose) -> bytes:
+def _derive_key(key: Key, purpose: Purpose) -> bytes:
     # The single key of earlier versions serves every purpose, with a derived key for each.
     info = f"parallax {purpose}".encode()
     return HKDF(SHA256(), _KEY_BYTES, salt=None, info=info).derive(key.secret.encode())
+
+
+def forgotten_id(assignment_id: str, worker_id: str) -> str:
+    """Return the text that replaces the platform ids of an assignment and its worker."""
+    digest = hashlib.sha256("\x1f".join((assignment_id, worker_id)).encode("utf-8", "replace"))
+    return f"{FORGOTTEN_PREFIX}{digest.hexdigest()}"
+
+
+def is_forgotten(id_: str) -> bool:
+    """Return whether a text is a replacement for a forgotten id."""
+    return id_.startswith(FORGOTTEN_PREFIX)

@@ -17,8 +17,7 @@ from pydantic import (
 
 from experiment.errors import said
 from experiment.money import MoneyError, amounts
-from webapp.core.addresses import Addresses
-from webapp.core.urls import is_secure
+from webapp.core.addresses import AddressResolver, is_secure
 from webapp.errors import SettingError
 
 Model = TypeVar("Model", bound=BaseModel)
@@ -42,12 +41,12 @@ class Settings(BaseModel):
     backup_bucket: str = Field(
         default="",
         pattern=r"^(s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](/[\w./-]*)?)?$",
-        description="a bucket of S3 for encrypted backups, as s3://bucket/folder; none when empty",
+        description="the S3 bucket for encrypted backups, as s3://bucket/folder; empty for none",
     )
     backup_endpoint: str = Field(
         default="",
         pattern=r"^(https?://\S+)?$",
-        description="the address of another provider's S3; Amazon's own when empty",
+        description="the URL of another provider's S3 service; empty for Amazon",
     )
     host: str = Field(
         default="127.0.0.1", min_length=1, description="the address the server listens on"
@@ -72,14 +71,15 @@ class Settings(BaseModel):
     arrivals_per_hour: int = Field(
         default=1000,
         ge=0,
-        description="how many people may arrive from one address within an hour; 0: any number",
+        description="how many people may arrive from one address within an hour; 0: no limit",
     )
     unanswered_places: int = Field(
         default=20,
         ge=0,
         description=(
-            "how many places of a run one network address holds at once, and again for each minute"
-            " of people at work; who comes beyond works beside the places; 0: any number"
+            "how many places of a run one network address may hold, and as many again for each"
+            " minute since the first arrival from it; further participants join the waitlist; 0: no"
+            " limit"
         ),
     )
     sign_in_header: str = Field(
@@ -103,19 +103,21 @@ class Settings(BaseModel):
     )
     second_factor: Literal["nobody", "owners", "everybody"] = Field(
         default="nobody",
-        description="whose password needs a code of an authenticator app beside it",
+        description="which users need a code from an authenticator app to sign in with a password",
     )
     smtp_host: str = Field(
         default="", description="the mail server that sends notifications; empty for no mail"
     )
-    smtp_port: int = Field(default=587, ge=1, le=65535, description="its port")
+    smtp_port: int = Field(default=587, ge=1, le=65535, description="the mail server's port")
     smtp_security: Literal["starttls", "tls", "none"] = Field(
         default="starttls", description="how the connection to the mail server is encrypted"
     )
     smtp_user: str = Field(
-        default="", description="the name with which Parallax signs in there; empty for none"
+        default="", description="the user name for the mail server; empty for none"
     )
-    smtp_password: SecretStr = Field(default=SecretStr(""), description="the password of that name")
+    smtp_password: SecretStr = Field(
+        default=SecretStr(""), description="the password for the mail server"
+    )
     smtp_from: str = Field(
         default="parallax@localhost",
         pattern=r"^[^\s<>@]+@[^\s<>@]+$",
@@ -135,7 +137,7 @@ class Settings(BaseModel):
     )
     most_per_run: str = Field(
         default="1000 USD, 1000 EUR, 1000 GBP",
-        description="the most that all participants of a run can be paid in all",
+        description="the most that all participants of a run can be paid together",
     )
     least_per_hour: str = Field(
         default="5 USD, 5 EUR, 5 GBP",
@@ -154,11 +156,11 @@ class Settings(BaseModel):
     workers: int = Field(
         default=2,
         ge=1,
-        description="how many processes answer participants; with several, researchers have"
+        description="how many processes serve participants; with several, researcher pages get"
         " one more",
     )
     connections: int = Field(
-        default=1000, ge=1, description="how many connections each process keeps open at a time"
+        default=1000, ge=1, description="how many connections each process keeps open at most"
     )
     metrics_host: str = Field(
         default="127.0.0.1",
@@ -167,7 +169,7 @@ class Settings(BaseModel):
     )
     metrics_port: int = Field(default=0, ge=0, le=65535, description="the private port; 0: none")
     jobs_in_server: bool = Field(
-        default=True, description="whether the server also does the periodic jobs"
+        default=True, description="whether the server also runs the periodic jobs"
     )
     secret_key_file: str = Field(
         default="", description="the keys file; by default secret_key in the instance folder"
@@ -178,25 +180,25 @@ class Settings(BaseModel):
 
     @field_validator("oidc_issuer")
     @classmethod
-    def _a_secure_address(cls, value: str) -> str:
-        if value and not is_secure(checked_address(value)):
+    def _require_https(cls, value: str) -> str:
+        if value and not is_secure(checked_url(value)):
             raise ValueError("the provider's address must begin with https://")
         return value
 
     @field_validator("public_url")
     @classmethod
-    def _an_address(cls, value: str) -> str:
-        return checked_address(value)
+    def _check_url(cls, value: str) -> str:
+        return checked_url(value)
 
     @field_validator("trusted_proxies")
     @classmethod
-    def _networks(cls, value: str) -> str:
-        Addresses(value.split())
+    def _check_networks(cls, value: str) -> str:
+        AddressResolver(value.split())
         return value
 
     @field_validator("most_per_participant", "most_per_run", "least_per_hour", "most_per_hour")
     @classmethod
-    def _amounts(cls, value: str) -> str:
+    def _check_amounts(cls, value: str) -> str:
         try:
             amounts(value)
         except MoneyError as error:
@@ -210,7 +212,7 @@ class Settings(BaseModel):
         """The base URL of participants' links, without a trailing slash."""
         return (self.public_url or f"http://{self.host}:{self.port}").rstrip("/")
 
-    def of_recruiter(self, name: str, model: type[Model]) -> Model:
+    def recruiter_settings(self, name: str, model: type[Model]) -> Model:
         """Return a recruiter's settings: the given values, otherwise its defaults.
 
         Args:
@@ -220,24 +222,24 @@ class Settings(BaseModel):
         Raises:
             SettingError: A setting without a default is missing.
         """
-        given = self._recruiters.get(name)
-        if given is None:
-            return validated(name, model, {})
-        assert isinstance(given, model)
-        return given
+        section_settings = self._recruiters.get(name)
+        if section_settings is None:
+            return validate_section(name, model, {})
+        assert isinstance(section_settings, model)
+        return section_settings
 
-    def with_recruiters(self, given: Mapping[str, BaseModel]) -> Self:
+    def with_recruiters(self, by_name: Mapping[str, BaseModel]) -> Self:
         """Return a copy of these settings with the given settings of recruiters, by name."""
         copy = self.model_copy()
-        copy._recruiters = dict(given)
+        copy._recruiters = dict(by_name)
         return copy
 
-    def in_folder(self, instance: Path) -> Self:
+    def for_instance(self, instance: Path) -> Self:
         """Return a copy for an instance folder; a relative SQLite path is resolved against it."""
         file = self.database_url.removeprefix(_SQLITE_FILE)
-        placed = {"database_url": f"{_SQLITE_FILE}{instance.resolve() / file}"}
-        is_placed = file in ("", self.database_url) or Path(file).is_absolute()
-        copy = self.model_copy(update={} if is_placed else placed)
+        resolved = {"database_url": f"{_SQLITE_FILE}{instance.resolve() / file}"}
+        is_resolved = file in ("", self.database_url) or Path(file).is_absolute()
+        copy = self.model_copy(update={} if is_resolved else resolved)
         copy._instance = instance.resolve()
         return copy
 
@@ -247,7 +249,7 @@ class Settings(BaseModel):
         return self._instance
 
 
-def checked_address(value: str) -> str:
+def checked_url(value: str) -> str:
     """Return a URL with a valid port; for the validators of settings.
 
     Raises:
@@ -259,7 +261,7 @@ def checked_address(value: str) -> str:
     return value
 
 
-def validated(section: str, model: type[Model], values: Mapping[str, object]) -> Model:
+def validate_section(section: str, model: type[Model], values: Mapping[str, object]) -> Model:
     """Return a section's settings from checked values of all sources.
 
     Raises:
@@ -268,13 +270,13 @@ def validated(section: str, model: type[Model], values: Mapping[str, object]) ->
     try:
         return model.model_validate(values)
     except ValidationError as error:
-        wrong = "; ".join(
-            f"{flat_name(section, '.'.join(map(str, each['loc'])))}"
-            f"{' is missing' if each['type'] == 'missing' else f': {said(each)}'}"
-            for each in error.errors(include_url=False)
+        problems = "; ".join(
+            f"{flat_name(section, '.'.join(map(str, detail['loc'])))}"
+            f"{' is missing' if detail['type'] == 'missing' else f': {said(detail)}'}"
+            for detail in error.errors(include_url=False)
         )
         raise SettingError(
-            f"the settings of {section} cannot be used: {wrong}",
+            f"the settings of {section} cannot be used: {problems}",
             where=f"[{section}] in {FILE_NAME}",
             remedy="docs/settings.md explains how to give a recruiter's settings",
         ) from error

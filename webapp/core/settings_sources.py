@@ -22,7 +22,7 @@ from webapp.core.settings import (
     INSTANCE_VARIABLE,
     Settings,
     flat_name,
-    validated,
+    validate_section,
 )
 from webapp.errors import SettingError
 
@@ -65,27 +65,31 @@ def read_settings(
     Raises:
         SettingError: A setting is unknown or has the wrong type; the message lists every problem.
     """
-    given = [
-        *_from_file(instance / FILE_NAME, sections),
-        *_from_environment(environment, sections),
+    source_values = [
+        *_read_file_values(instance / FILE_NAME, sections),
+        *_read_environment(environment, sections),
     ]
-    problems = [*_twice(given), *_problems(given, sections)]
+    problems = [*_find_duplicates(source_values), *_find_problems(source_values, sections)]
     if problems:
         raise SettingError(
             f"{len(problems)} setting(s) cannot be used: {'; '.join(problems)}",
             remedy="docs/settings.md lists every setting",
         )
     values: dict[str, dict[str, object]] = {"": {}}
-    for setting in given:
+    for setting in source_values:
         values.setdefault(setting.section, {})[setting.name] = setting.value
-    installation = Settings.model_validate(values.pop("")).in_folder(instance)
+    installation = Settings.model_validate(values.pop("")).for_instance(instance)
     models = {name: sections.model(name) for name in values}
     return installation.with_recruiters(
-        {name: validated(name, model, values[name]) for name, model in models.items() if model}
+        {
+            name: validate_section(name, model, values[name])
+            for name, model in models.items()
+            if model
+        }
     )
 
 
-def _from_file(file: Path, sections: Sections) -> Iterator[_Value]:
+def _read_file_values(file: Path, sections: Sections) -> Iterator[_Value]:
     for key, value in _read_file(file).items():
         if isinstance(value, dict) and key not in Settings.model_fields:
             for name, inner in value.items():
@@ -93,7 +97,7 @@ def _from_file(file: Path, sections: Sections) -> Iterator[_Value]:
             if not value and sections.model(key) is None:
                 yield _Value(key, "", {}, f"{file}: [{key}]", strict=True)
         else:
-            yield _Value(*_section_of(key, sections), value, f"{file}: {key}", strict=True)
+            yield _Value(*_split_section(key, sections), value, f"{file}: {key}", strict=True)
 
 
 def _read_file(path: Path) -> dict[str, object]:
@@ -111,14 +115,14 @@ def _read_file(path: Path) -> dict[str, object]:
         raise SettingError(problem, where=str(path), remedy=remedy) from error
 
 
-def _from_environment(environment: Mapping[str, str], sections: Sections) -> Iterator[_Value]:
+def _read_environment(environment: Mapping[str, str], sections: Sections) -> Iterator[_Value]:
     for variable, value in environment.items():
         if variable.startswith(ENVIRONMENT_PREFIX) and variable != INSTANCE_VARIABLE:
             key = variable.removeprefix(ENVIRONMENT_PREFIX).lower()
-            yield _Value(*_section_of(key, sections), value, variable, strict=False)
+            yield _Value(*_split_section(key, sections), value, variable, strict=False)
 
 
-def _section_of(key: str, sections: Sections) -> tuple[str, str]:
+def _split_section(key: str, sections: Sections) -> tuple[str, str]:
     if key not in Settings.model_fields:
         for section in sections.names():
             if key.startswith(prefix := flat_name(section, "")):
@@ -126,39 +130,41 @@ def _section_of(key: str, sections: Sections) -> tuple[str, str]:
     return "", key
 
 
-def _twice(given: Sequence[_Value]) -> Iterator[str]:
-    seen = dict[tuple[str, str, bool], _Value]()
-    for setting in given:
-        first = seen.setdefault((setting.section, setting.name, setting.strict), setting)
+def _find_duplicates(source_values: Sequence[_Value]) -> Iterator[str]:
+    by_name = dict[tuple[str, str, bool], _Value]()
+    for setting in source_values:
+        first = by_name.setdefault((setting.section, setting.name, setting.strict), setting)
         if first is not setting:
             yield f"{setting.place}: the same setting is also given in {first.place}"
 
 
-def _problems(given: Sequence[_Value], sections: Sections) -> Iterator[str]:
+def _find_problems(source_values: Sequence[_Value], sections: Sections) -> Iterator[str]:
     # Environment variables are text, so numbers are parsed; in the file, a number in quotes is an
     # error.
     by_source = attrgetter("strict", "section")
-    for (strict, section), settings in groupby(sorted(given, key=by_source), by_source):
+    for (strict, section), settings in groupby(sorted(source_values, key=by_source), by_source):
         values = {setting.name: setting for setting in settings}
         model = sections.model(section) if section else Settings
         if model is None:
             for setting in values.values():
-                hint = _hint(section, sections.names())
+                hint = _suggest_name(section, sections.names())
                 yield f"{setting.place}: there is no such section, {hint}"
         else:
             known = (
-                model.model_fields if section else [*Settings.model_fields, *_flat_names(sections)]
+                model.model_fields
+                if section
+                else [*Settings.model_fields, *_list_flat_names(sections)]
             )
-            yield from _wrong_values(model, values, known, strict=strict)
+            yield from _find_wrong_values(model, values, known, strict=strict)
 
 
-def _flat_names(sections: Sections) -> Iterator[str]:
+def _list_flat_names(sections: Sections) -> Iterator[str]:
     for section in sections.names():
         if (model := sections.model(section)) is not None:
             yield from (flat_name(section, name) for name in model.model_fields)
 
 
-def _wrong_values(
+def _find_wrong_values(
     model: type[BaseModel], values: Mapping[str, _Value], known: Iterable[str], *, strict: bool
 ) -> Iterator[str]:
     try:
@@ -174,15 +180,15 @@ def _wrong_values(
             message = (
                 f"{said(detail)} ({field.description})"
                 if field is not None
-                else f"there is no such setting, {_hint(name, known)}"
+                else f"there is no such setting, {_suggest_name(name, known)}"
             )
             yield f"{values[name].place} = {detail['input']!r}: {message}"
 
 
-def _hint(name: str, known: Iterable[str]) -> str:
+def _suggest_name(name: str, known: Iterable[str]) -> str:
     names = list(known)
-    near = get_close_matches(name, names, n=1)
-    return f'did you mean "{near[0]}"?' if near else f"known are {', '.join(names)}"
+    close_names = get_close_matches(name, names, n=1)
+    return f'did you mean "{close_names[0]}"?' if close_names else f"known are {', '.join(names)}"
 
 
 _OWNER_ALONE = 0o600
@@ -208,8 +214,8 @@ def write_setting(instance: Path, section: str, name: str, value: str) -> Path:
     text, mode = "", _OWNER_ALONE
     if path.exists():
         text, mode = path.read_text(encoding="utf-8"), path.stat().st_mode & 0o777
-    new = _with_setting(text, section, name, json.dumps(value))
-    if _value(new, section, name) != value:
+    new = _replace_setting(text, section, name, json.dumps(value))
+    if _read_value(new, section, name) != value:
         raise SettingError(
             f"the setting {flat_name(section, name)} cannot be written there",
             where=str(path),
@@ -222,7 +228,7 @@ def write_setting(instance: Path, section: str, name: str, value: str) -> Path:
     return path
 
 
-def _with_setting(text: str, section: str, name: str, value: str) -> str:
+def _replace_setting(text: str, section: str, name: str, value: str) -> str:
     lines = text.splitlines()
     flat = re.compile(rf"\s*{re.escape(flat_name(section, name))}\s*=")
     in_section, header = re.compile(rf"\s*{re.escape(name)}\s*="), f"[{section}]"
@@ -243,11 +249,11 @@ def _with_setting(text: str, section: str, name: str, value: str) -> str:
     return "\n".join([*lines, ""])
 
 
-def _value(text: str, section: str, name: str) -> object:
+def _read_value(text: str, section: str, name: str) -> object:
     try:
-        read = tomllib.loads(text)
+        parsed = tomllib.loads(text)
     except (ValueError, RecursionError):
         return None
-    table = read.get(section, {})
-    under = table.get(name) if isinstance(table, dict) else None
-    return read.get(flat_name(section, name), under)
+    table = parsed.get(section, {})
+    section_value = table.get(name) if isinstance(table, dict) else None
+    return parsed.get(flat_name(section, name), section_value)

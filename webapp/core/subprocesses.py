@@ -28,7 +28,7 @@ _LOG = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Done:
+class CommandResult:
     """The result of a command.
 
     Attributes:
@@ -40,7 +40,9 @@ class Done:
     text: str
 
 
-def parallax(instance: Path, *arguments: str, limit_s: float | None = _LIMIT_S) -> Done:
+def run_parallax(
+    instance: Path, *arguments: str, limit_s: float | None = _LIMIT_S
+) -> CommandResult:
     """Run a ``parallax`` command that imports only installed code, and return the result.
 
     The command may process uploaded files. With a time limit, it may therefore use at most
@@ -55,8 +57,8 @@ def parallax(instance: Path, *arguments: str, limit_s: float | None = _LIMIT_S) 
         RequestError: The command exceeded a limit and was ended.
     """
     with subprocess.Popen(
-        command_of(*arguments),
-        env=os.environ | environment_of(instance),
+        parallax_command(*arguments),
+        env=os.environ | command_environment(instance),
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -70,18 +72,18 @@ def parallax(instance: Path, *arguments: str, limit_s: float | None = _LIMIT_S) 
         except BaseException as error:
             process.kill()
             if isinstance(error, subprocess.TimeoutExpired):
-                raise _too_much("longer than five minutes", arguments[0], 503) from error
+                raise _limit_error("longer than five minutes", arguments[0], 503) from error
             raise
     if process.returncode == -_BEYOND_CPU:
-        raise _too_much(f"more than {_MOST_CPU_S} seconds of a processor", arguments[0])
+        raise _limit_error(f"more than {_MOST_CPU_S} seconds of a processor", arguments[0])
     if process.returncode and "MemoryError" in err:
-        raise _too_much(f"more than {_MOST_MEMORY_BYTES // 1024**3} GiB of memory", arguments[0])
+        raise _limit_error(f"more than {_MOST_MEMORY_BYTES // 1024**3} GiB of memory", arguments[0])
     worked = process.returncode == 0
-    text = out if worked else _shortened(shown_failure(instance, out + err))
-    return Done(worked, _without_place(instance, text))
+    text = out if worked else _shorten(describe_failure(instance, out + err))
+    return CommandResult(worked, _strip_instance_path(instance, text))
 
 
-def _shortened(text: str) -> str:
+def _shorten(text: str) -> str:
     if len(text) <= _MOST_CHARACTERS:
         return text
     kept = text[:_MOST_CHARACTERS]
@@ -89,31 +91,31 @@ def _shortened(text: str) -> str:
     return f"{kept}\n{len(text) - _MOST_CHARACTERS:,} more characters are left out."
 
 
-def _too_much(what: str, command: str, status: int = 413) -> RequestError:
+def _limit_error(what: str, command: str, status: int = 413) -> RequestError:
     problem = (
-        f"This took {what} and was ended. Nothing was stored. Make the study smaller, or do it on"
-        f" the server, with the command: parallax {command}"
+        f"This took {what} and was stopped. Nothing was stored. Make the study smaller, or run it"
+        f" on the server with the command: parallax {command}"
     )
     return RequestError(problem, status=status, code="too_slow")
 
 
-def command_of(*arguments: str) -> list[str]:
+def parallax_command(*arguments: str) -> list[str]:
     """Return the command line for a ``parallax`` command."""
     return [sys.executable, "-m", "parallax", *arguments]
 
 
-def environment_of(instance: Path) -> dict[str, str]:
+def command_environment(instance: Path) -> dict[str, str]:
     """Return the environment variables for a command: the instance, and no custom imports."""
     return {INSTANCE_VARIABLE: str(instance), OWN_CODE_VARIABLE: "refuse"}
 
 
-def shown_failure(instance: Path, text: str) -> str:
+def describe_failure(instance: Path, text: str) -> str:
     """Return an error text for a page, without traceback and server paths."""
     if _TRACE in text or not text.strip():
         _LOG.error("a command of the researcher's pages failed: %s", text)
-        return "The command failed unexpectedly; the server's log says why."
-    return _without_place(instance, text)
+        return "The command failed unexpectedly; the server's log contains the reason."
+    return _strip_instance_path(instance, text)
 
 
-def _without_place(instance: Path, text: str) -> str:
+def _strip_instance_path(instance: Path, text: str) -> str:
     return text.replace(f"{instance}{os.sep}", "")

@@ -34,14 +34,14 @@ class Tokens:
     """
 
     def __init__(self, secrets: Sequence[str], pseudonyms: str = "") -> None:
-        self._signer = _Pair(secrets, "participant")
-        self._receipts = _Pair(secrets, "receipt")
+        self._signer = _SignerPair(secrets, "participant")
+        self._receipts = _SignerPair(secrets, "receipt")
         self._attempts = TimestampSigner(secrets, "attempt", digest_method=hashlib.sha256)
         digests = pseudonyms or secrets
         self._digests = Signer(digests, salt="digest", digest_method=hashlib.sha256)
 
     @classmethod
-    def of(cls, keys: Keys) -> Self:
+    def from_keys(cls, keys: Keys) -> Self:
         """Return the signer for an installation's keys."""
         return cls([key.secret for key in keys.signing], keys.pseudonyms[-1].secret)
 
@@ -53,7 +53,7 @@ class Tokens:
         """Return a keyed digest that reveals nothing about the text."""
         return self._digests.get_signature(text).decode()
 
-    def sealed_attempt(self, text: str) -> str:
+    def sign_attempt(self, text: str) -> str:
         """Return a text signed with the time, for a cookie.
 
         The text is base64-encoded because browsers refuse cookies with control characters.
@@ -69,8 +69,8 @@ class Tokens:
         signed_text = self._attempts.unsign(signed, max_age=within_s)
         try:
             return base64_decode(signed_text).decode()
-        except (BadData, UnicodeDecodeError) as error:  # of an earlier version
-            raise BadSignature("no text of ours") from error
+        except (BadData, UnicodeDecodeError) as error:  # from an earlier version
+            raise BadSignature("not signed by this version") from error
 
     def receipt(self, participant_ref: str) -> str:
         """Return the receipt for a platform about a finished participant; it opens no session."""
@@ -106,7 +106,7 @@ class Tokens:
             return None
 
 
-class _Pair:
+class _SignerPair:
     """Signs with SHA-256, and accepts older signatures with SHA-1.
 
     Only one spelling of each signature is accepted: the last base64 character contains unused bits,
@@ -126,8 +126,8 @@ class _Pair:
         signature = signed.rpartition(".")[2]
         try:
             if base64_encode(base64_decode(signature)).decode() != signature:
-                raise BadSignature("a signature in another spelling")
+                raise BadSignature("the signature has another spelling")
         except BadData as error:
-            raise BadSignature("no signature") from error
+            raise BadSignature("there is no signature") from error
         signer = self._signer if self._signer.validate(signed) else self._old
         return signer.unsign(signed).decode()

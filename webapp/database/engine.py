@@ -135,11 +135,11 @@ def usable_database(url: str) -> Iterator[Engine]:
             engine.dispose()
             raise
     except (SQLAlchemyError, ImportError) as error:
-        raise _unusable(error, _without_password(url)) from error
+        raise _database_error(error, _hide_password(url)) from error
 
 
 @contextmanager
-def failures_in_words() -> Iterator[None]:
+def report_database_failures() -> Iterator[None]:
     """Convert a failure of the database inside the block into a readable error.
 
     Raises:
@@ -148,10 +148,10 @@ def failures_in_words() -> Iterator[None]:
     try:
         yield
     except FAILURES as error:
-        raise _unusable(error, "database_url") from error
+        raise _database_error(error, "database_url") from error
 
 
-def _unusable(error: Exception, where: str) -> WebappError:
+def _database_error(error: Exception, where: str) -> WebappError:
     cause = error.orig if isinstance(error, DBAPIError) else error
     kind = DatabaseAwayError if isinstance(error, FAILURES) else WebappError
     reason = str(cause)
@@ -174,7 +174,7 @@ def _refuse_misplaced_file(engine: Engine) -> None:
         refuse_unfit_folder(file.parent)
 
 
-def _without_password(url: str) -> str:
+def _hide_password(url: str) -> str:
     try:
         return make_url(url).render_as_string(hide_password=True)
     except SQLAlchemyError:

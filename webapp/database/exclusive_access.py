@@ -20,7 +20,7 @@ from webapp.errors import WebappError
 
 # An arbitrary number that no other program uses as an advisory lock in the same database.
 _LOCK = 0x7061_7261_6C6C_7573
-_BETWEEN_LOOKS_S = 10.0
+_CHECK_INTERVAL_S = 10.0
 
 
 class Hold(Protocol):
@@ -38,10 +38,10 @@ def hold(engine: Engine) -> Hold:
         SQLAlchemyError: The database is unavailable.
     """
     if engine.dialect.name != "sqlite":
-        return _InDatabase(engine)
-    lock = FileLock(_file(engine), shared=True)
+        return _DatabaseHold(engine)
+    lock = FileLock(_lock_path(engine), shared=True)
     if not lock.acquire():
-        raise _being_replaced()
+        raise _being_replaced_error()
     return lock
 
 
@@ -53,9 +53,9 @@ def exclusive_access(engine: Engine) -> Iterator[None]:
         WebappError: A server is using the database, on this machine or another.
     """
     if engine.dialect.name == "sqlite":
-        lock = FileLock(_file(engine))
+        lock = FileLock(_lock_path(engine))
         if not lock.acquire():
-            raise _in_use()
+            raise _in_use_error()
         try:
             yield
         finally:
@@ -63,7 +63,7 @@ def exclusive_access(engine: Engine) -> Iterator[None]:
         return
     with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
         if not connection_lock(connection, _LOCK, shared=False):
-            raise _in_use()
+            raise _in_use_error()
         try:
             yield
         finally:
@@ -71,16 +71,16 @@ def exclusive_access(engine: Engine) -> Iterator[None]:
                 connection_unlock(connection, _LOCK)
 
 
-class _InDatabase:
+class _DatabaseHold:
     def __init__(self, engine: Engine) -> None:
         # A separate engine, so that the connection never returns to the pool.
         self._engine = make_engine(engine.url.render_as_string(hide_password=False))
         self._released = threading.Event()
-        self._connection = self._taken()
+        self._connection = self._take_lock()
         if self._connection is None:
             self._engine.dispose()
-            raise _being_replaced()
-        threading.Thread(target=self._keep, name="use", daemon=True).start()
+            raise _being_replaced_error()
+        threading.Thread(target=self._keep_lock, name="use", daemon=True).start()
 
     def release(self) -> None:
         # Take the connection from the watching thread before it wakes: only one thread may use it.
@@ -90,10 +90,10 @@ class _InDatabase:
             # PostgreSQL releases the lock some time after a disconnect, so release it explicitly.
             with suppress(SQLAlchemyError):
                 connection_unlock(connection, _LOCK, shared=True)
-            _end(connection)
+            _close_for_good(connection)
         self._engine.dispose()
 
-    def _taken(self) -> Connection | None:
+    def _take_lock(self) -> Connection | None:
         with ExitStack() as closing:
             connection = closing.enter_context(self._engine.connect())
             connection.execution_options(isolation_level="AUTOCOMMIT")
@@ -102,35 +102,35 @@ class _InDatabase:
             closing.pop_all()
             return connection
 
-    def _keep(self) -> None:
+    def _keep_lock(self) -> None:
         """Take the lock again whenever a restart of the database has released it."""
-        while not self._released.wait(_BETWEEN_LOOKS_S):
+        while not self._released.wait(_CHECK_INTERVAL_S):
             try:
                 if self._connection is None:
-                    self._connection = self._taken()
+                    self._connection = self._take_lock()
                 else:
                     self._connection.execute(text("SELECT 1"))
             except SQLAlchemyError:
-                self._let_go()
+                self._drop_connection()
         # Release a lock that was taken while ``release`` was running.
-        self._let_go()
+        self._drop_connection()
 
-    def _let_go(self) -> None:
+    def _drop_connection(self) -> None:
         connection, self._connection = self._connection, None
         if connection is not None:
-            _end(connection)
+            _close_for_good(connection)
 
 
-def _end(connection: Connection) -> None:
+def _close_for_good(connection: Connection) -> None:
     connection.invalidate()
     connection.close()
 
 
-def _file(engine: Engine) -> Path:
+def _lock_path(engine: Engine) -> Path:
     return Path(f"{engine.url.database}-use")
 
 
-def _in_use() -> WebappError:
+def _in_use_error() -> WebappError:
     return WebappError(
         "a server is using the database",
         where="database_url",
@@ -141,7 +141,7 @@ def _in_use() -> WebappError:
     )
 
 
-def _being_replaced() -> DatabaseAwayError:
+def _being_replaced_error() -> DatabaseAwayError:
     return DatabaseAwayError(
         "the database is being upgraded or restored",
         where="database_url",

@@ -52,13 +52,13 @@ def refuse_network_disk(file: Path, mounts: str) -> None:
 
 def file_system(file: Path, mounts: str) -> str:
     """Return the type of a file's file system; empty if unknown."""
-    resolved, best, kind = file.resolve(), Path(), ""
+    resolved, mount_point, kind = file.resolve(), Path(), ""
     for line in mounts.splitlines():
         _, point, mounted_kind, *_ = line.split(" ")
         mounted = Path(_ESCAPED.sub(lambda code: chr(int(code[1], 8)), point))
         # A later mount hides an earlier one at the same path.
-        if resolved.is_relative_to(mounted) and len(mounted.parts) >= len(best.parts):
-            best, kind = mounted, mounted_kind
+        if resolved.is_relative_to(mounted) and len(mounted.parts) >= len(mount_point.parts):
+            mount_point, kind = mounted, mounted_kind
     return kind
 
 
@@ -102,16 +102,20 @@ def lacks(folder: Path) -> str:
         os.write(descriptor, b"\0" * _PAGE_BYTES)
         second_descriptor = os.open(name, os.O_RDWR | os.O_CLOEXEC)
         return (
-            _why_locks_fail(descriptor, second_descriptor, _lock_whole, "of whole files (flock)")
-            or _why_locks_fail(descriptor, second_descriptor, _lock_ranges, "of ranges (fcntl)")
-            or _why_memory_is_not_shared(descriptor, second_descriptor)
+            _explain_lock_failure(
+                descriptor, second_descriptor, _lock_whole, "of whole files (flock)"
+            )
+            or _explain_lock_failure(
+                descriptor, second_descriptor, _lock_ranges, "of ranges (fcntl)"
+            )
+            or _explain_memory_failure(descriptor, second_descriptor)
         )
     except OSError as error:
         # A full disk or too many open files is not the file system's fault.
-        passing = (errno.ENOSPC, errno.EDQUOT, errno.EMFILE, errno.ENFILE)
+        temporary_errors = (errno.ENOSPC, errno.EDQUOT, errno.EMFILE, errno.ENFILE)
         return (
             ""
-            if error.errno in passing
+            if error.errno in temporary_errors
             else f"a file cannot be created or read there ({error.strerror})"
         )
     finally:
@@ -130,23 +134,23 @@ def _lock_ranges(descriptor: int) -> None:
         fcntl.fcntl(descriptor, _SET_LOCK, _WHOLE_FILE)
 
 
-def _why_locks_fail(first: int, second: int, lock: Lock, which: str) -> str:
+def _explain_lock_failure(first: int, second: int, lock: Lock, lock_kind: str) -> str:
     try:
         lock(first)
     except OSError as error:
-        return f"it has no locks {which}: {error.strerror}"
+        return f"it has no locks {lock_kind}: {error.strerror}"
     try:
         lock(second)
     except OSError as error:
-        return "" if error.errno in _TAKEN else f"its locks {which} fail: {error.strerror}"
+        return "" if error.errno in _TAKEN else f"its locks {lock_kind} fail: {error.strerror}"
     return (
         ""
         if lock is _lock_ranges and _SET_LOCK is None
-        else f"its locks {which} do not keep other programs out"
+        else f"its locks {lock_kind} do not keep other programs out"
     )
 
 
-def _why_memory_is_not_shared(first: int, second: int) -> str:
+def _explain_memory_failure(first: int, second: int) -> str:
     try:
         with (
             mmap.mmap(first, _PAGE_BYTES) as first_map,

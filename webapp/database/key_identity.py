@@ -67,13 +67,13 @@ class StoredName(NamedTuple):
 def fingerprints(keys: Keys) -> Fingerprints:
     """Return a fingerprint of each key, which reveals nothing about it, by purpose and id."""
     return {
-        (purpose, key.id): _fingerprint(purpose, key)
+        (purpose, key.id): _compute_fingerprint(purpose, key)
         for purpose in Purpose
-        for key in keys.of(purpose)
+        for key in keys.for_purpose(purpose)
     }
 
 
-def _fingerprint(purpose: Purpose, key: Key) -> str:
+def _compute_fingerprint(purpose: Purpose, key: Key) -> str:
     info = f"parallax fingerprint {purpose}".encode()
     derived = HKDF(SHA256(), _FINGERPRINT_BYTES, salt=None, info=info)
     return derived.derive(key.secret.encode()).hex()
@@ -81,11 +81,11 @@ def _fingerprint(purpose: Purpose, key: Key) -> str:
 
 def known_keys(connection: Connection) -> Fingerprints:
     """Return the fingerprints of the keys with which the database was written."""
-    return read_stamps(_stamps(connection.dialect).find(connection))
+    return read_stamps(_prepare_fingerprints(connection.dialect).find(connection))
 
 
 @cache
-def _stamps(dialect: Dialect) -> Prepared:
+def _prepare_fingerprints(dialect: Dialect) -> Prepared:
     """Return the prepared statement for the fingerprints, one per database dialect."""
     is_fingerprint = Stamp.name.startswith(_PREFIX)
     return Prepared(select(Stamp.name, Stamp.value).where(is_fingerprint), dialect)
@@ -132,7 +132,9 @@ def recognise(engine: Engine, keys: Keys) -> None:
     with engine.connect().execution_options(reading=True) as connection:
         stored_fingerprints = known_keys(connection)
         refuse_other_keys(
-            stored_fingerprints, None if stored_fingerprints else _newest_name(connection), keys
+            stored_fingerprints,
+            None if stored_fingerprints else _find_newest_name(connection),
+            keys,
         )
     newest = {
         purpose: max((n for p, n in stored_fingerprints if p is purpose), default=-1)
@@ -142,7 +144,7 @@ def recognise(engine: Engine, keys: Keys) -> None:
     new = {key: value for key, value in key_fingerprints.items() if key[1] > newest[key[0]]}
     if not new:
         return
-    rows = [{"name": _name(*key), "value": value} for key, value in new.items()]
+    rows = [{"name": _stamp_name(*key), "value": value} for key, value in new.items()]
     try:
         with engine.begin() as connection:
             connection.execute(insert(Stamp), rows)
@@ -165,7 +167,7 @@ def refuse_other_keys(known: Fingerprints, name: StoredName | None, keys: Keys) 
     """
     for _, problem in key_problems(known, fingerprints(keys)):
         raise other_keys(problem)
-    if not known and name is not None and not _opens(name, Sealer(keys)):
+    if not known and name is not None and not _can_open(name, Sealer(keys)):
         raise other_keys("the names in the database were encrypted with other keys")
 
 
@@ -180,27 +182,27 @@ def other_keys(problem: str) -> WebappError:
     )
 
 
-def _newest_name(connection: Connection) -> StoredName | None:
+def _find_newest_name(connection: Connection) -> StoredName | None:
     stored = type_coerce(Identity.sealed, String), type_coerce(Identity.hash, String)
     newest = select(*stored).where(Identity.forgotten.is_(False)).order_by(Identity.id.desc())
     row = connection.execute(newest.limit(1)).first()
     return None if row is None else StoredName(*row)
 
 
-def _opens(name: StoredName, sealer: Sealer) -> bool:
+def _can_open(name: StoredName, sealer: Sealer) -> bool:
     """Return whether the keys open a name and produce its digest."""
     try:
         text = sealer.open(name.sealed)
     except WebappError:
         return False
     # Digests of a lost key are computed again from the names.
-    lost = int(name.digest.partition(".")[0]) not in sealer.digest_ids
-    return lost or name.digest in sealer.digests(text)
+    is_lost = int(name.digest.partition(".")[0]) not in sealer.digest_ids
+    return is_lost or name.digest in sealer.digests(text)
 
 
 def forget_key(connection: Connection, id_: int) -> None:
     """Delete the fingerprint of a dropped key."""
-    connection.execute(delete(Stamp).where(Stamp.name.in_([_name(p, id_) for p in Purpose])))
+    connection.execute(delete(Stamp).where(Stamp.name.in_([_stamp_name(p, id_) for p in Purpose])))
 
 
 def replace_keys(engine: Engine, keys: Keys) -> None:
@@ -209,9 +211,11 @@ def replace_keys(engine: Engine, keys: Keys) -> None:
     Raises:
         WebappError: The keys do not open the database's names.
     """
-    rows = [{"name": _name(*key), "value": value} for key, value in fingerprints(keys).items()]
+    rows = [
+        {"name": _stamp_name(*key), "value": value} for key, value in fingerprints(keys).items()
+    ]
     with engine.begin() as connection:
-        refuse_other_keys({}, _newest_name(connection), keys)
+        refuse_other_keys({}, _find_newest_name(connection), keys)
         connection.execute(delete(Stamp).where(Stamp.name.startswith(_PREFIX)))
         connection.execute(insert(Stamp), rows)
 
@@ -227,11 +231,11 @@ def knows_people(engine: Engine) -> bool:
         return connection.scalar(select(Participant.id).limit(1)) is not None
 
 
-def _name(purpose: Purpose, id_: int) -> str:
+def _stamp_name(purpose: Purpose, id_: int) -> str:
     return f"{_PREFIX}{purpose} {id_}"
 
 
-_REFERRING = (
+_NAME_REFERENCES = (
     Participant.person_key,
     Assignment.work_key,
     Assignment.worker_key,
@@ -245,7 +249,7 @@ _HASH, _SEALED = (type_coerce(column, String) for column in (Identity.hash, Iden
 
 def sweep(session: Session) -> None:
     """Delete the names to which no row refers any more."""
-    used = or_(*(exists().where(key == Identity.id) for key in _REFERRING))
+    used = or_(*(exists().where(key == Identity.id) for key in _NAME_REFERENCES))
     session.execute(delete(Identity).where(~used).execution_options(synchronize_session=False))
 
 
@@ -258,7 +262,7 @@ def renew_digests(engine: Engine) -> None:
     """
     prefix = sealer_of(engine.dialect).digest_prefix
     with engine.connect().execution_options(reading=True) as connection:
-        names_under_other_keys = _digests_of_other_keys(engine.dialect).find(
+        names_under_other_keys = _prepare_outdated_digests(engine.dialect).find(
             connection, ours=f"{prefix}%"
         )
     made_with = {int(digest.partition(".")[0]) for (digest,) in names_under_other_keys}
@@ -280,7 +284,7 @@ def renew_digests(engine: Engine) -> None:
 
 
 @cache
-def _digests_of_other_keys(dialect: Dialect) -> Prepared:
+def _prepare_outdated_digests(dialect: Dialect) -> Prepared:
     """Return the prepared statement that every start executes twice, one per database dialect."""
     return Prepared(select(_HASH).where(_HASH.not_like(bindparam("ours"))), dialect)
 
@@ -298,7 +302,7 @@ def seal_anew(connection: Connection) -> int:
         name = sealer.open(sealed)
         values = {"hash": name, "sealed": name}
         connection.execute(update(Identity).where(Identity.id == id_).values(values))
-    for column, stored in _texts():
+    for column, stored in _list_sealed_columns():
         outdated = select(column.table.c.id, stored).where(
             stored != "", stored.not_like(f"{sealer.seal_prefix}%")
         )
@@ -312,7 +316,7 @@ def keys_in_use(connection: Connection) -> frozenset[int]:
     """Return the ids of the keys with which any data are sealed or digested."""
     rows = connection.execute(select(_HASH, _SEALED))
     used = {int(text.partition(".")[0]) for row in rows for text in row}
-    for _, stored in _texts():
+    for _, stored in _list_sealed_columns():
         texts = connection.scalars(select(stored).where(stored != ""))
         used |= {int(text.partition(".")[0]) for text in texts}
     return frozenset(used)
@@ -320,11 +324,11 @@ def keys_in_use(connection: Connection) -> frozenset[int]:
 
 def sealed_columns() -> Iterator[tuple[str, str]]:
     """Yield the table and the name of every column with sealed texts."""
-    for column, _ in _texts():
+    for column, _ in _list_sealed_columns():
         yield column.table.name, column.name
 
 
-def _texts() -> Iterator[tuple[Column[str], ColumnElement[str]]]:
+def _list_sealed_columns() -> Iterator[tuple[Column[str], ColumnElement[str]]]:
     """Yield every column with sealed texts, and an expression for its stored values."""
     for table in Base.metadata.sorted_tables:
         for column in table.columns:

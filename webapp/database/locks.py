@@ -16,7 +16,7 @@ from sqlalchemy import Connection, Engine, text
 
 from experiment.machine import lock_file, unlock_file
 
-_BETWEEN_LOOKS_S = 0.005
+_RETRY_INTERVAL_S = 0.005
 
 
 class FileLock:
@@ -33,7 +33,7 @@ class FileLock:
         self._shared = shared
         self._descriptor: int | None = None
 
-    def acquire(self, timeout_s: float | None = 0.0, every_s: float = _BETWEEN_LOOKS_S) -> bool:
+    def acquire(self, timeout_s: float | None = 0.0, every_s: float = _RETRY_INTERVAL_S) -> bool:
         """Take the lock, and return whether it was taken in time.
 
         Args:
@@ -48,7 +48,7 @@ class FileLock:
         flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0)
         self._descriptor = os.open(self._path, flags, 0o600)
         try:
-            while not self._try():
+            while not self._try_lock():
                 if until is not None and monotonic() >= until:
                     self.close()
                     return False
@@ -84,7 +84,7 @@ class FileLock:
             raise ValueError(f"the lock is not held: {self._path}")
         return self._descriptor
 
-    def _try(self) -> bool:
+    def _try_lock(self) -> bool:
         return lock_file(self.fileno(), shared=self._shared)
 
 

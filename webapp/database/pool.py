@@ -11,7 +11,7 @@ from sqlalchemy.engine.interfaces import DBAPIConnection
 from sqlalchemy.exc import TimeoutError
 from sqlalchemy.pool import ConnectionPoolEntry, PoolProxiedConnection, QueuePool
 
-from webapp.core.worker_count import OF_PARTICIPANTS, OF_RESEARCHERS
+from webapp.core.worker_count import PARTICIPANT_CONNECTIONS, RESEARCHER_CONNECTIONS
 
 # A process serves this many within a few seconds; further requests are better refused at once.
 MOST_WAITING = 500
@@ -32,12 +32,12 @@ class CountedPool(QueuePool):
             busy, for ten participants or a thousand.
     """
 
-    most = OF_PARTICIPANTS
+    most = PARTICIPANT_CONNECTIONS
 
     def __init__(self, *arguments: object, **options: object) -> None:
         super().__init__(*arguments, **{**options, "timeout": None})  # type: ignore[arg-type]
-        self._counting, self._asking = Lock(), 0
-        self._is_over = False
+        self._counting, self._n_waiting = Lock(), 0
+        self._is_disposed = False
 
     def connect(self) -> PoolProxiedConnection:
         """Return a connection, once one is free.
@@ -46,23 +46,25 @@ class CountedPool(QueuePool):
             PoolFullError: The maximum number of requests is waiting already.
         """
         with self._counting:
-            if self._asking >= MOST_WAITING:
-                raise PoolFullError(f"{self._asking} requests are already waiting for a connection")
-            self._asking += 1
+            if self._n_waiting >= MOST_WAITING:
+                raise PoolFullError(
+                    f"{self._n_waiting} requests are already waiting for a connection"
+                )
+            self._n_waiting += 1
         try:
             return super().connect()
         finally:
             with self._counting:
-                self._asking -= 1
+                self._n_waiting -= 1
 
     def dispose(self) -> None:
         """Close every connection, at once or when it is returned."""
-        self._is_over = True
+        self._is_disposed = True
         super().dispose()
 
     def _do_return_conn(self, record: ConnectionPoolEntry) -> None:
         # SQLAlchemy would keep it open until the pool is garbage-collected.
-        if self._is_over:
+        if self._is_disposed:
             record.close()
         super()._do_return_conn(record)
 
@@ -77,7 +79,7 @@ _IDLE_TRANSACTION = "2min"
 # of one page scans the whole table, and many arrivals fill the table before its statistics are
 # updated. All time-critical statements can use an index, so forcing index use costs nothing. JIT
 # compilation would cost more than it saves.
-_BY_INDEX = ("SET enable_seqscan = off", "SET jit = off")
+_PREFER_INDEXES = ("SET enable_seqscan = off", "SET jit = off")
 
 
 def set_up_for_serving(engine: Engine) -> None:
@@ -95,7 +97,7 @@ def set_up_for_serving(engine: Engine) -> None:
     def prepare(connection: DBAPIConnection, _record: ConnectionPoolEntry) -> None:
         cursor = connection.cursor()
         cursor.execute(f"SET idle_in_transaction_session_timeout = '{_IDLE_TRANSACTION}'")
-        for setting in () if CountedPool.most == OF_RESEARCHERS else _BY_INDEX:
+        for setting in () if CountedPool.most == RESEARCHER_CONNECTIONS else _PREFER_INDEXES:
             cursor.execute(setting)
         cursor.close()
         connection.commit()

@@ -66,11 +66,13 @@ class Prepared:
         self._order = compiled.positiontup
         self._names = tuple(self._order or to_driver)
         self._to_driver = tuple((name, to_driver[name]) for name in dict.fromkeys(self._names))
-        self._from_driver = _readers(statement, dialect)
+        self._from_driver = _find_converters(statement, dialect)
         self._for_many = words_for_many(statement, columns) if columns and not self._order else ""
         # If no value is fixed or converted, a row's values are taken over directly.
-        as_they_are = self._order and not self._fixed and not any(to_driver.values())
-        self._pick = itemgetter(*self._names) if as_they_are and len(self._names) > 1 else None
+        needs_no_conversion = self._order and not self._fixed and not any(to_driver.values())
+        self._pick = (
+            itemgetter(*self._names) if needs_no_conversion and len(self._names) > 1 else None
+        )
 
     def all(
         self, connection: PoolProxiedConnection, values: Mapping[str, object]
@@ -78,7 +80,7 @@ class Prepared:
         """Return every row of the result."""
         cursor = connection.cursor()
         try:
-            cursor.execute(self.words, self._given(values))
+            cursor.execute(self.words, self._to_driver_values(values))
             rows = list(cursor.fetchall())
         finally:
             cursor.close()
@@ -95,7 +97,7 @@ class Prepared:
         try:
             return self.all(connection.connection, values)
         except connection.dialect.loaded_dbapi.Error as error:
-            raise self._failed(connection, error) from error
+            raise self._wrap_error(connection, error) from error
 
     def do(self, connection: Connection, rows: Iterable[Mapping[str, object]]) -> None:
         """Execute the statement for each set of values, in a SQLAlchemy connection's transaction.
@@ -106,16 +108,16 @@ class Prepared:
         try:
             self.run(connection.connection, rows)
         except connection.dialect.loaded_dbapi.Error as error:
-            raise self._failed(connection, error) from error
+            raise self._wrap_error(connection, error) from error
 
-    def _failed(self, connection: Connection, error: Exception) -> Exception:
+    def _wrap_error(self, connection: Connection, error: Exception) -> Exception:
         dialect, driver = connection.dialect, connection.connection.dbapi_connection
-        gone = dialect.is_disconnect(error, driver, None)  # type: ignore[arg-type]
-        if gone:
+        is_disconnected = dialect.is_disconnect(error, driver, None)  # type: ignore[arg-type]
+        if is_disconnected:
             connection.invalidate(error)
         kind = dialect.loaded_dbapi.Error
         return DBAPIError.instance(
-            self.words, None, error, kind, connection_invalidated=gone, dialect=dialect
+            self.words, None, error, kind, connection_invalidated=is_disconnected, dialect=dialect
         )
 
     def run(self, connection: PoolProxiedConnection, rows: Iterable[Mapping[str, object]]) -> None:
@@ -124,15 +126,15 @@ class Prepared:
         cursor = connection.cursor()
         try:
             if len(rows) == 1:
-                cursor.execute(self.words, self._given(rows[0]))
+                cursor.execute(self.words, self._to_driver_values(rows[0]))
             elif self._for_many:
                 cursor.execute(self._for_many, {"rows": as_json(rows)})
             else:
-                cursor.executemany(self.words, [self._given(row) for row in rows])
+                cursor.executemany(self.words, [self._to_driver_values(row) for row in rows])
         finally:
             cursor.close()
 
-    def _given(self, values: Mapping[str, object]) -> Any:  # noqa: ANN401 - as the driver takes it
+    def _to_driver_values(self, values: Mapping[str, object]) -> Any:  # noqa: ANN401 - as the driver takes it
         if self._pick is not None:
             with suppress(KeyError):  # missing values are null
                 return self._pick(values)
@@ -145,7 +147,7 @@ class Prepared:
         return ready if self._order is None else [ready[name] for name in self._order]
 
 
-def _readers(statement: Executable, dialect: Dialect) -> list[tuple[int, _Process]]:
+def _find_converters(statement: Executable, dialect: Dialect) -> list[tuple[int, _Process]]:
     """Return the positions of result values that need conversion, with the converters."""
     types: list[TypeEngine[Any]] = [
         column.type for column in getattr(statement, "selected_columns", ())

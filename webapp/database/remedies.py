@@ -2,7 +2,7 @@
 
 import re
 
-_BY_WORDS = (
+_REMEDIES = (
     (
         r"[Cc]onnection refused|failed: No such file or directory|is the server running"
         r"|closed the connection|shutting down"
@@ -12,8 +12,8 @@ _BY_WORDS = (
     ),
     (
         r"timeout expired|timed out",
-        "See whether PostgreSQL's machine is well, and who waits there (pg_stat_activity); start it"
-        " again if it hangs",
+        "Check PostgreSQL's machine, and which sessions wait there (pg_stat_activity); restart it"
+        " if it hangs",
     ),
     (
         r"resolve host|translate host name|[Nn]ame or service not known",
@@ -21,11 +21,11 @@ _BY_WORDS = (
     ),
     (
         r'role ".*" does not exist|authentication failed|no password supplied',
-        "Correct the user or the password in database_url, or make the role: createuser NAME",
+        "Correct the user or the password in database_url, or create the role: createuser NAME",
     ),
     (
         r'database ".*" does not exist',
-        "Correct the name in database_url, or make the database: createdb --owner ROLE NAME",
+        "Correct the name in database_url, or create the database: createdb --owner ROLE NAME",
     ),
     (
         r"too many (connections|clients)|connection slots",
@@ -33,8 +33,8 @@ _BY_WORDS = (
     ),
     (
         r"read-only transaction",
-        "The database takes no writes. If it is a standby, name the primary in database_url; else"
-        " reset default_transaction_read_only for the role and the database",
+        "The database is read-only. If it is a standby, name the primary in database_url;"
+        " otherwise, reset default_transaction_read_only for the role and the database",
     ),
     (
         r"permission denied for|must be owner",
@@ -43,8 +43,8 @@ _BY_WORDS = (
     ),
     (
         r"lock timeout|database is locked",
-        "Another program holds a lock. End it: pg_stat_activity shows who, and for SQLite fuser"
-        " FILE",
+        "Another program holds a lock. Find it with pg_stat_activity, or for SQLite with fuser"
+        " FILE, and end it",
     ),
     (
         r"malformed|not a database|disk I/O error|invalid page",
@@ -58,11 +58,11 @@ _BY_WORDS = (
     ),
     (
         r"disk is full|[Nn]o space left|[Nn]o such file or directory: .*base/",
-        "Free some space where the database lies",
+        "Free some space on the database's disk",
     ),
     (
         r"no such table|no such column|UndefinedTable|relation .* does not exist",
-        "Somebody changed the tables. Restore the newest backup: parallax db restore FILE",
+        "The tables were changed by hand. Restore the newest backup: parallax db restore FILE",
     ),
     (
         r"parse SQLAlchemy URL|load plugin|No module named|dialect",
@@ -70,9 +70,13 @@ _BY_WORDS = (
         " the extra postgres): docs/database.md",
     ),
 )
-_ELSE = "The setting database_url says where it is; docs/database.md says what may be wrong"
+_DEFAULT_REMEDY = (
+    "The setting database_url names the database; docs/database.md lists possible problems"
+)
 
 
 def remedy_for(problem: str) -> str:
     """Return the remedy for a failure, given the database's error message."""
-    return next((remedy for words, remedy in _BY_WORDS if re.search(words, problem)), _ELSE)
+    return next(
+        (remedy for words, remedy in _REMEDIES if re.search(words, problem)), _DEFAULT_REMEDY
+    )

@@ -20,7 +20,7 @@ _PAUSES_S = (0.05, 0.2, 0.5)
 # After this time, an error message is better than waiting longer.
 PATIENCE_S = 3.0
 # SQLSTATEs: serialization failure, deadlock, server stopping, crashed or starting.
-_PASSING = frozenset({"40001", "40P01", "57P01", "57P02", "57P03"})
+_TEMPORARY_STATES = frozenset({"40001", "40P01", "57P01", "57P02", "57P03"})
 
 
 def retry_transient(work: Callable[[], Result]) -> Result:
@@ -48,11 +48,11 @@ def in_transaction(sessions: Sessions, work: Callable[[Session], Result]) -> Res
         work: The work; it may be committed twice if the outcome of a commit is unknown.
     """
 
-    def once() -> Result:
+    def run_once() -> Result:
         with sessions.begin() as session:
             return work(session)
 
-    return retry_transient(once)
+    return retry_transient(run_once)
 
 
 def is_transient(error: BaseException) -> bool:
@@ -62,5 +62,5 @@ def is_transient(error: BaseException) -> bool:
     # SQLSTATE is None if no connection could be made. SQLite's errors lack the attribute, and occur
     # only after SQLite's own timeout.
     state = getattr(error.orig, "sqlstate", "")
-    lost = state is None or state.startswith("08")
-    return error.connection_invalidated or lost or state in _PASSING
+    is_lost = state is None or state.startswith("08")
+    return error.connection_invalidated or is_lost or state in _TEMPORARY_STATES

@@ -46,7 +46,9 @@ def excluded_by(rule: str) -> str:
     return f"{EXCLUDED} {rule}"
 
 
-def miscounted(connection: Connection, run_id: int | None = None) -> dict[Key, tuple[int, int]]:
+def find_wrong_counts(
+    connection: Connection, run_id: int | None = None
+) -> dict[Key, tuple[int, int]]:
     """Return wrong counts, each with the stored and the actual number.
 
     Args:
@@ -54,8 +56,8 @@ def miscounted(connection: Connection, run_id: int | None = None) -> dict[Key, t
         run_id: The run; None for all.
     """
     stored_counts, actual_counts = (
-        _stored_counts(connection, run_id),
-        _actual_counts(connection, run_id),
+        _read_stored_counts(connection, run_id),
+        _count_rows(connection, run_id),
     )
     keys = sorted(stored_counts.keys() | actual_counts.keys())
     return {
@@ -74,7 +76,7 @@ def recount(connection: Connection, run_id: int | None = None) -> None:
     """
     if connection.dialect.name != "sqlite":
         connection.exec_driver_sql("LOCK TABLE run_count IN SHARE ROW EXCLUSIVE MODE")
-    for key, (_, actual_count) in miscounted(connection, run_id).items():
+    for key, (_, actual_count) in find_wrong_counts(connection, run_id).items():
         run, subject, list_ = key
         connection.execute(
             delete(RunCount).where(
@@ -85,15 +87,15 @@ def recount(connection: Connection, run_id: int | None = None) -> None:
         connection.execute(insert(RunCount), counted)
 
 
-def _stored_counts(connection: Connection, run_id: int | None) -> Counter[Key]:
+def _read_stored_counts(connection: Connection, run_id: int | None) -> Counter[Key]:
     key = (RunCount.run_id, RunCount.subject, RunCount.list)
     query = select(*key, func.sum(RunCount.n).cast(Integer)).group_by(*key)
     if run_id is not None:
         query = query.where(RunCount.run_id == run_id)
-    return _counter(connection, query)
+    return _execute_count(connection, query)
 
 
-def _actual_counts(connection: Connection, run_id: int | None) -> Counter[Key]:
+def _count_rows(connection: Connection, run_id: int | None) -> Counter[Key]:
     place = (Place.run_id, Place.list)
     counted = [
         (Place.run_id, select(place[0], literal(PLACES), place[1], func.count()).group_by(*place)),
@@ -119,16 +121,16 @@ def _actual_counts(connection: Connection, run_id: int | None) -> Counter[Key]:
             .join(Participant, Participant.id == Trial.participant_id)
             .group_by(Participant.run_id),
         ),
-        _verdicts(),
+        _count_verdicts(),
     ]
     counts = Counter[Key]()
     for run, statement in counted:
         only = statement if run_id is None else statement.where(run == run_id)
-        counts.update(_counter(connection, only))
+        counts.update(_execute_count(connection, only))
     return counts
 
 
-def _verdicts() -> tuple[ColumnElement[int], Select[int, str, int, int]]:
+def _count_verdicts() -> tuple[ColumnElement[int], Select[int, str, int, int]]:
     subject = case((Verdict.kept, KEPT), else_=f"{EXCLUDED} " + Verdict.rule)
     # A subquery with a label, because PostgreSQL treats two equal parameters as different.
     verdicts = (
@@ -141,7 +143,7 @@ def _verdicts() -> tuple[ColumnElement[int], Select[int, str, int, int]]:
     return verdicts.c.run_id, counted
 
 
-def _counter(connection: Connection, statement: Select[int, str, int, int]) -> Counter[Key]:
+def _execute_count(connection: Connection, statement: Select[int, str, int, int]) -> Counter[Key]:
     rows = connection.execute(statement)
     return Counter({(run, subject, list_): n for run, subject, list_, n in rows})
 
@@ -199,7 +201,11 @@ DROP_FUNCTIONS = tuple(
 
 def start_counting(connection: Connection) -> None:
     """Create the triggers that maintain the counts; existing rows must be counted already."""
-    make = _sqlite_triggers if connection.dialect.name == "sqlite" else _postgresql_triggers
+    make = (
+        _write_sqlite_triggers
+        if connection.dialect.name == "sqlite"
+        else _write_postgresql_triggers
+    )
     for statement in make():
         connection.exec_driver_sql(statement)
 
@@ -215,7 +221,7 @@ def stop_counting(connection: Connection) -> None:
         connection.exec_driver_sql(statement)
 
 
-def _sqlite_triggers() -> Iterator[str]:
+def _write_sqlite_triggers() -> Iterator[str]:
     for table in _TABLES:
         for operation, rows in _OPERATIONS.items():
             of = f" OF {_COLUMNS[table]}" if operation == "UPDATE" else ""
@@ -224,7 +230,7 @@ def _sqlite_triggers() -> Iterator[str]:
                 for count in _COUNTS
                 if count.table == table
                 for row in rows
-                for step in _sqlite_steps(count, row)
+                for step in _write_sqlite_steps(count, row)
             )
             yield (
                 f"CREATE TRIGGER count_{table}_{operation} AFTER {operation}{of} ON {table}"
@@ -232,7 +238,7 @@ def _sqlite_triggers() -> Iterator[str]:
             )
 
 
-def _sqlite_steps(count: _Count, row: str) -> Sequence[str]:
+def _write_sqlite_steps(count: _Count, row: str) -> Sequence[str]:
     run_id, subject, list_, where = (
         part.format(row=row) for part in (count.run_id, count.subject, count.list, count.where)
     )
@@ -244,11 +250,11 @@ def _sqlite_steps(count: _Count, row: str) -> Sequence[str]:
     )
 
 
-def _postgresql_triggers() -> Iterator[str]:
+def _write_postgresql_triggers() -> Iterator[str]:
     for table in _TABLES:
         for operation, rows in _OPERATIONS.items():
             changes = " UNION ALL ".join(
-                _postgresql_changes(count, row)
+                _write_postgresql_changes(count, row)
                 for count in _COUNTS
                 if count.table == table
                 for row in rows
@@ -263,7 +269,7 @@ def _postgresql_triggers() -> Iterator[str]:
             )
 
 
-def _postgresql_changes(count: _Count, row: str) -> str:
+def _write_postgresql_changes(count: _Count, row: str) -> str:
     run_id, subject, list_, where = (
         part.format(row="r") for part in (count.run_id, count.subject, count.list, count.where)
     )

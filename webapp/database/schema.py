@@ -24,7 +24,7 @@ _VERSIONS = _MIGRATIONS / "versions"
 _WITHOUT_REVISION = "0001"
 # The last commit that upgrades a schema from before the baseline.
 UPGRADES_OLDER = "92008c70"
-_ALEMBIC_S = "alembic_version"
+_REVISION_TABLE = "alembic_version"
 # An arbitrary number that no other program uses as an advisory lock in the same database.
 _LOCK = 0x7061_7261_6C6C_6178
 
@@ -42,8 +42,8 @@ def revisions() -> list[str]:
 def revision_of(connection: Connection) -> str | None:
     """Return the revision of a database's schema; None if it contains no tables of Parallax."""
     inspector, revision = inspect(connection), None
-    if inspector.has_table(_ALEMBIC_S):
-        stored = select(column("version_num", String)).select_from(table(_ALEMBIC_S))
+    if inspector.has_table(_REVISION_TABLE):
+        stored = select(column("version_num", String)).select_from(table(_REVISION_TABLE))
         revision = connection.scalars(stored).one_or_none()
     if revision is None and inspector.has_table(Run.__tablename__):
         return _WITHOUT_REVISION
@@ -66,7 +66,7 @@ def ready_schema(engine: Engine) -> None:
     if revision is None:
         with _schema_lock(engine) as connection:
             # Several servers may start at once with one empty database.
-            revision = revision_of(connection) or _make(connection)
+            revision = revision_of(connection) or _create_tables(connection)
     if problem := schema_problem(revision):
         raise problem
 
@@ -122,27 +122,27 @@ def upgrade(engine: Engine) -> tuple[str, str]:
 def _migrate(connection: Connection) -> None:
     # SQLite cannot replace a table that a trigger uses, or loses its triggers.
     stop_counting(connection)
-    _alembic().upgrade(_config(connection), revisions()[-1])
+    _import_alembic().upgrade(_alembic_config(connection), revisions()[-1])
     recount(connection)
     start_counting(connection)
 
 
-def _make(connection: Connection) -> str:
+def _create_tables(connection: Connection) -> str:
     # A test checks that upgrading from the baseline gives the same schema.
     Base.metadata.create_all(connection)
     start_counting(connection)
-    _alembic().stamp(_config(connection), revisions()[-1])
+    _import_alembic().stamp(_alembic_config(connection), revisions()[-1])
     return revisions()[-1]
 
 
-def _alembic() -> ModuleType:
+def _import_alembic() -> ModuleType:
     # Imported only here, because it would slow down the start of every command.
     from alembic import command
 
     return command
 
 
-def _config(connection: Connection) -> "Config":
+def _alembic_config(connection: Connection) -> "Config":
     from alembic.config import Config
 
     config = Config(attributes={"connection": connection})

@@ -21,7 +21,7 @@ _EMPTY_LOG = "PRAGMA wal_checkpoint(TRUNCATE)"
 # A statement that waits for a table lock blocks all later ones.
 _PATIENCE_FOR_TABLE = "SET lock_timeout = '3s'"
 # PostgreSQL's planner stores sample values of each column, including free text.
-_EXAMPLES = "pg_catalog.pg_statistic"
+_COLUMN_SAMPLES = "pg_catalog.pg_statistic"
 
 
 def scrub(engine: Engine) -> str:
@@ -42,8 +42,8 @@ def scrub(engine: Engine) -> str:
     if engine.dialect.name != "sqlite":
         reason = _rewrite_tables(engine)
     else:
-        done = _run_statements(engine, ["VACUUM", _EMPTY_LOG], _PATIENCE_MS)
-        reason = "" if done else "another program kept reading the database"
+        was_scrubbed = _run_statements(engine, ["VACUUM", _EMPTY_LOG], _PATIENCE_MS)
+        reason = "" if was_scrubbed else "another program kept reading the database"
     if reason:
         _LOG.warning("erased data may remain in the database's files: %s", reason)
     return reason
@@ -83,9 +83,9 @@ def _rewrite_tables(engine: Engine) -> str:
     Returns:
         The data that may remain, and the reason; empty if nothing remains.
     """
-    names = [*sorted(Base.metadata.tables), _EXAMPLES]
+    names = [*sorted(Base.metadata.tables), _COLUMN_SAMPLES]
     with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
-        readers = who_sees_what_was_deleted(connection)
+        readers = wait_for_older_transactions(connection)
         connection.exec_driver_sql(_PATIENCE_FOR_TABLE)
         try:
             # Try every table, even if the previous one could not be rewritten.
@@ -102,7 +102,7 @@ def _rewrite_tables(engine: Engine) -> str:
 
 def _rewrite_table(connection: Connection, name: str) -> bool:
     try:
-        _forget_examples(connection, name)
+        _drop_column_samples(connection, name)
         # ANALYZE takes new samples at the same time.
         connection.exec_driver_sql(f"VACUUM (FULL, ANALYZE) {name}")
     except DBAPIError as error:
@@ -111,7 +111,7 @@ def _rewrite_table(connection: Connection, name: str) -> bool:
     return True
 
 
-def _forget_examples(connection: Connection, name: str) -> None:
+def _drop_column_samples(connection: Connection, name: str) -> None:
     """Drop the planner's sample values of an empty table, which ANALYZE does not remove.
 
     PostgreSQL drops a column's samples when its type is set, even to the current one.
@@ -154,7 +154,7 @@ _PATIENCE_S = 12.0
 _PAUSE_S = 0.1
 _NEXT_TRANSACTION = "SELECT pg_snapshot_xmax(pg_current_snapshot())::text"
 # PostgreSQL shows these columns of all sessions, and their owners, to every user.
-_WHO_SEES_OLDER = """
+_OLDER_TRANSACTIONS = """
 SELECT 'process ' || pid || coalesce(' (' || nullif(application_name, '') || ')', '')
 FROM pg_stat_activity
 WHERE pid <> pg_backend_pid()
@@ -171,7 +171,7 @@ WHERE greatest(age(xmin), age(catalog_xmin)) > age('{0}'::xid8::xid)
 """
 
 
-def who_sees_what_was_deleted(connection: Connection) -> list[str]:
+def wait_for_older_transactions(connection: Connection) -> list[str]:
     """Wait for transactions that are older than this call, and return those that have not ended.
 
     A rewritten table keeps every row that any of them may still read. Later transactions cannot see
@@ -184,7 +184,7 @@ def who_sees_what_was_deleted(connection: Connection) -> list[str]:
         Descriptions of these transactions; usually none, and at once.
     """
     next_transaction = connection.exec_driver_sql(_NEXT_TRANSACTION).scalar_one()
-    query = _WHO_SEES_OLDER.format(int(next_transaction))
+    query = _OLDER_TRANSACTIONS.format(int(next_transaction))
     until = time.monotonic() + _PATIENCE_S
     while (readers := [*connection.exec_driver_sql(query).scalars()]) and time.monotonic() < until:
         time.sleep(_PAUSE_S)

@@ -54,14 +54,14 @@ class FairLock:
                 return True
             (self._quick if quick else self._waiting).append(gate)
         try:
-            came = gate.acquire(timeout=timeout_s)
+            was_acquired = gate.acquire(timeout=timeout_s)
         except BaseException:
             # Interrupted: no thread would take a lock handed to this gate.
-            if not self._leave(gate):
+            if not self._leave_queue(gate):
                 self.release()
             raise
         # The lock may have been handed over just when the time was over.
-        return came or not self._leave(gate)
+        return was_acquired or not self._leave_queue(gate)
 
     def release(self) -> None:
         """Hand the lock to the next thread."""
@@ -74,7 +74,7 @@ class FairLock:
             else:
                 self._taken = False
 
-    def _leave(self, gate: Lock) -> bool:
+    def _leave_queue(self, gate: Lock) -> bool:
         """Leave the queue, and return False if the lock had been handed over already."""
         with self._lock:
             for waiting in (self._waiting, self._quick):
@@ -85,9 +85,9 @@ class FairLock:
 
 
 _PATIENCE_S = 30.0
-_BETWEEN_LOOKS_S = 0.0005
+_RETRY_INTERVAL_S = 0.0005
 _PAUSE_S = 0.05
-_MINE, _BEGIN = "turn", "BEGIN IMMEDIATE"
+_HAS_TURN, _BEGIN = "turn", "BEGIN IMMEDIATE"
 
 
 class WriteLock:
@@ -124,10 +124,10 @@ class WriteLock:
         return was_taken
 
     def _acquire_among_processes(self, until: float) -> bool:
-        if not self._next.acquire(until - monotonic(), _BETWEEN_LOOKS_S):
+        if not self._next.acquire(until - monotonic(), _RETRY_INTERVAL_S):
             return False
         try:
-            return self._processes.acquire(until - monotonic(), _BETWEEN_LOOKS_S)
+            return self._processes.acquire(until - monotonic(), _RETRY_INTERVAL_S)
         finally:
             self._next.release()
 
@@ -156,14 +156,14 @@ def serialize_writers(engine: Engine) -> None:
             # Raised like SQLite's own errors, which have a friendly error page.
             raise OperationalError(_BEGIN, None, error) from error
 
-    def give_back(_connection: DBAPIConnection | None, entry: ConnectionPoolEntry) -> None:
-        if entry.info.pop(_MINE, False):
+    def release_turn(_connection: DBAPIConnection | None, entry: ConnectionPoolEntry) -> None:
+        if entry.info.pop(_HAS_TURN, False):
             lock.release()
 
     event.listen(engine, "begin", begin)
     _LOCKS[engine] = lock
     # A connection returns to the pool however its transaction ended.
-    event.listen(engine, "checkin", give_back)
+    event.listen(engine, "checkin", release_turn)
 
 
 @contextmanager
@@ -197,8 +197,8 @@ def _begin_in_turn(
     info: dict[Any, Any], lock: WriteLock, execute: Callable[[str], object], *, quick: bool
 ) -> None:
     until = monotonic() + _PATIENCE_S
-    if not info.get(_MINE):
-        info[_MINE] = lock.acquire(quick=quick)
+    if not info.get(_HAS_TURN):
+        info[_HAS_TURN] = lock.acquire(quick=quick)
     # A plain BEGIN that reads and then writes fails at once if another writer came in between;
     # taking the write lock first makes it wait instead.
     while True:

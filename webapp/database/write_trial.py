@@ -22,10 +22,10 @@ _TRIAL = b"\0" * 16_384
 # An id that no sequence generates, so that none is used up; the row is never committed.
 _ROW = {"id": 0, "name": "write trial", "value": ""}
 # More frequent calls get the cached result, because the public must not trigger writes at will.
-_KEPT_S = 5.0
+_CACHED_FOR_S = 5.0
 
 
-def why_nothing_is_stored(engine: Engine, instance: Path) -> str:
+def explain_write_failure(engine: Engine, instance: Path) -> str:
     """Return the reason why no data can be stored at this moment; empty if they can."""
     folders = {instance}
     if engine.dialect.name == "sqlite" and engine.url.database:
@@ -48,7 +48,7 @@ def why_nothing_is_stored(engine: Engine, instance: Path) -> str:
     return ""
 
 
-def of_others(instance: Path, database: Path | None = None) -> Iterator[Path]:
+def list_foreign_files(instance: Path, database: Path | None = None) -> Iterator[Path]:
     """Yield the files that belong to another user, to which a server cannot write.
 
     Args:
@@ -80,6 +80,6 @@ class WriteTrial:
         """Return the reason why no data can be stored, a few seconds old at most; else ""."""
         with self._lock:
             if monotonic() >= self._until:
-                self._problem = why_nothing_is_stored(self._engine, self._instance)
-                self._until = monotonic() + _KEPT_S
+                self._problem = explain_write_failure(self._engine, self._instance)
+                self._until = monotonic() + _CACHED_FOR_S
             return self._problem

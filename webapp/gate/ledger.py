@@ -14,8 +14,8 @@ from pathlib import Path
 
 from sqlalchemy import Connection, Dialect, func, select
 
-from webapp.database.installation_meta import forget_stamps, set_stamp, stamp_of
 from webapp.database.models import Hit, Payment, Recruitment, Run, Stamp
+from webapp.database.models.installation import delete_stamps, set_stamp, stamp_of
 from webapp.database.prepared import Prepared
 from webapp.gate.installation import Blocker, Installation, Operation, write_numbers
 
@@ -116,7 +116,7 @@ def _end_doubt(connection: Connection, instance: Path) -> None:
     if find_runs_to_reconcile(connection, instance):
         return
     file_state = _read_file_state(instance) or _EMPTY_LEDGER
-    forget_stamps(connection, _RECONCILED)  # A later doubt needs its own reconciliations.
+    delete_stamps(connection, _RECONCILED)  # A later doubt needs its own reconciliations.
     if file_state.epoch > _read_epoch(connection):
         set_stamp(connection, _EPOCH, str(file_state.epoch))
     _write_file_state(instance, _read_database_state(connection))

@@ -13,8 +13,8 @@ from pathlib import Path
 from sqlalchemy import Connection, Dialect, Integer, String, cast, exists, select
 from sqlalchemy.dialects import postgresql, sqlite
 
-from webapp.database.installation_meta import forget_stamps, set_stamp, stamp_of
 from webapp.database.models import OutgoingReport, Run, Stamp
+from webapp.database.models.installation import delete_stamps, set_stamp, stamp_of
 from webapp.database.prepared import Prepared
 from webapp.gate.installation import Blocker, Installation, Operation, write_numbers
 
@@ -85,7 +85,7 @@ def is_doubtful(connection: Connection, installation: Installation) -> bool:
 def settle_calls(connection: Connection, installation: Installation) -> None:
     """End the doubt once every run's calls are on hold; writes to the database."""
     calls = max(_read_file_count(installation.instance) or 0, _read_database_count(connection))
-    forget_stamps(connection, _DOUBT)
+    delete_stamps(connection, _DOUBT)
     set_stamp(connection, _CALLS, str(calls))
     write_numbers(installation.instance / FILE, {"calls": calls})
 

@@ -29,9 +29,9 @@ from sqlalchemy import Connection, Dialect, Pool, select, text
 
 from experiment.machine import machine_id
 from webapp.core.keys import Keys
-from webapp.database.installation_meta import set_stamp
 from webapp.database.locks import FileLock
 from webapp.database.models import Hit, Payment, Recruitment, Stamp
+from webapp.database.models.installation import set_stamp
 from webapp.database.prepared import Prepared
 from webapp.errors import WebappError
 from webapp.gate.installation import Blocker, Installation, Operation

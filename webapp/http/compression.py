@@ -11,10 +11,10 @@ _LEVEL = 5
 
 def compress_pages(app: Flask) -> None:
     """Compress the app's pages."""
-    app.after_request(_compressed)
+    app.after_request(_compress_response)
 
 
-def _compressed(response: Response) -> Response:
+def _compress_response(response: Response) -> Response:
     if response.mimetype != "text/html" or response.is_streamed:
         return response
     response.vary.add("Accept-Encoding")

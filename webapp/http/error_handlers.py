@@ -13,99 +13,103 @@ from webapp.database.pool import PoolFullError
 from webapp.errors import RequestError
 
 # The blueprints that programs call; people read all other responses.
-_PROGRAMS_TALK_TO = frozenset({"answers", "api", "health"})
+_PROGRAM_BLUEPRINTS = frozenset({"answers", "api", "health"})
 # The Retry-After value in seconds for new participants.
-_BUSY_FOR_S = "5"
+_BUSY_RETRY_S = "5"
 # The number of seconds after which a page reloads while the database is unavailable.
-_AWAY_FOR_S = "5"
+_AWAY_RETRY_S = "5"
 
 
 def register_error_handlers(app: Flask) -> None:
     """Register handlers for every error that a request of this app may raise."""
-    app.register_error_handler(RequestError, refused)
-    app.register_error_handler(ParallaxError, _unavailable)
-    app.register_error_handler(PoolFullError, _busy)
+    app.register_error_handler(RequestError, refusal_response)
+    app.register_error_handler(ParallaxError, _handle_study_error)
+    app.register_error_handler(PoolFullError, _handle_full_pool)
     for failure in FAILURES:
-        app.register_error_handler(failure, _database_failed)
-    app.register_error_handler(HTTPException, _http_error)
+        app.register_error_handler(failure, _handle_database_failure)
+    app.register_error_handler(HTTPException, _handle_http_error)
 
 
-def refused(error: RequestError) -> Response:
+def refusal_response(error: RequestError) -> Response:
     """Return the error page or the JSON for a refused request."""
     # The URL contains the participant's token, so only the endpoint is logged.
     current_app.logger.info("%s %s: %s", request.method, request.endpoint, error.code)
-    response = _answer(error.status, error.code, error.problem)
+    response = _make_response(error.status, error.code, error.problem)
     if error.status == HTTPStatus.TOO_MANY_REQUESTS:
-        response.headers["Retry-After"] = _BUSY_FOR_S
+        response.headers["Retry-After"] = _BUSY_RETRY_S
     return response
 
 
-def _unavailable(error: ParallaxError) -> Response:
+def _handle_study_error(error: ParallaxError) -> Response:
     # The operator can fix this, the participant cannot: the details go to the log.
     current_app.logger.error("%s", error)
     text = gettext("This study cannot be shown. Please try again later.")
-    return _answer(HTTPStatus.SERVICE_UNAVAILABLE, "unavailable", text)
+    return _make_response(HTTPStatus.SERVICE_UNAVAILABLE, "unavailable", text)
 
 
-def _database_failed(error: SQLAlchemyError) -> Response:
+def _handle_database_failure(error: SQLAlchemyError) -> Response:
     # Only the database's message: the statement's parameters contain participants' answers.
     cause = error.orig if isinstance(error, DBAPIError) else error
     if getattr(cause, "sqlite_errorname", "") == "SQLITE_ERROR":
         # SQLite's error for an invalid statement: a bug that retrying does not fix.
         raise error
     current_app.logger.error("the database failed: %s", str(cause).partition("\n")[0])
-    return away(for_program=request.blueprint in _PROGRAMS_TALK_TO)
+    return database_away_response(for_program=request.blueprint in _PROGRAM_BLUEPRINTS)
 
 
-def away(*, for_program: bool) -> Response:
+def database_away_response(*, for_program: bool) -> Response:
     """Return the response for an unavailable database; a page reloads by itself.
 
     Args:
         for_program: Whether a program made the request and expects JSON.
     """
-    text = _text(HTTPStatus.INTERNAL_SERVER_ERROR)
+    text = _error_text(HTTPStatus.INTERNAL_SERVER_ERROR)
     if for_program:
         response = make_response(jsonify(error={"code": "unavailable", "message": text}))
     else:
         # Submitted data are sent again by the user or by the page's script.
-        again = _AWAY_FOR_S if request.method in ("GET", "HEAD") else ""
-        if again:
+        retry_after_s = _AWAY_RETRY_S if request.method in ("GET", "HEAD") else ""
+        if retry_after_s:
             text = gettext("Your answers so far are safe. This page tries again every few seconds.")
         page = render_template(
-            "error.html", heading=heading("unavailable"), text=text, again_s=again
+            "error.html", heading=error_heading("unavailable"), text=text, again_s=retry_after_s
         )
         response = make_response(page)
     response.status_code = HTTPStatus.SERVICE_UNAVAILABLE
-    response.headers["Retry-After"] = _AWAY_FOR_S
+    response.headers["Retry-After"] = _AWAY_RETRY_S
     return response
 
 
-def _busy(error: PoolFullError) -> Response:
+def _handle_full_pool(error: PoolFullError) -> Response:
     current_app.logger.warning("the database is busy: %s", error)
     text = gettext(
         "Many people are taking part right now. Your answers so far are safe. Please reload"
         " the page in a few seconds."
     )
-    response = _answer(HTTPStatus.SERVICE_UNAVAILABLE, "busy", text)
-    response.headers["Retry-After"] = _BUSY_FOR_S
+    response = _make_response(HTTPStatus.SERVICE_UNAVAILABLE, "busy", text)
+    response.headers["Retry-After"] = _BUSY_RETRY_S
     return response
 
 
-def _http_error(error: HTTPException) -> Response:
+def _handle_http_error(error: HTTPException) -> Response:
     status = HTTPStatus(error.code or HTTPStatus.INTERNAL_SERVER_ERROR)
-    response = _answer(status, status.name.lower(), _text(status))
-    kept = [(name, value) for name, value in error.get_headers() if name != "Content-Type"]
-    response.headers.extend(kept)
+    response = _make_response(status, status.name.lower(), _error_text(status))
+    headers_to_keep = [
+        (name, value) for name, value in error.get_headers() if name != "Content-Type"
+    ]
+    response.headers.extend(headers_to_keep)
     return response
 
 
-def _answer(status: int, code: str, text: str) -> Response:
-    if request.blueprint in _PROGRAMS_TALK_TO:
+def _make_response(status: int, code: str, text: str) -> Response:
+    if request.blueprint in _PROGRAM_BLUEPRINTS:
         return make_response(jsonify(error={"code": code, "message": text}), status)
-    return make_response(render_template("error.html", heading=heading(code), text=text), status)
+    return make_response(
+        render_template("error.html", heading=error_heading(code), text=text), status
+    )
 
 
-def heading(code: str) -> str:
+def error_heading(code: str) -> str:
     """Return an error page's heading for the error's short name."""
     headings = {
         "run_full": gettext("The study is full"),
@@ -120,7 +124,7 @@ def heading(code: str) -> str:
     return headings.get(code) or gettext("This page cannot be shown")
 
 
-def _text(status: HTTPStatus) -> str:
+def _error_text(status: HTTPStatus) -> str:
     texts = {
         HTTPStatus.NOT_FOUND: gettext("There is no page at this address. Please check the link."),
         HTTPStatus.REQUEST_ENTITY_TOO_LARGE: gettext("What was sent is too long."),

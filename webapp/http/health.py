@@ -16,16 +16,16 @@ STOPPING = "parallax_stopping"
 HEALTHZ = "/healthz"
 # Tells the doctor that the reverse proxy is not trusted, so that all requests seem to come from one
 # address.
-IGNORED = "X-Forwarded-For-Ignored"
+IGNORED_HEADER = "X-Forwarded-For-Ignored"
 # Tells another copy of this installation that this copy is running and pays.
 PAYING_COPY = "Paying-Copy"
-health_address = Blueprint("health", __name__)
+health_routes = Blueprint("health", __name__)
 # The Retry-After value in seconds.
-_AGAIN_S = "5"
+_RETRY_AFTER_S = "5"
 _LOG = logging.getLogger(__name__)
 
 
-@health_address.get(HEALTHZ)
+@health_routes.get(HEALTHZ)
 def healthz() -> ResponseReturnValue:
     """Return 200 if the database can be read and written; 503 if not, or while the process ends.
 
@@ -33,40 +33,40 @@ def healthz() -> ResponseReturnValue:
     seconds, and all failures look the same: the reason is in the log and on the private port.
     """
     if STOPPING in current_app.extensions and current_app.extensions[STOPPING]():
-        return no()
+        return not_ready_response()
     with reading(current_services().sessions) as session:
         session.execute(text("SELECT 1"))
     if problem := current_services().write_trial.problem():
         _LOG.error("not ready: %s", problem)
-        return no()
+        return not_ready_response()
     answer = jsonify(status="ok")
     if mark := get_public_mark(current_services().instance):
         answer.headers[PAYING_COPY] = mark
-    if _is_not_trusted():
-        answer.headers[IGNORED] = "1"
+    if _comes_from_unknown_proxy():
+        answer.headers[IGNORED_HEADER] = "1"
     return answer
 
 
-def _is_not_trusted() -> bool:
+def _comes_from_unknown_proxy() -> bool:
     """Return whether X-Forwarded-For comes from a proxy that the settings do not list."""
     known = current_services().addresses.is_from_proxy(request.environ)
     return "X-Forwarded-For" in request.headers and not known
 
 
-def no() -> Response:
+def not_ready_response() -> Response:
     """Return the response that this server should receive no requests at the moment."""
     response = jsonify(status="unavailable")
     response.status_code = HTTPStatus.SERVICE_UNAVAILABLE
-    response.headers["Retry-After"] = _AGAIN_S
+    response.headers["Retry-After"] = _RETRY_AFTER_S
     return response
 
 
-def _database_failed(error: Exception) -> Response:
+def _handle_database_failure(error: Exception) -> Response:
     # Only the database's message, in one line.
     cause = getattr(error, "orig", None) or error
     _LOG.error("the database failed: %s", str(cause).partition("\n")[0])
-    return no()
+    return not_ready_response()
 
 
 for _failure in FAILURES:
-    health_address.register_error_handler(_failure, _database_failed)
+    health_routes.register_error_handler(_failure, _handle_database_failure)

@@ -20,20 +20,20 @@ _LOG = logging.getLogger("parallax.hooks")
 
 
 @platform_hooks.post("/hooks/<name>")
-def hear(name: str) -> Response:
+def receive_notification(name: str) -> Response:
     """Accept a platform's notification; the next poll delivers any that are lost here."""
     services = current_services()
     with reading(services.sessions) as session:
-        known = session.scalar(select(Run.id).where(Run.recruiter == name).limit(1))
-    if known is None:
+        run_id = session.scalar(select(Run.id).where(Run.recruiter == name).limit(1))
+    if run_id is None:
         # A name may be module:NAME, and outsiders must not be able to trigger an import.
-        raise _nothing_here()
+        raise _not_found()
     try:
         recruiter = services.recruiter(name)
     except UnknownNameError as error:
-        raise _nothing_here() from error
+        raise _not_found() from error
     if not isinstance(recruiter, HookedRecruiter):
-        raise _nothing_here()
+        raise _not_found()
     try:
         submission = recruiter.heard(dict(request.headers), request.get_data(), services.now())
     except RequestError as error:
@@ -50,5 +50,5 @@ def hear(name: str) -> Response:
     return Response(status=204)
 
 
-def _nothing_here() -> RequestError:
+def _not_found() -> RequestError:
     return RequestError(gettext("There is no such page."), status=404, code="not_found")

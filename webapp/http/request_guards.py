@@ -30,9 +30,9 @@ _HOST = re.compile(
     re.ASCII,
 )
 _DATES = ("HTTP_IF_MODIFIED_SINCE", "HTTP_IF_UNMODIFIED_SINCE", "HTTP_IF_RANGE")
-_CHANGES = frozenset({"POST", "PUT", "PATCH", "DELETE"})
+_CHANGING_METHODS = frozenset({"POST", "PUT", "PATCH", "DELETE"})
 # Health checks and the operator's own tools use these hosts.
-_ALWAYS = ("localhost", "127.0.0.1", "[::1]")
+_LOCAL_HOSTS = ("localhost", "127.0.0.1", "[::1]")
 
 
 def guard_origins(app: Flask, settings: Settings) -> None:
@@ -45,37 +45,37 @@ def guard_origins(app: Flask, settings: Settings) -> None:
     """
     if settings.public_url:
         public = urlsplit(settings.public_url).hostname or ""
-        named = settings.allowed_hosts.split()
-        hosts = [public, *named, *_ALWAYS, settings.host]
+        allowed = settings.allowed_hosts.split()
+        hosts = [public, *allowed, *_LOCAL_HOSTS, settings.host]
         app.config["TRUSTED_HOSTS"] = list(dict.fromkeys(hosts))
-    app.wsgi_app = _with_possible_headers(app.wsgi_app)  # type: ignore[method-assign,assignment]
+    app.wsgi_app = _refuse_invalid_headers(app.wsgi_app)  # type: ignore[method-assign,assignment]
     app.before_request(_refuse_other_sites)
-    app.after_request(_lead_to_no_host)
+    app.after_request(_make_redirect_relative)
 
 
-def _with_possible_headers(inner: "WSGIApplication") -> "WSGIApplication":
+def _refuse_invalid_headers(inner: "WSGIApplication") -> "WSGIApplication":
     """Refuse an impossible Host header before any code parses it.
 
     An impossible date is ignored, as RFC 9110 (section 13.1) requires.
     """
 
-    def answer(environ: "WSGIEnvironment", start: "StartResponse") -> Iterable[bytes]:
+    def handle(environ: "WSGIEnvironment", start: "StartResponse") -> Iterable[bytes]:
         host = environ.get("HTTP_HOST", "")
-        if host and not _is_possible(host):
+        if host and not _is_valid_host(host):
             start(
                 "400 Bad Request", [("Content-Type", "text/plain"), ("Cache-Control", "no-store")]
             )
-            return [b"This is no host's name.\n"]
+            return [b"The Host header is not a valid host name.\n"]
         for name in _DATES:
-            if name in environ and not _is_read(environ[name]):
+            if name in environ and not _is_valid_date(environ[name]):
                 del environ[name]
         return inner(environ, start)
 
-    return answer
+    return handle
 
 
 @lru_cache(64)  # all requests have the same few hosts
-def _is_possible(host: str) -> bool:
+def _is_valid_host(host: str) -> bool:
     if not _HOST.fullmatch(host):
         return False
     try:
@@ -85,7 +85,7 @@ def _is_possible(host: str) -> bool:
     return True
 
 
-def _is_read(date: str) -> bool:
+def _is_valid_date(date: str) -> bool:
     try:
         parse_date(date)
     except OverflowError:  # a year of eleven digits
@@ -111,13 +111,15 @@ def _netloc(address: str) -> str:
 
 
 def _refuse_other_sites() -> None:
-    if request.method in _CHANGES and comes_from_another_site():
+    if request.method in _CHANGING_METHODS and comes_from_another_site():
         raise RequestError(
-            "This was sent from another site, so nothing was done.", status=403, code="another_site"
+            "This request came from another site, so nothing was changed.",
+            status=403,
+            code="another_site",
         )
 
 
-def _lead_to_no_host(response: Response) -> Response:
+def _make_redirect_relative(response: Response) -> Response:
     if response.location is not None:
         response.location = response.location.removeprefix(request.host_url.rstrip("/")) or "/"
     return response
@@ -134,28 +136,28 @@ _IN_PATHS = _NO_CHARACTER.encode().decode("latin-1")
 class _Fields(ImmutableMultiDict[str, Any]):
     def __init__(self, mapping: Any = ()) -> None:  # noqa: ANN401 - whatever Werkzeug has
         items = iter_multi_items(mapping or ())
-        super().__init__([(_without(name), _without(value)) for name, value in items])
+        super().__init__([(_replace_nul(name), _replace_nul(value)) for name, value in items])
 
 
 class _Request(Request):
     parameter_storage_class = _Fields
 
 
-def _without(value: Any) -> Any:  # noqa: ANN401 - a text, or a file
+def _replace_nul(value: Any) -> Any:  # noqa: ANN401 - a text, or a file
     if isinstance(value, FileStorage):
         value.filename = value.filename and value.filename.replace(_NUL, _NO_CHARACTER)
     return value.replace(_NUL, _NO_CHARACTER) if isinstance(value, str) else value
 
 
-def keep_out_nul(app: Flask) -> None:
+def replace_nul_characters(app: Flask) -> None:
     """Replace NUL characters, which not every database can store, in the app's URLs and forms."""
     app.request_class = _Request
-    app.wsgi_app = _with_whole_paths(app.wsgi_app)  # type: ignore[method-assign,assignment]
+    app.wsgi_app = _replace_nul_in_paths(app.wsgi_app)  # type: ignore[method-assign,assignment]
 
 
-def _with_whole_paths(inner: "WSGIApplication") -> "WSGIApplication":
-    def answer(environ: "WSGIEnvironment", start: "StartResponse") -> Iterable[bytes]:
+def _replace_nul_in_paths(inner: "WSGIApplication") -> "WSGIApplication":
+    def handle(environ: "WSGIEnvironment", start: "StartResponse") -> Iterable[bytes]:
         environ["PATH_INFO"] = environ["PATH_INFO"].replace(_NUL, _IN_PATHS)
         return inner(environ, start)
 
-    return answer
+    return handle

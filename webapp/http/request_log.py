@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 REQUEST_ID = "X-Request-ID"
 _LOG = logging.getLogger(REQUESTS)
 _GIVEN_ID = re.compile(r"[A-Za-z0-9_-]{8,64}", re.ASCII)
-_ID, _BEGAN = "parallax.request_id", "parallax.began"
-_NOWHERE = "none"
+_ID, _STARTED = "parallax.request_id", "parallax.began"
+_NO_ENDPOINT = "none"
 
 
 def log_requests(app: Flask, metrics: Metrics | None) -> None:
@@ -35,16 +35,16 @@ def log_requests(app: Flask, metrics: Metrics | None) -> None:
         app: The app, before other handlers are registered.
         metrics: The process's metrics; None if metrics are off.
     """
-    app.before_request(_begin)
-    app.after_request(partial(_end, metrics))
+    app.before_request(_start_request)
+    app.after_request(partial(_finish_request, metrics))
 
 
-def _begin() -> None:
-    environ, began = request.environ, perf_counter()
+def _start_request() -> None:
+    environ, started = request.environ, perf_counter()
     request_id = new_request_id(environ)
     clear_contextvars()
     bind_contextvars(request_id=request_id)
-    environ[_ID], environ[_BEGAN] = request_id, began
+    environ[_ID], environ[_STARTED] = request_id, started
 
 
 def new_request_id(environ: "WSGIEnvironment") -> str:
@@ -53,18 +53,18 @@ def new_request_id(environ: "WSGIEnvironment") -> str:
     return sent_id if _GIVEN_ID.fullmatch(sent_id) else secrets.token_hex(8)
 
 
-def _end(metrics: Metrics | None, response: Response) -> Response:
+def _finish_request(metrics: Metrics | None, response: Response) -> Response:
     environ = request.environ
-    took_s = perf_counter() - environ[_BEGAN]
+    duration_s = perf_counter() - environ[_STARTED]
     # The URL contains the participant's token, so only the endpoint is logged.
-    endpoint, status = request.endpoint or _NOWHERE, response.status_code
+    endpoint, status = request.endpoint or _NO_ENDPOINT, response.status_code
     if not (response.is_json and status == HTTPStatus.OK):
         # Acknowledged answers need no request id, and omitting it saves bytes on each one.
         response.headers[REQUEST_ID] = environ[_ID]
     # Monitors call the health check every few seconds.
-    asked_for_health = request.path == HEALTHZ and status == HTTPStatus.OK
-    level = logging.DEBUG if asked_for_health else logging.INFO
-    log_request(metrics, environ["REQUEST_METHOD"], endpoint, status, took_s, level)
+    is_health_check = request.path == HEALTHZ and status == HTTPStatus.OK
+    level = logging.DEBUG if is_health_check else logging.INFO
+    log_request(metrics, environ["REQUEST_METHOD"], endpoint, status, duration_s, level)
     return response
 
 
@@ -73,17 +73,17 @@ def log_request(
     method: str,
     endpoint: str,
     status: int,
-    took_s: float,
+    duration_s: float,
     level: int = logging.INFO,
 ) -> None:
     """Count a completed request, and write its log line."""
     if metrics is not None:
-        metrics.count_request(endpoint, status, took_s)
+        metrics.count_request(endpoint, status, duration_s)
     fields = {
         "method": method,
         "endpoint": endpoint,
         "status": status,
-        "duration_ms": round(took_s * 1000, 2),
+        "duration_ms": round(duration_s * 1000, 2),
     }
     if _LOG.isEnabledFor(level):
         # Like the logger itself, but without looking up the caller, which no line contains.

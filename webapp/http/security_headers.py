@@ -5,7 +5,7 @@ from functools import partial
 
 from flask import Flask, Response, current_app, g, request
 
-from webapp.core.urls import is_loopback, is_researcher_path
+from webapp.core.addresses import is_loopback, is_researcher_path
 
 _PUBLIC = "parallax_public"
 _CONTENT_SECURITY_POLICY = "; ".join(
@@ -27,11 +27,11 @@ PERMISSIONS = ", ".join(
     f"{name}=()"
     for name in ("camera", "display-capture", "geolocation", "microphone", "payment", "usb")
 )
-_OF_PAGES = ("text/javascript", "application/javascript", "text/css")
+_SCRIPT_AND_STYLE_TYPES = ("text/javascript", "application/javascript", "text/css")
 _A_YEAR = "max-age=31536000"
 # The policy for a page that was made elsewhere and has its own styles. The browser runs no scripts
 # in it, and treats it as a page of another site.
-PAGE_OF_ITS_OWN = "; ".join(
+SANDBOXED_PAGE_POLICY = "; ".join(
     (
         "sandbox allow-popups",
         "default-src 'none'",
@@ -44,7 +44,7 @@ PAGE_OF_ITS_OWN = "; ".join(
     )
 )
 # Browsers cache only responses to these methods unless told otherwise.
-_KEPT = ("GET", "HEAD")
+_CACHEABLE_METHODS = ("GET", "HEAD")
 
 
 def add_headers(
@@ -64,62 +64,67 @@ def add_headers(
             pages, and with https, browsers never use http again.
     """
     ancestors = tuple(frame_ancestors.split())
-    fetched = _CONTENT_SECURITY_POLICY.format(script=script)
+    base_policy = _CONTENT_SECURITY_POLICY.format(script=script)
     public = bool(public_url) and not is_loopback(public_url)
     app.extensions[_PUBLIC] = public
-    sites = tuple(_reachable(platforms, public=public))
+    sites = tuple(_reachable_sites(platforms, public=public))
     secure = public_url.startswith("https:") and not is_loopback(public_url)
-    always = {
+    common_headers = {
         **({"Strict-Transport-Security": _A_YEAR} if secure else {}),
         "X-Content-Type-Options": "nosniff",
     }
-    app.after_request(partial(_with_headers, fetched, ancestors, sites, always))
+    app.after_request(partial(_add_page_headers, base_policy, ancestors, sites, common_headers))
 
 
-def open_to(sites: Iterable[str]) -> None:
+def allow_framing_by(sites: Iterable[str]) -> None:
     """Allow these sites, the current run's own platform, to frame the current response.
 
     Finished participants are also sent to these sites.
     """
-    g.platform_sites = tuple(_reachable(sites, public=current_app.extensions[_PUBLIC]))
+    g.platform_sites = tuple(_reachable_sites(sites, public=current_app.extensions[_PUBLIC]))
 
 
-def _reachable(sites: Iterable[str], *, public: bool) -> Iterator[str]:
+def _reachable_sites(sites: Iterable[str], *, public: bool) -> Iterator[str]:
     """Yield the reachable sites: sites on this machine only if the app is on this machine, too."""
     return (site for site in sites if not (public and is_loopback(site)))
 
 
-def _policy(fetched: str, ancestors: tuple[str, ...], platforms: tuple[str, ...]) -> str:
-    own: str | None = g.get("own_policy")
-    if own is not None:
-        return own
+def _build_policy(base_policy: str, ancestors: tuple[str, ...], platforms: tuple[str, ...]) -> str:
+    own_policy: str | None = g.get("own_policy")
+    if own_policy is not None:
+        return own_policy
     # Researcher pages must not be framed, because a click there may trigger a payment.
     if is_researcher_path(request.path):
-        return f"{fetched}; form-action 'self'; frame-ancestors 'none'"
+        return f"{base_policy}; form-action 'self'; frame-ancestors 'none'"
     sites = g.get("platform_sites")
-    framing = dict.fromkeys(("'self'", *ancestors, *(platforms if sites is None else sites)))
-    sent = dict.fromkeys(("'self'", *(sites or ())))
-    return f"{fetched}; form-action {' '.join(sent)}; frame-ancestors {' '.join(framing)}"
+    framing_sites = dict.fromkeys(("'self'", *ancestors, *(platforms if sites is None else sites)))
+    form_targets = dict.fromkeys(("'self'", *(sites or ())))
+    return (
+        f"{base_policy}; form-action {' '.join(form_targets)};"
+        f" frame-ancestors {' '.join(framing_sites)}"
+    )
 
 
-def _with_headers(
-    fetched: str,
+def _add_page_headers(
+    base_policy: str,
     ancestors: tuple[str, ...],
     platforms: tuple[str, ...],
-    always: Mapping[str, str],
+    common_headers: Mapping[str, str],
     response: Response,
 ) -> Response:
-    response.headers.extend(always)
+    response.headers.extend(common_headers)
     if not response.is_json:
         # Scripts and styles are governed by the page's policy, and there are about twenty of them.
-        if response.mimetype not in _OF_PAGES:
-            response.headers["Content-Security-Policy"] = _policy(fetched, ancestors, platforms)
+        if response.mimetype not in _SCRIPT_AND_STYLE_TYPES:
+            response.headers["Content-Security-Policy"] = _build_policy(
+                base_policy, ancestors, platforms
+            )
         # URLs contain participants' tokens, so they must not leave the site as referrers.
         response.headers["Referrer-Policy"] = "no-referrer"
     if response.mimetype == "text/html":
         # Only pages need this header.
         response.headers["Permissions-Policy"] = PERMISSIONS
-    if request.method in _KEPT:
+    if request.method in _CACHEABLE_METHODS:
         # Scripts and styles set their own caching; all other responses must not be cached.
         response.headers.setdefault("Cache-Control", "no-store")
     return response

@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 from experiment.errors import ParallaxError
 from experiment.participation import GONE
 from experiment.studies.study import Study
-from webapp.core.subprocesses import parallax
+from webapp.core.subprocesses import run_parallax
 from webapp.database.engine import Sessions, reading
 from webapp.database.models import Event, Participant, Run, RunCount, RunSummary, SessionSummary
 from webapp.database.row_counts import RESPONSES
@@ -41,8 +41,8 @@ from webapp.runs.summaries import (
 )
 from webapp.services import Services
 from webapp.sessions.arrival_limits import forget_addresses
-from webapp.sessions.lease import any_expired, release_expired
-from webapp.sessions.waitlist import anybody_waits, give_places
+from webapp.sessions.lease import has_expired, release_expired
+from webapp.sessions.waitlist import give_places, has_waiting_participants
 from webapp.users.audit_log import record_act
 from webapp.users.sign_in import delete_old_guesses
 
@@ -54,7 +54,7 @@ def release_leases(services: Services) -> int:
     now = services.now()
     with reading(services.sessions) as session:
         # Reading takes no lock, so answers wait for this job only if there are places to free.
-        waiting = [run.id for run in session.scalars(_OPEN) if any_expired(session, run, now)]
+        waiting = [run.id for run in session.scalars(_OPEN) if has_expired(session, run, now)]
     freed = 0
     for run_id in waiting:
         with services.sessions.begin() as session:
@@ -67,7 +67,9 @@ def give_places_to_workers(services: Services) -> int:
     """Give free places of every open run to active participants without one; return how many."""
     now, holds = services.now(), services.settings.unanswered_places
     with reading(services.sessions) as session:
-        runs = [r.id for r in session.scalars(_OPEN) if anybody_waits(session, r, holds, now)]
+        runs = [
+            r.id for r in session.scalars(_OPEN) if has_waiting_participants(session, r, holds, now)
+        ]
     given_places = 0
     for run_id in runs:
         with services.sessions.begin() as session:
@@ -184,7 +186,7 @@ def summarise_runs(services: Services) -> None:
     problems = []
     for ref in list_runs_to_summarise(services):
         # The server's own processes serve participants, one thread at a time.
-        done = parallax(services.instance, "summarise", ref, limit_s=None)
+        done = run_parallax(services.instance, "summarise", ref, limit_s=None)
         if not done.worked:
             problems.append(f"run {ref}: {done.text.strip()}")
     if problems:

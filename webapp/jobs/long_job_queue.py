@@ -15,7 +15,7 @@ from pathlib import Path
 from huey import Huey
 
 from experiment.tables.schemas import RESPONSES
-from webapp.core.subprocesses import command_of, environment_of, shown_failure
+from webapp.core.subprocesses import command_environment, describe_failure, parallax_command
 from webapp.jobs.long_jobs import EXPORTED, Job, Jobs, JobState, store_participant_marks
 from webapp.jobs.queue_store import open_store
 from webapp.services import Services
@@ -66,7 +66,7 @@ def do_job(instance: Path, job_id: str, now: Callable[[], datetime]) -> JobState
         arguments = [argument.replace("{folder}", folder) for argument in step.arguments]
         state, text = _run_step(instance, jobs, job_id, arguments, now)
         if state is not JobState.DONE:
-            return _finish_job(jobs, job, state, shown_failure(instance, text) if text else "")
+            return _finish_job(jobs, job, state, describe_failure(instance, text) if text else "")
         noted = noted or _store_exported_participants(jobs, job_id)
     return _finish_job(jobs, job, JobState.DONE)
 
@@ -101,8 +101,8 @@ def _run_step(
 ) -> tuple[JobState, str]:
     with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as printed:
         process = subprocess.Popen(
-            command_of(*arguments),
-            env=os.environ | environment_of(instance),
+            parallax_command(*arguments),
+            env=os.environ | command_environment(instance),
             stdin=subprocess.DEVNULL,
             stdout=printed,
             stderr=subprocess.STDOUT,

@@ -3,7 +3,7 @@
 from flask import Flask, g
 
 from webapp.participant.admission import admission_pages
-from webapp.participant.answers import answers_address
+from webapp.participant.answers import answer_routes
 from webapp.participant.consent import consent_pages
 from webapp.participant.rights import compensation_page, rights_pages
 from webapp.participant.session import session_pages
@@ -16,7 +16,7 @@ def register_participant_pages(app: Flask) -> None:
         admission_pages,
         session_pages,
         rights_pages,
-        answers_address,
+        answer_routes,
         compensation_page,
     ):
         app.register_blueprint(pages)

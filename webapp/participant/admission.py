@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 from experiment.studies.question import LONGEST_TEXT, Question
 from experiment.studies.study import Study
 from webapp.database.models import Participant, Run
-from webapp.participant.leaving import report_ending, turned_away_at_last
+from webapp.participant.leaving import render_turned_away_participant, report_ending
 from webapp.participant.lookup import requested_participant
 from webapp.participant.trial_page import as_html
 from webapp.services import current_services
@@ -22,7 +22,7 @@ from webapp.sessions.admission import (
     screen,
     tries_used,
 )
-from webapp.sessions.arrival_limits import counted_now
+from webapp.sessions.arrival_limits import update_counted_address
 from webapp.sessions.consent import Decision, NoRoomError
 from webapp.sessions.finish import form_texts
 from webapp.sessions.leave import leave_on_request
@@ -31,7 +31,7 @@ from webapp.sessions.waitlist import Sender
 admission_pages = Blueprint("admission", __name__)
 
 _Problems = Mapping[str, str]
-_Take = Callable[
+_FormHandler = Callable[
     [Session, Run, Participant, Study, Mapping[str, str], datetime, Sender], dict[str, str]
 ]
 
@@ -40,7 +40,7 @@ _Take = Callable[
 def decide_for_oneself(token: str) -> ResponseReturnValue:
     """Store the assent decision of a participant whose parent or guardian has consented."""
 
-    def decided(
+    def store_decision(
         session: Session,
         run: Run,
         participant: Participant,
@@ -50,24 +50,24 @@ def decide_for_oneself(token: str) -> ResponseReturnValue:
         sender: Sender,
     ) -> dict[str, str]:
         accepts = given.get("decision") == Decision.ACCEPT
-        wanted = Decision.ACCEPT if accepts else Decision.DECLINE
+        decision = Decision.ACCEPT if accepts else Decision.DECLINE
         if "decision" in given:
-            assent(session, run, participant, study, wanted, now, sender)
+            assent(session, run, participant, study, decision, now, sender)
         return {}
 
-    return _taken(token, decided)
+    return _handle_form(token, store_decision)
 
 
 @admission_pages.post("/p/<token>/screening")
 def answer_screening(token: str) -> ResponseReturnValue:
     """Check and store the answers to the screening questions."""
-    return _taken(token, screen)
+    return _handle_form(token, screen)
 
 
 @admission_pages.post("/p/<token>/comprehension")
 def answer_comprehension(token: str) -> ResponseReturnValue:
     """Check and store the answers to the comprehension questions."""
-    return _taken(token, check_comprehension)
+    return _handle_form(token, check_comprehension)
 
 
 @admission_pages.post("/p/<token>/leave")
@@ -84,31 +84,31 @@ def leave(token: str) -> ResponseReturnValue:
 
 def admission_page(session: Session, participant: Participant, _run: Run, study: Study) -> str:
     """Return the page with the next step for a participant without a place (participant slot)."""
-    return _page(session, participant, study, {}, {})
+    return _render_step(session, participant, study, {}, {})
 
 
-def _taken(token: str, take: _Take) -> ResponseReturnValue:
+def _handle_form(token: str, handle_form: _FormHandler) -> ResponseReturnValue:
     services, given = current_services(), form_texts(request.form)
     with services.sessions() as session:
         participant, run = requested_participant(session, token, writing=True)
         study = services.study_of(session, run)
         now = services.now()
         # A participant counted against their network address on arrival is counted here too.
-        digest = counted_now(session, participant, services.sender(), now)
+        digest = update_counted_address(session, participant, services.sender(), now)
         sender = Sender(digest, services.settings.unanswered_places)
         try:
-            problems = take(session, run, participant, study, given, now, sender)
+            problems = handle_form(session, run, participant, study, given, now, sender)
         except NoRoomError as error:
             session.rollback()
-            return turned_away_at_last(session, run, study, participant, error)
+            return render_turned_away_participant(session, run, study, participant, error)
         report_ending(session, run, study, participant)
         session.commit()
         if problems:
-            return _page(session, participant, study, given, problems), 422
+            return _render_step(session, participant, study, given, problems), 422
     return redirect(url_for("session.show", token=token), 303)
 
 
-def _page(
+def _render_step(
     session: Session,
     participant: Participant,
     study: Study,

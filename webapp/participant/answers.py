@@ -1,22 +1,35 @@
-"""Routes that receive answers and device descriptions from the working page."""
+"""Routes that receive answers and device descriptions from the working page.
 
-from flask import Blueprint, request
+Answers take precedence: other requests start one at a time, and let pending answers go first. An
+arrival occupies a process for as long as ten answers, and nothing interrupts it. If a hundred
+participants arrive at the same moment, an answer that comes then would wait for all of them.
+"""
+
+from collections.abc import Iterable
+from threading import Lock
+from time import sleep
+from typing import TYPE_CHECKING
+
+from flask import Blueprint, Flask, request
 from pydantic import ValidationError
 from structlog.contextvars import bind_contextvars
 
 from experiment.participation import State
 from webapp.database.engine import reading
 from webapp.participant.leaving import report_ending
-from webapp.participant.lookup import count_who_is_back, requested_participant
+from webapp.participant.lookup import count_returning_participant, requested_participant
 from webapp.services import current_services
-from webapp.sessions.collected import uncollected
+from webapp.sessions.collected import list_uncollected_fields
 from webapp.sessions.device import note_device, read_device
 from webapp.sessions.finish import finish_without_questions
 from webapp.sessions.leave import note_late_work
 from webapp.sessions.record import GivenAnswer, read_answer, record
 from webapp.sessions.record_batch import SentAnswer
 
-answers_address = Blueprint("answers", __name__)
+if TYPE_CHECKING:
+    from wsgiref.types import StartResponse, WSGIEnvironment
+
+answer_routes = Blueprint("answers", __name__)
 
 # Enough for a trial with the largest permitted number of words, each with its times.
 LARGEST_ANSWER_BYTES = 12_288
@@ -24,7 +37,7 @@ LARGEST_ANSWER_BYTES = 12_288
 SAVE = "answers.save"
 
 
-@answers_address.post("/p/<token>/answers")
+@answer_routes.post("/p/<token>/answers")
 def save(token: str) -> dict[str, int]:
     """Store one answer; reply only after the transaction is committed."""
     request.max_content_length = LARGEST_ANSWER_BYTES
@@ -32,7 +45,7 @@ def save(token: str) -> dict[str, int]:
     body = request.get_data()
     position, remaining = _save_with_others(token, body) or _save_alone(token, body)
     if remaining == 0:
-        _complete(token)
+        _finish_without_questionnaire(token)
     return {"saved": position, "remaining": remaining}
 
 
@@ -61,8 +74,8 @@ def _save_alone(token: str, body: bytes) -> tuple[int, int]:
         participant, run = requested_participant(session, token, writing=True)
         answer, study = read_answer(body), services.study_of(session, run)
         response, now = services.response_of(session, run), services.now()
-        count_who_is_back(session, participant)
-        left_out = uncollected(services.collected_of(session, run))
+        count_returning_participant(session, participant)
+        left_out = list_uncollected_fields(services.collected_of(session, run))
         remaining = record(
             session, participant, answer, now, response, study.attention, left_out=left_out
         )
@@ -72,7 +85,7 @@ def _save_alone(token: str, body: bytes) -> tuple[int, int]:
     return answer.position, remaining
 
 
-def _complete(token: str) -> None:
+def _finish_without_questionnaire(token: str) -> None:
     """End the session after its last answer if the study has no questionnaire.
 
     The next page would do the same, but participants who close the window now have also finished.
@@ -90,7 +103,7 @@ def _complete(token: str) -> None:
         session.commit()
 
 
-@answers_address.post("/p/<token>/device")
+@answer_routes.post("/p/<token>/device")
 def note(token: str) -> dict[str, bool]:
     """Store the browser's description of its device, the first time it is sent."""
     request.max_content_length = LARGEST_ANSWER_BYTES
@@ -98,7 +111,29 @@ def note(token: str) -> dict[str, bool]:
     services = current_services()
     with services.sessions() as session:
         participant, run = requested_participant(session, token, writing=True)
-        left_out = uncollected(services.collected_of(session, run))
+        left_out = list_uncollected_fields(services.collected_of(session, run))
         note_device(session, participant, read_device(body), services.now(), left_out=left_out)
         session.commit()
     return {"saved": True}
+
+
+_ANSWERS = "/answers"
+# Long enough for the event loop to read its connections; with 0, it would continue at once.
+_YIELD_S = 1e-6
+
+
+def prioritise_answers(app: Flask) -> None:
+    """Delay requests other than answers until the process has read newly received requests.
+
+    No lock is held while a request is processed: a request that waits for the database or a
+    platform does not keep others from starting.
+    """
+    wrapped_app, start_lock = app.wsgi_app, Lock()
+
+    def answer(environ: "WSGIEnvironment", start: "StartResponse") -> Iterable[bytes]:
+        if not environ["PATH_INFO"].endswith(_ANSWERS):
+            with start_lock:
+                sleep(_YIELD_S)
+        return wrapped_app(environ, start)
+
+    app.wsgi_app = answer  # type: ignore[method-assign,assignment]

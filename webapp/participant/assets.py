@@ -57,15 +57,19 @@ class Assets:
     """
 
     def __init__(self, folder: Path, scripts: Mapping[str, Traversable] | None = None) -> None:
-        own = {path.name: path.read_bytes() for path in sorted(folder.iterdir()) if path.is_file()}
-        modules = {name: own.pop(name).decode() for name in list(own) if name.endswith(".js")}
+        contents = {
+            path.name: path.read_bytes() for path in sorted(folder.iterdir()) if path.is_file()
+        }
+        modules = {
+            name: contents.pop(name).decode() for name in list(contents) if name.endswith(".js")
+        }
         self.boot = Markup(modules.pop(_BOOT))
-        own[_PAGE] = joined(_PAGE, modules).encode()
-        own |= {name: path.read_bytes() for name, path in (scripts or {}).items()}
+        contents[_PAGE] = join_modules(_PAGE, modules).encode()
+        contents |= {name: path.read_bytes() for name, path in (scripts or {}).items()}
         digest = hashlib.sha256()
-        for name, content in own.items():
+        for name, content in contents.items():
             digest.update(f"{name}\0{len(content)}\0".encode() + content)
-        self.files = {name: _asset(name, content) for name, content in own.items()}
+        self.files = {name: _make_asset(name, content) for name, content in contents.items()}
         self.version = digest.hexdigest()[:12]
         self.base = f"/assets/{self.version}"
 
@@ -80,13 +84,13 @@ class Assets:
         return f"'sha256-{b64encode(digest).decode()}'"
 
 
-def _asset(name: str, content: bytes) -> Asset:
+def _make_asset(name: str, content: bytes) -> Asset:
     mimetype = guess_type(name)[0] or "application/octet-stream"
-    return Asset(mimetype, content, _compressed(content))
+    return Asset(mimetype, content, _compress(content))
 
 
 @cache
-def _compressed(content: bytes) -> bytes:
+def _compress(content: bytes) -> bytes:
     return gzip.compress(content, mtime=0)
 
 
@@ -103,16 +107,16 @@ def serve_assets(app: Flask, assets: Assets) -> None:
         together.
         """
         if version.partition(".")[0] != assets.version:
-            return _of_another_version()
+            return _other_version_response()
         asset = assets.files.get(name)
-        return abort(404) if asset is None else _reply(asset)
+        return abort(404) if asset is None else _asset_response(asset)
 
     app.register_blueprint(pages)
     app.extensions[_EXTENSION] = assets
     app.context_processor(lambda: {"assets": assets})
 
 
-def _reply(asset: Asset) -> Response:
+def _asset_response(asset: Asset) -> Response:
     compress = request.accept_encodings.quality("gzip") > 0
     response = Response(asset.compressed if compress else asset.content, mimetype=asset.mimetype)
     response.headers["Vary"] = "Accept-Encoding"
@@ -122,7 +126,7 @@ def _reply(asset: Asset) -> Response:
     return response
 
 
-def _of_another_version() -> Response:
+def _other_version_response() -> Response:
     response = Response("another version of the program\n", HTTPStatus.SERVICE_UNAVAILABLE)
     response.mimetype = "text/plain"
     response.headers["Retry-After"] = "1"
@@ -132,8 +136,8 @@ def _of_another_version() -> Response:
 
 def assets_of(app: Flask) -> Assets:
     """Return the files that an app serves."""
-    found: Assets = app.extensions[_EXTENSION]
-    return found
+    assets: Assets = app.extensions[_EXTENSION]
+    return assets
 
 
 _IMPORT = re.compile(
@@ -144,7 +148,7 @@ _EXPORT = re.compile(
     r"^export (?P<kept>(?:const|let|async function\*?|function\*?|class) +(?P<name>\w+))",
     re.MULTILINE,
 )
-_OTHER = re.compile(r"^(?:import|export)\b.*", re.MULTILINE)
+_UNSUPPORTED = re.compile(r"^(?:import|export)\b.*", re.MULTILINE)
 _ALIAS = re.compile(r"(\w+) as (\w+)")
 
 
@@ -160,15 +164,15 @@ def bundle(modules: Mapping[str, str], programs: Mapping[str, str]) -> str:
             module, or is part of an import cycle.
     """
     texts = {**modules, **programs}
-    done: dict[str, str] = {}
+    functions: dict[str, str] = {}
     for name in texts:
-        _add(name, texts, done, ())
-    known = ", ".join(f'"{name}": {_variable(name)}' for name in programs)
-    begin = f"{_variable('serverless/begin.js')}.begin({{ {known} }});"
-    return "\n".join([*done.values(), begin, ""])
+        _add_module(name, texts, functions, ())
+    program_entries = ", ".join(f'"{name}": {_module_variable(name)}' for name in programs)
+    begin = f"{_module_variable('serverless/begin.js')}.begin({{ {program_entries} }});"
+    return "\n".join([*functions.values(), begin, ""])
 
 
-def joined(name: str, modules: Mapping[str, str]) -> str:
+def join_modules(name: str, modules: Mapping[str, str]) -> str:
     """Return a module and everything it imports, as one module with the same exports.
 
     Args:
@@ -178,60 +182,64 @@ def joined(name: str, modules: Mapping[str, str]) -> str:
     Raises:
         WebappError: As for ``bundle``.
     """
-    done: dict[str, str] = {}
-    _add(name, modules, done, ())
-    exported = ", ".join(_exported(modules[name]))
-    return "\n".join([*done.values(), f"export const {{ {exported} }} = {_variable(name)};", ""])
+    functions: dict[str, str] = {}
+    _add_module(name, modules, functions, ())
+    exported = ", ".join(_find_exports(modules[name]))
+    return "\n".join(
+        [*functions.values(), f"export const {{ {exported} }} = {_module_variable(name)};", ""]
+    )
 
 
-def _add(name: str, texts: Mapping[str, str], done: dict[str, str], above: tuple[str, ...]) -> None:
-    if name in done:
+def _add_module(
+    name: str, texts: Mapping[str, str], functions: dict[str, str], importers: tuple[str, ...]
+) -> None:
+    if name in functions:
         return
-    if name in above:
-        raise _unreadable(name, f"it imports itself by way of {', '.join(above)}")
+    if name in importers:
+        raise _bundle_error(name, f"it imports itself by way of {', '.join(importers)}")
     if name not in texts:
-        raise _unreadable(above[-1], f"it imports {name}, which is not there")
-    for imported in _imported(name, texts[name]):
-        _add(imported, texts, done, (*above, name))
-    done[name] = _as_function(name, texts[name])
+        raise _bundle_error(importers[-1], f"it imports {name}, which is not there")
+    for imported in _find_imports(name, texts[name]):
+        _add_module(imported, texts, functions, (*importers, name))
+    functions[name] = _wrap_as_function(name, texts[name])
 
 
-def _imported(name: str, text: str) -> Iterator[str]:
+def _find_imports(name: str, text: str) -> Iterator[str]:
     for line in _IMPORT.finditer(text):
-        yield _place(name, line)
+        yield _resolve_import(name, line)
 
 
-def _place(name: str, found: re.Match[str]) -> str:
-    folder = [] if found["path"] != "./" else name.split("/")[:-1]
-    return "/".join([*folder, found["name"]])
+def _resolve_import(name: str, match: re.Match[str]) -> str:
+    folder = [] if match["path"] != "./" else name.split("/")[:-1]
+    return "/".join([*folder, match["name"]])
 
 
 @cache
-def _as_function(name: str, text: str) -> str:
-    exported = ", ".join(_exported(text))
-    body = _IMPORT.sub(lambda found: _taken(name, found), text)
-    body = _EXPORT.sub(lambda found: found["kept"], body)
-    if other := _OTHER.search(body):
-        raise _unreadable(name, f'its line "{other[0]}" is in another form')
+def _wrap_as_function(name: str, text: str) -> str:
+    exported = ", ".join(_find_exports(text))
+    body = _IMPORT.sub(lambda match: _destructure_import(name, match), text)
+    body = _EXPORT.sub(lambda match: match["kept"], body)
+    if unsupported := _UNSUPPORTED.search(body):
+        raise _bundle_error(name, f'its line "{unsupported[0]}" is in another form')
     if "</script" in body.lower():
-        raise _unreadable(name, "it contains the end of a script element")
-    return f"const {_variable(name)} = (() => {{\n{body}\nreturn {{ {exported} }};\n}})();"
+        raise _bundle_error(name, "it contains the end of a script element")
+    return f"const {_module_variable(name)} = (() => {{\n{body}\nreturn {{ {exported} }};\n}})();"
 
 
-def _exported(text: str) -> list[str]:
+def _find_exports(text: str) -> list[str]:
     return [line["name"] for line in _EXPORT.finditer(text)]
 
 
-def _taken(name: str, found: re.Match[str]) -> str:
-    names = _ALIAS.sub(r"\1: \2", " ".join(found["names"].split()))
-    return f"const {{ {names} }} = {_variable(_place(name, found))};"
+def _destructure_import(name: str, match: re.Match[str]) -> str:
+    names = _ALIAS.sub(r"\1: \2", " ".join(match["names"].split()))
+    return f"const {{ {names} }} = {_module_variable(_resolve_import(name, match))};"
 
 
-def _variable(name: str) -> str:
+def _module_variable(name: str) -> str:
     return "m_" + re.sub(r"\W", lambda sign: f"_{ord(sign[0]):x}_", name)
 
 
-def _unreadable(name: str, why: str) -> WebappError:
+def _bundle_error(name: str, why: str) -> WebappError:
     return WebappError(
         f"the program {name} cannot become part of a page: {why}",
         expected='lines such as: import { name } from "./other.js"; and: export const name = ...',

@@ -18,7 +18,7 @@ from webapp.database.models import Link, Run
 from webapp.database.retry import in_transaction
 from webapp.database.scrub import empty_log_soon
 from webapp.errors import RequestError
-from webapp.http.error_handlers import refused
+from webapp.http.error_handlers import refusal_response
 from webapp.participant.data_notice import (
     answerable,
     consent_text,
@@ -27,11 +27,11 @@ from webapp.participant.data_notice import (
     stored_data,
 )
 from webapp.participant.leaving import (
-    OVER,
-    finished_before,
+    ENDED_STATES,
+    render_finished_session,
+    render_turned_away,
+    render_turned_back,
     report_ending,
-    turned_away,
-    turned_back,
 )
 from webapp.participant.lookup import requested_run
 from webapp.participant.trial_page import as_html, trial_script, working_page
@@ -48,13 +48,19 @@ from webapp.recruitment.assignments import (
 from webapp.recruitment.links import LinkRequiredError, find_arrival_link
 from webapp.services import current_services
 from webapp.sessions.arrival_limits import TooManyArrivalsError, count_arrival
-from webapp.sessions.consent import Decision, NoRoomError, enroll, refuse_earlier, refuse_newcomers
+from webapp.sessions.consent import (
+    Decision,
+    NoRoomError,
+    enroll,
+    refuse_earlier_participants,
+    refuse_newcomers,
+)
 from webapp.sessions.consent_texts import text_hash
-from webapp.sessions.link_visits import keep_visit, note_refused
-from webapp.sessions.lookup import find_run, is_of_link, person_of
+from webapp.sessions.leave import STILL_THERE, Wish, withdraw
+from webapp.sessions.link_visits import store_refused_link, store_visit
+from webapp.sessions.lookup import find_run, is_of_link, link_person_id
 from webapp.sessions.session_payload import preview
 from webapp.sessions.waitlist import Sender
-from webapp.sessions.withdraw import STILL_THERE, Wish, withdraw
 
 consent_pages = Blueprint("consent", __name__)
 
@@ -70,18 +76,18 @@ def show(ref: str) -> ResponseReturnValue:
     with reading(services.sessions) as session:
         run = requested_run(session, ref)
         study = services.study_of(session, run)
-        arrival, _ = _come(session, run, study)
+        arrival, _ = _read_arrival(session, run, study)
         if not arrival.preview:
             _refuse_other_offers(session, run, arrival)
         try:
             if arrival.acceptance is None:
                 # For paid platform work, the platform is asked first, when the button is pressed.
-                refuse_earlier(session, run, study, arrival.platform_id)
+                refuse_earlier_participants(session, run, study, arrival.platform_id)
             if not arrival.preview and not is_known_participant(session, run, arrival.platform_id):
                 refuse_newcomers(session, run, services.now())
         except NoRoomError as error:
-            return turned_away(run, study, arrival, error)
-    return _consent(study, arrival, visit=new_reference())
+            return render_turned_away(run, study, arrival, error)
+    return _render_consent_page(study, arrival, visit=new_reference())
 
 
 @consent_pages.post("/run/<ref>")
@@ -92,45 +98,49 @@ def decide(ref: str) -> ResponseReturnValue:
     """
     services, erased = current_services(), False
     services.refusals.check(services.sender(), now := services.now())
-    confirmed = _ask_the_platform(ref)
+    confirmed = _ask_platform(ref)
     with services.sessions() as session:
         run = requested_run(session, ref)
         study = services.study_of(session, run)
-        (arrival, link), decision = _come(session, run, study), _decision()
+        (arrival, link), decision = _read_arrival(session, run, study), _read_decision()
         if arrival.preview:
-            return _look(session, run, study, arrival, decision)
+            return _show_preview(session, run, study, arrival, decision)
         _refuse_other_offers(session, run, arrival)
         refuse_unconfirmed(arrival, confirmed, is_second=False)
-        text = _text(study, arrival)
-        if decision is Decision.ACCEPT and (again := _asks_again(study, arrival, text)):
-            return again, 409
-        known, platform_id = resolve_participant(session, run, arrival, _session_shown())
-        is_second = known is None and platform_id != arrival.platform_id
+        text = _render_consent_text(study, arrival)
+        if decision is Decision.ACCEPT and (
+            page_again := _ask_again_if_needed(study, arrival, text)
+        ):
+            return page_again, 409
+        known_participant, platform_id = resolve_participant(
+            session, run, arrival, _shown_session()
+        )
+        is_second = known_participant is None and platform_id != arrival.platform_id
         refuse_unconfirmed(arrival, confirmed, is_second=is_second)
-        counted = _counted(run, arrival, link, confirmed)
+        sender = _find_sender(run, arrival, link, confirmed)
         try:
-            refuse_earlier(session, run, study, arrival.platform_id)
-            participant = known or enroll(
+            refuse_earlier_participants(session, run, study, arrival.platform_id)
+            participant = known_participant or enroll(
                 session,
                 run,
                 study,
                 decision,
                 now,
                 platform_id=platform_id,
-                visit_mark=_visit_mark(),
+                visit_mark=_read_visit_mark(),
                 link=link,
                 text=text,
-                sender=counted,
+                sender=sender,
             )
         except NoRoomError as error:
-            return turned_away(run, study, arrival, error)
-        over = participant.state in OVER
-        count_arrival(session, participant, counted.digest, services.settings, now)
+            return render_turned_away(run, study, arrival, error)
+        had_ended = participant.state in ENDED_STATES
+        count_arrival(session, participant, sender.digest, services.settings, now)
         if decision is Decision.DECLINE and participant.state in STILL_THERE:
             # A participant who agreed earlier and now declines withdraws their consent.
             withdraw(session, participant, Wish.ERASE, now, services.record)
             erased = True
-        keep_visit(session, participant, _kept(arrival, confirmed), now)
+        store_visit(session, participant, _link_parameters(arrival, confirmed), now)
         if arrival.acceptance is not None and participant.consented_at is not None:
             worker_id = arrival.platform_id
             accept_assignment(
@@ -138,9 +148,9 @@ def decide(ref: str) -> ResponseReturnValue:
             )
         report_ending(session, run, study, participant)
         session.commit()
-        if over:
+        if had_ended:
             # The button may have been pressed by another person at the same computer.
-            return finished_before(session, run, study, participant, come=True)
+            return render_finished_session(session, run, study, participant, by_run_link=True)
     if erased:
         empty_log_soon(services.engine)
     bind_contextvars(participant=participant.ref)
@@ -154,14 +164,14 @@ def ask_for_code(error: LinkRequiredError) -> ResponseReturnValue:
 
 
 @consent_pages.errorhandler(ArrivalError)
-def refuse(error: ArrivalError) -> ResponseReturnValue:
+def report_invalid_link(error: ArrivalError) -> ResponseReturnValue:
     """Record an invalid link with its run, and show the visitor an error page."""
     services, ref = current_services(), (request.view_args or {})["ref"]
     value = request.args.get(error.parameter)
     at_fault = {} if value is None else {error.parameter: value}
     in_transaction(
         services.sessions,
-        lambda session: note_refused(
+        lambda session: store_refused_link(
             session, find_run(session, ref), error.code, at_fault, services.now()
         ),
     )
@@ -172,8 +182,8 @@ def refuse(error: ArrivalError) -> ResponseReturnValue:
     if error.kept:
         with reading(services.sessions) as session:
             run = find_run(session, ref)
-            return turned_back(run, services.study_of(session, run), error)
-    return refused(error)
+            return render_turned_back(run, services.study_of(session, run), error)
+    return refusal_response(error)
 
 
 @consent_pages.errorhandler(TooManyArrivalsError)
@@ -181,10 +191,10 @@ def refuse_crowd(error: TooManyArrivalsError) -> ResponseReturnValue:
     """Report too many arrivals from this address, and refuse further ones for some seconds."""
     services = current_services()
     services.refusals.note(services.sender(), services.now())
-    return refused(error)
+    return refusal_response(error)
 
 
-def _ask_the_platform(ref: str) -> bool | None:
+def _ask_platform(ref: str) -> bool | None:
     """Return whether the run's platform confirms this visitor; None if it does not answer.
 
     No database connection is open during the call.
@@ -195,46 +205,50 @@ def _ask_the_platform(ref: str) -> bool | None:
         return True
     with reading(services.sessions) as session:
         run = requested_run(session, ref)
-        arrival, _ = _come(session, run, services.study_of(session, run))
+        arrival, _ = _read_arrival(session, run, services.study_of(session, run))
         if arrival.preview:
             return True
         _refuse_other_offers(session, run, arrival)
     return recruiter.confirms(arrival, services.now())
 
 
-def _counted(run: Run, arrival: Arrival, link: Link | None, confirmed: bool | None) -> Sender:
+def _find_sender(run: Run, arrival: Arrival, link: Link | None, confirmed: bool | None) -> Sender:
     """Return the visitor's sender; its address is empty if a platform or link vouches for them."""
     services = current_services()
-    asked = isinstance(services.recruiter(run.recruiter), AskingRecruiter)
-    known = arrival.proven or (asked and confirmed) or person_of(link) is not None
-    return Sender("" if known else services.sender(), services.settings.unanswered_places)
+    asks_platform = isinstance(services.recruiter(run.recruiter), AskingRecruiter)
+    is_vouched_for = (
+        arrival.proven or (asks_platform and confirmed) or link_person_id(link) is not None
+    )
+    return Sender("" if is_vouched_for else services.sender(), services.settings.unanswered_places)
 
 
-def _kept(arrival: Arrival, confirmed: bool | None) -> dict[str, str]:
+def _link_parameters(arrival: Arrival, confirmed: bool | None) -> dict[str, str]:
     """Return the link parameters to store, marked as unconfirmed unless the platform confirmed."""
     return {**arrival.parameters, **({} if confirmed else {UNCONFIRMED: "yes"})}
 
 
-def _text(study: Study, arrival: Arrival) -> str:
+def _render_consent_text(study: Study, arrival: Arrival) -> str:
     known = not is_of_link(arrival.platform_id)
-    return _rendered_once(
+    return _render_once(
         study,
         ("text", known),
         lambda: consent_text(study, known_to_platform=known, collected=g.collected),
     )
 
 
-def _consent(study: Study, arrival: Arrival, *, changed: bool = False, visit: str = "") -> str:
+def _render_consent_page(
+    study: Study, arrival: Arrival, *, changed: bool = False, visit: str = ""
+) -> str:
     """Return the consent page; only its mark differs between the participants of a run."""
     known = not is_of_link(arrival.platform_id)
-    page = _rendered_once(
+    page = _render_once(
         study,
         ("page", known, changed, arrival.preview),
         lambda: render_template(
             "consent.html",
             study=study,
             changed=changed,
-            text_hash=text_hash(_text(study, arrival)),
+            text_hash=text_hash(_render_consent_text(study, arrival)),
             text=as_html(study.text("consent")),
             stored=stored_data(study, known_to_platform=known, collected=g.collected),
             on_device=device_notice(),
@@ -249,7 +263,7 @@ def _consent(study: Study, arrival: Arrival, *, changed: bool = False, visit: st
     return page.replace(_ANY_MARK, visit or new_reference())
 
 
-def _rendered_once(study: Study, name: tuple[object, ...], render: Callable[[], str]) -> str:
+def _render_once(study: Study, name: tuple[object, ...], render: Callable[[], str]) -> str:
     """Return a text of the requested run, rendered by the first request of this process for it."""
     rendered, key = current_services().rendered, (g.run_ref, *name)
     if key not in rendered or rendered[key][0] is not study:
@@ -257,34 +271,36 @@ def _rendered_once(study: Study, name: tuple[object, ...], render: Callable[[], 
     return rendered[key][1]
 
 
-def _look(session: Session, run: Run, study: Study, arrival: Arrival, decision: Decision) -> str:
+def _show_preview(
+    session: Session, run: Run, study: Study, arrival: Arrival, decision: Decision
+) -> str:
     if decision is Decision.DECLINE:
-        return _consent(study, arrival)
+        return _render_consent_page(study, arrival)
     list_ = request.args.get("list", default=0, type=int)
     levels = list_ if 0 <= list_ < study.design.n_lists else 0
     return working_page(study.of_list(levels), preview(session, run, study, levels))
 
 
-def _come(session: Session, run: Run, study: Study) -> tuple[Arrival, Link | None]:
+def _read_arrival(session: Session, run: Run, study: Study) -> tuple[Arrival, Link | None]:
     services = current_services()
     g.collected = services.collected_of(session, run)
-    landing = Landing(request.args, study, _opened(), services.now())
+    landing = Landing(request.args, study, _requested_url(), services.now())
     arrival = services.recruiter(run.recruiter).arrival(landing)
     if arrival.preview or arrival.link is None:
         return arrival, None
-    asked = study.panel is not None and study.panel.access_codes
-    link = find_arrival_link(session, run, arrival.link, required=asked)
-    person = arrival.platform_id or person_of(link)
+    needs_access_code = study.panel is not None and study.panel.access_codes
+    link = find_arrival_link(session, run, arrival.link, required=needs_access_code)
+    person = arrival.platform_id or link_person_id(link)
     return replace(arrival, platform_id=person), link
 
 
-def _opened() -> str:
+def _requested_url() -> str:
     """Return the request's URL without decoding it, because it may be signed."""
     query = request.query_string.decode("latin-1")
     return f"{request.base_url}?{query}" if query else request.base_url
 
 
-def _decision() -> Decision:
+def _read_decision() -> Decision:
     try:
         return Decision(request.form.get("decision", ""))
     except ValueError as error:
@@ -295,14 +311,14 @@ def _decision() -> Decision:
         ) from error
 
 
-def _asks_again(study: Study, arrival: Arrival, text: str) -> str:
+def _ask_again_if_needed(study: Study, arrival: Arrival, text: str) -> str:
     """Return the consent page again if its text changed or the device is not allowed; else ""."""
-    if _text_shown() not in ("", text_hash(text)):
-        return _consent(study, arrival, changed=True)
+    if _shown_text_hash() not in ("", text_hash(text)):
+        return _render_consent_page(study, arrival, changed=True)
     # The page sends its kind of device, and shows no button on a device that is not allowed.
     allowed = study.taking_part.devices
-    refused = allowed and request.form.get("device", "") not in allowed
-    return _consent(study, arrival) if refused else ""
+    is_refused = allowed and request.form.get("device", "") not in allowed
+    return _render_consent_page(study, arrival) if is_refused else ""
 
 
 def _refuse_other_offers(session: Session, run: Run, arrival: Arrival) -> None:
@@ -311,12 +327,12 @@ def _refuse_other_offers(session: Session, run: Run, arrival: Arrival) -> None:
         refuse_other_offers(session, run, arrival.acceptance)
 
 
-def _text_shown() -> str:
+def _shown_text_hash() -> str:
     # The server's text may have changed since the page was opened.
     return request.form.get("text", "")
 
 
-def _session_shown() -> str | None:
+def _shown_session() -> str | None:
     # The browser stores the session it began, so a participant who returns under another assignment
     # can prove that the session is theirs.
     try:
@@ -325,7 +341,7 @@ def _session_shown() -> str | None:
         return None
 
 
-def _visit_mark() -> str | None:
+def _read_visit_mark() -> str | None:
     # Each consent page has a random mark, so that pressing its button twice on a slow network
     # creates only one participant.
     mark = request.form.get("visit", "")

@@ -10,7 +10,7 @@ from experiment.exclusion.rules import decided_by_score
 from experiment.responses.registry import response_of
 from experiment.studies.study import Study
 from webapp.core.i18n import gettext
-from webapp.sessions.collected import Collected, collected_now, own_sentences
+from webapp.sessions.collected import Collected, collected_now, list_declared_sentences
 
 
 def stored_data(
@@ -28,7 +28,7 @@ def stored_data(
         "Two random codes instead of your name, of which one is shown only to you, and the times at"
         " which you came, agreed, came back and finished."
     )
-    yield from (*_of_answers(study), *map(gettext, own_sentences(collected)))
+    yield from (*_describe_answer_data(study), *map(gettext, list_declared_sentences(collected)))
     yield gettext(
         "Once, of each device you open the session on: the browser's family (such as Firefox), the"
         " screen's refresh rate, the time zone's offset, the language, and whether the browser says"
@@ -91,7 +91,7 @@ def device_notice() -> str:
     )
 
 
-def _of_answers(study: Study) -> Iterator[str]:
+def _describe_answer_data(study: Study) -> Iterator[str]:
     """Yield one sentence for each kind of data stored about an answer."""
     yield gettext(
         "For each of your choices: what you chose, when you pressed and let go, and how exactly"

@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 from experiment.participation import Ending, State
 from experiment.studies.study import Study
 from webapp.database.models import Participant, Run
-from webapp.http.error_handlers import heading, refused
+from webapp.http.error_handlers import error_heading, refusal_response
 from webapp.recruiters.arrivals import Arrival, ArrivalError
 from webapp.recruiters.endings import Departure, Exit
 from webapp.recruitment.departures import build_departure
@@ -20,11 +20,11 @@ from webapp.recruitment.reports import store_report
 from webapp.services import current_services
 from webapp.sessions.consent import NoRoomError
 from webapp.sessions.leave import ending_of
-from webapp.sessions.link_visits import kept_parameters
+from webapp.sessions.link_visits import latest_parameters
 from webapp.sessions.lookup import is_of_link
 
 
-def exit_of(
+def make_exit(
     session: Session, run: Run, study: Study, participant: Participant, ending: Ending
 ) -> Exit:
     """Return a participant's way back to the platform."""
@@ -44,7 +44,9 @@ def report_ending(session: Session, run: Run, study: Study, participant: Partici
     store_report(session, recruiter, study, participant, ending, services.now())
 
 
-def turned_away(run: Run, study: Study, arrival: Arrival, error: NoRoomError) -> tuple[str, int]:
+def render_turned_away(
+    run: Run, study: Study, arrival: Arrival, error: NoRoomError
+) -> tuple[str, int]:
     """Return the page for a visitor who is not admitted, with their way back to the platform."""
     current_app.logger.info("a new participant was turned away: %s", error.code)
     departure = Departure(
@@ -56,48 +58,50 @@ def turned_away(run: Run, study: Study, arrival: Arrival, error: NoRoomError) ->
     )
     page = render_template(
         "turned_away.html",
-        heading=heading(error.code),
+        heading=error_heading(error.code),
         text=error.problem,
         exit=current_services().recruiter(run.recruiter).exit(departure),
     )
     return page, error.status
 
 
-def turned_back(run: Run, study: Study, error: ArrivalError) -> ResponseReturnValue:
+def render_turned_back(run: Run, study: Study, error: ArrivalError) -> ResponseReturnValue:
     """Return the page for a link without a valid platform signature, with the platform's exit."""
     departure = Departure(Ending.SECURITY, study, parameters=error.kept)
-    way = current_services().recruiter(run.recruiter).exit(departure)
-    if way.form is None:
-        return refused(error)
-    shown = {"heading": heading(error.code), "text": error.problem, "exit": way}
+    platform_exit = current_services().recruiter(run.recruiter).exit(departure)
+    if platform_exit.form is None:
+        return refusal_response(error)
+    shown = {"heading": error_heading(error.code), "text": error.problem, "exit": platform_exit}
     return render_template("turned_away.html", **shown), error.status
 
 
-def turned_away_at_last(
+def render_turned_away_participant(
     session: Session, run: Run, study: Study, participant: Participant, error: NoRoomError
 ) -> tuple[str, int]:
     """Return the same page for a participant who agreed but found the last place taken."""
-    kept = kept_parameters(session, participant)
-    return turned_away(run, study, Arrival(participant.platform_id, parameters=kept), error)
+    parameters_of_link = latest_parameters(session, participant)
+    return render_turned_away(
+        run, study, Arrival(participant.platform_id, parameters=parameters_of_link), error
+    )
 
 
-OVER = (State.FINISHED, State.LEFT, State.WITHDRAWN)
+ENDED_STATES = (State.FINISHED, State.LEFT, State.WITHDRAWN)
 # A request header that only an open page of the run sends (navigation.js).
-_WITHIN = "X-Parallax-Within"
+_OPEN_PAGE_HEADER = "X-Parallax-Within"
 
 
-def is_shut(participant: Participant, study: Study) -> bool:
+def is_hidden_on_shared_device(participant: Participant, study: Study) -> bool:
     """Return whether the session has ended on a shared computer, so that its URL shows nothing.
 
     A page still open at the end may load its content, and so may a request with the code.
     """
-    if not study.privacy.shared_device or participant.state not in OVER:
+    if not study.privacy.shared_device or participant.state not in ENDED_STATES:
         return False
-    return _WITHIN not in request.headers and g.get("by_code") is None
+    return _OPEN_PAGE_HEADER not in request.headers and g.get("by_code") is None
 
 
-def finished_before(
-    session: Session, run: Run, study: Study, participant: Participant, *, come: bool
+def render_finished_session(
+    session: Session, run: Run, study: Study, participant: Participant, *, by_run_link: bool
 ) -> tuple[str, int]:
     """Return the page for a finished session; the page reveals nothing about the session.
 
@@ -106,14 +110,14 @@ def finished_before(
         run: The run.
         study: The run's study.
         participant: The participant whose session has ended.
-        come: Whether they used the run's link: a participant identified there by a platform gets
-            the way back to it.
+        by_run_link: Whether they used the run's link: a participant identified there by a
+            platform gets the way back to it.
     """
-    named = come and not is_of_link(participant.platform_id)
+    is_identified = by_run_link and not is_of_link(participant.platform_id)
     way_back: Exit | None = None
-    if named:
+    if is_identified:
         ending = ending_of(participant) or Ending.WITHDRAWN
-        way_back = exit_of(session, run, study, participant, ending)
+        way_back = make_exit(session, run, study, participant, ending)
     others = participant.platform_id is None
     page = render_template("finished_before.html", study=study, exit=way_back, others=others)
-    return page, 409 if come else 200
+    return page, 409 if by_run_link else 200

@@ -8,9 +8,9 @@ from experiment.participation import State
 from experiment.studies.files import own_messages
 from webapp.core.i18n import set_language
 from webapp.database.models import Participant, Run
-from webapp.http.security_headers import open_to
+from webapp.http.security_headers import allow_framing_by
 from webapp.services import current_services
-from webapp.sessions.arrival_limits import counted_now
+from webapp.sessions.arrival_limits import update_counted_address
 from webapp.sessions.lookup import find_participant, find_run
 
 
@@ -21,7 +21,7 @@ def requested_run(session: Session, ref: str) -> Run:
         RequestError: There is no such run.
     """
     run = find_run(session, ref)
-    _describe_response_for(session, run)
+    _set_response_context(session, run)
     return run
 
 
@@ -41,12 +41,12 @@ def requested_participant(
         services.settings.session_days,
         writing=writing,
     )
-    _describe_response_for(session, run)
+    _set_response_context(session, run)
     bind_contextvars(participant=participant.ref)
     return participant, run
 
 
-def count_who_is_back(session: Session, participant: Participant) -> None:
+def count_returning_participant(session: Session, participant: Participant) -> None:
     """Count an abandoned participant at their current address if the old one was deleted.
 
     Every page or request that may give the participant a place again calls this first: participants
@@ -54,10 +54,10 @@ def count_who_is_back(session: Session, participant: Participant) -> None:
     """
     if participant.state == State.ABANDONED:
         services = current_services()
-        counted_now(session, participant, services.sender(), services.now())
+        update_counted_address(session, participant, services.sender(), services.now())
 
 
-def _describe_response_for(session: Session, run: Run) -> None:
+def _set_response_context(session: Session, run: Run) -> None:
     # Kept for the whole request: an error page uses the run's language and shows whether the run is
     # simulated.
     g.simulated = run.simulated
@@ -69,4 +69,4 @@ def _describe_response_for(session: Session, run: Run) -> None:
     study = services.study_of(session, run)
     g.shared_device = study.privacy.shared_device
     set_language(run.language, own_messages(study))
-    open_to(services.recruiter(run.recruiter).sites(study))
+    allow_framing_by(services.recruiter(run.recruiter).sites(study))

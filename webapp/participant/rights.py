@@ -21,9 +21,14 @@ from webapp.database.models import Participant, Run
 from webapp.database.scrub import empty_log_soon
 from webapp.errors import RequestError
 from webapp.participant.data_notice import consent_text as text_of_consent
-from webapp.participant.leaving import OVER, finished_before, is_shut, report_ending
+from webapp.participant.leaving import (
+    ENDED_STATES,
+    is_hidden_on_shared_device,
+    render_finished_session,
+    report_ending,
+)
 from webapp.participant.lookup import requested_participant, requested_run
-from webapp.participant.session import page_of
+from webapp.participant.session import render_page
 from webapp.privacy.amendments import (
     correct_answers,
     list_correctable_questions,
@@ -36,7 +41,7 @@ from webapp.recruiters.arrivals import Landing
 from webapp.recruiters.endings import Departure
 from webapp.services import current_services
 from webapp.sessions.finish import form_texts
-from webapp.sessions.withdraw import Wish, withdraw
+from webapp.sessions.leave import Wish, withdraw
 
 rights_pages = Blueprint("rights", __name__)
 _WISHES = frozenset(wish.value for wish in Wish)
@@ -50,8 +55,8 @@ def ask(token: str) -> ResponseReturnValue:
         participant, run = requested_participant(session, token)
         study = services.study_of(session, run)
         finished = participant.state == State.FINISHED
-        if is_shut(participant, study):
-            return finished_before(session, run, study, participant, come=False)
+        if is_hidden_on_shared_device(participant, study):
+            return render_finished_session(session, run, study, participant, by_run_link=False)
     home = url_for("session.show", token=token)
     return render_template("way_out_page.html", study=study, home=home, finished=finished)
 
@@ -59,19 +64,19 @@ def ask(token: str) -> ResponseReturnValue:
 @rights_pages.post("/p/<token>/withdraw")
 def leave(token: str) -> ResponseReturnValue:
     """Carry out the participant's choice in one transaction, and show the result."""
-    services, wish = current_services(), _wish()
+    services, wish = current_services(), _read_wish()
     with services.sessions() as session:
         participant, run = requested_participant(session, token, writing=True)
         study = services.study_of(session, run)
-        if is_shut(participant, study):
-            return finished_before(session, run, study, participant, come=False)
-        _carry_out(session, run, study, participant, wish)
+        if is_hidden_on_shared_device(participant, study):
+            return render_finished_session(session, run, study, participant, by_run_link=False)
+        _carry_out_wish(session, run, study, participant, wish)
     if wish is Wish.ERASE:
         empty_log_soon(services.engine)
     return redirect(url_for("session.show", token=token), 303)
 
 
-def _wish() -> Wish:
+def _read_wish() -> Wish:
     try:
         return Wish(request.form.get("wish", ""))
     except ValueError as error:
@@ -82,7 +87,7 @@ def _wish() -> Wish:
         ) from error
 
 
-def _carry_out(
+def _carry_out_wish(
     session: Session, run: Run, study: Study, participant: Participant, wish: Wish
 ) -> None:
     services, before = current_services(), participant.state
@@ -116,25 +121,25 @@ def send_data(ref: str) -> ResponseReturnValue:
             problem = gettext("Nobody in this study was shown this code.")
             return render_template("own_data.html", study=study, problem=problem), 404
         if amending:
-            return changed(session, study, participant, form_texts(request.form))
+            return change_own_data(session, study, participant, form_texts(request.form))
         if wish == "look":
-            return own_page(session, study, participant)
+            return render_own_page(session, study, participant)
         if wish in ("", "download"):
-            return _as_file(collect_own_data(session, run, study, participant))
+            return _send_as_file(collect_own_data(session, run, study, participant))
         g.by_code = participant.code
         if wish == "stop":
             finished = participant.state == State.FINISHED
             return render_template("way_out_page.html", study=study, finished=finished)
         if changing:
-            _carry_out(session, run, study, participant, Wish(wish))
+            _carry_out_wish(session, run, study, participant, Wish(wish))
             empty_log_soon(services.engine)
-        if participant.state in OVER:
-            return page_of(session, participant, run)
+        if participant.state in ENDED_STATES:
+            return render_page(session, participant, run)
         token = services.tokens.issue(participant.ref)
     return redirect(url_for("session.show", token=token), 303)
 
 
-def _as_file(data: Mapping[str, object]) -> Response:
+def _send_as_file(data: Mapping[str, object]) -> Response:
     text = json.dumps(data, indent=2, ensure_ascii=False)
     headers = {"Content-Disposition": 'attachment; filename="your-data.json"'}
     return Response(text + "\n", mimetype="application/json", headers=headers)
@@ -177,18 +182,18 @@ def show(ref: str) -> str:
 
 
 CODE, WISH = "_code", "_wish"
-_SAVE, _RESTRICT, _RELEASE = "correct", "restrict", "release"
-CHANGES = (_SAVE, _RESTRICT, _RELEASE)
+_CORRECT, _RESTRICT, _RELEASE = "correct", "restrict", "release"
+CHANGES = (_CORRECT, _RESTRICT, _RELEASE)
 
 
-def own_page(
+def render_own_page(
     session: Session,
     study: Study,
     participant: Participant,
     *,
     given: Mapping[str, str] | None = None,
     problems: Mapping[str, str] | None = None,
-    told: str = "",
+    confirmation: str = "",
 ) -> str:
     """Return the page on which a participant corrects answers and restricts the use of their data.
 
@@ -198,7 +203,7 @@ def own_page(
         participant: The participant whose page it is.
         given: The submitted values if some are invalid; otherwise the stored values are shown.
         problems: The error messages by field name.
-        told: A sentence that confirms what was done.
+        confirmation: A sentence that confirms what was done.
     """
     return render_template(
         "own_page.html",
@@ -208,12 +213,12 @@ def own_page(
         given=load_answers(session, participant) if given is None else given,
         problems=problems or {},
         restricted=participant.restricted_at is not None,
-        told=told,
+        confirmation=confirmation,
         longest_text=LONGEST_TEXT,
     )
 
 
-def changed(
+def change_own_data(
     session: Session, study: Study, participant: Participant, form: Mapping[str, str]
 ) -> tuple[str, int]:
     """Carry out the submitted change, and return the page with a confirmation and the status code.
@@ -234,9 +239,9 @@ def changed(
         questions = list_correctable_questions(session, study, participant)
         if problems := correct_answers(session, participant, questions, form, now, record):
             session.rollback()
-            return own_page(session, study, participant, given=form, problems=problems), 422
+            return render_own_page(session, study, participant, given=form, problems=problems), 422
         done = gettext("Your corrections are stored.")
     session.commit()
     # Old values must not survive in the database's log.
     empty_log_soon(services.engine)
-    return own_page(session, study, participant, told=done), 200
+    return render_own_page(session, study, participant, confirmation=done), 200

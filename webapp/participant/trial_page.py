@@ -43,19 +43,22 @@ def working_page(study: Study, work: Work, *, invitation: str = "", lease_minute
         script=trial_script(study),
         instructions=as_html(study.text("instructions")),
         response=response,
-        work=with_scripts(work, response, address),
+        work=add_script_urls(work, response, address),
         invitation=invitation,
         lease_minutes=lease_minutes,
         longest_text=LONGEST_TEXT,
         font="" if study.trial.font == "system" else study.trial.font,
-        font_src=_own_font(study),
+        font_src=_font_data_url(study),
         pages={position: as_html(study.text(name)) for position, name in work["pages"].items()},
-        sides=_sides(work["keys"]),
-        task_sides={name: _sides(task["keys"]) for name, task in work.get("tasks", {}).items()},
+        sides=_pair_sides_with_keys(work["keys"]),
+        task_sides={
+            name: _pair_sides_with_keys(task["keys"])
+            for name, task in work.get("tasks", {}).items()
+        },
     )
 
 
-def _own_font(study: Study) -> str:
+def _font_data_url(study: Study) -> str:
     """Return the data URL of the study's own font; empty if it has none."""
     name = study.trial.font
     if not name.endswith(FONT_SUFFIX):
@@ -63,11 +66,11 @@ def _own_font(study: Study) -> str:
     return f"data:font/woff2;base64,{b64encode(study.read_bytes(name)).decode()}"
 
 
-def _sides(keys: Sequence[str]) -> list[tuple[Side, str]]:
+def _pair_sides_with_keys(keys: Sequence[str]) -> list[tuple[Side, str]]:
     return list(zip(SIDES, keys, strict=False))
 
 
-def with_scripts(work: Work, response: ResponseType, address: Callable[[str], str]) -> Work:
+def add_script_urls(work: Work, response: ResponseType, address: Callable[[str], str]) -> Work:
     """Return the session with the URL of each task's script; unchanged if it has only one task.
 
     Args:
@@ -77,8 +80,13 @@ def with_scripts(work: Work, response: ResponseType, address: Callable[[str], st
     """
     if "tasks" not in work:
         return work
-    scripts = {task: address(script_name(one.script)) for task, one in response.types.items()}
-    tasks = {task: {**own, "script": scripts[task]} for task, own in work["tasks"].items()}
+    scripts = {
+        task: address(script_name(task_response.script))
+        for task, task_response in response.types.items()
+    }
+    tasks = {
+        task: {**task_work, "script": scripts[task]} for task, task_work in work["tasks"].items()
+    }
     return cast(Work, {**work, "tasks": tasks})
 
 
@@ -90,14 +98,14 @@ def trial_script(study: Study) -> str:
 _FOLDER = Path(__file__).parent / "responses"
 
 
-def find_templates(app: Flask) -> None:
+def add_response_templates(app: Flask) -> None:
     """Let the app's templates include those of the response types."""
     loaders = [app.jinja_loader] if app.jinja_loader else []
-    app.jinja_loader = ChoiceLoader([*loaders, FunctionLoader(_template)])
+    app.jinja_loader = ChoiceLoader([*loaders, FunctionLoader(_load_template)])
 
 
-def _template(name: str) -> str | None:
-    file = located(name)
+def _load_template(name: str) -> str | None:
+    file = find_response_file(name)
     return file.read_text(encoding="utf-8") if file.is_file() else None
 
 
@@ -107,7 +115,7 @@ def response_scripts() -> dict[str, Traversable]:
     for name in RESPONSE_TYPES:
         try:
             script = response_class(name).script
-            if (file := located(script)).is_file():
+            if (file := find_response_file(script)).is_file():
                 scripts[script_name(script)] = file
         except (ParallaxError, ModuleNotFoundError) as error:
             # Runs with this response type cannot be shown; all others can.
@@ -120,7 +128,7 @@ def script_name(name: str) -> str:
     return name.replace(":", "-").replace("/", "-")
 
 
-def located(name: str) -> Traversable:
+def find_response_file(name: str) -> Traversable:
     """Return a file of a response type.
 
     Args:

@@ -14,7 +14,7 @@ from experiment.payment.cost import Charge
 from experiment.payment.payment import PaymentKind, PaymentState
 from experiment.studies.study import Study
 from experiment.tables.files import safe_csv
-from webapp.core.forgotten import is_forgotten
+from webapp.core.sealing import is_forgotten
 from webapp.database.engine import Sessions, reading
 from webapp.database.models import Assignment, Hit, Payment, Run
 from webapp.payments.ledger import load_payments

@@ -17,8 +17,8 @@ from webapp.database.models import Answer, Event, Participant, Verdict
 from webapp.erasures.file import WishKind, compute_mark
 from webapp.erasures.record import ErasureRecord
 from webapp.errors import RequestError
-from webapp.sessions.finish import checked_answers
-from webapp.sessions.withdraw import drop_summaries, nothing_is_stored
+from webapp.sessions.finish import check_answers
+from webapp.sessions.leave import drop_summaries, nothing_is_stored
 
 
 def load_answers(session: Session, participant: Participant) -> dict[str, str]:
@@ -70,7 +70,7 @@ def correct_answers(
     """
     old_answers = load_answers(session, participant)
     # A corrected answer may decide whether another question is asked at all.
-    answers, all_problems = checked_answers(questions, {**old_answers, **new_answers})
+    answers, all_problems = check_answers(questions, {**old_answers, **new_answers})
     if problems := {name: problem for name, problem in all_problems.items() if name in new_answers}:
         return problems
     changed = {name: value for name, value in answers.items() if value != old_answers.get(name, "")}

@@ -15,7 +15,7 @@ from sqlalchemy.orm import Session
 
 from experiment.participation import EventKind, State
 from experiment.payment.payment import LONGEST_TOKEN, PaymentKind, PaymentState
-from webapp.core.forgotten import forgotten_id
+from webapp.core.sealing import forgotten_id
 from webapp.core.tokens import new_reference
 from webapp.database.key_identity import sweep
 from webapp.database.models import (
@@ -32,8 +32,8 @@ from webapp.database.models import (
 from webapp.erasures.file import WishKind, compute_mark
 from webapp.erasures.record import ErasureRecord
 from webapp.recruiters.statuses import AssignmentStatus
+from webapp.sessions.leave import Wish, erase_data, withdraw
 from webapp.sessions.lookup import SINGLE
-from webapp.sessions.withdraw import Wish, erase_given, withdraw
 
 _NO_REASON = "(forgotten)"
 _SETTLED = (PaymentState.DONE, PaymentState.REFUSED, PaymentState.WITHDRAWN)
@@ -222,7 +222,7 @@ def _forget_participant(
     session: Session, participant: Participant, now: datetime, record: ErasureRecord
 ) -> None:
     if State(participant.state) in (State.ARRIVED, State.DECLINED):
-        erase_given(session, participant)
+        erase_data(session, participant)
     else:
         withdraw(session, participant, Wish.ERASE, now, record)
     for table in (LinkVisit, OutgoingReport):

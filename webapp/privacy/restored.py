@@ -8,7 +8,7 @@ from sqlalchemy import Engine, select
 from sqlalchemy.orm import Session
 
 from experiment.participation import Ending, EventKind, State
-from webapp.core.forgotten import forgotten_id, is_forgotten
+from webapp.core.sealing import forgotten_id, is_forgotten
 from webapp.database.engine import make_sessions, reading
 from webapp.database.key_identity import renew_digests
 from webapp.database.locks import advisory_lock
@@ -39,8 +39,7 @@ from webapp.privacy.amendments import (
 )
 from webapp.privacy.forget import find_participant, find_worker, forget_person
 from webapp.runs.runs import load_launched_study
-from webapp.sessions.leave import leave
-from webapp.sessions.withdraw import Wish, erase_given, nothing_is_stored, withdraw
+from webapp.sessions.leave import Wish, erase_data, leave, nothing_is_stored, withdraw
 
 # An arbitrary number that no other program uses as an advisory lock in the same database.
 _LOCK = 0x7061_7261_6572_6173
@@ -192,7 +191,7 @@ def _repeat_wish(
     elif participant.state in (State.ARRIVED, State.DECLINED):
         # The participant had not begun when the backup was made.
         leave(session, participant, Ending.WITHDRAWN, time)
-        erase_given(session, participant)
+        erase_data(session, participant)
     else:
         wish = Wish.KEEP if entry.deed is WishKind.WITHDRAWN else Wish.ERASE
         withdraw(session, participant, wish, time, record)

@@ -13,7 +13,7 @@ from sqlalchemy import and_, delete, exists, or_, select, update
 from sqlalchemy.orm import Session
 
 from experiment.studies.study import Study
-from webapp.core.forgotten import FORGOTTEN_PREFIX, is_forgotten
+from webapp.core.sealing import FORGOTTEN_PREFIX, is_forgotten
 from webapp.core.tokens import new_reference
 from webapp.database.key_identity import sweep
 from webapp.database.models import (

@@ -67,7 +67,7 @@ def load_recruiter(name: str, settings: Settings) -> Recruiter:
         SettingError: A required setting is missing.
     """
     found = recruiter_class(name)
-    return found(settings.of_recruiter(name, found.settings_model))
+    return found(settings.recruiter_settings(name, found.settings_model))
 
 
 def open_platform(recruiter: str, settings: Settings, *, live: bool = False) -> Platform:

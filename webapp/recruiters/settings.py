@@ -63,7 +63,7 @@ def shown_settings(instance: Path) -> Iterator[tuple[str, ...]]:
     for section in SECTIONS.names():
         model = SECTIONS.model(section)
         if model is not None:
-            yield from _rows(section, values.of_recruiter(section, model), in_file)
+            yield from _rows(section, values.recruiter_settings(section, model), in_file)
 
 
 def _rows(section: str, values: BaseModel, in_file: set[str]) -> Iterator[tuple[str, ...]]:

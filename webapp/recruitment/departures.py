@@ -15,7 +15,7 @@ from webapp.recruiters.platform import Submission
 from webapp.recruiters.statuses import SUBMITTED_STATUSES
 from webapp.recruitment.assignments import find_current_assignment
 from webapp.recruitment.poll import upsert_submission
-from webapp.sessions.link_visits import kept_parameters
+from webapp.sessions.link_visits import latest_parameters
 
 
 def build_departure(
@@ -40,7 +40,7 @@ def build_departure(
         study,
         platform_id=participant.platform_id,
         acceptance=acceptance,
-        parameters=kept_parameters(session, participant),
+        parameters=latest_parameters(session, participant),
         receipt=receipt,
         stayed=_measure_stay(participant),
     )

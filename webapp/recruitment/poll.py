@@ -9,7 +9,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from experiment.participation import Ending
-from webapp.core.forgotten import forgotten_id
+from webapp.core.sealing import forgotten_id
 from webapp.database.engine import Sessions, reading
 from webapp.database.models import Assignment, Hit, OutgoingReport, Participant, Run
 from webapp.recruiters.capabilities import Qualifications

@@ -11,7 +11,7 @@ from experiment.money import in_words
 from experiment.participation import State
 from experiment.studies.recruitment import Recruitment as Terms
 from experiment.studies.study import Study
-from webapp.core.urls import is_loopback
+from webapp.core.addresses import is_loopback
 from webapp.database.models import Hit, Participant, Place, Recruitment, Run
 from webapp.errors import RunError
 from webapp.recruiters.capabilities import Accounts

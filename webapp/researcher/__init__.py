@@ -6,7 +6,7 @@ refused, and a test checks the table of all routes against all roles.
 
 from flask import Blueprint, Flask
 
-from webapp.core.urls import RESEARCHER_PATH
+from webapp.core.addresses import RESEARCHER_PATH
 from webapp.researcher.access import guard_blueprint
 from webapp.researcher.accounts import account_pages
 from webapp.researcher.api import api

@@ -14,8 +14,8 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 from werkzeug.wrappers import Response
 
+from webapp.core.addresses import RESEARCHER_PATH
 from webapp.core.i18n import SOURCE_LANGUAGE, set_language
-from webapp.core.urls import RESEARCHER_PATH
 from webapp.database.engine import reading
 from webapp.database.models import Project, Run, SignIn, User
 from webapp.errors import RequestError

@@ -8,7 +8,7 @@ from flask import Blueprint, Response, current_app, redirect, render_template, u
 from flask.typing import ResponseReturnValue
 
 from experiment.tables.files import safe_csv
-from webapp.core.subprocesses import parallax
+from webapp.core.subprocesses import run_parallax
 from webapp.database.engine import reading
 from webapp.errors import RequestError
 from webapp.jobs.long_jobs import OVER, Step
@@ -33,7 +33,7 @@ def show_doctor_findings() -> str:
     Raises:
         RequestError: The checks could not be carried out.
     """
-    check = parallax(Path(current_app.instance_path), "doctor", "--json")
+    check = run_parallax(Path(current_app.instance_path), "doctor", "--json")
     if not check.worked:
         raise RequestError(
             f"The installation could not be checked: {check.text}",

@@ -8,7 +8,7 @@ from flask.typing import ResponseReturnValue
 
 from experiment.authoring.show import SHOWN_BELOW
 from experiment.studies.load import built_in_studies
-from webapp.core.subprocesses import parallax
+from webapp.core.subprocesses import run_parallax
 from webapp.errors import RequestError
 from webapp.recruiters.registry import RECRUITERS
 from webapp.researcher.access import current_user, require_access
@@ -67,7 +67,7 @@ def check_study() -> str:
     """Show the findings of the launch checks, and a preview of the study."""
     study, folder, seed, recruiter = _read_launch_form(request.args)
     with count_long_job():
-        done = parallax(
+        done = run_parallax(
             get_instance_folder(), "study", "check", "--show", "--seed", seed, "--", folder
         )
     findings, _, overview = done.text.partition(SHOWN_BELOW)
@@ -93,7 +93,7 @@ def launch_study() -> ResponseReturnValue:
     if project := get_project_name():
         options += ["--project", project]
     with count_long_job():
-        done = parallax(get_instance_folder(), "launch", *options, "--", folder)
+        done = run_parallax(get_instance_folder(), "launch", *options, "--", folder)
     launched = _LAUNCHED.search(done.text)
     if not done.worked or launched is None:
         page = render_template(

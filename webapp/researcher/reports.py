@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from webapp.jobs.long_job_queue import LongQueue
 from flask import g, send_file
 
-from webapp.http.security_headers import PAGE_OF_ITS_OWN
+from webapp.http.security_headers import SANDBOXED_PAGE_POLICY
 from webapp.jobs.long_jobs import MADE, Job, Jobs, is_up_to_date
 from webapp.researcher.study_folders import zip_folder
 from webapp.runs.blinding import is_blind
@@ -315,7 +315,7 @@ def _send_report(job: Job) -> Response:
     folder = get_report_folder(job)
     refuse_unreadable_report(job)
     html = (folder / "report.html").read_text(encoding="utf-8")
-    g.own_policy = PAGE_OF_ITS_OWN
+    g.own_policy = SANDBOXED_PAGE_POLICY
     return Response(html, mimetype="text/html")
 
 

@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 from structlog.contextvars import bind_contextvars
 from werkzeug.wrappers import Response
 
-from webapp.core.urls import RESEARCHER_PATH
+from webapp.core.addresses import RESEARCHER_PATH
 from webapp.database.engine import reading
 from webapp.database.models import User
 from webapp.database.retry import in_transaction
@@ -149,7 +149,7 @@ def redirect_to_code_form(user: User, way_back: str) -> ResponseReturnValue:
     attempt = "\x1f".join((_CODE_STEP, str(user.id), _digest_password_hash(user), way_back))
     response.set_cookie(
         _CODE_COOKIE,
-        current_services().tokens.sealed_attempt(attempt),
+        current_services().tokens.sign_attempt(attempt),
         max_age=_CODE_STEP_S,
         path=_SIGN_IN_PATH,
         secure=current_services().settings.link_base.startswith("https:"),
@@ -269,7 +269,7 @@ def check_own_password(user: User, password: str) -> bool:
 
 
 def _get_client_address() -> str:
-    return current_services().addresses.of(request.environ) or request.remote_addr or ""
+    return current_services().addresses.client_address(request.environ) or request.remote_addr or ""
 
 
 def get_browser_family() -> str:
@@ -296,7 +296,7 @@ def redirect_to_provider() -> ResponseReturnValue:
     )
     response.set_cookie(
         _ATTEMPT_COOKIE,
-        services.tokens.sealed_attempt(sealed),
+        services.tokens.sign_attempt(sealed),
         max_age=_ATTEMPT_S,
         path=_SIGN_IN_PATH,
         secure=services.settings.link_base.startswith("https:"),

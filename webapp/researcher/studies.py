@@ -19,7 +19,7 @@ from experiment.errors import StudyError
 from experiment.responses.registry import RESPONSE_TYPES
 from experiment.studies.load import built_in_studies
 from experiment.untrusted import read_toml
-from webapp.core.subprocesses import parallax
+from webapp.core.subprocesses import run_parallax
 from webapp.database.engine import reading
 from webapp.database.locks import exclusive
 from webapp.errors import RequestError
@@ -81,7 +81,7 @@ def create_study() -> ResponseReturnValue:
                     options += [f"--{name}={value}"]
             for line in form.get("columns", "").splitlines()[:_MOST_COLUMNS]:
                 options += [f"--column={line.strip()}"] if line.strip() else []
-            done = parallax(get_instance_folder(), "study", "new", *options, "--", str(folder))
+            done = run_parallax(get_instance_folder(), "study", "new", *options, "--", str(folder))
             # The table has a temporary name; the page shows the name of the researcher's file.
             text = done.text.replace(str(table), file.filename or "").replace(
                 f"{folder.parent}/", ""
@@ -260,7 +260,7 @@ def show_check_findings() -> ResponseReturnValue:
     called = request.form.get("study", "")
     folder = find_editable_study(get_instance_folder(), get_current_project_id(), called)
     with count_long_job():
-        done = parallax(
+        done = run_parallax(
             get_instance_folder(),
             "study",
             "check",

@@ -27,7 +27,7 @@ from webapp.database.models import (
 from webapp.database.row_counts import PLACES, TAKEN, participants_in
 from webapp.recruiters.statuses import AssignmentStatus
 from webapp.runs.runs import count_verdicts, count_with_events
-from webapp.sessions.lease import ACTIVE_STATES, expired
+from webapp.sessions.lease import ACTIVE_STATES, find_expired
 
 # More would cost time and hardly change the median.
 _FOR_MEDIAN = 300
@@ -130,7 +130,7 @@ def make_overview(session: Session, run: Run, now: datetime, reward_minor: int =
         kept=kept,
         excluded=excluded,
         median_minutes=_compute_median_minutes(session, run),
-        silent=len(expired(session, run, now)),
+        silent=len(find_expired(session, run, now)),
         refused_links=session.execute(refused).scalar_one(),
         unsettled_payments=session.execute(unsettled).scalar_one(),
         rejected_kept=session.execute(rejected).scalar_one(),

@@ -30,11 +30,11 @@ from gunicorn.workers.ggevent import (  # type: ignore[import-untyped]
 )
 
 from webapp.core.clock import clock_watch
-from webapp.core.worker_count import OF_RESEARCHERS
+from webapp.core.worker_count import RESEARCHER_CONNECTIONS
 from webapp.server.headers import Headers
 from webapp.server.open_files import SpareDescriptor, is_out_of_files
-from webapp.server.researcher_worker import NICER, ResearcherPagesElsewhere, ResearcherServer
-from webapp.server.service_manager import tell_alive
+from webapp.server.researcher_worker import NICE_INCREMENT, ResearcherHandover, ResearcherServer
+from webapp.server.service_manager import report_alive
 
 if TYPE_CHECKING:
     import socket as plain_socket
@@ -44,14 +44,14 @@ if TYPE_CHECKING:
     from webapp.server.private_port import PrivatePort
 
 _LOG = logging.getLogger(__name__)
-_LOOK_EVERY_S = 0.1
+_CHECK_INTERVAL_S = 0.1
 # A client with an open connection may be sending a request, unaware of the stop.
-_LAST_REQUESTS_S = 1.0
+_IDLE_GRACE_S = 1.0
 # The maximum time from one request until the next one has been received completely.
-_ARRIVED_WITHIN_S = 150.0
+_REQUEST_TIMEOUT_S = 150.0
 # Several times per WatchdogSec= of the systemd unit.
-_ALIVE_EVERY_S = 10.0
-# How long a process leaves the next connection to the others.
+_ALIVE_INTERVAL_S = 10.0
+# How long a process pauses after accepting a connection, so that others accept the next one.
 _PAUSE_PER_CONNECTION_S, _LONGEST_PAUSE_S = 0.0001, 0.002
 
 
@@ -63,15 +63,15 @@ class _Handler(PyWSGIHandler):  # type: ignore[misc]
 
     def handle_one_request(self) -> Any:  # noqa: ANN401 - gevent's own
         # Only reading is stopped: a response that takes long to send is not affected.
-        deadline = self.server.loop.timer(_ARRIVED_WITHIN_S)
-        deadline.start(self._read_no_more)
+        deadline = self.server.loop.timer(_REQUEST_TIMEOUT_S)
+        deadline.start(self._stop_reading)
         try:
             return super().handle_one_request()
         finally:
             deadline.stop()
             deadline.close()
 
-    def _read_no_more(self) -> None:
+    def _stop_reading(self) -> None:
         with suppress(OSError):
             self.socket.shutdown(SHUT_RD)
 
@@ -79,7 +79,7 @@ class _Handler(PyWSGIHandler):  # type: ignore[misc]
         try:
             headers = Headers(file)
         except OSError as error:
-            raise ValueError("the headers did not come to their end") from error
+            raise ValueError("the headers are incomplete") from error
         # No other protocol is supported; gevent would wait for the body of an upgrade for ever.
         del headers["upgrade"]
         if (headers.get("connection") or "").lower() == "upgrade":
@@ -117,7 +117,7 @@ class _Handler(PyWSGIHandler):  # type: ignore[misc]
 
     def log_error(self, _message: str, *_args: object) -> None:
         """Log that a request was refused, without its URL, which may contain a token."""
-        _LOG.info("a request that is no HTTP was refused")
+        _LOG.info("a request that is not valid HTTP was refused")
 
     def log_request(self) -> None:
         """Do nothing: Parallax logs its requests itself, without their URLs."""
@@ -155,10 +155,10 @@ class _Server(PyWSGIServer):  # type: ignore[misc]
         self.worker = worker
         self._spare = SpareDescriptor(listening)
         self.idle = set[socket]()
-        self._patience_s = cfg.keepalive
+        self._idle_timeout_s = cfg.keepalive
 
     def handle(self, connection: socket, address: Any) -> None:  # noqa: ANN401 - of any family
-        connection.settimeout(self._patience_s)
+        connection.settimeout(self._idle_timeout_s)
         super().handle(connection, address)
 
     def do_read(self) -> Any:  # noqa: ANN401 - gevent's own
@@ -168,14 +168,14 @@ class _Server(PyWSGIServer):  # type: ignore[misc]
         except OSError as error:
             if not is_out_of_files(error):
                 raise
-            self._spare.turn_away()
+            self._spare.refuse_visitor()
             return None
         if accepted and self.worker.cfg.workers > 1:
-            self._leave_next_to_others()
+            self._pause_accepting()
         return accepted
 
-    def _leave_next_to_others(self) -> None:
-        """Accept nothing for a moment, so that a process with fewer connections is faster.
+    def _pause_accepting(self) -> None:
+        """Accept no connection for a moment, so that a process with fewer of them is faster.
 
         A connection stays with its process for a whole session. Without this pause, the process
         that happens to run when a class arrives would get nearly all of its connections.
@@ -183,14 +183,14 @@ class _Server(PyWSGIServer):  # type: ignore[misc]
         self.stop_accepting()
         pause_s = min(len(self.pool) * _PAUSE_PER_CONNECTION_S, _LONGEST_PAUSE_S)
         self._pause = self.loop.timer(pause_s)
-        self._pause.start(self._end_pause)
+        self._pause.start(self._resume_accepting)
 
-    def _end_pause(self) -> None:
+    def _resume_accepting(self) -> None:
         self._pause.close()
         if self.started:
             self.start_accepting()
 
-    def hang_up(self) -> None:
+    def close_idle_connections(self) -> None:
         """Close the connections without a request in progress."""
         for connection in self.idle:
             with suppress(OSError):
@@ -204,15 +204,15 @@ class Worker(GeventPyWSGIWorker):  # type: ignore[misc]
         managed: Whether a service manager expects notifications.
         private_port: The port for metrics and readiness; None if it is not used.
         serves_researchers: Whether this process serves researcher pages.
-        doors: The socket pair for handing over researcher requests, receiving end first; None if
-            each process serves them itself.
+        handover_sockets: The socket pair for handing over researcher requests, receiving end
+            first; None if each process serves them itself.
     """
 
     managed = False
     private_port: "PrivatePort | None" = None
     serves_researchers = False
-    doors: "tuple[plain_socket.socket, plain_socket.socket] | None" = None
-    _told = -_ALIVE_EVERY_S
+    handover_sockets: "tuple[plain_socket.socket, plain_socket.socket] | None" = None
+    _reported_at = -_ALIVE_INTERVAL_S
 
     def load_wsgi(self) -> None:
         """Make the app, and meanwhile report that the process is alive.
@@ -223,23 +223,23 @@ class Worker(GeventPyWSGIWorker):  # type: ignore[misc]
             # Imported late, like the app, after the process has its own copies of the modules.
             from webapp.database.pool import CountedPool
 
-            CountedPool.most = OF_RESEARCHERS
-        making = gevent.spawn(super().load_wsgi)
-        while not making.ready():
-            self._go_on()
+            CountedPool.most = RESEARCHER_CONNECTIONS
+        loading = gevent.spawn(super().load_wsgi)
+        while not loading.ready():
+            self._report_and_wait()
         # Objects loaded for the app live until the end, so the garbage collector can skip them.
         gc.freeze()
-        making.get()
+        loading.get()
 
     def run(self) -> None:
         """Serve requests until the process is told to stop, then finish those in progress."""
-        servers = self._servers()
+        servers = self._make_servers()
         if self.serves_researchers:
-            os.nice(NICER)
+            os.nice(NICE_INCREMENT)
         for server in servers:
             server.start()
         while self.alive:
-            self._go_on()
+            self._report_and_wait()
         for server in servers:
             server.close()
         if self.private_port is not None:
@@ -249,30 +249,32 @@ class Worker(GeventPyWSGIWorker):  # type: ignore[misc]
         while any(server.pool for server in servers):
             waited_s = time.monotonic() - stopped
             if waited_s > self.cfg.graceful_timeout:
-                _LOG.warning("requests took too long and were dropped")
+                _LOG.warning("requests did not finish in time and were dropped")
                 break
-            if waited_s > _LAST_REQUESTS_S:
+            if waited_s > _IDLE_GRACE_S:
                 for server in servers:
-                    server.hang_up()
-            self._go_on()
+                    server.close_idle_connections()
+            self._report_and_wait()
 
-    def _servers(self) -> "Sequence[_Server | ResearcherServer]":
-        if self.doors is None:
+    def _make_servers(self) -> "Sequence[_Server | ResearcherServer]":
+        if self.handover_sockets is None:
             return [_Server(self, listening, self.wsgi) for listening in self.sockets]
-        inside, outside = self.doors
-        door = socket(fileno=os.dup((inside if self.serves_researchers else outside).fileno()))
+        receiving_end, sending_end = self.handover_sockets
+        handover_socket = socket(
+            fileno=os.dup((receiving_end if self.serves_researchers else sending_end).fileno())
+        )
         if self.serves_researchers:
             for listening in self.sockets:  # stop accepting requests
                 listening.close()
-            return [ResearcherServer(self.wsgi, door, self.worker_connections)]
-        app = ResearcherPagesElsewhere(self.wsgi, door, lambda: self.alive)
+            return [ResearcherServer(self.wsgi, handover_socket, self.worker_connections)]
+        app = ResearcherHandover(self.wsgi, handover_socket, lambda: self.alive)
         return [_Server(self, listening, app) for listening in self.sockets]
 
-    def _go_on(self) -> None:
+    def _report_and_wait(self) -> None:
         self.notify()
         # Also without requests: another process may store times of a wrong clock.
-        clock_watch.look()
-        if self.managed and time.monotonic() - self._told > _ALIVE_EVERY_S:
-            self._told = time.monotonic()
-            tell_alive(self.ppid)
-        gevent.sleep(_LOOK_EVERY_S)
+        clock_watch.check()
+        if self.managed and time.monotonic() - self._reported_at > _ALIVE_INTERVAL_S:
+            self._reported_at = time.monotonic()
+            report_alive(self.ppid)
+        gevent.sleep(_CHECK_INTERVAL_S)

@@ -17,25 +17,25 @@ from typing import IO, TYPE_CHECKING
 
 from gunicorn.glogging import Logger  # type: ignore[import-untyped]
 
-from webapp.core.instance import open_instance, write_for_owner_alone
+from webapp.core.instance import open_instance, restrict_new_files
 from webapp.core.logging import log_formatter
 from webapp.core.logging import write_logs as write_early_logs
 from webapp.core.metrics import FOLDER_VARIABLE
 from webapp.core.settings import Settings
-from webapp.core.worker_count import with_researcher_worker
+from webapp.core.worker_count import count_workers
 from webapp.errors import WebappError
 from webapp.recruiters.settings import load_settings
 from webapp.server.gevent_worker import Worker
-from webapp.server.open_files import allow_as_many_as_needed
-from webapp.server.service_manager import take_over
+from webapp.server.open_files import raise_open_file_limit
+from webapp.server.service_manager import forward_signals
 
 if TYPE_CHECKING:
     from queue import SimpleQueue
 
     from gunicorn.arbiter import Arbiter  # type: ignore[import-untyped]
 
-_MEMORY = Path("/dev/shm")
-_ENDING = {signal.SIGTERM, signal.SIGINT, signal.SIGQUIT}
+_SHARED_MEMORY = Path("/dev/shm")
+_STOP_SIGNALS = {signal.SIGTERM, signal.SIGINT, signal.SIGQUIT}
 
 
 def _settings() -> tuple[Path, Settings]:
@@ -47,7 +47,7 @@ def _settings() -> tuple[Path, Settings]:
         sys.exit(2)
 
 
-_folder, _own = _settings()
+_folder, _instance_settings = _settings()
 
 
 class Log(Logger):  # type: ignore[misc]
@@ -60,46 +60,57 @@ class Log(Logger):  # type: ignore[misc]
         fmt: logging.Formatter,  # gunicorn's own
         stream: IO[str] | None = None,
     ) -> None:
-        super()._set_handler(log, output, log_formatter(_own.log_format, sys.stderr), stream)
+        super()._set_handler(
+            log, output, log_formatter(_instance_settings.log_format, sys.stderr), stream
+        )
 
 
-bind = f"[{_own.host}]:{_own.port}" if ":" in _own.host else f"{_own.host}:{_own.port}"
+bind = (
+    f"[{_instance_settings.host}]:{_instance_settings.port}"
+    if ":" in _instance_settings.host
+    else f"{_instance_settings.host}:{_instance_settings.port}"
+)
 worker_class = Worker
-workers, worker_connections = with_researcher_worker(_own.workers), _own.connections
+workers, worker_connections = (
+    count_workers(_instance_settings.workers),
+    _instance_settings.connections,
+)
 # How long a stopping worker may take to finish its requests.
 graceful_timeout = 30
 # Longer than reverse proxies keep an idle connection: the proxy must close it first, or it may send
 # a request just as this side closes the connection.
 keepalive = 75
-loglevel = _own.log_level
+loglevel = _instance_settings.log_level
 logger_class = Log
 # URLs contain participants' tokens, so Parallax writes its own request log.
 accesslog = None
 control_socket_disable = True
 # The workers' heartbeat files must not depend on a slow disk.
-worker_tmp_dir = str(_MEMORY) if os.access(_MEMORY, os.W_OK) else None
+worker_tmp_dir = str(_SHARED_MEMORY) if os.access(_SHARED_MEMORY, os.W_OK) else None
 
 
 def on_starting(server: "Arbiter") -> None:
     """Open the private port, which all workers share, and the connection to systemd."""
     # As a daemon, gunicorn has reset the umask.
-    write_for_owner_alone()
-    server.managed = take_over()
-    allow_as_many_as_needed(_own.connections)
+    restrict_new_files()
+    server.managed = forward_signals()
+    raise_open_file_limit(_instance_settings.connections)
     server.metrics_socket = None
-    if _own.metrics_port:
-        counts = _folder / "metrics"
-        shutil.rmtree(counts, ignore_errors=True)
-        counts.mkdir()
-        os.environ[FOLDER_VARIABLE] = str(counts)
+    if _instance_settings.metrics_port:
+        metrics_folder = _folder / "metrics"
+        shutil.rmtree(metrics_folder, ignore_errors=True)
+        metrics_folder.mkdir()
+        os.environ[FOLDER_VARIABLE] = str(metrics_folder)
         try:
-            server.metrics_socket = socket.create_server((_own.metrics_host, _own.metrics_port))
+            server.metrics_socket = socket.create_server(
+                (_instance_settings.metrics_host, _instance_settings.metrics_port)
+            )
         except OSError as error:
-            where = f"{_own.metrics_host}:{_own.metrics_port}"
+            address = f"{_instance_settings.metrics_host}:{_instance_settings.metrics_port}"
             server.log.error(
-                "%s: the private port cannot be opened, so there are no metrics: %s. Stop what has "
-                "it, or set another metrics_port",
-                where,
+                "%s: the private port cannot be opened: %s. Stop the program that uses it, or set "
+                "another metrics_port",
+                address,
                 error.strerror,
             )
             sys.exit(2)
@@ -110,12 +121,12 @@ def pre_fork(server: "Arbiter", worker: "Worker") -> None:
     if worker.cfg.workers == 1:
         return
     # Made once, by the first process; a reload keeps it.
-    if getattr(server, "doors", None) is None:
-        server.doors = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
-    siblings = [other for other in server.WORKERS.values() if other.cfg is worker.cfg]
-    worker.doors = server.doors
+    if getattr(server, "handover_sockets", None) is None:
+        server.handover_sockets = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
+    siblings = [sibling for sibling in server.WORKERS.values() if sibling.cfg is worker.cfg]
+    worker.handover_sockets = server.handover_sockets
     worker.serves_researchers = len(siblings) >= worker.cfg.workers - 1 and not any(
-        getattr(other, "serves_researchers", False) for other in siblings
+        getattr(sibling, "serves_researchers", False) for sibling in siblings
     )
 
 
@@ -125,18 +136,20 @@ def nworkers_changed(server: "Arbiter", new: int, _before: int | None) -> None:
     A number of 0 is allowed: then a new server takes over.
     """
     if new not in (0, server.cfg.workers):
-        server.log.warning("the number of processes is the setting workers; a reload follows it")
+        server.log.warning(
+            "to change the number of processes, change the setting workers and reload"
+        )
         server.num_workers = server.cfg.workers
 
 
 def post_fork(server: "Arbiter", worker: "Worker") -> None:
-    """Make the worker obey signals and write logs, before anything else."""
-    _end_when_told(server.SIG_QUEUE)
+    """Make a new worker handle stop signals and write logs, before anything else."""
+    _exit_on_signal(server.SIG_QUEUE)
     worker.metrics_socket, worker.managed = server.metrics_socket, server.managed
-    write_early_logs(_own.log_format, _own.log_level)
+    write_early_logs(_instance_settings.log_format, _instance_settings.log_level)
 
 
-def _end_when_told(noted: "SimpleQueue[int]") -> None:
+def _exit_on_signal(queued_signals: "SimpleQueue[int]") -> None:
     """Make a freshly forked worker end on a signal.
 
     Until gunicorn installs the worker's own handlers, the worker has those of the first process,
@@ -144,12 +157,12 @@ def _end_when_told(noted: "SimpleQueue[int]") -> None:
     minute to end.
 
     Args:
-        noted: The worker's copy of the signal queue, with signals from before this call.
+        queued_signals: The worker's copy of the signal queue, with signals from before this call.
     """
-    for ending in _ENDING:
-        signal.signal(ending, lambda *_: sys.exit(0))
-    while not noted.empty():
-        if noted.get() in _ENDING:
+    for stop_signal in _STOP_SIGNALS:
+        signal.signal(stop_signal, lambda *_: sys.exit(0))
+    while not queued_signals.empty():
+        if queued_signals.get() in _STOP_SIGNALS:
             sys.exit(0)
 
 
@@ -159,31 +172,33 @@ def post_worker_init(worker: "Worker") -> None:
     from flask import Flask
 
     from webapp.core.logging import write_logs
-    from webapp.server.background import start
+    from webapp.server.background import start_jobs
     from webapp.server.private_port import PrivatePort
-    from webapp.server.service_manager import tell_ready, tell_waiting
-    from webapp.server.waiting import app_of, when_open
+    from webapp.server.service_manager import report_ready, report_waiting
+    from webapp.server.waiting import available_app, run_when_available
 
     # The app has its own copies of the modules by now (see below), and only its own logging module
     # knows the subjects of requests.
-    write_logs(_own.log_format, _own.log_level)
+    write_logs(_instance_settings.log_format, _instance_settings.log_level)
 
     if worker.metrics_socket is not None:
         worker.private_port = PrivatePort(
-            worker.metrics_socket, _folder, lambda: app_of(worker.wsgi)
+            worker.metrics_socket, _folder, lambda: available_app(worker.wsgi)
         )
 
-    def begin(app: Flask) -> None:
-        start(app, stopping=lambda: not worker.alive)
+    def start_background(app: Flask) -> None:
+        start_jobs(app, stopping=lambda: not worker.alive)
         if worker.managed:
             # It runs once the worker listens.
-            gevent.spawn(tell_ready, worker.ppid)
+            gevent.spawn(report_ready, worker.ppid)
 
-    def wait() -> None:
+    def report_wait() -> None:
         if worker.managed:
-            tell_waiting(worker.ppid)
+            report_waiting(worker.ppid)
 
-    when_open(worker.wsgi, begin, wait, stopping=lambda: not worker.alive)
+    run_when_available(
+        worker.wsgi, start_background, report_wait, stopping=lambda: not worker.alive
+    )
 
 
 def worker_exit(_server: "Arbiter", worker: "Worker") -> None:
@@ -191,11 +206,11 @@ def worker_exit(_server: "Arbiter", worker: "Worker") -> None:
     if worker.private_port is not None:
         worker.private_port.stop()
     if worker.booted:
-        from webapp.server.background import stop
-        from webapp.server.waiting import app_of
+        from webapp.server.background import stop_jobs
+        from webapp.server.waiting import available_app
 
-        if (app := app_of(worker.wsgi)) is not None:
-            stop(app)
+        if (app := available_app(worker.wsgi)) is not None:
+            stop_jobs(app)
 
 
 # Libraries that every worker needs, loaded once for all of them.
@@ -203,7 +218,7 @@ for _library in ("httpx", "markdown_it", "sqlalchemy.orm"):
     import_module(_library)
 
 
-def _forget_own_code() -> None:
+def _unload_own_modules() -> None:
     # Workers are forked from the process that reads this file: a reload could not renew modules
     # that this process has already imported.
     for name in list(sys.modules):
@@ -211,4 +226,4 @@ def _forget_own_code() -> None:
             del sys.modules[name]
 
 
-_forget_own_code()
+_unload_own_modules()

@@ -44,11 +44,11 @@ class Headers:
             self._first.setdefault(name, value)
         length, coding = self.get("content-length"), self.get("transfer-encoding")
         if length is not None and not _DIGITS.fullmatch(length):
-            raise ValueError("content-length is no number")
+            raise ValueError("content-length is not a number")
         # The end of the body must be unambiguous; otherwise, its rest could be read as another
         # request (request smuggling).
         if coding is not None and (length is not None or coding.lower() != "chunked"):
-            raise ValueError("transfer-encoding is another one than chunked, or beside a length")
+            raise ValueError("transfer-encoding is not chunked, or combined with a length")
 
     def get(self, name: str, default: str | None = None) -> str | None:
         """Return the value of the first field with a name, or the default."""
@@ -79,19 +79,19 @@ def _read_fields(file: IO[bytes]) -> list[tuple[str, str]]:
         if line in (b"\r\n", b"\n"):
             return fields
         is_short = len(line) <= _LONGEST_REMEMBERED_BYTES
-        fields.append(_remembered_field(line) if is_short else _parse_field(line))
+        fields.append(_parse_field_cached(line) if is_short else _parse_field(line))
     raise ValueError("there are too many headers")
 
 
 def _parse_field(line: bytes) -> tuple[str, str]:
     if len(line) > _LONGEST_LINE_BYTES:
-        raise ValueError("a line of the headers is too long")
+        raise ValueError("a header line is too long")
     if not line.endswith(b"\n"):
-        raise ValueError("the headers are cut short")
+        raise ValueError("the headers are truncated")
     field = _FIELD.fullmatch(line)
     if field is None:
-        raise ValueError("a line of the headers is no field")
+        raise ValueError("a header line is not a field")
     return field[1].decode("ascii").lower(), field[2].strip(b" \t").decode("latin-1")
 
 
-_remembered_field = lru_cache(_MOST_REMEMBERED)(_parse_field)
+_parse_field_cached = lru_cache(_MOST_REMEMBERED)(_parse_field)

@@ -15,8 +15,8 @@ from experiment.machine import allow_open_files, most_open_files
 _LOG = logging.getLogger(__name__)
 _NONE_LEFT = frozenset({errno.EMFILE, errno.ENFILE})
 # Descriptors for the database, the log, the locks and the periodic jobs.
-FILES_BESIDES = 200
-_BETWEEN_LINES_S = 30.0
+OTHER_OPEN_FILES = 200
+_LOG_INTERVAL_S = 30.0
 _REQUEST_BYTES = 65536
 _PAGE = (
     b'<!doctype html><html lang="en"><meta charset="utf-8"><meta http-equiv="refresh" content="5">'
@@ -30,7 +30,7 @@ _REPLY = (
 )
 
 
-def allow_as_many_as_needed(connections: int) -> None:
+def raise_open_file_limit(connections: int) -> None:
     """Raise this process's own limit of open files to the number its connections need.
 
     The usual limit in a shell is 1,024; every process may raise it up to a hard limit.
@@ -39,10 +39,10 @@ def allow_as_many_as_needed(connections: int) -> None:
         connections: The maximum number of open connections per process.
     """
     soft, hard = most_open_files()
-    needed = connections + FILES_BESIDES
-    wanted = needed if hard is None else min(needed, hard)
-    if soft is not None and soft < wanted:
-        allow_open_files(wanted)
+    needed = connections + OTHER_OPEN_FILES
+    limit = needed if hard is None else min(needed, hard)
+    if soft is not None and soft < limit:
+        allow_open_files(limit)
 
 
 def is_out_of_files(error: OSError) -> bool:
@@ -63,20 +63,20 @@ class SpareDescriptor:
         # A plain socket: gevent's own would wait, which the event loop must not.
         self._listening = get_original("socket", "socket")(fileno=os.dup(listening.fileno()))
         self._listening.setblocking(False)
-        self._kept: FileIO | None = None
-        self._said = -_BETWEEN_LINES_S
-        self._keep()
+        self._reserved: FileIO | None = None
+        self._logged_at = -_LOG_INTERVAL_S
+        self._reserve()
 
-    def turn_away(self) -> None:
+    def refuse_visitor(self) -> None:
         """Refuse the next waiting connection with a request to try again; do not wait for one."""
         now = time.monotonic()
-        if now - self._said > _BETWEEN_LINES_S:
-            self._said = now
-            _LOG.warning("too many open files, so visitors are asked to try again: raise the limit")
-        if self._kept is not None:
+        if now - self._logged_at > _LOG_INTERVAL_S:
+            self._logged_at = now
+            _LOG.warning("too many open files, so visitors are asked to try again; raise the limit")
+        if self._reserved is not None:
             # Closes at once; gevent's os.close would only schedule it.
-            self._kept.close()
-            self._kept = None
+            self._reserved.close()
+            self._reserved = None
         with suppress(OSError):
             connection, _ = self._listening.accept()
             with connection:
@@ -86,8 +86,8 @@ class SpareDescriptor:
                     connection.recv(_REQUEST_BYTES)
                 connection.send(_REPLY)
                 connection.shutdown(socket.SHUT_WR)
-        self._keep()
+        self._reserve()
 
-    def _keep(self) -> None:
+    def _reserve(self) -> None:
         with suppress(OSError):
-            self._kept = FileIO(os.devnull)
+            self._reserved = FileIO(os.devnull)

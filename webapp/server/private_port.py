@@ -16,7 +16,7 @@ from contextlib import suppress
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, cast
+from typing import TYPE_CHECKING, NamedTuple
 
 from flask import Flask
 from sqlalchemy import func, select
@@ -32,15 +32,15 @@ from webapp.database.engine import Sessions, reading
 from webapp.database.models import Run, RunCount
 from webapp.database.row_counts import PLACES, RESPONSES, TAKEN, participants_in
 from webapp.database.schema import revision_of, revisions
-from webapp.database.write_trial import of_others
+from webapp.database.write_trial import list_foreign_files
 from webapp.gate.gate import find_blockers
-from webapp.services import EXTENSION, Services
+from webapp.services import services_of
 
 READYZ = "/readyz"
 # With less free space, answers or log lines may soon fail.
-_ROOM_BYTES = 16 * 1024 * 1024
+_LEAST_FREE_BYTES = 16 * 1024 * 1024
 # A client that stops in the middle of a request must not keep a process from ending.
-_PATIENCE_S = 5.0
+_CLIENT_TIMEOUT_S = 5.0
 
 
 class _Answer(NamedTuple):
@@ -83,7 +83,7 @@ class PrivatePort(ThreadingHTTPServer):
         """Return the response for a path."""
         app = self._app()
         if path == READYZ:
-            state = readiness(self._instance, app)
+            state = check_readiness(self._instance, app)
             ready = HTTPStatus.SERVICE_UNAVAILABLE if state["problems"] else HTTPStatus.OK
             return _Answer(ready, "application/json", json.dumps(state).encode() + b"\n")
         if path not in ("/", "/metrics"):
@@ -91,7 +91,7 @@ class PrivatePort(ThreadingHTTPServer):
         # Imported after the metrics folder is set: see ``webapp.core.metrics``.
         from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 
-        sessions = None if app is None else _services(app).sessions
+        sessions = None if app is None else services_of(app).sessions
         metrics = None if app is None else app.extensions[METRICS]
         text = generate_latest(collect_registry(metrics, sessions, self._instance))
         return _Answer(HTTPStatus.OK, CONTENT_TYPE_LATEST, text)
@@ -99,7 +99,7 @@ class PrivatePort(ThreadingHTTPServer):
 
 class _Handler(BaseHTTPRequestHandler):
     server: PrivatePort
-    timeout = _PATIENCE_S
+    timeout = _CLIENT_TIMEOUT_S
 
     def do_GET(self) -> None:
         status, content_type, body = self.server.answer(self.path.partition("?")[0])
@@ -113,7 +113,7 @@ class _Handler(BaseHTTPRequestHandler):
         """Log nothing, because load balancers send a request every few seconds."""
 
 
-def readiness(instance: Path, app: Flask | None) -> dict[str, object]:
+def check_readiness(instance: Path, app: Flask | None) -> dict[str, object]:
     """Return whether this server is ready for participants, the problems, and further facts.
 
     The check writes trial data and undoes the write.
@@ -122,7 +122,7 @@ def readiness(instance: Path, app: Flask | None) -> dict[str, object]:
         instance: The instance folder.
         app: The app; None while the database is unavailable.
     """
-    problems = list(_problems(instance, app))
+    problems = list(_find_problems(instance, app))
     last = last_backup(instance)
     return {
         "status": "not ready" if problems else "ready",
@@ -132,27 +132,27 @@ def readiness(instance: Path, app: Flask | None) -> dict[str, object]:
     }
 
 
-def _problems(instance: Path, app: Flask | None) -> Iterator[str]:
+def _find_problems(instance: Path, app: Flask | None) -> Iterator[str]:
     if not os.access(instance, os.W_OK | os.X_OK):
         yield "the instance folder cannot be written to"
     elif files_to_spare(instance) == 0:
-        yield "no more files can be created in the instance folder (df -i)"
-    elif shutil.disk_usage(instance).free < _ROOM_BYTES:
+        yield "no more files can be created in the instance folder (see df -i)"
+    elif shutil.disk_usage(instance).free < _LEAST_FREE_BYTES:
         yield "the instance folder's disk is full"
     if app is None:
         yield "the server is waiting for the database"
         return
     try:
-        with reading(_services(app).sessions) as session:
+        with reading(services_of(app).sessions) as session:
             revision = revision_of(session.connection())
             if revision == revisions()[-1]:
-                for _, each in find_blockers(session.connection()):
-                    yield each.says
-                if problem := _services(app).write_trial.problem():
+                for _, blocker in find_blockers(session.connection()):
+                    yield blocker.says
+                if problem := services_of(app).write_trial.problem():
                     yield problem
-                engine = _services(app).engine
+                engine = services_of(app).engine
                 data = engine.url.database if engine.dialect.name == "sqlite" else None
-                for path in of_others(instance, Path(data).resolve() if data else None):
+                for path in list_foreign_files(instance, Path(data).resolve() if data else None):
                     yield f"{path} belongs to another user, so the server cannot write to it"
     except SQLAlchemyError:
         yield "the database does not answer"
@@ -162,10 +162,6 @@ def _problems(instance: Path, app: Flask | None) -> Iterator[str]:
                 f"the database's schema is {revision}, but this version works with "
                 f"{revisions()[-1]}"
             )
-
-
-def _services(app: Flask) -> Services:
-    return cast(Services, app.extensions[EXTENSION])
 
 
 if TYPE_CHECKING:
@@ -191,18 +187,18 @@ def collect_registry(
         MultiProcessCollector(registry)  # type: ignore[no-untyped-call]
     elif metrics is not None:
         registry.register(metrics.registry)
-    registry.register(_Stored(sessions, instance))
+    registry.register(_DatabaseMetrics(sessions, instance))
     return registry
 
 
-class _Stored:
+class _DatabaseMetrics:
     """Metrics read from the database at every scrape."""
 
     def __init__(self, sessions: Sessions | None, instance: Path) -> None:
         self._sessions, self._instance = sessions, instance
 
     def describe(self) -> list["GaugeMetricFamily"]:
-        """Return nothing: the names of the metrics must not require a database query."""
+        """Return nothing, so that registering the metrics requires no database query."""
         return []
 
     def collect(self) -> Iterator["GaugeMetricFamily"]:
@@ -212,10 +208,10 @@ class _Stored:
         stored = []
         if self._sessions is not None:
             with suppress(SQLAlchemyError), reading(self._sessions) as session:
-                stored = list(_metrics(session))
-        answers = float(bool(stored))
-        yield GaugeMetricFamily("parallax_database_up", "Whether the database answers", answers)
-        yield from _room(self._instance)
+                stored = list(_run_metrics(session))
+        is_up = float(bool(stored))
+        yield GaugeMetricFamily("parallax_database_up", "Whether the database answers", is_up)
+        yield from _disk_metrics(self._instance)
         if last := last_backup(self._instance):
             age = age_s(last, utc_now())
             yield GaugeMetricFamily(
@@ -224,40 +220,40 @@ class _Stored:
         yield from stored
 
 
-def _room(instance: Path) -> Iterator["GaugeMetricFamily"]:
+def _disk_metrics(instance: Path) -> Iterator["GaugeMetricFamily"]:
     """Yield the free space on the disk of the instance folder."""
     from prometheus_client.core import GaugeMetricFamily
 
     free = float(shutil.disk_usage(instance).free)
-    yield GaugeMetricFamily("parallax_disk_free_bytes", "Room at the instance folder", free)
-    if (spare := files_to_spare(instance)) is not None:
-        names = "Files that can still be made at the instance folder"
-        yield GaugeMetricFamily("parallax_disk_free_files", names, float(spare))
+    yield GaugeMetricFamily("parallax_disk_free_bytes", "Free space at the instance folder", free)
+    if (n_free_files := files_to_spare(instance)) is not None:
+        names = "Files that can still be created at the instance folder"
+        yield GaugeMetricFamily("parallax_disk_free_files", names, float(n_free_files))
 
 
-def _metrics(session: Session) -> Iterator["GaugeMetricFamily"]:
+def _run_metrics(session: Session) -> Iterator["GaugeMetricFamily"]:
     from prometheus_client.core import GaugeMetricFamily
 
     # Maintained by the database, so that a scrape costs the same for any number of rows.
     stored = select(func.sum(RunCount.n)).where(RunCount.subject == RESPONSES)
     responses = session.scalar(stored) or 0
     yield GaugeMetricFamily("parallax_responses_stored", "Responses in the database", responses)
-    people = GaugeMetricFamily(
+    participants = GaugeMetricFamily(
         "parallax_participants", "Participants of the open runs", labels=("run", "state")
     )
     free = GaugeMetricFamily(
         "parallax_places_free", "Free places of the open runs", labels=("run",)
     )
-    for ref, counts in _open_runs(session).items():
+    for ref, counts in _count_open_runs(session).items():
         for state in State:
             if n := counts[participants_in(state)]:
-                people.add_metric((ref, state), n)
+                participants.add_metric((ref, state), n)
         free.add_metric((ref,), counts[PLACES] - counts[TAKEN])
-    yield people
+    yield participants
     yield free
 
 
-def _open_runs(session: Session) -> dict[str, Counter[str]]:
+def _count_open_runs(session: Session) -> dict[str, Counter[str]]:
     """Return the counts of each open run by subject."""
     counts = defaultdict[str, Counter[str]](Counter)
     for ref, subject, n in session.execute(

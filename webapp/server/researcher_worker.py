@@ -27,19 +27,19 @@ from gevent.pool import Pool
 from gevent.server import StreamServer
 from gevent.socket import socket
 
-from webapp.core.urls import is_researcher_path
+from webapp.core.addresses import is_researcher_path
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
 
 # A lower priority than that of participant processes; child processes inherit it. It is set only
 # after the start, which would otherwise take a minute on a busy machine.
-NICER = 5
-_GONE = b"This page could not be made. Open it again in a few seconds.\n"
+NICE_INCREMENT = 5
+_UNAVAILABLE_TEXT = b"This page could not be created. Open it again in a few seconds.\n"
 _LOG = logging.getLogger(__name__)
 
 
-class ResearcherPagesElsewhere:
+class ResearcherHandover:
     """The WSGI app of participant processes: it hands over researcher requests.
 
     Args:
@@ -50,9 +50,9 @@ class ResearcherPagesElsewhere:
     """
 
     def __init__(
-        self, app: "WSGIApplication", door: socket, is_staying: Callable[[], bool]
+        self, app: "WSGIApplication", handover_socket: socket, is_staying: Callable[[], bool]
     ) -> None:
-        self._app, self._door, self._is_staying = app, door, is_staying
+        self._app, self._handover_socket, self._is_staying = app, handover_socket, is_staying
 
     def __call__(
         self, environ: "WSGIEnvironment", start_response: "StartResponse"
@@ -62,17 +62,17 @@ class ResearcherPagesElsewhere:
         if not is_researcher_path(path) or not self._is_staying():
             return self._app(environ, start_response)
         try:
-            reply = _Reply(self._door, environ)
+            reply = _Reply(self._handover_socket, environ)
             status, headers = reply.head()
         except (OSError, ConcurrentObjectUseError) as error:
             # The process ended, is overloaded, or cannot open more files.
-            _LOG.warning("the process of researcher pages did not answer: %s", error)
+            _LOG.warning("the process for researcher pages did not respond: %s", error)
             start_response("503 Service Unavailable", [
                 ("Content-Type", "text/plain; charset=utf-8"), ("Cache-Control", "no-store"),
-                ("Content-Length", str(len(_GONE))), ("Retry-After", "5"),
+                ("Content-Length", str(len(_UNAVAILABLE_TEXT))), ("Retry-After", "5"),
                 ("X-Content-Type-Options", "nosniff"),
             ])  # fmt: skip
-            return [_GONE]
+            return [_UNAVAILABLE_TEXT]
         start_response(status, headers)
         return reply
 
@@ -80,11 +80,11 @@ class ResearcherPagesElsewhere:
 class _Reply:
     """The response to a request that was handed over."""
 
-    def __init__(self, door: socket, environ: "WSGIEnvironment") -> None:
-        here, there = plain_socket.socketpair()
-        with there:
-            plain_socket.send_fds(door, [b"\n"], [there.fileno()])
-        self._connection = socket(fileno=here.detach())
+    def __init__(self, handover_socket: socket, environ: "WSGIEnvironment") -> None:
+        own_end, other_end = plain_socket.socketpair()
+        with other_end:
+            plain_socket.send_fds(handover_socket, [b"\n"], [other_end.fileno()])
+        self._connection = socket(fileno=own_end.detach())
         self._read = self._connection.makefile("rb")
         request = {name: value for name, value in environ.items() if isinstance(value, (str, bool))}
         # Send the body while receiving the response, so that neither waits for the other.
@@ -96,10 +96,10 @@ class _Reply:
         # The other side may refuse a body without reading it, or refuse an incomplete one.
         with suppress(OSError):
             try:
-                send_pieces(self._connection, request)
-                while piece := body.read(PIECE_BYTES):
-                    send_pieces(self._connection, piece)
-                send_pieces(self._connection, b"")
+                send_chunks(self._connection, request)
+                while chunk := body.read(CHUNK_BYTES):
+                    send_chunks(self._connection, chunk)
+                send_chunks(self._connection, b"")
             finally:
                 self._connection.shutdown(plain_socket.SHUT_WR)
 
@@ -110,15 +110,15 @@ class _Reply:
             OSError: The other side ended before sending them.
         """
         try:
-            status, headers = json.loads(read_piece(self._read))
+            status, headers = json.loads(read_chunk(self._read))
         except OSError:
             self.close()
             raise
         return status, [(name, value) for name, value in headers]
 
     def __iter__(self) -> Iterator[bytes]:
-        while piece := read_piece(self._read):
-            yield piece
+        while chunk := read_chunk(self._read):
+            yield chunk
 
     def close(self) -> None:
         """Tell the other side that the response is no longer needed."""
@@ -140,8 +140,8 @@ class ResearcherServer(StreamServer):
         most: The maximum number of simultaneous requests.
     """
 
-    def __init__(self, app: "WSGIApplication", door: socket, most: int) -> None:
-        super().__init__(door, spawn=Pool(most))
+    def __init__(self, app: "WSGIApplication", handover_socket: socket, max_requests: int) -> None:
+        super().__init__(handover_socket, spawn=Pool(max_requests))
         self._app = app
 
     def do_read(self) -> Any:  # noqa: ANN401 - gevent's own
@@ -156,17 +156,17 @@ class ResearcherServer(StreamServer):
     def handle(self, connection: socket, _address: object) -> None:
         """Handle one request."""
         # The client may have disconnected.
-        with suppress(ConnectionError), connection.makefile("rb") as asked:
-            environ = json.loads(read_piece(asked)) | {
+        with suppress(ConnectionError), connection.makefile("rb") as request_stream:
+            environ = json.loads(read_chunk(request_stream)) | {
                 "wsgi.version": (1, 0),
-                "wsgi.input": BufferedReader(Body(asked)),
+                "wsgi.input": BufferedReader(ChunkedBody(request_stream)),
                 "wsgi.input_terminated": True,
                 "wsgi.errors": sys.stderr,
                 "wsgi.run_once": False,
             }
             self._answer(environ, connection)
 
-    def hang_up(self) -> None:
+    def close_idle_connections(self) -> None:
         """Do nothing: no connection is kept open for another request."""
 
     def _answer(self, environ: "WSGIEnvironment", connection: socket) -> None:
@@ -177,11 +177,11 @@ class ResearcherServer(StreamServer):
 
         body = self._app(environ, cast("StartResponse", start))
         try:
-            for piece in body:
-                if piece:
-                    send_pieces(connection, *head, piece)
+            for chunk in body:
+                if chunk:
+                    send_chunks(connection, *head, chunk)
                     head.clear()
-            send_pieces(connection, *head, b"")
+            send_chunks(connection, *head, b"")
         finally:
             if close := getattr(body, "close", None):
                 close()
@@ -191,15 +191,15 @@ if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
 
 _LENGTH = struct.Struct("!I")
-PIECE_BYTES = 65_536
+CHUNK_BYTES = 65_536
 
 
-class Body(RawIOBase):
+class ChunkedBody(RawIOBase):
     """A request body, read from its chunks."""
 
-    def __init__(self, asked: IO[bytes]) -> None:
-        self._asked: IO[bytes] | None = asked
-        self._left = b""
+    def __init__(self, request_stream: IO[bytes]) -> None:
+        self._stream: IO[bytes] | None = request_stream
+        self._buffered = b""
 
     def readable(self) -> bool:
         """Return True."""
@@ -211,22 +211,22 @@ class Body(RawIOBase):
         Raises:
             OSError: The body ends too early.
         """
-        if not self._left and self._asked is not None:
-            self._left = read_piece(self._asked)
-            if not self._left:
-                self._asked = None
+        if not self._buffered and self._stream is not None:
+            self._buffered = read_chunk(self._stream)
+            if not self._buffered:
+                self._stream = None
         view = memoryview(buffer)
-        given, self._left = self._left[: len(view)], self._left[len(view) :]
-        view[: len(given)] = given
-        return len(given)
+        filled, self._buffered = self._buffered[: len(view)], self._buffered[len(view) :]
+        view[: len(filled)] = filled
+        return len(filled)
 
 
-def send_pieces(connection: socket, *pieces: bytes) -> None:
+def send_chunks(connection: socket, *chunks: bytes) -> None:
     """Send chunks, each prefixed with its length."""
-    connection.sendall(b"".join(_LENGTH.pack(len(piece)) + piece for piece in pieces))
+    connection.sendall(b"".join(_LENGTH.pack(len(chunk)) + chunk for chunk in chunks))
 
 
-def read_piece(file: IO[bytes]) -> bytes:
+def read_chunk(file: IO[bytes]) -> bytes:
     """Return the next chunk.
 
     Raises:
@@ -235,6 +235,6 @@ def read_piece(file: IO[bytes]) -> bytes:
     length = file.read(_LENGTH.size)
     if len(length) == _LENGTH.size:
         (n,) = _LENGTH.unpack(length)
-        if len(piece := file.read(n)) == n:
-            return piece
+        if len(chunk := file.read(n)) == n:
+            return chunk
     raise ConnectionResetError(errno.ECONNRESET, "the other side ended")

@@ -24,7 +24,7 @@ import httpx
 from experiment.machine import has_forking_server
 from webapp.core.instance import open_instance
 from webapp.core.settings import INSTANCE_VARIABLE
-from webapp.core.worker_count import with_researcher_worker
+from webapp.core.worker_count import count_workers
 from webapp.database.engine import DatabaseAwayError, open_database
 from webapp.database.locks import FileLock
 from webapp.errors import WebappError
@@ -35,6 +35,7 @@ from webapp.recruiters.settings import load_settings
 _READY_WITHIN_S = 300.0
 _STOPPED_WITHIN_S = 120.0  # gunicorn itself lets requests end for up to 30 s
 _BACKLOG = 1024
+_THREADS = 16
 _PACKAGES = Path(__file__).resolve().parents[2]
 _GUNICORN_SETTINGS = Path(__file__).resolve().with_name("gunicorn_settings.py")
 
@@ -71,20 +72,44 @@ def serve(
     """
     with suppress(DatabaseAwayError):
         # The worker processes log an unavailable database, and wait for it.
-        _sound(instance)
+        _check_instance(instance)
     instance = open_instance(instance)
-    listening = _listen(host, port)
+    listening = _open_socket(host, port)
     if not has_forking_server():
-        from webapp.server.single_worker import serve_in_this_process
-
-        serve_in_this_process(instance, listening)
+        _serve_in_this_process(instance, listening)
         sys.exit(0)
     listening.set_inheritable(True)
     os.execve(
         sys.executable,
-        _gunicorn(listening, workers, connections),
-        _environment(instance),
+        _gunicorn_command(listening, workers, connections),
+        _server_environment(instance),
     )
+
+
+def _serve_in_this_process(instance: Path, listening: socket.socket) -> None:
+    """Serve requests with threads, and run the periodic jobs, until interrupted.
+
+    For systems without gunicorn, such as a classroom on Windows.
+
+    Args:
+        instance: The instance folder.
+        listening: A listening socket; it is closed at the end.
+    """
+    import waitress  # type: ignore[import-untyped]
+
+    from webapp import create_app
+    from webapp.server import background
+
+    app = create_app(instance)
+    stopping = False
+    background.start_jobs(app, lambda: stopping)
+    try:
+        with suppress(KeyboardInterrupt):
+            waitress.serve(app, sockets=[listening], threads=_THREADS)
+    finally:
+        stopping = True
+        background.stop_jobs(app)
+        listening.close()
 
 
 def start(
@@ -111,22 +136,22 @@ def start(
         raise WebappError(
             "a server in the background needs gunicorn, which does not run on this system",
             where="--background",
-            remedy="Leave --background out and keep the window open, or use WSL: docs/static.md",
+            remedy="Omit --background and keep the window open, or use WSL: docs/static.md",
         )
-    instance = _sound(instance)
+    instance = _check_instance(instance)
     pid_file = instance / "server.pid"
-    with _lock(instance) as lock, _listen(host, port) as listening:
-        url = _url(listening)
+    with _hold_lock(instance) as lock, _open_socket(host, port) as listening:
+        url = _server_url(listening)
         pid_file.unlink(missing_ok=True)
         # Gunicorn would create it readable by everybody.
-        _log(instance).touch()
+        _log_path(instance).touch()
         subprocess.run(
             [
-                *_gunicorn(listening, workers, connections),
+                *_gunicorn_command(listening, workers, connections),
                 *("--daemon", "--pid", str(pid_file)),
-                *("--log-file", str(_log(instance)), "--capture-output"),
+                *("--log-file", str(_log_path(instance)), "--capture-output"),
             ],
-            env=_environment(instance),
+            env=_server_environment(instance),
             pass_fds=(listening.fileno(), lock.fileno()),
             check=True,
         )
@@ -139,7 +164,9 @@ def start(
         raise
     server = Server(int(pid_file.read_text()), url)
     pid_file.unlink()
-    _record(instance).write_text(json.dumps(asdict(server)) + "\n", encoding="utf-8", newline="\n")
+    _record_path(instance).write_text(
+        json.dumps(asdict(server)) + "\n", encoding="utf-8", newline="\n"
+    )
     return server
 
 
@@ -151,7 +178,7 @@ def stop(instance: Path) -> Server:
     """
     server = running(instance)
     if server is None:
-        _record(instance).unlink(missing_ok=True)
+        _record_path(instance).unlink(missing_ok=True)
         raise WebappError("no server is running in the background", where=str(instance))
     with suppress(ProcessLookupError):
         os.kill(server.pid, signal.SIGTERM)
@@ -164,7 +191,7 @@ def stop(instance: Path) -> Server:
                 remedy=f"End it with: kill -9 {server.pid}",
             )
         time.sleep(0.05)
-    _record(instance).unlink(missing_ok=True)
+    _record_path(instance).unlink(missing_ok=True)
     return server
 
 
@@ -181,7 +208,7 @@ def reload(instance: Path, pid: int | None = None) -> int:
         WebappError: No server is running, or the settings, the key or the database cannot be used;
             then the server continues unchanged.
     """
-    _sound(instance)
+    _check_instance(instance)
     if pid is None:
         background = running(instance)
         if background is None:
@@ -200,12 +227,12 @@ def running(instance: Path) -> Server | None:
     Raises:
         WebappError: A server is just starting, so its data are not available yet.
     """
-    if not _lock_file(instance).exists():
+    if not _lock_path(instance).exists():
         return None
-    with suppress(_LockedError), _lock(instance):
+    with suppress(_LockedError), _hold_lock(instance):
         return None
     try:
-        return Server(**json.loads(_record(instance).read_text(encoding="utf-8")))
+        return Server(**json.loads(_record_path(instance).read_text(encoding="utf-8")))
     except (OSError, ValueError) as error:
         raise WebappError(
             "the server is starting or stopping right now",
@@ -214,7 +241,7 @@ def running(instance: Path) -> Server | None:
         ) from error
 
 
-def _sound(instance: Path) -> Path:
+def _check_instance(instance: Path) -> Path:
     # Report errors that the operator can fix here; once the server runs, only its log would show
     # them.
     instance = open_instance(instance)
@@ -229,9 +256,9 @@ class _LockedError(WebappError):
 
 
 @contextmanager
-def _lock(instance: Path) -> Iterator[FileLock]:
+def _hold_lock(instance: Path) -> Iterator[FileLock]:
     """Yield the instance's lock; a process that inherits it keeps it after the block."""
-    lock = FileLock(_lock_file(instance))
+    lock = FileLock(_lock_path(instance))
     if not lock.acquire():
         raise _LockedError(
             "a server is already running in the background",
@@ -245,13 +272,13 @@ def _lock(instance: Path) -> Iterator[FileLock]:
 
 
 _REMEDIES = {
-    errno.EADDRINUSE: "Stop what listens there, or take any free port with --port 0",
-    errno.EACCES: "Ports below 1024 are for root. Take a higher one (the setting port), to which "
-    "the web server in front passes requests on",
+    errno.EADDRINUSE: "Stop the program that listens there, or use any free port: --port 0",
+    errno.EACCES: "Only root may use ports below 1024. Set a higher port, to which the web server "
+    "in front forwards requests",
 }
 
 
-def _listen(host: str, port: int) -> socket.socket:
+def _open_socket(host: str, port: int) -> socket.socket:
     """Return a listening socket, so that a port in use is reported before anything starts."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
@@ -268,15 +295,21 @@ def _listen(host: str, port: int) -> socket.socket:
         ) from error
 
 
-def _url(listening: socket.socket) -> str:
+def _server_url(listening: socket.socket) -> str:
     host, port = listening.getsockname()[:2]
     # A server that listens on every address also responds on the loopback address.
-    here = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)
-    return f"http://[{here}]:{port}" if ":" in here else f"http://{here}:{port}"
+    reachable_host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)
+    return (
+        f"http://[{reachable_host}]:{port}"
+        if ":" in reachable_host
+        else f"http://{reachable_host}:{port}"
+    )
 
 
-def _gunicorn(listening: socket.socket, workers: int | None, connections: int | None) -> list[str]:
-    processes = None if workers is None else with_researcher_worker(workers)
+def _gunicorn_command(
+    listening: socket.socket, workers: int | None, connections: int | None
+) -> list[str]:
+    processes = None if workers is None else count_workers(workers)
     options = {"--workers": processes, "--worker-connections": connections}
     return [
         *(sys.executable, "-m", "gunicorn", "wsgi:app", "--chdir", str(_PACKAGES)),
@@ -285,7 +318,7 @@ def _gunicorn(listening: socket.socket, workers: int | None, connections: int | 
     ]
 
 
-def _environment(instance: Path) -> dict[str, str]:
+def _server_environment(instance: Path) -> dict[str, str]:
     return {**os.environ, INSTANCE_VARIABLE: str(instance)}
 
 
@@ -297,17 +330,17 @@ def _wait_until_ready(url: str, instance: Path) -> None:
         raise WebappError(
             f"the server did not start ({error})",
             where=url,
-            remedy=f"{_log(instance)} says why",
+            remedy=f"{_log_path(instance)} explains why",
         ) from error
 
 
-def _log(instance: Path) -> Path:
+def _log_path(instance: Path) -> Path:
     return instance / "server.log"
 
 
-def _record(instance: Path) -> Path:
+def _record_path(instance: Path) -> Path:
     return instance / "server.json"
 
 
-def _lock_file(instance: Path) -> Path:
+def _lock_path(instance: Path) -> Path:
     return instance / "server.lock"

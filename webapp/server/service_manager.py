@@ -13,13 +13,13 @@ from contextlib import suppress
 _VARIABLE = "NOTIFY_SOCKET"
 # Longer than the interval between two attempts to reach the database, or systemd would report a
 # failed start.
-_MORE_TIME_US = 60_000_000
-_WAITING = f"STATUS=Waiting for the database\nEXTEND_TIMEOUT_USEC={_MORE_TIME_US}"
+_EXTRA_TIME_US = 60_000_000
+_WAITING = f"STATUS=Waiting for the database\nEXTEND_TIMEOUT_USEC={_EXTRA_TIME_US}"
 _READY = "READY=1\nSTATUS=Answering"
 _ALIVE = "WATCHDOG=1"
 
 
-def take_over() -> bool:
+def forward_signals() -> bool:
     """Make this process, the server's first, forward the signals of the others to systemd.
 
     Returns:
@@ -28,39 +28,39 @@ def take_over() -> bool:
     address = os.environ.pop(_VARIABLE, "")
     if not address:
         return False
-    for number, said in enumerate((_READY, _WAITING, _ALIVE), start=signal.SIGRTMIN):
+    for number, message in enumerate((_READY, _WAITING, _ALIVE), start=signal.SIGRTMIN):
 
-        def pass_on(_signal: int, _frame: object, said: str = said) -> None:
-            _send(address, said)
+        def forward(_signal_first_process: int, _frame: object, message: str = message) -> None:
+            _send(address, message)
 
-        signal.signal(number, pass_on)
+        signal.signal(number, forward)
     return True
 
 
-def tell_ready(first: int) -> None:
+def report_ready(first_pid: int) -> None:
     """Report that a process can serve requests; ``first`` is the id of the first process."""
-    _signal(first, signal.SIGRTMIN)
+    _signal_first_process(first_pid, signal.SIGRTMIN)
 
 
-def tell_waiting(first: int) -> None:
+def report_waiting(first_pid: int) -> None:
     """Report that the start takes longer but has not failed."""
-    _signal(first, signal.SIGRTMIN + 1)
+    _signal_first_process(first_pid, signal.SIGRTMIN + 1)
 
 
-def tell_alive(first: int) -> None:
+def report_alive(first_pid: int) -> None:
     """Report that a process is alive; the first process forwards it only if it is alive, too."""
-    _signal(first, signal.SIGRTMIN + 2)
+    _signal_first_process(first_pid, signal.SIGRTMIN + 2)
 
 
-def _signal(first: int, number: int) -> None:
+def _signal_first_process(first_pid: int, number: int) -> None:
     # An orphaned process must not signal an unrelated process that got its parent's id.
-    if os.getppid() == first:
-        os.kill(first, number)
+    if os.getppid() == first_pid:
+        os.kill(first_pid, number)
 
 
-def _send(address: str, said: str) -> None:
+def _send(address: str, message: str) -> None:
     # Continue serving even if the service manager does not listen.
     with suppress(OSError), socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as sender:
         sender.setblocking(False)
         sender.connect("\0" + address[1:] if address.startswith("@") else address)
-        sender.send(said.encode())
+        sender.send(message.encode())

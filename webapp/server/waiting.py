@@ -11,79 +11,79 @@ import threading
 import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from flask import Flask, Response
 
 from webapp import create_app
 from webapp.core.i18n import translate_pages
 from webapp.core.instance import open_instance
-from webapp.database.engine import DatabaseAwayError, failures_in_words
+from webapp.database.engine import DatabaseAwayError, report_database_failures
 from webapp.database.exclusive_access import hold
 from webapp.errors import WebappError
 from webapp.http.compression import compress_pages
-from webapp.http.error_handlers import away, register_error_handlers
-from webapp.http.health import HEALTHZ, no
+from webapp.http.error_handlers import database_away_response, register_error_handlers
+from webapp.http.health import HEALTHZ, not_ready_response
 from webapp.http.request_log import log_requests
 from webapp.http.security_headers import add_headers
 from webapp.participant.assets import Assets, serve_assets
 from webapp.recruiters.settings import load_settings
-from webapp.services import EXTENSION, Services
+from webapp.services import services_of
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIEnvironment
 
 # Gunicorn gives up after this exit status; after any other, it restarts the worker for ever.
 CANNOT_START = 3
-_BETWEEN_TRIES_S = 2.0
+_RETRY_INTERVAL_S = 2.0
 # A log line for every attempt could fill a disk over a weekend.
-_BETWEEN_LINES_S = 30.0
+_LOG_INTERVAL_S = 30.0
 _LARGEST_BODY_BYTES = 256 * 1024
-_USE = "parallax_use"
+_DATABASE_LOCK = "parallax_use"
 _LOG = logging.getLogger(__name__)
 
 
-class Door:
+class AppWhenAvailable:
     """The WSGI app of a process: the installation's app, once its database is available.
 
     Attributes:
         app: The app; None while the database is unavailable.
 
     Args:
-        away: The error of the first attempt to make the app.
+        error: The error of the first attempt to make the app.
     """
 
-    def __init__(self, away: DatabaseAwayError) -> None:
+    def __init__(self, error: DatabaseAwayError) -> None:
         self.app: Flask | None = None
-        self.away = away
-        self._meanwhile = waiting_app()
+        self.error = error
+        self._waiting_app = make_waiting_app()
 
     def __call__(
         self, environ: "WSGIEnvironment", start_response: "StartResponse"
     ) -> Iterable[bytes]:
         """Handle a request with the app, or ask the visitor to try again."""
-        return (self.app or self._meanwhile)(environ, start_response)
+        return (self.app or self._waiting_app)(environ, start_response)
 
 
-def open_door() -> Flask | Door:
-    """Return the installation's app, or a placeholder until its database is available.
+def make_app() -> Flask | AppWhenAvailable:
+    """Return the installation's app, or an app that asks visitors to wait for the database.
 
     Raises:
         WebappError: The folder, a setting, the key or the schema cannot be used.
     """
     try:
-        return _held_app()
+        return _make_locked_app()
     except DatabaseAwayError as error:
-        return Door(error)
+        return AppWhenAvailable(error)
 
 
-def _held_app(instance: Path | None = None) -> Flask:
+def _make_locked_app(instance: Path | None = None) -> Flask:
     # While this process runs, no command can replace its database.
     app = create_app(instance)
-    engine = cast(Services, app.extensions[EXTENSION]).engine
+    engine = services_of(app).engine
     try:
-        with failures_in_words():
-            app.extensions[_USE] = hold(engine)
+        with report_database_failures():
+            app.extensions[_DATABASE_LOCK] = hold(engine)
     except BaseException:
         engine.dispose()
         raise
@@ -96,69 +96,72 @@ def wait_for_app(instance: Path) -> Flask:
     Raises:
         WebappError: The folder, a setting, the key or the schema cannot be used.
     """
-    logged_at = -_BETWEEN_LINES_S
+    logged_at = -_LOG_INTERVAL_S
     while True:
         try:
-            return _held_app(instance)
+            return _make_locked_app(instance)
         except DatabaseAwayError as error:
-            if time.monotonic() - logged_at > _BETWEEN_LINES_S:
+            if time.monotonic() - logged_at > _LOG_INTERVAL_S:
                 logged_at = time.monotonic()
-                _LOG.error("%s Waiting for it", error)
-        time.sleep(_BETWEEN_TRIES_S)
+                _LOG.error("%s Waiting for the database", error)
+        time.sleep(_RETRY_INTERVAL_S)
 
 
-def app_of(door: Flask | Door) -> Flask | None:
+def available_app(app_source: Flask | AppWhenAvailable) -> Flask | None:
     """Return the app behind a placeholder; None if there is none yet."""
-    return door.app if isinstance(door, Door) else door
+    return app_source.app if isinstance(app_source, AppWhenAvailable) else app_source
 
 
-def when_open(
-    door: Flask | Door,
+def run_when_available(
+    app_source: Flask | AppWhenAvailable,
     begin: Callable[[Flask], None],
-    waits: Callable[[], None],
+    before_retry: Callable[[], None],
     stopping: Callable[[], bool],
 ) -> None:
     """Start work that needs the app, now or when the database is available.
 
     Args:
-        door: The result of ``open_door``.
+        app_source: The result of ``make_app``.
         begin: Starts the work, completely or not at all; repeated if it fails.
-        waits: Called before every further attempt.
+        before_retry: Called before every further attempt.
         stopping: Returns whether the process is about to end, so that nothing may start.
     """
-    if isinstance(door, Door):
-        _LOG.error("%s Waiting for it", door.away)
-    elif _begun(door, begin):
+    if isinstance(app_source, AppWhenAvailable):
+        _LOG.error("%s Waiting for the database", app_source.error)
+    elif _try_begin(app_source, begin):
         return
     threading.Thread(
-        target=_keep_trying, args=(door, begin, waits, stopping), name="waiting", daemon=True
+        target=_keep_trying,
+        args=(app_source, begin, before_retry, stopping),
+        name="waiting",
+        daemon=True,
     ).start()
 
 
 def _keep_trying(
-    door: Flask | Door,
+    app_source: Flask | AppWhenAvailable,
     begin: Callable[[Flask], None],
-    waits: Callable[[], None],
+    before_retry: Callable[[], None],
     stopping: Callable[[], bool],
 ) -> None:
     logged_at = time.monotonic()
     while not stopping():
-        waits()
-        time.sleep(_BETWEEN_TRIES_S)
-        app = app_of(door) or _made()
-        if app is not None and _begun(app, begin):
-            if isinstance(door, Door):
-                door.app = app
+        before_retry()
+        time.sleep(_RETRY_INTERVAL_S)
+        app = available_app(app_source) or _try_make_app()
+        if app is not None and _try_begin(app, begin):
+            if isinstance(app_source, AppWhenAvailable):
+                app_source.app = app
             _LOG.warning("the database answers again")
             return
-        if time.monotonic() - logged_at > _BETWEEN_LINES_S:
+        if time.monotonic() - logged_at > _LOG_INTERVAL_S:
             logged_at = time.monotonic()
-            _LOG.error("the database is still unavailable. Waiting for it")
+            _LOG.error("still waiting for the database")
 
 
-def _made() -> Flask | None:
+def _try_make_app() -> Flask | None:
     try:
-        return _held_app()
+        return _make_locked_app()
     except DatabaseAwayError:
         return None
     except WebappError as error:
@@ -166,17 +169,17 @@ def _made() -> Flask | None:
         os._exit(CANNOT_START)  # the only way to exit from a thread
 
 
-def _begun(app: Flask, begin: Callable[[Flask], None]) -> bool:
+def _try_begin(app: Flask, begin: Callable[[Flask], None]) -> bool:
     try:
         begin(app)
     except Exception:
         # Requests do not depend on it, and the database is probably unavailable again.
-        _LOG.exception("the server's background work could not start; it will be tried again")
+        _LOG.exception("the background jobs could not start; they will be tried again")
         return False
     return True
 
 
-def waiting_app() -> Flask:
+def make_waiting_app() -> Flask:
     """Return an app that asks all visitors to try again, and needs no database."""
     folder = open_instance()
     settings = load_settings(folder)
@@ -187,13 +190,13 @@ def waiting_app() -> Flask:
     assets = Assets(Path(app.root_path) / "static")
     serve_assets(app, assets)
 
-    def wait(path: str) -> Response:
-        return away(for_program=path.endswith("answers"))
+    def ask_to_wait(path: str) -> Response:
+        return database_away_response(for_program=path.endswith("answers"))
 
-    app.add_url_rule(HEALTHZ, "healthz", no)
+    app.add_url_rule(HEALTHZ, "healthz", not_ready_response)
     methods = ("GET", "POST", "PUT", "PATCH", "DELETE")
-    app.add_url_rule("/", "wait", wait, defaults={"path": ""}, methods=methods)
-    app.add_url_rule("/<path:path>", "wait", wait, methods=methods)
+    app.add_url_rule("/", "wait", ask_to_wait, defaults={"path": ""}, methods=methods)
+    app.add_url_rule("/<path:path>", "wait", ask_to_wait, methods=methods)
     register_error_handlers(app)
     compress_pages(app)
     add_headers(app, settings.frame_ancestors, (), assets.boot_source, settings.public_url)

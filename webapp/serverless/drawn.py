@@ -15,7 +15,7 @@ from experiment.records import Kind
 from experiment.responses.registry import response_of
 from experiment.studies.study import Study
 from webapp.database.models import Run, RunItem
-from webapp.sessions.session_payload import Work, composed
+from webapp.sessions.session_payload import Work, compose_work
 
 
 class DrawnSession(NamedTuple):
@@ -67,7 +67,7 @@ def draw_sessions(
             response=response,
         )
         items = {entry.item.item_id: entry.item for entry in entries}
-        yield DrawnSession(number, list_, place, composed(study, items, trials))
+        yield DrawnSession(number, list_, place, compose_work(study, items, trials))
 
 
 def hash_folder(files: Mapping[str, bytes], seed: int, sessions: list[DrawnSession]) -> str:

@@ -23,7 +23,7 @@ from webapp.core.i18n import text_direction
 from webapp.database.models import Place, Run, StudyFile
 from webapp.errors import RunError
 from webapp.participant.assets import bundle
-from webapp.participant.trial_page import response_scripts, script_name, with_scripts
+from webapp.participant.trial_page import add_script_urls, response_scripts, script_name
 from webapp.recruiters.base import Recruiter
 from webapp.runs.launch import launch_run
 from webapp.runs.runs import STATIC_FILE, StaticMark, close_run, find_named_run, list_static_runs
@@ -159,7 +159,7 @@ def build_static_study(
         response = response_of(study)
         script = script_name(response.script)
         scripts = [script, *(script_name(task.script) for task in response.types.values())]
-        common = with_scripts(common, response, lambda name: name)
+        common = add_script_urls(common, response, lambda name: name)
         data["work"] = {
             **{key: value for key, value in common.items() if key not in (*_OWN, "pages")},
             "script": script,

@@ -18,7 +18,7 @@ from experiment.studies.files import own_messages
 from experiment.studies.question import LONGEST_TEXT, Question
 from experiment.studies.study import Study
 from webapp.core.i18n import gettext, set_language
-from webapp.http.error_handlers import heading
+from webapp.http.error_handlers import error_heading
 from webapp.participant.data_notice import (
     answerable,
     consent_text,
@@ -30,7 +30,7 @@ from webapp.participant.trial_page import as_html, working_page
 from webapp.recruiters.base import Recruiter
 from webapp.recruiters.endings import Departure, Exit
 from webapp.sessions.consent_texts import text_hash
-from webapp.sessions.finish import every_word
+from webapp.sessions.finish import describe_all_mistakes
 from webapp.sessions.session_payload import Work
 
 _TITLE = re.compile(r"<title>(.*?)</title>", re.DOTALL)
@@ -182,7 +182,7 @@ class StaticPages:
             "The id in this link is not complete. Please open the study once more from the page"
             " where you found it."
         )
-        return self._page("error.html", heading=heading("malformed_id"), text=text)
+        return self._page("error.html", heading=error_heading("malformed_id"), text=text)
 
     def _questions(self, name: str, questions: Sequence[Question]) -> dict[str, str]:
         """Return a page of questions, and a copy in which each question is marked as wrong."""
@@ -303,7 +303,7 @@ def describe_question(question: Question, accept: Iterable[str] | None = None) -
         "most": question.most,
         "numbers": question.numbers,
         "only_if": getattr(question, "only_if", {}),
-        "words": every_word(question),
+        "words": describe_all_mistakes(question),
     }
     if accept is None:
         return data

@@ -26,15 +26,14 @@ from webapp.serverless.drawn import get_session_number, list_session_places
 from webapp.serverless.session_files import Entry
 from webapp.sessions.admission import check_comprehension, screen
 from webapp.sessions.assign import FreePlace, take
-from webapp.sessions.collected import collected_of, uncollected
-from webapp.sessions.consent_texts import agreed_text_id, text_hash
+from webapp.sessions.collected import collected_of, list_uncollected_fields
+from webapp.sessions.consent_texts import store_agreed_text_id, text_hash
 from webapp.sessions.device import note_device, read_device
 from webapp.sessions.finish import finish, finish_without_questions
-from webapp.sessions.leave import leave, leave_on_request
-from webapp.sessions.link_visits import keep_visit
+from webapp.sessions.leave import Wish, leave, leave_on_request, nothing_is_stored, withdraw
+from webapp.sessions.link_visits import store_visit
 from webapp.sessions.newcomer import Newcomer, deal_trials, may_still_agree
 from webapp.sessions.record import read_answer, record
-from webapp.sessions.withdraw import Wish, nothing_is_stored, withdraw
 
 # States in which a participant answers no trials.
 _NEVER_TOOK_PART = (State.ARRIVED, State.DECLINED)
@@ -156,12 +155,12 @@ class Replay:
             raise UnfitEntryError("the same person has another session in this run")
         if agrees:
             self._agree(replayed.participant, entry)
-        keep_visit(self.session, replayed.participant, parameters, entry.at)
+        store_visit(self.session, replayed.participant, parameters, entry.at)
 
     def _agree(self, participant: Participant, entry: Entry) -> None:
         participant.consented_at = entry.at
         if entry.body.get("text") == text_hash(self.mark.consent):
-            participant.consent_text_id = agreed_text_id(
+            participant.consent_text_id = store_agreed_text_id(
                 self.session, self.run, self.mark.consent, entry.at
             )
         self.session.flush()
@@ -233,12 +232,12 @@ class Replay:
         if participant.state in (State.LEFT, State.WITHDRAWN):
             return  # read in before
         answer = read_answer(json.dumps(entry.body).encode())
-        left_out = uncollected(collected_of(self.session, self.run))
+        left_out = list_uncollected_fields(collected_of(self.session, self.run))
         record(self.session, participant, answer, entry.at, self._response, left_out=left_out)
 
     def _device(self, replayed: ReplayedSession, entry: Entry) -> None:
         device = read_device(json.dumps(entry.body).encode())
-        left_out = uncollected(collected_of(self.session, self.run))
+        left_out = list_uncollected_fields(collected_of(self.session, self.run))
         note_device(self.session, _get_participant(replayed), device, entry.at, left_out=left_out)
 
     def _questionnaire(self, replayed: ReplayedSession, entry: Entry) -> None:

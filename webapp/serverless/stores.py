@@ -13,7 +13,7 @@ from typing import Any
 from urllib.parse import urlsplit
 from uuid import NAMESPACE_URL, uuid5
 
-from webapp.core.urls import is_loopback
+from webapp.core.addresses import is_loopback
 from webapp.errors import WebappError
 
 DATAPIPE = "https://pipe.jspsych.org"

@@ -20,12 +20,12 @@ from experiment.studies.study import Study
 from webapp.core.i18n import gettext
 from webapp.database.models import Answer, Event, Participant, Run
 from webapp.sessions.consent import Decision, give_place
-from webapp.sessions.consent_texts import agreed_text
-from webapp.sessions.finish import checked_answers
+from webapp.sessions.consent_texts import store_agreed_text
+from webapp.sessions.finish import check_answers
 from webapp.sessions.leave import leave
 from webapp.sessions.waitlist import Sender
 
-_Give = Callable[[Session, Run, Study, Participant, datetime, Sender | None], None]
+_PlaceGiver = Callable[[Session, Run, Study, Participant, datetime, Sender | None], None]
 
 
 class Step(StrEnum):
@@ -40,17 +40,17 @@ def next_step(session: Session, participant: Participant, study: Study) -> Step:
     """Return the next step for a participant who has no place yet."""
     if not has_assented(session, participant, study):
         return Step.ASSENT
-    if study.screening and not _screened(session, participant, study):
+    if study.screening and not _has_answered_screening(session, participant, study):
         return Step.SCREENING
     return Step.COMPREHENSION
 
 
 def tries_used(session: Session, participant: Participant) -> int:
     """Return how often a participant has failed the comprehension questions."""
-    wrong = select(func.count(Event.id)).where(
+    failed_tries = select(func.count(Event.id)).where(
         Event.participant_id == participant.id, Event.kind == EventKind.COMPREHENSION_WRONG
     )
-    return session.execute(wrong).scalar_one()
+    return session.execute(failed_tries).scalar_one()
 
 
 def screen(
@@ -61,7 +61,7 @@ def screen(
     given: Mapping[str, str],
     now: datetime,
     sender: Sender | None = None,
-    give: _Give = give_place,
+    give: _PlaceGiver = give_place,
 ) -> dict[str, str]:
     """Check the answers to the screening questions: the participant continues or leaves.
 
@@ -82,9 +82,9 @@ def screen(
     Raises:
         NoRoomError: The participant is eligible, but no place is free.
     """
-    if not _is_at(session, participant, study, Step.SCREENING):
+    if not _is_at_step(session, participant, study, Step.SCREENING):
         return {}
-    answers, problems = checked_answers(study.screening, given)
+    answers, problems = check_answers(study.screening, given)
     if problems:
         return problems
     if not admits(study.screening, answers):
@@ -92,7 +92,7 @@ def screen(
         return {}
     if study.comprehension is None:
         give(session, run, study, participant, now, sender)
-    _store(session, participant, study.screening, answers)
+    _store_answers(session, participant, study.screening, answers)
     return {}
 
 
@@ -104,7 +104,7 @@ def check_comprehension(
     given: Mapping[str, str],
     now: datetime,
     sender: Sender | None = None,
-    give: _Give = give_place,
+    give: _PlaceGiver = give_place,
 ) -> dict[str, str]:
     """Check the answers to the comprehension questions: a place, another try, or the end.
 
@@ -128,17 +128,17 @@ def check_comprehension(
         NoRoomError: Every answer is right, but no place is free.
     """
     check = study.comprehension
-    if check is None or not _is_at(session, participant, study, Step.COMPREHENSION):
+    if check is None or not _is_at_step(session, participant, study, Step.COMPREHENSION):
         return {}
-    used = tries_used(session, participant)
-    if given.get("try") != str(used + 1):
+    n_tries = tries_used(session, participant)
+    if given.get("try") != str(n_tries + 1):
         return {}
-    answers, problems = checked_answers(check.questions, given)
+    answers, problems = check_answers(check.questions, given)
     if problems:
         return problems
     if check.passes(answers):
         give(session, run, study, participant, now, sender)
-        _store(session, participant, check.questions, answers)
+        _store_answers(session, participant, check.questions, answers)
         return {}
     session.add(
         Event(
@@ -148,19 +148,19 @@ def check_comprehension(
             at=now,
         )
     )
-    if used + 1 >= check.tries:
+    if n_tries + 1 >= check.tries:
         leave(session, participant, Ending.FAILED_CHECK, now)
         return {}
     session.flush()
     return {"": gettext("Not every answer was right. Please read the instructions again.")}
 
 
-def _is_at(session: Session, participant: Participant, study: Study, step: Step) -> bool:
-    at_the_door = participant.state == State.ARRIVED and participant.consented_at is not None
-    return at_the_door and next_step(session, participant, study) is step
+def _is_at_step(session: Session, participant: Participant, study: Study, step: Step) -> bool:
+    awaits_place = participant.state == State.ARRIVED and participant.consented_at is not None
+    return awaits_place and next_step(session, participant, study) is step
 
 
-def _screened(session: Session, participant: Participant, study: Study) -> bool:
+def _has_answered_screening(session: Session, participant: Participant, study: Study) -> bool:
     names = [question.name for question in study.screening]
     stored = select(Answer.id).where(
         Answer.participant_id == participant.id, Answer.field.in_(names)
@@ -168,7 +168,7 @@ def _screened(session: Session, participant: Participant, study: Study) -> bool:
     return session.scalar(stored.limit(1)) is not None
 
 
-def _store(
+def _store_answers(
     session: Session,
     participant: Participant,
     questions: Sequence[Question],
@@ -186,10 +186,10 @@ def has_assented(session: Session, participant: Participant, study: Study) -> bo
     """Return whether a participant has assented, or whether the study asks for no assent."""
     if not study.taking_part.assent:
         return True
-    noted = select(Event.id).where(
+    assent_event = select(Event.id).where(
         Event.participant_id == participant.id, Event.kind == EventKind.ASSENTED
     )
-    return session.scalar(noted.limit(1)) is not None
+    return session.scalar(assent_event.limit(1)) is not None
 
 
 def assent(
@@ -216,13 +216,13 @@ def assent(
     Raises:
         NoRoomError: They accept, no further questions follow, and no place is free.
     """
-    waiting = participant.state == State.ARRIVED and participant.consented_at is not None
-    if not waiting or has_assented(session, participant, study):
+    is_undecided = participant.state == State.ARRIVED and participant.consented_at is not None
+    if not is_undecided or has_assented(session, participant, study):
         return
     if decision is Decision.DECLINE:
         leave(session, participant, Ending.DECLINED, now)
         return
-    text = agreed_text(session, run, study.text("assent"), now)
+    text = store_agreed_text(session, run, study.text("assent"), now)
     detail = {"consent_text": text.sha256, "version": str(text.version)}
     session.add(
         Event(participant_id=participant.id, kind=EventKind.ASSENTED, detail=detail, at=now)

@@ -13,7 +13,7 @@ from sqlalchemy.orm import InstrumentedAttribute, aliased
 from webapp.database.models import Response, Trial
 
 
-def of_answer(
+def answer_column(
     column: InstrumentedAttribute[Any], trial_id: ColumnElement[int] | InstrumentedAttribute[int]
 ) -> ScalarSelect[Any]:
     """Return a subquery for a column of a trial's answer; null if the trial has none."""
@@ -22,16 +22,16 @@ def of_answer(
     return of_trial.scalar_subquery()
 
 
-def how_many(
+def count_answered(
     participant_id: ColumnElement[int] | InstrumentedAttribute[int] | int,
 ) -> Select[int, int]:
     """Return a query for a participant's numbers of answered trials and of all trials."""
     trial = aliased(Trial)
-    answered = func.count(of_answer(Response.id, trial.id))
+    answered = func.count(answer_column(Response.id, trial.id))
     return select(answered, func.count(trial.id)).where(trial.participant_id == participant_id)
 
 
-def unanswered(
+def count_unanswered(
     participant_id: ColumnElement[int] | InstrumentedAttribute[int] | int,
 ) -> ScalarSelect[int]:
     """Return a subquery for a participant's number of unanswered trials.
@@ -40,22 +40,22 @@ def unanswered(
     in the index and are counted there. If other participants' trials were stored at the same
     moment, each answer is looked up.
     """
-    trial, each, answer = aliased(Trial), aliased(Trial), aliased(Response)
+    trial, other_trial, answer = aliased(Trial), aliased(Trial), aliased(Response)
     n = func.count(trial.id).label("n")
-    theirs = (
+    own_trials = (
         select(n, func.min(trial.id).label("first"), func.max(trial.id).label("last"))
         .where(trial.participant_id == participant_id)
         .correlate_except(trial)
         .subquery()
     )
-    in_a_row = theirs.c.last - theirs.c.first + 1 == theirs.c.n
-    keys = answer.trial_id.between(theirs.c.first, theirs.c.last)
-    counted = select(func.count(answer.id)).where(keys).scalar_subquery()
+    are_consecutive = own_trials.c.last - own_trials.c.first + 1 == own_trials.c.n
+    answers_in_range = answer.trial_id.between(own_trials.c.first, own_trials.c.last)
+    counted = select(func.count(answer.id)).where(answers_in_range).scalar_subquery()
     looked_up = (
-        select(func.count(of_answer(Response.id, each.id)))
-        .where(each.participant_id == participant_id)
-        .correlate_except(each)
+        select(func.count(answer_column(Response.id, other_trial.id)))
+        .where(other_trial.participant_id == participant_id)
+        .correlate_except(other_trial)
         .scalar_subquery()
     )
-    left = theirs.c.n - case((in_a_row, counted), else_=looked_up)
-    return select(left).scalar_subquery()
+    n_left = own_trials.c.n - case((are_consecutive, counted), else_=looked_up)
+    return select(n_left).scalar_subquery()

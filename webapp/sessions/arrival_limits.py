@@ -38,7 +38,7 @@ from webapp.database.prepared import Prepared
 from webapp.errors import RequestError
 
 KEPT_FOR = timedelta(hours=1)
-_MAY_GO_ON = (State.ARRIVED, State.WORKING, State.ANSWERED, State.ABANDONED)
+_MAY_CONTINUE = (State.ARRIVED, State.WORKING, State.ANSWERED, State.ABANDONED)
 _REFUSED_FOR = timedelta(seconds=5)
 _MOST_REMEMBERED = 10_000
 
@@ -82,7 +82,7 @@ class TooManyArrivalsError(CrowdedError):
     """The address has reached its limit of arrivals per hour."""
 
 
-def wait_for_others(session: Session, digest: str) -> None:
+def wait_for_simultaneous_arrivals(session: Session, digest: str) -> None:
     """Wait for simultaneous arrivals from the same address to commit, so that they are counted."""
     if session.get_bind().dialect.name == "postgresql":
         key = int.from_bytes(sha256(digest.encode()).digest()[:8], signed=True)
@@ -107,17 +107,17 @@ def count_arrival(
     """
     if not digest or now not in (participant.arrived_at, participant.consented_at):
         return
-    wait_for_others(session, digest)
-    if from_where(session, participant) is not None:
+    wait_for_simultaneous_arrivals(session, digest)
+    if find_arrival_digest(session, participant) is not None:
         return
     connection = session.connection()
     statements = _statements(connection.dialect)
     [(recent,)] = statements.recent.find(connection, digest=digest, since=now - KEPT_FOR)
-    most = settings.arrivals_per_hour
-    if most and recent >= most:
+    limit = settings.arrivals_per_hour
+    if limit and recent >= limit:
         raise TooManyArrivalsError
-    came = {"participant_id": participant.id, "digest": digest, "at": now}
-    statements.note.do(connection, [came])
+    arrival = {"participant_id": participant.id, "digest": digest, "at": now}
+    statements.note.do(connection, [arrival])
 
 
 def forget_addresses(session: Session, now: datetime) -> int:
@@ -126,18 +126,20 @@ def forget_addresses(session: Session, now: datetime) -> int:
     Participants who may still take part stay counted, without an address.
     """
     old = ArrivalAddress.at <= now - KEPT_FOR
-    may_go_on = exists().where(
-        Participant.id == ArrivalAddress.participant_id, Participant.state.in_(_MAY_GO_ON)
+    may_continue = exists().where(
+        Participant.id == ArrivalAddress.participant_id, Participant.state.in_(_MAY_CONTINUE)
     )
-    gone = delete(ArrivalAddress).where(old, ~may_go_on)
-    emptied = update(ArrivalAddress).where(old, ArrivalAddress.digest != "").values(digest="")
+    deleted = delete(ArrivalAddress).where(old, ~may_continue)
+    cleared = update(ArrivalAddress).where(old, ArrivalAddress.digest != "").values(digest="")
     return sum(
         len(session.execute(statement.returning(ArrivalAddress.participant_id)).all())
-        for statement in (gone, emptied)
+        for statement in (deleted, cleared)
     )
 
 
-def counted_now(session: Session, participant: Participant, digest: str, now: datetime) -> str:
+def update_counted_address(
+    session: Session, participant: Participant, digest: str, now: datetime
+) -> str:
     """Return the digest at which a returning participant is counted; empty if they are not counted.
 
     If their address was deleted after an hour, they are counted at their current address.
@@ -148,11 +150,11 @@ def counted_now(session: Session, participant: Participant, digest: str, now: da
         digest: The digest of their current address; empty if it is unknown.
         now: The time.
     """
-    came = from_where(session, participant)
-    if came != "" or not digest:
-        return came or ""
-    of_them = ArrivalAddress.participant_id == participant.id
-    session.execute(update(ArrivalAddress).where(of_them).values(digest=digest, at=now))
+    arrival_digest = find_arrival_digest(session, participant)
+    if arrival_digest != "" or not digest:
+        return arrival_digest or ""
+    of_participant = ArrivalAddress.participant_id == participant.id
+    session.execute(update(ArrivalAddress).where(of_participant).values(digest=digest, at=now))
     return digest
 
 
@@ -161,12 +163,14 @@ class _Statements:
 
     def __init__(self, dialect: Dialect) -> None:
         who = bindparam("who", type_=Integer)
-        same = ArrivalAddress.digest == bindparam("digest", type_=String)
+        same_address = ArrivalAddress.digest == bindparam("digest", type_=String)
         since = bindparam("since", type_=UtcDateTime)
         self.came = Prepared(
             select(ArrivalAddress.digest).where(ArrivalAddress.participant_id == who), dialect
         )
-        self.recent = Prepared(select(func.count()).where(same, ArrivalAddress.at > since), dialect)
+        self.recent = Prepared(
+            select(func.count()).where(same_address, ArrivalAddress.at > since), dialect
+        )
         self.note = Prepared(insert(ArrivalAddress), dialect, ("participant_id", "digest", "at"))
 
 
@@ -174,7 +178,7 @@ class _Statements:
 _statements = cache(_Statements)
 
 
-def from_where(session: Session, participant: Participant) -> str | None:
+def find_arrival_digest(session: Session, participant: Participant) -> str | None:
     """Return the digest of the address from which a participant came.
 
     Returns:
@@ -182,5 +186,5 @@ def from_where(session: Session, participant: Participant) -> str | None:
     """
     session.flush()
     connection = session.connection()
-    came = _statements(connection.dialect).came.find(connection, who=participant.id)
-    return came[0][0] if came else None
+    rows = _statements(connection.dialect).came.find(connection, who=participant.id)
+    return rows[0][0] if rows else None

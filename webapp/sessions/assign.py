@@ -44,7 +44,7 @@ from webapp.database.prepared import Prepared
 from webapp.database.row_counts import PLACES, TAKEN
 
 # The number of transactions that may take places of one list at once; further ones wait.
-_AT_ONCE = 32
+_MOST_SIMULTANEOUS = 32
 
 
 class FreePlace(NamedTuple):
@@ -54,13 +54,13 @@ class FreePlace(NamedTuple):
         id: The key of its row.
         list: The number of its list.
         place: Its number within the list.
-        is_beside: Whether the place stays free and the participant only gets its trials.
+        stays_free: Whether the place stays free and the participant only gets its trials.
     """
 
     id: int
     list: int
     place: int
-    is_beside: bool = False
+    stays_free: bool = False
 
 
 def has_free_place(session: Session, run: Run) -> bool:
@@ -95,18 +95,18 @@ def next_place(session: Session, run: Run, only: int | None = None) -> FreePlace
     connection = session.connection()
     statements = _statements(connection.dialect)
     if only is None:
-        found = statements.next.find(connection, run=run.id)
+        rows = statements.next.find(connection, run=run.id)
     else:
-        found = statements.next_of_list.find(connection, run=run.id, only=only)
-    return FreePlace(*found[0]) if found else None
+        rows = statements.next_of_list.find(connection, run=run.id, only=only)
+    return FreePlace(*rows[0]) if rows else None
 
 
 def take(session: Session, place: FreePlace, participant_id: int) -> None:
     """Give the participant a place found by ``next_place`` earlier in this transaction.
 
-    Nothing is stored for a place that stays free (``is_beside``).
+    Nothing is stored for a place that stays free (``stays_free``).
     """
-    if place.is_beside:
+    if place.stays_free:
         return
     connection = session.connection()
     taken = {"place_id": place.id, "participant_id": participant_id}
@@ -115,15 +115,15 @@ def take(session: Session, place: FreePlace, participant_id: int) -> None:
 
 def free_places(session: Session, participant_ids: Sequence[int]) -> None:
     """Free the places of these participants."""
-    held_by_them = Place.participant_id.in_(participant_ids)
-    session.execute(update(Place).where(held_by_them).values(participant_id=None))
+    held_places = Place.participant_id.in_(participant_ids)
+    session.execute(update(Place).where(held_places).values(participant_id=None))
 
 
 class _Statements:
     """The prepared statements that every arrival executes."""
 
     def __init__(self, dialect: Dialect) -> None:
-        self.free = Prepared(select(free_in(_RUN)), dialect)
+        self.free = Prepared(select(count_free_places(_RUN)), dialect)
         self.next = Prepared(_next_place(dialect), dialect)
         self.next_of_list = Prepared(_next_place(dialect, RunCount.list == _ONLY), dialect)
         self.take = Prepared(
@@ -134,14 +134,14 @@ class _Statements:
         )
 
 
-def free_in(run: ColumnElement[int] | InstrumentedAttribute[int]) -> ScalarSelect[int]:
+def count_free_places(run: ColumnElement[int] | InstrumentedAttribute[int]) -> ScalarSelect[int]:
     """Return a subquery for a run's number of free places; null if the run has no places."""
     n_free = case((RunCount.subject == PLACES, RunCount.n), else_=-RunCount.n)
-    return select(func.sum(n_free)).where(RunCount.run_id == run, _OF_PLACES).scalar_subquery()
+    return select(func.sum(n_free)).where(RunCount.run_id == run, _COUNTS_PLACES).scalar_subquery()
 
 
 # Not an IN list: the text of a prepared statement would depend on its length.
-_OF_PLACES = or_(RunCount.subject == PLACES, RunCount.subject == TAKEN)
+_COUNTS_PLACES = or_(RunCount.subject == PLACES, RunCount.subject == TAKEN)
 _RUN, _ONLY = bindparam("run", type_=Integer), bindparam("only", type_=Integer)
 # Prepared once per database dialect.
 _statements = cache(_Statements)
@@ -152,18 +152,20 @@ def _next_place(dialect: Dialect, *only: ColumnElement[bool]) -> Select[int, int
     n_taken = case((RunCount.subject == TAKEN, RunCount.n), else_=0)
     taken = (
         select(RunCount.list, func.sum(n_taken).label("n"))
-        .where(RunCount.run_id == _RUN, _OF_PLACES, *only)
+        .where(RunCount.run_id == _RUN, _COUNTS_PLACES, *only)
         .group_by(RunCount.list)
         .subquery("taken")
     )
     # SQLite has one writer at a time, so no other transaction is taking the first free place.
-    by_worth = _first_of_each_list if dialect.name == "sqlite" else _next_few_of_each_list
-    return select(Place.id, Place.list, Place.place).where(Place.id == by_worth(taken))
+    best_place = (
+        _first_of_least_filled_list if dialect.name == "sqlite" else _best_candidate_of_all_lists
+    )
+    return select(Place.id, Place.list, Place.place).where(Place.id == best_place(taken))
 
 
-def _first_of_each_list(taken: Subquery) -> ScalarSelect[int]:
-    first = _free_in(taken).with_only_columns(Place.id).limit(1).scalar_subquery()
-    lists = select(first.label("id"), taken.c.n, taken.c.list).subquery("lists")
+def _first_of_least_filled_list(taken: Subquery) -> ScalarSelect[int]:
+    first_place = _select_free_places(taken).with_only_columns(Place.id).limit(1).scalar_subquery()
+    lists = select(first_place.label("id"), taken.c.n, taken.c.list).subquery("lists")
     return (
         select(lists.c.id)
         .where(lists.c.id.is_not(None))
@@ -173,10 +175,10 @@ def _first_of_each_list(taken: Subquery) -> ScalarSelect[int]:
     )
 
 
-def _next_few_of_each_list(taken: Subquery) -> ScalarSelect[int]:
-    few = _free_in(taken).limit(_AT_ONCE).subquery("few")
-    rank = func.row_number().over(order_by=few.c.place).label("rank")
-    ranked = select(few.c.id, rank).lateral("ranked")
+def _best_candidate_of_all_lists(taken: Subquery) -> ScalarSelect[int]:
+    candidates = _select_free_places(taken).limit(_MOST_SIMULTANEOUS).subquery("few")
+    rank = func.row_number().over(order_by=candidates.c.place).label("rank")
+    ranked = select(candidates.c.id, rank).lateral("ranked")
     return (
         select(Place.id)
         .select_from(taken)
@@ -191,7 +193,7 @@ def _next_few_of_each_list(taken: Subquery) -> ScalarSelect[int]:
     )
 
 
-def _free_in(taken: Subquery) -> Select[int, int]:
+def _select_free_places(taken: Subquery) -> Select[int, int]:
     """Return a query for the free places of one of the counted lists, in order."""
     return (
         select(Place.id, Place.place)

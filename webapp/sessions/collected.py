@@ -12,15 +12,15 @@ from sqlalchemy.orm import Session
 
 from experiment.participation import EventKind
 from webapp.core.i18n import N_
-from webapp.database.installation_meta import set_stamp, stamp_of
 from webapp.database.models import Device, Response, Run
+from webapp.database.models.installation import set_stamp, stamp_of
 
 # Names such as "response.rt_ms", "device.language" and "event.late_answer".
 Collected = frozenset[str]
 
 TABLES: tuple[Table, ...] = (Response.__table__, Device.__table__)  # type: ignore[assignment]
 # What the consent page says of an event, if none of its other sentences does.
-OF_EVENTS: Mapping[EventKind, str] = {
+EVENT_SENTENCES: Mapping[EventKind, str] = {
     EventKind.LATE_ANSWER: N_("A second, different answer to the same choice."),
     EventKind.SHOWN_OTHERWISE: N_("Whether your screen showed something else than what was sent."),
 }
@@ -49,40 +49,40 @@ BEFORE: Collected = frozenset(
 
 def collected_now() -> Collected:
     """Return what a run that is launched now stores."""
-    return frozenset(name for name, _ in _declared())
+    return frozenset(name for name, _ in _list_declarations())
 
 
 def freeze_collected(session: Session, run: Run) -> None:
     """Keep with a new run what it stores."""
-    set_stamp(session.connection(), _stamp(run), json.dumps(sorted(collected_now())))
+    set_stamp(session.connection(), _stamp_name(run), json.dumps(sorted(collected_now())))
 
 
 def collected_of(session: Session, run: Run) -> Collected:
     """Return what a run stores, as frozen at its launch."""
-    frozen = stamp_of(session.connection(), _stamp(run))
+    frozen = stamp_of(session.connection(), _stamp_name(run))
     return BEFORE if frozen is None else frozenset(json.loads(frozen))
 
 
-def uncollected(collected: Collected) -> Collected:
+def list_uncollected_fields(collected: Collected) -> Collected:
     """Return what this version can store, and a run with this list does not."""
     return collected_now() - collected
 
 
-def own_sentences(collected: Collected) -> Iterator[str]:
+def list_declared_sentences(collected: Collected) -> Iterator[str]:
     """Yield the English sentences that declarations bring along, of what is stored."""
-    for name, sentence in _declared():
+    for name, sentence in _list_declarations():
         if sentence and name in collected:
             yield sentence
 
 
-def _declared() -> Iterator[tuple[str, str]]:
+def _list_declarations() -> Iterator[tuple[str, str]]:
     """Yield each declaration's name and its own sentence; empty if another sentence tells of it."""
     for table in TABLES:
         for column in table.columns:
             yield f"{table.name}.{column.name}", column.info.get("told", "")
     for kind in EventKind:
-        yield f"event.{kind}", OF_EVENTS.get(kind, "")
+        yield f"event.{kind}", EVENT_SENTENCES.get(kind, "")
 
 
-def _stamp(run: Run) -> str:
+def _stamp_name(run: Run) -> str:
     return f"collected {run.ref}"

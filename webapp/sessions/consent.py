@@ -18,16 +18,16 @@ from webapp.errors import RequestError
 from webapp.gate.gate import refuse_if_blocked
 from webapp.gate.installation import Operation
 from webapp.sessions.assign import FreePlace, has_free_place, next_place, take
-from webapp.sessions.consent_texts import agreed_text_id
-from webapp.sessions.lease import any_expired, release_expired
+from webapp.sessions.consent_texts import store_agreed_text_id
+from webapp.sessions.lease import has_expired, release_expired
 from webapp.sessions.newcomer import (
     Newcomer,
     deal_trials,
+    find_known_participant,
     is_closed,
-    known_newcomer,
     may_still_agree,
 )
-from webapp.sessions.waitlist import Sender, place_beside, who_holds_all
+from webapp.sessions.waitlist import Sender, count_if_exhausted, find_waitlist_place
 from webapp.users.limits import check_participant_limit
 
 
@@ -74,33 +74,35 @@ def enroll(
         NoRoomError: The run is closed or has no free place.
         GateError: The gate blocks all admissions until a problem is repaired.
     """
-    known = known_newcomer(session, run, platform_id, visit_mark)
+    known = find_known_participant(session, run, platform_id, visit_mark)
     if known is not None and not (decision is Decision.ACCEPT and may_still_agree(known)):
         return known
     connection = session.connection()
     refuse_if_blocked(Operation.ADMIT, connection)
     if is_closed(connection, run.id):
-        raise run_is_closed()
+        raise run_closed_error()
     if known is not None:
-        _agree_after_all(session, run, study, known, text, now, sender)
+        _admit_after_declining(session, run, study, known, text, now, sender)
         return known
     newcomer = Newcomer(run, now, platform_id, visit_mark if platform_id is None else None, link)
     if decision is Decision.DECLINE:
-        entered = newcomer.enter(session, State.DECLINED)
+        new_participant = newcomer.enter(session, State.DECLINED)
     elif study.asks_before_start:
         refuse_newcomers(session, run, now)
-        agreed = agreed_text_id(session, run, text, now) if text else None
-        entered = newcomer.enter(session, State.ARRIVED, consent_text_id=agreed, consented_at=now)
+        agreed = store_agreed_text_id(session, run, text, now) if text else None
+        new_participant = newcomer.enter(
+            session, State.ARRIVED, consent_text_id=agreed, consented_at=now
+        )
     else:
-        entered = _enter_working(session, run, study, newcomer, text, sender)
+        new_participant = _store_with_place(session, run, study, newcomer, text, sender)
     # The button may have been pressed twice, and the other request was faster.
-    found = entered or known_newcomer(session, run, platform_id, visit_mark)
+    found = new_participant or find_known_participant(session, run, platform_id, visit_mark)
     # All other unique columns of the row are random.
     assert found is not None
     return found
 
 
-def _agree_after_all(
+def _admit_after_declining(
     session: Session,
     run: Run,
     study: Study,
@@ -115,7 +117,7 @@ def _agree_after_all(
     if not may_still_agree(participant):
         return
     participant.state = move(State.DECLINED, State.ARRIVED)
-    participant.consent_text_id = agreed_text_id(session, run, text, now) if text else None
+    participant.consent_text_id = store_agreed_text_id(session, run, text, now) if text else None
     participant.consented_at = now
     if study.asks_before_start:
         refuse_newcomers(session, run, now)
@@ -124,15 +126,15 @@ def _agree_after_all(
     give_place(session, run, study, participant, now, sender)
 
 
-def _enter_working(
+def _store_with_place(
     session: Session, run: Run, study: Study, newcomer: Newcomer, text: str, sender: Sender | None
 ) -> Participant | None:
     """Return a new participant with a place and its trials; None if they are known already."""
-    place = _free_place(session, run, newcomer.link, newcomer.at, sender)
+    place = _reserve_place(session, run, newcomer.link, newcomer.at, sender)
     participant = newcomer.enter(
         session,
         move(State.ARRIVED, State.WORKING),
-        consent_text_id=agreed_text_id(session, run, text, newcomer.at) if text else None,
+        consent_text_id=store_agreed_text_id(session, run, text, newcomer.at) if text else None,
         consented_at=newcomer.at,
         watched=study.attention is not None,
         list=place.list,
@@ -144,7 +146,7 @@ def _enter_working(
     return participant
 
 
-def _free_place(
+def _reserve_place(
     session: Session, run: Run, link: Link | None, now: datetime, sender: Sender | None
 ) -> FreePlace:
     """Return a place reserved for this transaction, or one on the waitlist.
@@ -153,14 +155,14 @@ def _free_place(
         NoRoomError: No place is free.
     """
     only = None if link is None else link.list
-    if (counted := who_holds_all(session, run, sender)) is not None:
+    if (address_counts := count_if_exhausted(session, run, sender)) is not None:
         release_expired(session, run, now)
         check_participant_limit(session, run)
-        if (place := place_beside(session, run, counted, only)) is None:
-            raise run_is_full()
+        if (place := find_waitlist_place(session, run, address_counts, only)) is None:
+            raise run_full_error()
         return place
-    for alone in (False, True):
-        if alone:
+    for is_exclusive in (False, True):
+        if is_exclusive:
             # Other transactions may be freeing places or rolling back. All arriving transactions
             # share a lock on the run's row, so locking it waits for them.
             session.execute(select(Run.id).where(Run.id == run.id).with_for_update())
@@ -168,7 +170,7 @@ def _free_place(
         check_participant_limit(session, run)
         if (place := next_place(session, run, only)) is not None:
             return place
-    raise run_is_full()
+    raise run_full_error()
 
 
 def give_place(
@@ -193,9 +195,9 @@ def give_place(
         NoRoomError: The run is closed or has no free place.
     """
     if is_closed(session.connection(), run.id):
-        raise run_is_closed()
+        raise run_closed_error()
     link = None if participant.link_id is None else session.get(Link, participant.link_id)
-    place = _free_place(session, run, link, now, sender)
+    place = _reserve_place(session, run, link, now, sender)
     take(session, place, participant.id)
     participant.list, participant.place = place.list, place.place
     participant.state = move(State.ARRIVED, State.WORKING)
@@ -216,12 +218,12 @@ class NoRoomError(RequestError):
     ending = Ending.FULL
 
 
-def run_is_full() -> NoRoomError:
+def run_full_error() -> NoRoomError:
     """Return the error for a visitor to a run whose places are all taken."""
     return NoRoomError(gettext("Every place in this study is taken."), status=409, code="run_full")
 
 
-def run_is_closed() -> NoRoomError:
+def run_closed_error() -> NoRoomError:
     """Return the error for a visitor to a closed run."""
     return NoRoomError(
         gettext("This study takes no new participants."),
@@ -240,9 +242,9 @@ def refuse_newcomers(session: Session, run: Run, now: datetime) -> None:
     refuse_if_blocked(Operation.ADMIT, session.connection())
     check_participant_limit(session, run)
     if run.closed_at is not None:
-        raise run_is_closed()
-    if not has_free_place(session, run) and not any_expired(session, run, now):
-        raise run_is_full()
+        raise run_closed_error()
+    if not has_free_place(session, run) and not has_expired(session, run, now):
+        raise run_full_error()
 
 
 class EarlierRunError(NoRoomError):
@@ -274,7 +276,9 @@ class PartBeforeError(NoRoomError):
         )
 
 
-def refuse_earlier(session: Session, run: Run, study: Study, platform_id: str | None) -> None:
+def refuse_earlier_participants(
+    session: Session, run: Run, study: Study, platform_id: str | None
+) -> None:
     """Raise an error if earlier runs exclude the visitor or earlier parts are unfinished.
 
     Runs of other projects do not count, so participation in them is not revealed. Participants who
@@ -297,17 +301,17 @@ def refuse_earlier(session: Session, run: Run, study: Study, platform_id: str | 
         if terms.after:
             raise PartBeforeError
         return
-    theirs = (
+    their_participations = (
         select(Participant.run_id, Participant.list)
         .join(Run, Run.id == Participant.run_id)
         .where(Participant.platform_id == platform_id)
         .where(Run.project_id.is_not_distinct_from(run.project_id))
         .where(Run.study == run.study, Run.id <= run.id, Run.simulated == run.simulated)
     )
-    been = session.execute(theirs).all()
-    if any(run_id == run.id for run_id, _ in been):
+    participations = session.execute(their_participations).all()
+    if any(run_id == run.id for run_id, _ in participations):
         return
-    if terms.exclude_earlier_runs and any(list_ is not None for _, list_ in been):
+    if terms.exclude_earlier_runs and any(list_ is not None for _, list_ in participations):
         raise EarlierRunError
     finished = (
         select(Run.study)

@@ -25,14 +25,14 @@ def text_hash(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def agreed_text(session: Session, run: Run, text: str, now: datetime) -> ConsentText:
+def store_agreed_text(session: Session, run: Run, text: str, now: datetime) -> ConsentText:
     """Return the stored consent text of a run; store it now if it is new."""
     sha256 = text_hash(text)
     known = select(ConsentText).where(ConsentText.run_id == run.id, ConsentText.sha256 == sha256)
     newest = select(func.max(ConsentText.version)).where(ConsentText.run_id == run.id)
     for _ in range(_TRIES):
-        if (found := session.scalar(known)) is not None:
-            return found
+        if (stored_text := session.scalar(known)) is not None:
+            return stored_text
         version = (session.scalar(newest) or 0) + 1
         new = ConsentText(
             run_id=run.id, version=version, sha256=sha256, text=text, first_agreed_at=now
@@ -46,15 +46,15 @@ def agreed_text(session: Session, run: Run, text: str, now: datetime) -> Consent
     raise RuntimeError("a consent text could not be stored")
 
 
-def agreed_text_id(session: Session, run: Run, text: str, now: datetime) -> int:
-    """Return the key of the text that ``agreed_text`` returns, without reading the text again."""
+def store_agreed_text_id(session: Session, run: Run, text: str, now: datetime) -> int:
+    """Return the key of the text of ``store_agreed_text``, without reading the text again."""
     connection, sha256 = session.connection(), text_hash(text)
-    known = _known(connection.dialect).find(connection, run=run.id, sha256=sha256)
-    return int(known[0][0]) if known else agreed_text(session, run, text, now).id
+    known = _prepare_text_lookup(connection.dialect).find(connection, run=run.id, sha256=sha256)
+    return int(known[0][0]) if known else store_agreed_text(session, run, text, now).id
 
 
 @cache
-def _known(dialect: Dialect) -> Prepared:
+def _prepare_text_lookup(dialect: Dialect) -> Prepared:
     """Return the prepared statement that looks up a text, one per database dialect."""
     same = (
         ConsentText.run_id == bindparam("run", type_=Integer),

@@ -13,7 +13,7 @@ from webapp.core.tokens import new_reference
 from webapp.database.models import Device, Event, Participant
 from webapp.errors import RequestError
 from webapp.sessions.collected import Collected
-from webapp.sessions.record import NOTHING_STORED, malformed
+from webapp.sessions.record import NOTHING_STORED, malformed_body_error
 
 # Marks can be made up, so the number of stored devices is limited.
 _MOST_DEVICES = 20
@@ -53,7 +53,7 @@ def read_device(body: bytes) -> GivenDevice:
     try:
         return GivenDevice.model_validate_json(body)
     except ValidationError as error:
-        raise malformed(error, "malformed_device") from error
+        raise malformed_body_error(error, "malformed_device") from error
 
 
 def note_device(
@@ -89,9 +89,9 @@ def note_device(
         raise RequestError(
             gettext("This session accepts no answers."), status=409, code="wrong_state"
         )
-    of_theirs = Device.participant_id == participant.id
-    stored = session.scalars(select(Device).where(of_theirs)).all()
-    if any(_is_same(device, known) for known in stored) or len(stored) >= _MOST_DEVICES:
+    of_participant = Device.participant_id == participant.id
+    stored = session.scalars(select(Device).where(of_participant)).all()
+    if any(_is_same_device(device, known) for known in stored) or len(stored) >= _MOST_DEVICES:
         return
     # Browsers without stored marks still get a row each.
     facts = device.model_dump() | {"mark": device.mark or new_reference()}
@@ -106,7 +106,7 @@ def note_device(
     session.flush()
 
 
-def _is_same(device: GivenDevice, known: Device) -> bool:
+def _is_same_device(device: GivenDevice, known: Device) -> bool:
     if device.mark:
         return device.mark == known.mark
     # Only these fields distinguish browsers without stored marks.

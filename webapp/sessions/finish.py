@@ -71,12 +71,14 @@ def finish(
     Returns:
         The error messages by field name; empty if everything is stored.
     """
-    late = participant.state == State.ABANDONED and not come_back(session, participant, now)
+    has_lost_place = participant.state == State.ABANDONED and not come_back(
+        session, participant, now
+    )
     if participant.state != State.ANSWERED and not (
-        late and not asked_already(session, participant, questions)
+        has_lost_place and not has_answered_any(session, participant, questions)
     ):
         return {}
-    answers, problems = checked_answers(questions, given)
+    answers, problems = check_answers(questions, given)
     if problems:
         return problems
     connection = session.connection()
@@ -88,7 +90,7 @@ def finish(
         statements.store.do(connection, rows)
     session.add_all(pasted_events(participant.id, list(answered), given, now))
     session.flush()
-    if not late:
+    if not has_lost_place:
         finished = {"state": move(State.ANSWERED, State.FINISHED), "finished_at": now}
         statements.finish.do(connection, [{"who": participant.id, **finished}])
         for name, value in finished.items():
@@ -117,11 +119,11 @@ def finish_without_questions(
 
 def form_texts(form: MultiDict[str, str]) -> dict[str, str]:
     """Return a form's fields as texts; several values of one field are joined into one text."""
-    several = {name: [one for one in texts if one] for name, texts in form.lists()}
-    return {name: BETWEEN_CHOICES.join(texts) for name, texts in several.items()}
+    texts_by_field = {name: [one for one in texts if one] for name, texts in form.lists()}
+    return {name: BETWEEN_CHOICES.join(texts) for name, texts in texts_by_field.items()}
 
 
-def checked_answers(
+def check_answers(
     questions: Sequence[Question], given: Mapping[str, str]
 ) -> tuple[dict[str, str], dict[str, str]]:
     """Return the cleaned answers and the error messages, both by field name.
@@ -131,22 +133,24 @@ def checked_answers(
     written = {question.name: cleaned(given.get(question.name, "")) for question in questions}
     asked = asked_questions(questions, written)
     answers = {name: text if name in asked else "" for name, text in written.items()}
-    found = ((question, mistake(question, answers[name])) for name, question in asked.items())
-    return answers, {question.name: said_of(question, wrong) for question, wrong in found if wrong}
+    mistakes = ((question, mistake(question, answers[name])) for name, question in asked.items())
+    return answers, {
+        question.name: describe_mistake(question, wrong) for question, wrong in mistakes if wrong
+    }
 
 
-def asked_already(
+def has_answered_any(
     session: Session, participant: Participant, questions: Sequence[Question]
 ) -> bool:
     """Return whether a participant has answered any of these questions, or there are none."""
     if not questions:
         return True
-    of_them = (Answer.participant_id == participant.id,
+    of_questions = (Answer.participant_id == participant.id,
                Answer.field.in_([question.name for question in questions]))  # fmt: skip
-    return session.scalar(select(Answer.id).where(*of_them).limit(1)) is not None
+    return session.scalar(select(Answer.id).where(*of_questions).limit(1)) is not None
 
 
-def said_of(question: Question, mistake: Mistake) -> str:
+def describe_mistake(question: Question, mistake: Mistake) -> str:
     """Return the error message for a mistake, in the language of the page."""
     low, high, _ = question.numbers
     sentences = {
@@ -169,9 +173,9 @@ def said_of(question: Question, mistake: Mistake) -> str:
     return sentences[mistake]()
 
 
-def every_word(question: Question) -> dict[str, str]:
+def describe_all_mistakes(question: Question) -> dict[str, str]:
     """Return the error messages for all possible mistakes in a question's answer, by mistake."""
-    return {mistake.value: str(said_of(question, mistake)) for mistake in Mistake}
+    return {mistake.value: str(describe_mistake(question, mistake)) for mistake in Mistake}
 
 
 # The form field in which the page reports pastes; no question's name begins with "_".

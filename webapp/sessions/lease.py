@@ -30,13 +30,13 @@ from webapp.core.clock import clock_watch
 from webapp.database.models import Participant, Place, Response, Run, Trial
 from webapp.database.models.base import UtcDateTime
 from webapp.database.prepared import Prepared
-from webapp.sessions.answered import unanswered
-from webapp.sessions.arrival_limits import from_where
+from webapp.sessions.answered import count_unanswered
+from webapp.sessions.arrival_limits import find_arrival_digest
 from webapp.sessions.assign import free_places
 
 ACTIVE_STATES = (State.WORKING, State.ANSWERED)
 # Leases survive a clock that is set back by up to this time.
-_AHEAD = timedelta(days=1)
+_CLOCK_TOLERANCE = timedelta(days=1)
 
 
 def release_expired(session: Session, run: Run, now: datetime) -> list[Participant]:
@@ -51,14 +51,18 @@ def release_expired(session: Session, run: Run, now: datetime) -> list[Participa
     """
     # Two queries: the second sees answers that were committed after the first began.
     session.flush()
-    connection, (begins, ends) = session.connection(), span(run.lease_minutes, now)
-    silent_ids = _silent(connection.dialect).find(connection, run=run.id, begins=begins, ends=ends)
-    if not silent_ids:
+    connection, (begins, ends) = session.connection(), active_period(run.lease_minutes, now)
+    inactive_ids = _prepare_inactive_lookup(connection.dialect).find(
+        connection, run=run.id, begins=begins, ends=ends
+    )
+    if not inactive_ids:
         return []
-    held = select(Participant).where(Participant.id.in_([id_ for (id_,) in silent_ids]))
-    silent = session.scalars(held.execution_options(populate_existing=True)).all()
-    answering = _answered_within(session, [p.id for p in silent], span(run.lease_minutes, now))
-    leaving = [participant for participant in silent if participant.id not in answering]
+    held = select(Participant).where(Participant.id.in_([id_ for (id_,) in inactive_ids]))
+    inactive = session.scalars(held.execution_options(populate_existing=True)).all()
+    answering = _answered_within(
+        session, [p.id for p in inactive], active_period(run.lease_minutes, now)
+    )
+    leaving = [participant for participant in inactive if participant.id not in answering]
     for participant in leaving:
         participant.state = move(State(participant.state), State.ABANDONED)
     free_places(session, [participant.id for participant in leaving])
@@ -66,36 +70,38 @@ def release_expired(session: Session, run: Run, now: datetime) -> list[Participa
     return leaving
 
 
-def any_expired(session: Session, run: Run, now: datetime) -> bool:
+def has_expired(session: Session, run: Run, now: datetime) -> bool:
     """Return whether any place of the run has an expired lease."""
-    return bool(expired(session, run, now))
+    return bool(find_expired(session, run, now))
 
 
-def expired(session: Session, run: Run, now: datetime) -> list[Participant]:
+def find_expired(session: Session, run: Run, now: datetime) -> list[Participant]:
     """Return the participants whose leases have expired, without freeing their places."""
-    silent = session.scalars(
-        select(Participant).where(_silent_outside_trials(run, now)).order_by(Participant.id)
+    inactive = session.scalars(
+        select(Participant).where(_is_inactive(run, now)).order_by(Participant.id)
     ).all()
-    answering = _answered_within(session, [p.id for p in silent], span(run.lease_minutes, now))
-    return [participant for participant in silent if participant.id not in answering]
+    answering = _answered_within(
+        session, [p.id for p in inactive], active_period(run.lease_minutes, now)
+    )
+    return [participant for participant in inactive if participant.id not in answering]
 
 
 def is_over(session: Session, participant: Participant, run: Run, now: datetime) -> bool:
     """Return whether a participant's place was given away, or may be at any moment."""
     if participant.state not in ACTIVE_STATES:
         return participant.state == State.ABANDONED
-    begins, ends = span(run.lease_minutes, now)
-    signs = (participant.consented_at, participant.returned_at)
-    if any(sign is not None and begins <= sign <= ends for sign in signs):
+    begins, ends = active_period(run.lease_minutes, now)
+    activity_times = (participant.consented_at, participant.returned_at)
+    if any(time is not None and begins <= time <= ends for time in activity_times):
         return False
     return not _answered_within(session, [participant.id], (begins, ends))
 
 
-def can_go_on(session: Session, participant: Participant) -> bool:
+def can_continue(session: Session, participant: Participant) -> bool:
     """Return whether a session is still open and its place was not given to another participant."""
     if participant.state != State.ABANDONED:
         return participant.state in (State.ARRIVED, *ACTIVE_STATES)
-    return session.scalar(select(Place.id).where(_free_again(participant))) is not None
+    return session.scalar(select(Place.id).where(_is_former_place_free(participant))) is not None
 
 
 def come_back(session: Session, participant: Participant, now: datetime) -> bool:
@@ -111,26 +117,31 @@ def come_back(session: Session, participant: Participant, now: datetime) -> bool
         participant: The returning participant.
         now: The time.
     """
-    if participant.state == State.ABANDONED and not _take_again(session, participant):
+    if participant.state == State.ABANDONED and not _take_place_again(session, participant):
         return False
     participant.returned_at = now
     session.flush()
     return True
 
 
-def _take_again(session: Session, participant: Participant) -> bool:
-    on_waitlist = from_where(session, participant) is not None
-    again = {"participant_id": None if on_waitlist else participant.id}
-    taken = update(Place).where(_free_again(participant)).values(again).returning(Place.id)
+def _take_place_again(session: Session, participant: Participant) -> bool:
+    on_waitlist = find_arrival_digest(session, participant) is not None
+    new_holder = {"participant_id": None if on_waitlist else participant.id}
+    taken = (
+        update(Place)
+        .where(_is_former_place_free(participant))
+        .values(new_holder)
+        .returning(Place.id)
+    )
     if session.scalar(taken) is None:
         return False
     participant.state = move(State.ABANDONED, State.WORKING)
-    if session.scalar(select(unanswered(participant.id))) == 0:
+    if session.scalar(select(count_unanswered(participant.id))) == 0:
         participant.state = move(State.WORKING, State.ANSWERED)
     return True
 
 
-def _free_again(participant: Participant) -> ColumnElement[bool]:
+def _is_former_place_free(participant: Participant) -> ColumnElement[bool]:
     return and_(
         Place.run_id == participant.run_id,
         Place.list == participant.list,
@@ -139,29 +150,29 @@ def _free_again(participant: Participant) -> ColumnElement[bool]:
     )
 
 
-def span(lease_minutes: int, now: datetime) -> tuple[datetime, datetime]:
+def active_period(lease_minutes: int, now: datetime) -> tuple[datetime, datetime]:
     """Return the start and end of the period in which activity keeps a place reserved now."""
     lease = timedelta(minutes=lease_minutes)
-    return now - lease - clock_watch.ahead(lease), now + _AHEAD
+    return now - lease - clock_watch.largest_advance(lease), now + _CLOCK_TOLERANCE
 
 
-def _silent_outside_trials(run: Run, now: datetime) -> ColumnElement[bool]:
-    begins, ends = span(run.lease_minutes, now)
-    return _outside_trials(
+def _is_inactive(run: Run, now: datetime) -> ColumnElement[bool]:
+    begins, ends = active_period(run.lease_minutes, now)
+    return _is_inactive_by_times(
         literal(run.id), literal(begins, UtcDateTime), literal(ends, UtcDateTime)
     )
 
 
 @cache
-def _silent(dialect: Dialect) -> Prepared:
+def _prepare_inactive_lookup(dialect: Dialect) -> Prepared:
     """Return the prepared statement that locks inactive participants, one per database dialect."""
     times = (bindparam(name, type_=UtcDateTime) for name in ("begins", "ends"))
-    silent = _outside_trials(bindparam("run", type_=Integer), *times)
-    locked = select(Participant.id).where(silent).with_for_update(skip_locked=True)
+    inactive = _is_inactive_by_times(bindparam("run", type_=Integer), *times)
+    locked = select(Participant.id).where(inactive).with_for_update(skip_locked=True)
     return Prepared(locked, dialect)
 
 
-def _outside_trials(
+def _is_inactive_by_times(
     run: ColumnElement[int], begins: ColumnElement[datetime], ends: ColumnElement[datetime]
 ) -> ColumnElement[bool]:
     # As separate queries, each uses an index, however many participants consented within the span.
@@ -186,12 +197,12 @@ def _outside_trials(
 
 
 def _answered_within(
-    session: Session, ids: Sequence[int], span: tuple[datetime, datetime]
+    session: Session, ids: Sequence[int], active_period: tuple[datetime, datetime]
 ) -> set[int]:
     """Return the ids of the participants who have an answer stored within the period."""
     recent = exists().where(
         Trial.participant_id == Participant.id,
         Response.trial_id == Trial.id,
-        Response.recorded_at.between(*span),
+        Response.recorded_at.between(*active_period),
     )
     return set(session.scalars(select(Participant.id).where(Participant.id.in_(ids), recent)))

@@ -20,27 +20,27 @@ _LATEST = (
 )
 
 
-def keep_visit(
+def store_visit(
     session: Session, participant: Participant, parameters: Mapping[str, str], now: datetime
 ) -> None:
     """Store the parameters of a participant's link, unless they are empty or unchanged."""
     if not parameters:
         return
-    visit = _visit(participant.run_id, participant.id, "", parameters, now)
+    visit = _make_visit(participant.run_id, participant.id, "", parameters, now)
     # Only the latest visit is compared, because it decides the exit.
-    latest = _latest(session, participant)
+    latest = _find_latest_visit(session, participant)
     if latest is None or visit.said != latest.said:
         session.add(visit)
         session.flush()
 
 
-def kept_parameters(session: Session, participant: Participant) -> Mapping[str, str]:
+def latest_parameters(session: Session, participant: Participant) -> Mapping[str, str]:
     """Return the parameters of the link that the participant opened last."""
-    visit = _latest(session, participant)
+    visit = _find_latest_visit(session, participant)
     return {} if visit is None else visit.parameters
 
 
-def note_refused(
+def store_refused_link(
     session: Session, run: Run, problem: str, parameters: Mapping[str, str], now: datetime
 ) -> None:
     """Store an invalid link, which no platform of the run would have generated.
@@ -52,7 +52,7 @@ def note_refused(
         parameters: The invalid parameter, if there is a single one.
         now: The time.
     """
-    visit = _visit(run.id, None, problem, parameters, now)
+    visit = _make_visit(run.id, None, problem, parameters, now)
     refused = (LinkVisit.run_id == run.id, LinkVisit.problem != "")
     same = select(LinkVisit.id).where(
         *refused, LinkVisit.problem == problem, LinkVisit.said == visit.said
@@ -65,22 +65,24 @@ def note_refused(
         session.flush()
 
 
-def _latest(session: Session, participant: Participant) -> LinkVisit | None:
+def _find_latest_visit(session: Session, participant: Participant) -> LinkVisit | None:
     return session.scalar(_LATEST, {"who": participant.id})
 
 
-def _visit(
+def _make_visit(
     run_id: int,
     participant_id: int | None,
     problem: str,
     parameters: Mapping[str, str],
     now: datetime,
 ) -> LinkVisit:
-    cut = {name[:LONGEST_PARAMETER]: text[:LONGEST_PARAMETER] for name, text in parameters.items()}
+    truncated = {
+        name[:LONGEST_PARAMETER]: text[:LONGEST_PARAMETER] for name, text in parameters.items()
+    }
     return LinkVisit(
         run_id=run_id,
         participant_id=participant_id,
         problem=problem,
-        parameters=cut,
+        parameters=truncated,
         at=now,
     )

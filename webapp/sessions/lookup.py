@@ -10,9 +10,9 @@ from webapp.database.models import Link, Participant, Run
 from webapp.errors import RequestError
 
 # Built once, because every participant request begins with one of these.
-_WHO_READS = select(Participant, Run).join(Run).where(Participant.ref == bindparam("ref"))
-_RUN = select(Run).where(Run.ref == bindparam("ref"))
-_WHO_WRITES = _WHO_READS.with_for_update(of=Participant)
+_FIND_FOR_READING = select(Participant, Run).join(Run).where(Participant.ref == bindparam("ref"))
+_FIND_RUN = select(Run).where(Run.ref == bindparam("ref"))
+_FIND_FOR_WRITING = _FIND_FOR_READING.with_for_update(of=Participant)
 
 
 def find_run(session: Session, ref: str) -> Run:
@@ -21,7 +21,7 @@ def find_run(session: Session, ref: str) -> Run:
     Raises:
         RequestError: There is no such run.
     """
-    run = session.scalar(_RUN, {"ref": ref})
+    run = session.scalar(_FIND_RUN, {"ref": ref})
     if run is None:
         raise RequestError(
             gettext("There is no study at this address. Please check the link you were given."),
@@ -47,7 +47,7 @@ def find_participant(
     Raises:
         RequestError: There is no such participant, or the link has expired.
     """
-    row = session.execute(_WHO_WRITES if writing else _WHO_READS, {"ref": ref}).first()
+    row = session.execute(_FIND_FOR_WRITING if writing else _FIND_FOR_READING, {"ref": ref}).first()
     if row is None:
         raise RequestError(
             gettext("There is no session at this address. Please check the link you were given."),
@@ -68,7 +68,7 @@ PARAMETER = "link"
 MULTI, SINGLE, CODE = "multi", "single", "code"
 
 
-def person_of(link: Link | None) -> str | None:
+def link_person_id(link: Link | None) -> str | None:
     """Return the id that identifies the user of a link; None for no link or a multi-use link."""
     return None if link is None or link.kind == MULTI else f"{PARAMETER}:{link.token}"
 

@@ -31,14 +31,14 @@ _MOST_PREMATURE = 20
 _MOST_BROKEN = 4
 
 
-def _or_nothing(value: object, read: ValidatorFunctionWrapHandler) -> Any:  # noqa: ANN401
+def _read_or_none(value: object, read: ValidatorFunctionWrapHandler) -> Any:  # noqa: ANN401
     try:
         return read(value)
     except ValidationError:
         return None
 
 
-_Lenient = WrapValidator(_or_nothing)
+_Lenient = WrapValidator(_read_or_none)
 _Pixels = Annotated[Annotated[int, Field(ge=0, le=100_000)] | None, _Lenient]
 _Flag = Annotated[bool | None, _Lenient]
 _Count = Annotated[Annotated[int, Field(ge=0, le=1_000_000)] | None, _Lenient]
@@ -123,7 +123,7 @@ EVENTS = ("premature", "broken")
 _COLUMNS = tuple(name for name in Measurements.model_fields if name not in EVENTS)
 
 
-def measured_events(
+def make_event_rows(
     participant_id: int, position: int, measured: Measurements, now: datetime
 ) -> list[Mapping[str, object]]:
     """Return event rows for irregularities in a trial.
@@ -153,11 +153,11 @@ def measured_events(
     ]
 
 
-def keep_events(
+def make_events(
     participant_id: int, position: int, measured: Measurements, now: datetime
 ) -> list[Event]:
     """Return the same events as ``measured_events``, as records."""
-    rows = measured_events(participant_id, position, measured, now)
+    rows = make_event_rows(participant_id, position, measured, now)
     return [Event(**row) for row in rows]
 
 
@@ -199,8 +199,8 @@ def stored_steps(steps: Steps | None) -> str | None:
     """Return steps as the JSON text that the database stores."""
     if steps is None:
         return None
-    kept = {name: value for name, value in asdict(steps).items() if value not in ((), None)}
-    return json.dumps(kept, separators=(",", ":"))
+    present = {name: value for name, value in asdict(steps).items() if value not in ((), None)}
+    return json.dumps(present, separators=(",", ":"))
 
 
 def read_steps(stored: str | None) -> Steps | None:

@@ -24,10 +24,10 @@ from webapp.database.models.identity import identity_key
 from webapp.database.prepared import Prepared
 from webapp.sessions.assign import FreePlace
 from webapp.sessions.lookup import is_of_link
-from webapp.sessions.run_lists import run_list
+from webapp.sessions.session_payload import run_list
 
-_COLUMNS = tuple(each.name for each in Participant.__table__.columns if each.name != "id")
-_NOTHING: dict[str, Any] = dict.fromkeys(_COLUMNS)
+_COLUMNS = tuple(column.name for column in Participant.__table__.columns if column.name != "id")
+_EMPTY_ROW: dict[str, Any] = dict.fromkeys(_COLUMNS)
 
 
 class _Statements:
@@ -79,7 +79,7 @@ class Newcomer:
         """Store the visitor and return the new participant; None if they are already one."""
         connection = session.connection()
         name = self.platform_id
-        row = _NOTHING | {
+        row = _EMPTY_ROW | {
             "run_id": self.run.id,
             "ref": new_reference(),
             "code": new_reference(),
@@ -101,7 +101,7 @@ class Newcomer:
         return participant
 
 
-def known_newcomer(
+def find_known_participant(
     session: Session, run: Run, platform_id: str | None, visit_mark: str | None
 ) -> Participant | None:
     """Return the participant with this platform id or else with this visit mark, if any."""
@@ -200,5 +200,5 @@ def _session_number(connection: Connection, run: Run, study: Study, place: FreeP
     on the place alone, not on the order of arrival.
     """
     holders = _trial_statements(connection.dialect).holders
-    [(held,)] = holders.find(connection, run=run.id, list=place.list, place=place.place)
-    return session_number(study.design, place.list, place.place, held - 1)
+    [(n_holders,)] = holders.find(connection, run=run.id, list=place.list, place=place.place)
+    return session_number(study.design, place.list, place.place, n_holders - 1)

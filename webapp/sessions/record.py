@@ -16,11 +16,11 @@ from experiment.studies.question import Attention
 from webapp.core.i18n import gettext
 from webapp.database.models import Event, Participant, Response, Trial
 from webapp.errors import RequestError
-from webapp.sessions.answered import of_answer, unanswered
+from webapp.sessions.answered import answer_column, count_unanswered
 from webapp.sessions.collected import Collected
 from webapp.sessions.lease import come_back
-from webapp.sessions.leave import catch_errors, leave
-from webapp.sessions.measurements import EVENTS, Measurements, SentSteps, keep_events, stored_steps
+from webapp.sessions.leave import count_catch_errors, leave
+from webapp.sessions.measurements import EVENTS, Measurements, SentSteps, make_events, stored_steps
 
 # Nothing is stored about participants who never consented or who withdrew their consent.
 NOTHING_STORED = (State.ARRIVED, State.DECLINED, State.LEFT, State.WITHDRAWN)
@@ -39,7 +39,7 @@ class GivenAnswer(Measurements):
     input_method: Literal["key", "pointer", "touch"] = Field(description="how it was chosen")
 
     @model_validator(mode="after")
-    def _one_answer(self) -> Self:
+    def _require_one_answer(self) -> Self:
         given = (self.side is not None, self.rating is not None)
         if all(given) or not (any(given) or self.steps):
             raise ValueError("give either side or rating")
@@ -60,10 +60,10 @@ def read_answer(body: bytes) -> GivenAnswer:
     try:
         return GivenAnswer.model_validate_json(body)
     except ValidationError as error:
-        raise malformed(error, "malformed_answer") from error
+        raise malformed_body_error(error, "malformed_answer") from error
 
 
-def malformed(error: ValidationError, code: str) -> RequestError:
+def malformed_body_error(error: ValidationError, code: str) -> RequestError:
     """Return the error for an invalid request body; the message names every wrong field."""
     problems = "; ".join(
         f"{'.'.join(map(str, detail['loc'])) or 'body'}: {said(detail)}"
@@ -108,7 +108,7 @@ def record(
         raise RequestError(
             gettext("This session accepts no answers."), status=409, code="wrong_state"
         )
-    trial_id, stored_uuid, remaining = _known(session, participant, answer, response)
+    trial_id, stored_uuid, remaining = _find_trial(session, participant, answer, response)
     if participant.state == State.ABANDONED:
         come_back(session, participant, now)
     if stored_uuid is None:
@@ -116,14 +116,14 @@ def record(
         session.add(
             Response(**{k: v for k, v in values.items() if f"response.{k}" not in left_out})
         )
-        events = keep_events(participant.id, answer.position, answer, now)
+        events = make_events(participant.id, answer.position, answer, now)
         session.add_all(each for each in events if f"event.{each.kind}" not in left_out)
         remaining -= 1
     elif stored_uuid != str(answer.uuid):
-        _keep_late(session, participant, answer, now, left_out)
+        _store_late_answer(session, participant, answer, now, left_out)
     if attention is not None and participant.state == State.WORKING:
         session.flush()
-        if catch_errors(session, participant) > attention.max_catch_errors:
+        if count_catch_errors(session, participant) > attention.max_catch_errors:
             leave(session, participant, Ending.FAILED_CHECK, now)
             return 0
     if remaining == 0 and participant.state == State.WORKING:
@@ -134,22 +134,22 @@ def record(
 
 _MOST_LATE = 50  # Per trial: two devices and a resend produce fewer, a script any number.
 # Built once, because answers are the most frequent and most time-critical requests.
-_KNOWN = select(
+_FIND_TRIAL = select(
     Trial.id,
-    of_answer(Response.client_uuid, Trial.id),
-    unanswered(Trial.participant_id),
+    answer_column(Response.client_uuid, Trial.id),
+    count_unanswered(Trial.participant_id),
     Trial.options,
 ).where(
     Trial.participant_id == bindparam("participant_id"), Trial.position == bindparam("position")
 )
 
 
-def _known(
+def _find_trial(
     session: Session, participant: Participant, answer: GivenAnswer, response: ResponseType
 ) -> tuple[int, str | None, int]:
     """Return the trial's id, the UUID of its stored answer, and the number of unanswered trials."""
     trial_row = session.execute(
-        _KNOWN, {"participant_id": participant.id, "position": answer.position}
+        _FIND_TRIAL, {"participant_id": participant.id, "position": answer.position}
     ).first()
     if trial_row is None:
         raise RequestError(
@@ -187,7 +187,7 @@ RESPONSE_COLUMNS = tuple(
 )
 
 
-def _keep_late(
+def _store_late_answer(
     session: Session,
     participant: Participant,
     answer: GivenAnswer,
@@ -201,13 +201,15 @@ def _keep_late(
         mode="json", exclude_none=True, exclude={"waited_ms", "round_trip_ms", "trace", *EVENTS}
     )
     detail = {k: str(v) for k, v in fields.items() if f"response.{k}" not in left_out}
-    kept = session.scalars(
+    late_answers = session.scalars(
         select(Event).where(
             Event.participant_id == participant.id, Event.kind == EventKind.LATE_ANSWER
         )
     )
-    same = [event.detail for event in kept if event.detail["position"] == detail["position"]]
-    if detail not in same and len(same) < _MOST_LATE:
+    details_of_trial = [
+        event.detail for event in late_answers if event.detail["position"] == detail["position"]
+    ]
+    if detail not in details_of_trial and len(details_of_trial) < _MOST_LATE:
         session.add(
             Event(participant_id=participant.id, kind=EventKind.LATE_ANSWER, detail=detail, at=now)
         )

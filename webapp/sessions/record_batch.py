@@ -22,8 +22,8 @@ from experiment.responses.base import ResponseType
 from webapp.database.models import Event, Participant, Response, Trial
 from webapp.database.prepared import Prepared, as_list, as_pairs, is_one_of, pairs
 from webapp.database.write_lock import driver_transaction
-from webapp.sessions.answered import of_answer, unanswered
-from webapp.sessions.measurements import measured_events
+from webapp.sessions.answered import answer_column, count_unanswered
+from webapp.sessions.measurements import make_event_rows
 from webapp.sessions.record import RESPONSE_COLUMNS, GivenAnswer, response_values
 
 Payload = TypeVar("Payload")
@@ -72,12 +72,12 @@ class Batcher(Generic[Payload, Result]):
         if wait:
             request.event.acquire()
         if not request.done:
-            self._work()
+            self._process_batch()
         if request.error is not None:
             raise request.error
         return cast(Result, request.result)
 
-    def _work(self) -> None:
+    def _process_batch(self) -> None:
         batch: list[_Request[Payload, Result]] = []
 
         def take() -> list[Payload]:
@@ -151,14 +151,14 @@ class _Statements:
         )
         # Read after locking, because another process may have stored answers meanwhile.
         asked = pairs(("participant_id", "position"), dialect)
-        trial, is_theirs = _trials(asked, dialect)
+        trial, is_theirs = _join_trials(asked, dialect)
         self.known = Prepared(
             select(
                 asked.c.participant_id,
                 trial.c.id,
-                of_answer(Response.client_uuid, trial.c.id),
+                answer_column(Response.client_uuid, trial.c.id),
                 trial.c.options,
-                unanswered(asked.c.participant_id),
+                count_unanswered(asked.c.participant_id),
             ).select_from(asked.join(trial, is_theirs)),
             dialect,
         )
@@ -172,15 +172,15 @@ class _Statements:
         )
 
 
-def _trials(asked: FromClause, dialect: Dialect) -> tuple[FromClause, ColumnElement[bool]]:
+def _join_trials(asked: FromClause, dialect: Dialect) -> tuple[FromClause, ColumnElement[bool]]:
     """Return the FROM clause for the requested trials, and its join condition."""
-    theirs = and_(
+    is_their_trial = and_(
         Trial.participant_id == asked.c.participant_id, Trial.position == asked.c.position
     )
     if dialect.name == "sqlite":
-        return Trial.__table__, theirs
+        return Trial.__table__, is_their_trial
     # One lookup per trial: without table statistics, PostgreSQL would scan all trials.
-    their_trial = select(Trial.id, Trial.options).where(theirs).limit(1)
+    their_trial = select(Trial.id, Trial.options).where(is_their_trial).limit(1)
     return their_trial.lateral("trials"), true()
 
 
@@ -235,46 +235,51 @@ def record_batch(
         session_days: How many days after arrival a participant may answer.
         types: The response type of each run's trials, by run id, as far as known.
     """
-    first_of = {each.ref: each for each in reversed(sent)}
+    first_by_ref = {sent_answer.ref: sent_answer for sent_answer in reversed(sent)}
     statements = _prepared(dialect)
-    refs = {"refs": as_list(first_of, dialect)}
+    refs = {"refs": as_list(first_by_ref, dialect)}
     longest = timedelta(days=session_days)
     at_work = {
-        id_: (first_of[ref], types[run_id])
+        id_: (first_by_ref[ref], types[run_id])
         for ref, id_, arrived_at, run_id in statements.who.all(connection, refs)
-        if run_id in types and first_of[ref].at - arrived_at <= longest
+        if run_id in types and first_by_ref[ref].at - arrived_at <= longest
     }
-    left = _store(connection, dialect, at_work) if at_work else {}
-    return [left.get(each.ref) if first_of[each.ref] is each else None for each in sent]
+    n_left = _store_ordinary_answers(connection, dialect, at_work) if at_work else {}
+    return [
+        n_left.get(sent_answer.ref) if first_by_ref[sent_answer.ref] is sent_answer else None
+        for sent_answer in sent
+    ]
 
 
-def _store(
+def _store_ordinary_answers(
     connection: PoolProxiedConnection,
     dialect: Dialect,
     sent: Mapping[int, tuple[SentAnswer, ResponseType]],
 ) -> dict[str, int]:
     """Store the ordinary answers; return the number of unanswered trials by reference."""
     statements = _prepared(dialect)
-    asked = [(id_, each.answer.position) for id_, (each, _) in sent.items()]
-    left: dict[int, int] = {}
+    asked = [(id_, sent_answer.answer.position) for id_, (sent_answer, _) in sent.items()]
+    n_left: dict[int, int] = {}
     rows: list[Mapping[str, object]] = []
     events: list[Mapping[str, object]] = []
     for id_, trial_id, stored_uuid, options, n_open in statements.known.all(
         connection, as_pairs(asked, dialect)
     ):
-        each, response = sent[id_]
-        if not response.accepts(each.answer.given, options):
+        sent_answer, response = sent[id_]
+        if not response.accepts(sent_answer.answer.given, options):
             continue
         if stored_uuid is None:
-            rows.append(response_values(trial_id, each.answer, each.at))
-            events += measured_events(id_, each.answer.position, each.answer, each.at)
-        elif stored_uuid != str(each.answer.uuid):
+            rows.append(response_values(trial_id, sent_answer.answer, sent_answer.at))
+            events += make_event_rows(
+                id_, sent_answer.answer.position, sent_answer.answer, sent_answer.at
+            )
+        elif stored_uuid != str(sent_answer.answer.uuid):
             continue
-        left[id_] = n_open - (stored_uuid is None)
+        n_left[id_] = n_open - (stored_uuid is None)
     if rows:
         statements.store.run(connection, rows)
     if events:
         statements.keep.run(connection, events)
-    if finished := [id_ for id_, remaining in left.items() if remaining == 0]:
+    if finished := [id_ for id_, remaining in n_left.items() if remaining == 0]:
         statements.move_on.run(connection, [{"ids": as_list(finished, dialect)}])
-    return {sent[id_][0].ref: remaining for id_, remaining in left.items()}
+    return {sent[id_][0].ref: remaining for id_, remaining in n_left.items()}

@@ -1,9 +1,14 @@
-"""The data that the working page receives."""
+"""The data that the working page receives: trials, progress and settings.
+
+The lists of launched runs never change, so each process caches them.
+"""
 
 from collections.abc import Mapping, Sequence
-from typing import NotRequired, TypedDict, cast
+from functools import cache
+from typing import Any, NamedTuple, NotRequired, Protocol, TypedDict, cast
+from weakref import WeakKeyDictionary
 
-from sqlalchemy import select
+from sqlalchemy import Connection, Dialect, Engine, Integer, bindparam, select
 from sqlalchemy.orm import Session
 
 from experiment.design.lists import ListEntry, trial_kinds
@@ -15,7 +20,9 @@ from experiment.records import Trial as DrawnTrial
 from experiment.responses.base import Arrangement, Gives
 from experiment.responses.registry import answer_keys, response_of
 from experiment.studies.study import Study
-from webapp.database.models import Run, RunItem
+from webapp.database.models import Device, Participant, Response, Run, RunItem, Trial
+from webapp.database.prepared import Prepared
+from webapp.sessions.answered import answer_column
 
 _PREVIEWED_TRIALS = 30
 
@@ -102,16 +109,16 @@ def preview(session: Session, run: Run, study: Study, list_: int = 0) -> Work:
             levels are used.
     """
     design = study.design
-    alike = [n for n in range(design.n_lists) if design.levels(n) == design.levels(list_)]
+    list_numbers = [n for n in range(design.n_lists) if design.levels(n) == design.levels(list_)]
     rows = session.execute(
         select(RunItem.item, RunItem.kind)
-        .where(RunItem.run_id == run.id, RunItem.list.in_(alike))
+        .where(RunItem.run_id == run.id, RunItem.list.in_(list_numbers))
         .order_by(RunItem.list, RunItem.list_order)
     )
     entries = [ListEntry(item_from_row(row.item), Kind(row.kind)) for row in rows]
     by_condition = trial_kinds(entries, conditions=True)
-    few = len(by_condition) <= _PREVIEWED_TRIALS
-    entries = by_condition if few else trial_kinds(entries)[:_PREVIEWED_TRIALS]
+    has_few_conditions = len(by_condition) <= _PREVIEWED_TRIALS
+    entries = by_condition if has_few_conditions else trial_kinds(entries)[:_PREVIEWED_TRIALS]
     screen, block_of = Screen(study), study.design.block_of
     return screen.work(
         [
@@ -123,7 +130,7 @@ def preview(session: Session, run: Run, study: Study, list_: int = 0) -> Work:
     )
 
 
-def composed(study: Study, items: Mapping[str, Item], trials: Sequence[DrawnTrial]) -> Work:
+def compose_work(study: Study, items: Mapping[str, Item], trials: Sequence[DrawnTrial]) -> Work:
     """Return the session of a working page that was drawn in advance and is still unassigned.
 
     Args:
@@ -234,3 +241,143 @@ class Screen:
         if tasks := self._response.page_tasks:
             work["tasks"] = cast(dict[str, TaskWork], tasks)
         return work
+
+
+# The number of lists that are kept in the cache.
+_MOST_LISTS = 500
+
+
+class RunKey(Protocol):
+    """A run, or any object with its key and reference."""
+
+    @property
+    def id(self) -> int:
+        """The run's key."""
+
+    @property
+    def ref(self) -> str:
+        """The run's reference."""
+
+
+class RunList(NamedTuple):
+    """A list of a run.
+
+    Attributes:
+        entries: Its items in their built order.
+        row_ids: The key of each item's row, by item id.
+        by_row: The entries by row key.
+        shown: A cache of trials as sent to browsers, by the item's row, the good side and the
+            options; the code that fills it limits its size.
+    """
+
+    entries: list[ListEntry]
+    row_ids: Mapping[str, int]
+    by_row: Mapping[int, ListEntry]
+    shown: dict[tuple[int, str, str | None], ShownTrial]
+
+
+_LISTS = WeakKeyDictionary[Engine, dict[tuple[str, int], RunList]]()
+
+
+def run_list(connection: Connection, run: RunKey, list_: int) -> RunList:
+    """Return a list of a launched run."""
+    known = _LISTS.setdefault(connection.engine, {})
+    # Another thread may clear the cache at any moment.
+    if (found := known.get((run.ref, list_))) is None:
+        rows = _prepare_items(connection.dialect).find(connection, run=run.id, list=list_)
+        entries = {id_: ListEntry(item_from_row(item), Kind(kind)) for id_, kind, item in rows}
+        if len(known) >= _MOST_LISTS:
+            known.clear()
+        row_ids = {entry.item.item_id: id_ for id_, entry in entries.items()}
+        found = known[run.ref, list_] = RunList(list(entries.values()), row_ids, entries, {})
+    return found
+
+
+# Prepared once per database dialect.
+@cache
+def _prepare_items(dialect: Dialect) -> Prepared:
+    run, list_ = (bindparam(name, type_=Integer) for name in ("run", "list"))
+    return Prepared(
+        select(RunItem.id, RunItem.kind, RunItem.item)
+        .where(RunItem.run_id == run, RunItem.list == list_)
+        .order_by(RunItem.list_order),
+        dialect,
+    )
+
+
+# The number of cached variants per item: a pair has two, several options have one per order.
+VARIANTS_KEPT = 4
+
+
+class _Statements:
+    """The prepared statements that the working page executes."""
+
+    def __init__(self, dialect: Dialect) -> None:
+        who = bindparam("who", type_=Integer)
+        self.trials = Prepared(
+            select(
+                Trial.position,
+                Trial.run_item_id,
+                Trial.good_side,
+                Trial.options,
+                answer_column(Response.id, Trial.id),
+            )
+            .where(Trial.participant_id == who)
+            .order_by(Trial.position),
+            dialect,
+        )
+        self.device = Prepared(
+            select(Device.id).where(Device.participant_id == who).limit(1), dialect
+        )
+
+
+# Prepared once per database dialect.
+_statements = cache(_Statements)
+
+
+def load_work(session: Session, run: Run, participant: Participant, study: Study) -> Work:
+    """Return the data of a participant's working page.
+
+    The good option, and everything else known about an item, stays on the server; only practice
+    trials include the right answer.
+
+    Args:
+        session: An open session.
+        run: The participant's run.
+        participant: The participant, who has a list.
+        study: The study as this participant sees it.
+    """
+    connection, who = session.connection(), participant.id
+    statements = _statements(connection.dialect)
+    rows = stored_trials(connection, who)
+    assert participant.list is not None, "who works has a list"
+    items = run_list(connection, run, participant.list)
+    screen, block_of = Screen(study), study.design.block_of
+    return screen.work(
+        [_load_shown_trial(screen, items, *row) for *row, _ in rows],
+        blocks=[block_of.get(items.by_row[row].item.template, "") for _, row, *_ in rows],
+        answered=[position for position, *_, response_id in rows if response_id is not None],
+        device_known=bool(statements.device.find(connection, who=who)),
+    )
+
+
+def stored_trials(connection: Connection, who: int) -> list[tuple[Any, ...]]:
+    """Return a participant's trials in order.
+
+    Each row contains the trial's position, the key of its item's row, the side of the good option,
+    the displayed options, and the key of its answer (None if it has none).
+    """
+    return _statements(connection.dialect).trials.find(connection, who=who)
+
+
+def _load_shown_trial(
+    screen: Screen, items: RunList, position: int, row: int, side: str, options: str | None
+) -> ShownTrial:
+    """Return a trial as sent to the browser; its texts are cached per process."""
+    variant = row, side, options
+    if (known := items.shown.get(variant)) is None:
+        if len(items.shown) >= VARIANTS_KEPT * len(items.by_row):
+            items.shown.clear()
+        item, good = items.by_row[row].item, Side(side) if side else None
+        known = items.shown[variant] = screen.trial(0, item, good, options)
+    return {**known, "position": position}

@@ -50,13 +50,13 @@ from webapp.database.models import (
 )
 from webapp.database.prepared import Prepared
 from webapp.database.row_counts import PLACES
-from webapp.sessions.arrival_limits import wait_for_others
+from webapp.sessions.arrival_limits import wait_for_simultaneous_arrivals
 from webapp.sessions.assign import FreePlace, take
 
 # Even in a small run, two people at one address can begin.
 _ALWAYS = 2
 # The maximum number of participants from one address per place of the run.
-_MOST_FOR_EACH_PLACE = 5
+_MOST_PER_PLACE = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,7 @@ class Sender:
     holds: int
 
 
-class Counted(NamedTuple):
+class AddressCounts(NamedTuple):
     """The participants of a run from an address, the places they hold, and the run's places."""
 
     came: int
@@ -80,17 +80,17 @@ class Counted(NamedTuple):
     places: int
 
 
-def who_holds_all(session: Session, run: Run, sender: Sender | None) -> Counted | None:
+def count_if_exhausted(session: Session, run: Run, sender: Sender | None) -> AddressCounts | None:
     """Return the counts of the sender's address if it has reached its limit; otherwise None."""
     if sender is None or not (sender.digest and sender.holds):
         return None
-    wait_for_others(session, sender.digest)
-    counted = _counted(session, run, sender)
-    return counted if counted.held >= in_any_case(sender.holds, counted.places) else None
+    wait_for_simultaneous_arrivals(session, sender.digest)
+    counted = _count_address(session, run, sender)
+    return counted if counted.held >= guaranteed_places(sender.holds, counted.places) else None
 
 
-def place_beside(
-    session: Session, run: Run, counted: Counted, only: int | None = None
+def find_waitlist_place(
+    session: Session, run: Run, counted: AddressCounts, only: int | None = None
 ) -> FreePlace | None:
     """Return a free place whose trials a participant on the waitlist gets without holding it.
 
@@ -108,17 +108,17 @@ def place_beside(
         None if no place is free, or if the address has five times as many participants as the run
         has places.
     """
-    if counted.came >= _MOST_FOR_EACH_PLACE * counted.places:
+    if counted.came >= _MOST_PER_PLACE * counted.places:
         return None
     connection = session.connection()
-    statement = _fewest(connection.dialect, only is not None)
+    statement = _prepare_fewest(connection.dialect, only is not None)
     for id_, list_, place in statement.find(connection, run=run.id, list=only):
-        return FreePlace(id_, list_, place, is_beside=True)
+        return FreePlace(id_, list_, place, stays_free=True)
     return None
 
 
 @cache
-def _fewest(dialect: Dialect, is_of_list: bool) -> Prepared:
+def _prepare_fewest(dialect: Dialect, is_of_list: bool) -> Prepared:
     """Return the statement for a free place with the fewest participants, in one list or all."""
     free = (
         select(Place.id, Place.list, Place.place)
@@ -138,40 +138,40 @@ def _fewest(dialect: Dialect, is_of_list: bool) -> Prepared:
     return Prepared(free, dialect)
 
 
-def free_of(run: Run) -> tuple[ColumnElement[bool], ColumnElement[bool]]:
+def is_free_place(run: Run) -> tuple[ColumnElement[bool], ColumnElement[bool]]:
     """Return the SQL conditions for a run's free places."""
     return Place.run_id == run.id, Place.participant_id.is_(None)
 
 
-def in_any_case(holds: int, places: int) -> int:
+def guaranteed_places(holds: int, places: int) -> int:
     """Return how many of a run's places an address may always hold."""
     return min(holds, max(_ALWAYS, places // 2))
 
 
-def places_of(session: Session, run: Run) -> int:
+def count_places(session: Session, run: Run) -> int:
     """Return how many places a run has."""
-    return session.scalar(select(_n_places(run.id))) or 0
+    return session.scalar(select(_select_place_count(run.id))) or 0
 
 
-def _counted(session: Session, run: Run, sender: Sender) -> Counted:
+def _count_address(session: Session, run: Run, sender: Sender) -> AddressCounts:
     session.flush()
     connection = session.connection()
-    statement = _counting(connection.dialect)
+    statement = _prepare_count(connection.dialect)
     [(came, held, places)] = statement.find(connection, run=run.id, digest=sender.digest)
-    return Counted(came, held, places or 0)
+    return AddressCounts(came, held, places or 0)
 
 
-def _n_places(run: int | BindParameter[int]) -> ScalarSelect[int]:
+def _select_place_count(run: int | BindParameter[int]) -> ScalarSelect[int]:
     of_run = RunCount.run_id == run, RunCount.subject == PLACES
     return select(func.sum(RunCount.n)).where(*of_run).scalar_subquery()
 
 
 @cache
-def _counting(dialect: Dialect) -> Prepared:
+def _prepare_count(dialect: Dialect) -> Prepared:
     """Return the prepared counting statement for arrivals, one per database dialect."""
     run = bindparam("run", type_=Integer)
     counted = (
-        select(func.count(Participant.list), func.count(Place.id), _n_places(run))
+        select(func.count(Participant.list), func.count(Place.id), _select_place_count(run))
         .select_from(ArrivalAddress)
         .join(Participant, Participant.id == ArrivalAddress.participant_id)
         .outerjoin(Place, Place.participant_id == Participant.id)
@@ -187,7 +187,7 @@ _TAKES_PART = (State.WORKING, State.ANSWERED, State.FINISHED)
 
 
 @dataclass(frozen=True, slots=True)
-class _Came:
+class _ActiveParticipant:
     """A participant from a counted address who takes part."""
 
     participant_id: int
@@ -199,9 +199,9 @@ class _Came:
     came_at: datetime
 
 
-def anybody_waits(session: Session, run: Run, holds: int, now: datetime) -> bool:
+def has_waiting_participants(session: Session, run: Run, holds: int, now: datetime) -> bool:
     """Return whether ``give_places`` would give a place to anybody."""
-    return any(True for _ in _turns(session, run, holds, now))
+    return any(True for _ in _take_turns(session, run, holds, now))
 
 
 def give_places(session: Session, run: Run, holds: int, now: datetime) -> int:
@@ -218,18 +218,18 @@ def give_places(session: Session, run: Run, holds: int, now: datetime) -> int:
         now: The time.
     """
     n_given = 0
-    for person in _turns(session, run, holds, now):
+    for person in _take_turns(session, run, holds, now):
         locked = select(Participant).where(Participant.id == person.participant_id)
         participant = session.scalar(
             locked.with_for_update(skip_locked=True).execution_options(populate_existing=True)
         )
         if participant is None or participant.state not in _TAKES_PART:
             continue
-        their_own = case((Place.place == person.place, 0), else_=1)
+        own_place_first = case((Place.place == person.place, 0), else_=1)
         free = session.execute(
             select(Place.id, Place.list, Place.place)
-            .where(*free_of(run), Place.list == person.list)
-            .order_by(their_own, Place.place)
+            .where(*is_free_place(run), Place.list == person.list)
+            .order_by(own_place_first, Place.place)
             .limit(1)
             .with_for_update(skip_locked=True)
         ).first()
@@ -240,22 +240,26 @@ def give_places(session: Session, run: Run, holds: int, now: datetime) -> int:
     return n_given
 
 
-def _turns(session: Session, run: Run, holds: int, now: datetime) -> Iterator[_Came]:
+def _take_turns(
+    session: Session, run: Run, holds: int, now: datetime
+) -> Iterator[_ActiveParticipant]:
     """Yield the participants who get a place next, while a suitable place is free."""
-    lists = select(Place.list, func.count()).where(*free_of(run)).group_by(Place.list)
+    lists = select(Place.list, func.count()).where(*is_free_place(run)).group_by(Place.list)
     free = Counter(dict(session.execute(lists).all()))
     if not free:
         return
-    places = places_of(session, run)
-    share = in_any_case(holds, places) if holds else places
-    may_hold, held, waiting = Counter[str](), Counter[str](), dict[str, list[_Came]]()
-    for digest, people in _by_address(session, run, now).items():
+    places = count_places(session, run)
+    share = guaranteed_places(holds, places) if holds else places
+    may_hold, held, waiting = Counter[str](), Counter[str](), dict[str, list[_ActiveParticipant]]()
+    for digest, people in _group_by_address(session, run, now).items():
         may_hold[digest] = _may_hold([person.came_at for person in people], share, now)
         held[digest] = sum(person.has_place for person in people)
         at_work = (person for person in people if person.at_work and not person.has_place)
         waiting[digest] = sorted(at_work, key=lambda person: (person.did, -person.participant_id))
-    while theirs := [d for d, people in waiting.items() if people and held[d] < may_hold[d]]:
-        digest = min(theirs, key=lambda address: (held[address], address))
+    while digests_below_limit := [
+        d for d, people in waiting.items() if people and held[d] < may_hold[d]
+    ]:
+        digest = min(digests_below_limit, key=lambda address: (held[address], address))
         person = waiting[digest].pop()
         if free[person.list] > 0:
             free[person.list] -= 1
@@ -273,9 +277,11 @@ def _may_hold(came: Sequence[datetime], share: int, now: datetime) -> int:
     return min(before + share * (1 + max(0, since - 1)) for before, since in enumerate(minutes))
 
 
-def _by_address(session: Session, run: Run, now: datetime) -> dict[str, list[_Came]]:
-    came = defaultdict[str, list[_Came]](list)
-    for row in session.execute(_all(run)).mappings():
+def _group_by_address(
+    session: Session, run: Run, now: datetime
+) -> dict[str, list[_ActiveParticipant]]:
+    came = defaultdict[str, list[_ActiveParticipant]](list)
+    for row in session.execute(_select_active(run)).mappings():
         # For a participant who returns after an expired lease, the time starts again.
         back = row["returned_at"] or row["consented_at"]
         began = max(row["consented_at"], back)
@@ -283,7 +289,7 @@ def _by_address(session: Session, run: Run, now: datetime) -> dict[str, list[_Ca
         has_answered = row["answers"] > 0 or row["finished_at"] is not None
         lasted = (row["finished_at"] or row["answered_at"] or began) - began
         came[row["digest"]].append(
-            _Came(
+            _ActiveParticipant(
                 participant_id=row["id"],
                 list=row["list"],
                 place=row["place"],
@@ -296,13 +302,13 @@ def _by_address(session: Session, run: Run, now: datetime) -> dict[str, list[_Ca
     return came
 
 
-def _all(run: Run) -> Select[Any]:
+def _select_active(run: Run) -> Select[Any]:
     """Return a query for a run's active, non-excluded participants from counted addresses."""
 
     def of_answers(what: ColumnElement[Any]) -> ScalarSelect[Any]:
         answers = select(what).select_from(Response).join(Trial, Trial.id == Response.trial_id)
-        of_them = answers.where(Trial.participant_id == Participant.id)
-        return of_them.correlate(Participant).scalar_subquery()
+        of_participant = answers.where(Trial.participant_id == Participant.id)
+        return of_participant.correlate(Participant).scalar_subquery()
 
     excluded = exists().where(Verdict.participant_id == Participant.id, Verdict.kept.is_(False))
     return (

@@ -13,8 +13,8 @@ from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
+from webapp.core.addresses import is_secure
 from webapp.core.settings import Settings
-from webapp.core.urls import is_secure
 from webapp.errors import RequestError
 
 if TYPE_CHECKING:

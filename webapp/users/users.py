@@ -9,7 +9,7 @@ from sqlalchemy import Engine, delete, func, select, update
 from sqlalchemy.orm import Session
 
 from experiment.plugins import unknown_name
-from webapp.core.urls import RESEARCHER_PATH
+from webapp.core.addresses import RESEARCHER_PATH
 from webapp.database.models import ApiToken, Invitation, PasswordLink, SignIn, User
 from webapp.errors import RequestError, WebappError
 from webapp.users.audit_log import record_act

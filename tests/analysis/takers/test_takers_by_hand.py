@@ -268,5 +268,5 @@ def test_one_pair_of_answers_has_an_agreement_and_a_single_answer_has_none():
         ]
     )  # fmt: skip
     people = pd.DataFrame({"item_id": ["i"], "chose_good": [True]})
-    [row] = consistency(answers, people).to_dict("records")
+    [row] = measure_consistency(answers, people).to_dict("records")
     assert (row["between"], row["agreement"], row["n_pairs"]) == ("readings", 0.0, 1)

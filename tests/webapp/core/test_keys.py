@@ -7,7 +7,7 @@ import pytest
 from click.testing import CliRunner
 
 import parallax
-from webapp.core.keys import Key, Keys, Purpose, drop, make_keys, read_keys, rotate
+from webapp.core.keys import Key, Keys, Purpose, drop_key, make_keys, read_keys, rotate_key
 from webapp.core.tokens import Tokens
 from webapp.errors import RequestError, WebappError
 
@@ -18,7 +18,7 @@ ONE = Keys(_FIRST, _FIRST, _FIRST)
 def test_the_secret_is_made_once_and_for_its_owner_alone(tmp_path):
     keys = make_keys(tmp_path)
     assert make_keys(tmp_path) == read_keys(tmp_path) == keys
-    secrets = {key.secret for purpose in Purpose for key in keys.of(purpose)}
+    secrets = {key.secret for purpose in Purpose for key in keys.for_purpose(purpose)}
     assert len(secrets) == len(Purpose)
     assert {len(secret) for secret in secrets} == {64}
     assert stat.S_IMODE((tmp_path / "secret_key").stat().st_mode) == 0o600
@@ -67,19 +67,19 @@ def test_what_an_older_key_signed_is_read_until_it_is_dropped(tmp_path):
     (tmp_path / "secret_key").chmod(0o600)
     before = Tokens("k" * 64)
     old = before.issue("somebody")
-    assert Tokens.of(read_keys(tmp_path)).issue("somebody") == old
-    rotate(tmp_path, "", Purpose.SIGNING)
-    both = Tokens.of(read_keys(tmp_path))
+    assert Tokens.from_keys(read_keys(tmp_path)).issue("somebody") == old
+    rotate_key(tmp_path, "", Purpose.SIGNING)
+    both = Tokens.from_keys(read_keys(tmp_path))
     new = both.issue("somebody")
     assert new != old
     assert both.read(old) == both.read(new) == "somebody"
     assert both.digest("text") == before.digest("text"), "only one purpose has a new key"
     with pytest.raises(WebappError, match="key 0 is the current key for pseudonyms"):
-        drop(tmp_path, "", 0)
-    rotate(tmp_path, "", Purpose.PSEUDONYMS)
-    rotate(tmp_path, "", Purpose.SEALING)
-    drop(tmp_path, "", 0)
-    only = Tokens.of(read_keys(tmp_path))
+        drop_key(tmp_path, "", 0)
+    rotate_key(tmp_path, "", Purpose.PSEUDONYMS)
+    rotate_key(tmp_path, "", Purpose.SEALING)
+    drop_key(tmp_path, "", 0)
+    only = Tokens.from_keys(read_keys(tmp_path))
     assert only.read(new) == "somebody"
     with pytest.raises(RequestError):
         only.read(old)
@@ -114,7 +114,9 @@ def test_the_commands_list_rotate_and_drop(tmp_path):
         ["1", "signing", "used"], ["2", "pseudonyms", "used"], ["3", "sealing", "used"],
     ]  # fmt: skip
     assert not any(
-        key.secret in listed for purpose in Purpose for key in read_keys(tmp_path).of(purpose)
+        key.secret in listed
+        for purpose in Purpose
+        for key in read_keys(tmp_path).for_purpose(purpose)
     )
     assert "parallax reload" in shell("rotate", "signing")
     assert ["1", "signing", "still", "understood"] in [

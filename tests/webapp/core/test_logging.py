@@ -92,7 +92,7 @@ def test_a_failure_leaves_its_trace_without_token_or_platform_id(
         reason = Exception(f"exists\nDETAIL:  Key (platform_id)=({PLATFORM_ID}) already exists.")
         raise IntegrityError("INSERT", {"platform_id": PLATFORM_ID}, reason)
 
-    monkeypatch.setattr("webapp.participant.session.serve", fail)
+    monkeypatch.setattr("webapp.participant.session.load_work", fail)
     app.testing = False
     assert client.get(home).status_code == 500
     trace = next(line for line in lines(log) if "exception" in line)

@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from webapp.core import metrics
-from webapp.core.metrics import FOLDER_VARIABLE, make_room
+from webapp.core.metrics import FOLDER_VARIABLE, reserve_metrics_space
 
 COUNTING = """
 import os, sys
@@ -40,12 +40,12 @@ def test_without_room_a_process_counts_in_its_memory_and_says_so(tmp_path, monke
 
     monkeypatch.setenv(FOLDER_VARIABLE, str(tmp_path))
     monkeypatch.setattr(metrics.os, "posix_fallocate", full)
-    assert make_room() is False
+    assert reserve_metrics_space() is False
     assert FOLDER_VARIABLE not in os.environ and list(tmp_path.iterdir()) == []
-    assert "there is no room for the metrics' files (No space left on device)" in caplog.text
+    assert "there is no space for the metrics files (No space left on device)" in caplog.text
 
 
 @pytest.mark.parametrize("given", [False])
 def test_a_process_without_a_folder_asks_for_no_room(monkeypatch, given):
     monkeypatch.delenv(FOLDER_VARIABLE, raising=False)
-    assert make_room() is given
+    assert reserve_metrics_space() is given

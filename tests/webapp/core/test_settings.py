@@ -21,7 +21,7 @@ def write(instance: Path, toml: str) -> None:
 
 def test_without_any_source_every_setting_has_its_default(tmp_path):
     settings = load_settings(tmp_path, {})
-    assert settings == Settings().in_folder(tmp_path)
+    assert settings == Settings().for_instance(tmp_path)
 
 
 def test_the_environment_overrules_the_file_and_the_file_the_default(tmp_path):
@@ -103,7 +103,7 @@ def test_an_address_that_leads_nowhere_is_refused(tmp_path, address):
 
 
 def mturk(settings: Settings) -> MturkSettings:
-    return settings.of_recruiter("mturk", MturkSettings)
+    return settings.recruiter_settings("mturk", MturkSettings)
 
 
 def test_a_recruiters_settings_stand_in_its_section_or_under_its_name(tmp_path):
@@ -139,4 +139,4 @@ def test_a_recruiters_settings_are_checked_like_all_others(tmp_path, toml, messa
 def test_settings_remain_each_others_when_copied(tmp_path):
     write(tmp_path, 'port = 9000\n[mturk]\nendpoint = "live"\n')
     settings = load_settings(tmp_path, {})
-    assert mturk(settings.in_folder(tmp_path)).endpoint == "live"
+    assert mturk(settings.for_instance(tmp_path)).endpoint == "live"

@@ -9,7 +9,7 @@ from sqlalchemy import Engine, text
 from sqlalchemy.pool import QueuePool
 
 from tests.webapp.connections import one_for_each_request
-from webapp.core.urls import RESEARCHER_PATH
+from webapp.core.addresses import RESEARCHER_PATH
 from webapp.database import engine as engine_module
 from webapp.participant.assets import assets_of
 from webapp.runs.runs import close_run

@@ -4,7 +4,7 @@ import pytest
 from sqlalchemy import text
 
 from webapp.database.engine import reading
-from webapp.database.row_counts import miscounted, recount
+from webapp.database.row_counts import find_wrong_counts, recount
 from webapp.database.schema import upgrade
 
 
@@ -16,7 +16,7 @@ def counts(sessions) -> dict[str, int]:
 
 def wrong(sessions) -> dict[object, tuple[int, int]]:
     with reading(sessions) as session:
-        return miscounted(session.connection())
+        return find_wrong_counts(session.connection())
 
 
 def test_a_session_is_counted_at_each_step(sessions, run, visitor):
@@ -69,7 +69,7 @@ def test_verdicts_are_counted_by_what_they_say(sessions, visitor):
         assert found == counted, change
         assert wrong(sessions) == {}
         with reading(sessions) as session:
-            assert miscounted(session.connection(), run_id=1) == {}
+            assert find_wrong_counts(session.connection(), run_id=1) == {}
 
 
 def test_a_transaction_that_fails_is_not_counted(sessions, visitor):

@@ -5,7 +5,7 @@ import shutil
 import pytest
 from sqlalchemy import select
 
-from webapp.core.keys import Purpose, make_keys, rotate
+from webapp.core.keys import Purpose, make_keys, rotate_key
 from webapp.database.engine import open_database
 from webapp.database.models import Identity
 from webapp.database.models.identity import identity_key
@@ -19,7 +19,7 @@ def test_a_machine_with_the_keys_of_yesterday_says_so_and_changes_no_digest(tmp_
         known = identity_key(connection, "AWORKER1")
     engine.dispose()
     shutil.copytree(tmp_path, elsewhere := tmp_path / "elsewhere")
-    rotate(tmp_path, "", Purpose.PSEUDONYMS)
+    rotate_key(tmp_path, "", Purpose.PSEUDONYMS)
     open_database(url, make_keys(tmp_path)).dispose()
 
     with pytest.raises(WebappError, match=r"lacks key 4 for pseudonyms"):

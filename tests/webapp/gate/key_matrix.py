@@ -16,11 +16,11 @@ from sqlalchemy.engine import make_url
 import parallax
 from tests.webapp.postgres import PostgresServer
 from webapp import create_app
-from webapp.core.keys import Purpose, rotate
+from webapp.core.keys import Purpose, rotate_key
 from webapp.database.engine import make_engine
 from webapp.database.models import Participant, Run
 from webapp.errors import WebappError
-from webapp.server.private_port import readiness
+from webapp.server.private_port import check_readiness
 from webapp.sessions.consent import Decision, enroll
 
 PERSON = "5f0d5a0e2c8b4a0001"
@@ -130,7 +130,7 @@ def lost(house: House, _other: Callable[[], House]) -> None:
 def older(house: House, _other: Callable[[], House]) -> None:
     """The file of before a rotation comes back."""
     before = house.key.read_text()
-    rotate(house.folder, "", Purpose.PSEUDONYMS)
+    rotate_key(house.folder, "", Purpose.PSEUDONYMS)
     with running(house.folder):
         house.save()
     house.key.write_text(before)
@@ -144,7 +144,7 @@ def rotated_elsewhere(house: House, _other: Callable[[], House]) -> None:
     """Another machine of this database rotated, in a file of its own."""
     twin = house.node("twin")
     shutil.copy(house.key, twin)
-    rotate(twin, "", Purpose.SIGNING)
+    rotate_key(twin, "", Purpose.SIGNING)
     with running(twin):
         house.save()
 
@@ -180,7 +180,7 @@ def doctor(house: House) -> str:
 
 
 def readyz(house: House) -> str:
-    return " ".join(readiness(house.folder, house.app)["problems"])
+    return " ".join(check_readiness(house.folder, house.app)["problems"])
 
 
 def restore(house: House) -> str:

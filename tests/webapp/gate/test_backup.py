@@ -10,7 +10,7 @@ from sqlalchemy import func, select
 
 import parallax
 from webapp import create_app
-from webapp.core.keys import Purpose, make_keys, rotate
+from webapp.core.keys import Purpose, make_keys, rotate_key
 from webapp.database.engine import make_engine, make_sessions, reading
 from webapp.database.models import Erasure, Event, Identity, Participant, Run
 from webapp.errors import WebappError
@@ -108,7 +108,7 @@ def test_a_wish_that_no_key_at_hand_understands(installation):
 
 
 def test_a_backup_of_before_a_rotation_is_restored_and_its_names_are_read(installation):
-    rotate(installation.folder, "", Purpose.PSEUDONYMS)
+    rotate_key(installation.folder, "", Purpose.PSEUDONYMS)
     done = installation.shell("db", "restore", str(installation.backup), "--replace")
     assert done.exit_code == 0, done.exception
     installation.arrive("5f0d5a0e2c8b4a0001")

@@ -19,7 +19,7 @@ from webapp.gate import gate
 from webapp.gate.gate import GateError, find_blockers
 from webapp.gate.installation import Blocker, Operation
 from webapp.runs.export import export_run
-from webapp.server.private_port import readiness
+from webapp.server.private_port import check_readiness
 
 
 @pytest.fixture
@@ -80,7 +80,7 @@ def test_the_doctor_and_readyz_say_it(app, instance, forbid):
     at = Installation(instance, services.settings, services.engine, "", utc_now)
     [found] = DOCTORS_CHECKS["gate"](at)
     assert found.level is Level.GOOD
-    assert readiness(instance, app)["problems"] == []
+    assert check_readiness(instance, app)["problems"] == []
     forbid(Operation.PAY, Operation.ADMIT)
     [found] = DOCTORS_CHECKS["gate"](at)
     assert found.level is Level.FAULT
@@ -88,7 +88,7 @@ def test_the_doctor_and_readyz_say_it(app, instance, forbid):
         "example: the ledger is old. Until this is mended, the server does not pay, take new"
         " participants"
     )
-    assert readiness(instance, app)["problems"] == ["the ledger is old"]
+    assert check_readiness(instance, app)["problems"] == ["the ledger is old"]
 
 
 def test_a_database_that_was_opened_without_its_installation_passes_nothing(sessions):

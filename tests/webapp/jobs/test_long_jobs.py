@@ -16,7 +16,9 @@ NOW = datetime(2026, 3, 1, tzinfo=UTC)
 @pytest.fixture
 def jobs(tmp_path, monkeypatch) -> Jobs:
     """The jobs of an installation whose commands are Python texts."""
-    monkeypatch.setattr(long_job_queue, "command_of", lambda *words: [sys.executable, "-c", *words])
+    monkeypatch.setattr(
+        long_job_queue, "parallax_command", lambda *words: [sys.executable, "-c", *words]
+    )
     return Jobs(tmp_path)
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from tests.prerequisites import NODE
 from webapp.errors import WebappError
-from webapp.participant.assets import Assets, joined
+from webapp.participant.assets import Assets, join_modules
 
 pytestmark = pytest.mark.one_database
 ROOT = Path(__file__).parents[3]
@@ -81,7 +81,7 @@ def test_the_joined_program_begins_as_the_modules_do(tmp_path: Path):
 def test_modules_that_cannot_be_joined_are_refused(second, why):
     first = 'import { b } from "./b.js";\nexport const a = 1;'
     with pytest.raises(WebappError, match=why):
-        joined("a.js", {"a.js": first, "b.js": second})
+        join_modules("a.js", {"a.js": first, "b.js": second})
 
 
 def test_another_content_has_another_address(tmp_path: Path):

@@ -8,7 +8,7 @@ from sqlalchemy import func, select
 from experiment.participation import State
 from tests.webapp.conftest import Visitor
 from tests.webapp.participant.test_admission import COMPREHENSION, RIGHT, come, launch_panel, link
-from webapp.core.addresses import Addresses
+from webapp.core.addresses import AddressResolver
 from webapp.core.settings import Settings
 from webapp.database.engine import reading
 from webapp.database.models import ArrivalAddress, Participant, Place, Run, Verdict
@@ -414,7 +414,7 @@ def test_only_stated_web_servers_say_where_somebody_comes_from(peer, forwarded, 
     environ = {"REMOTE_ADDR": peer}
     if forwarded is not None:
         environ["HTTP_X_FORWARDED_FOR"] = forwarded
-    assert Addresses(["127.0.0.1", "::1", "10.0.0.0/8"]).of(environ) == found
+    assert AddressResolver(["127.0.0.1", "::1", "10.0.0.0/8"]).client_address(environ) == found
 
 
 @pytest.mark.parametrize("value", ["nowhere", "10.0.0.1/8", "10.0.0.0/33"])

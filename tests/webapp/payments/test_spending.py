@@ -6,7 +6,7 @@ from types import SimpleNamespace as Some
 
 from experiment.payment.payment import PaymentItem, PaymentKind
 from tests.webapp.payments.by_hand import NOW, account, line, snapshot, study, work
-from webapp.core.forgotten import FORGOTTEN_PREFIX
+from webapp.core.sealing import FORGOTTEN_PREFIX
 from webapp.payments import spending
 from webapp.payments.reconciliation.statement import Statement
 from webapp.payments.spending import SpendingStatus, compute_totals, render_page, sum_by_funder

@@ -7,12 +7,12 @@ import pytest
 from sqlalchemy import select
 
 from tests.webapp.privacy.conftest import Book
-from webapp.core.forgotten import forgotten_id
+from webapp.core.sealing import forgotten_id
 from webapp.database.models import Answer, Event, Participant
 from webapp.erasures.file import WishKind, compute_mark, get_record_path, read_record
 from webapp.privacy import own_data, restored
 from webapp.privacy.amendments import list_correctable_questions
-from webapp.sessions.withdraw import Wish
+from webapp.sessions.leave import Wish
 
 pytestmark = pytest.mark.one_database
 
@@ -85,7 +85,7 @@ def test_a_wish_is_carried_out_as_it_was_made_unless_it_is_known(
     at = book.now - timedelta(days=2)
     monkeypatch.setattr(restored, "forget_person", lambda *given: did.append(("forget", given[2])))
     monkeypatch.setattr(restored, "leave", lambda *given: did.append(("leave", given[3])))
-    monkeypatch.setattr(restored, "erase_given", lambda *_: None)
+    monkeypatch.setattr(restored, "erase_data", lambda *_: None)
     monkeypatch.setattr(restored, "withdraw", lambda *given: did.append((given[2], given[3])))
     entry = Some(deed=deed, at=at)
     assert restored._repeat_wish(book.session, person, entry, None, book.now) == (done is not None)

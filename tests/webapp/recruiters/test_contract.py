@@ -230,7 +230,7 @@ def test_who_pays_nobody_has_no_platform(recruiter, name):
 
 def test_its_settings_have_defaults_names_and_meanings(name, tmp_path):
     model = recruiter_class(name).settings_model
-    assert load_settings(tmp_path, {}).of_recruiter(name, model) == model()
+    assert load_settings(tmp_path, {}).recruiter_settings(name, model) == model()
     assert issubclass(model, BaseModel)
     assert model.model_config.get("extra") == "forbid", "a misspelt setting must be told"
 

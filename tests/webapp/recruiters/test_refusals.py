@@ -15,7 +15,7 @@ from sqlalchemy import create_engine
 from experiment.panels.table import Report
 from tests.patience import PATIENCE_S
 from webapp.commands import offers
-from webapp.core.settings import validated
+from webapp.core.settings import validate_section
 from webapp.database.backup import postgresql
 from webapp.database.models.identity import sealer_of
 from webapp.payments import compensation_request
@@ -36,10 +36,10 @@ from webapp.recruiters.prolific.workspace import Workspace, subscribe
 from webapp.recruiters.simulated_session import SimulatedSession, StandInSession
 from webapp.recruitment.publish import require_recruitment
 from webapp.runs.launch import check_responsible_people
-from webapp.server.researcher_worker import read_piece
+from webapp.server.researcher_worker import read_chunk
 from webapp.serverless.replay import Replay
 from webapp.sessions import consent_texts
-from webapp.sessions.consent import run_is_closed
+from webapp.sessions.consent import run_closed_error
 from webapp.sessions.lookup import find_participant
 
 LONG_AGO = datetime(2015, 1, 1, tzinfo=UTC)
@@ -122,7 +122,7 @@ def a_place_that_the_run_lacks() -> None:
 
 
 def a_visit_to_a_closed_run() -> None:
-    raise run_is_closed()
+    raise run_closed_error()
 
 
 def a_compensation_of_whom_no_platform_knows() -> None:
@@ -178,11 +178,11 @@ class Needs(BaseModel):
         (lambda: check_responsible_people(
             Some(name="s", study=Some(unnamed=("contact", "ethics")))),
          'the study "s" does not say who is responsible for it: study.toml lacks contact, ethics'),
-        (lambda: read_piece(io.BytesIO(b"\0")), "[Errno 104] the other side ended"),
+        (lambda: read_chunk(io.BytesIO(b"\0")), "[Errno 104] the other side ended"),
         (lambda: postgresql._find_program("pg_none"),
          "the program pg_none is not installed. Expected the client programs of PostgreSQL, as new"
          " as its server. Install them (on Debian: apt install postgresql-client)."),
-        (lambda: validated("prolific", Needs, {}),
+        (lambda: validate_section("prolific", Needs, {}),
          "[prolific] in parallax.toml: the settings of prolific cannot be used: prolific_token is"
          " missing. docs/settings.md explains how to give a recruiter's settings."),
         (lambda: require_recruitment(NOBODY_THERE, Some(id=1, ref="r"), "e"),
@@ -258,5 +258,5 @@ def test_an_offer_that_may_be_posted_or_not_is_not_withdrawn(monkeypatch):
 
 def test_a_consent_text_that_others_store_again_and_again_is_given_up(monkeypatch):
     monkeypatch.setattr(consent_texts, "_TRIES", 0)
-    told = said(lambda: consent_texts.agreed_text(None, Some(id=1), "text", LONG_AGO))
+    told = said(lambda: consent_texts.store_agreed_text(None, Some(id=1), "text", LONG_AGO))
     assert told == "a consent text could not be stored"

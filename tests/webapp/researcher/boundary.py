@@ -12,7 +12,7 @@ from werkzeug.routing import Rule
 from experiment.studies.load import load_study
 from tests.webapp.conftest import LAUNCHED
 from tests.webapp.done_once import DoneOnce
-from webapp.core.urls import RESEARCHER_PATH
+from webapp.core.addresses import RESEARCHER_PATH
 from webapp.database.engine import Sessions
 from webapp.researcher.access import COOKIE, get_required_access
 from webapp.runs.launch import launch_run

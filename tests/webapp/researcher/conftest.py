@@ -9,7 +9,7 @@ from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
 from tests.webapp.conftest import Clock
-from webapp.core.urls import RESEARCHER_PATH
+from webapp.core.addresses import RESEARCHER_PATH
 from webapp.researcher.access import COOKIE
 from webapp.users.roles import Role
 from webapp.users.sign_in import make_form_token

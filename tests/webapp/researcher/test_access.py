@@ -3,7 +3,7 @@
 import pytest
 
 from tests.webapp.researcher.boundary import without_commands
-from webapp.core.urls import RESEARCHER_PATH
+from webapp.core.addresses import RESEARCHER_PATH
 from webapp.researcher.access import get_required_access
 from webapp.users.roles import Right, Role, find_lowest_role
 

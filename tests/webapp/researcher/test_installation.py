@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from webapp.core.subprocesses import Done
+from webapp.core.subprocesses import CommandResult
 from webapp.researcher import installation
 from webapp.users.roles import Role
 
@@ -25,7 +25,9 @@ def test_faults_come_first_and_are_counted(researcher, monkeypatch):
         {"check": "key", "level": "good", "says": "well", "remedy": ""},
         {"check": "disk", "level": "fault", "says": "<full>", "remedy": "make room"},
     ]
-    monkeypatch.setattr(installation, "parallax", lambda *_: Done(True, json.dumps(found)))
+    monkeypatch.setattr(
+        installation, "run_parallax", lambda *_: CommandResult(True, json.dumps(found))
+    )
     page = researcher(Role.OWNER).get("/installation").text
     assert "1 fault, 0 warnings." in page and "&lt;full&gt;" in page
     assert page.index("make room") < page.index("<td>good</td>")
@@ -33,7 +35,9 @@ def test_faults_come_first_and_are_counted(researcher, monkeypatch):
 
 @pytest.mark.one_database
 def test_checks_that_cannot_be_made_are_told(researcher, monkeypatch):
-    monkeypatch.setattr(installation, "parallax", lambda *_: Done(False, "a key is missing"))
+    monkeypatch.setattr(
+        installation, "parallax", lambda *_: CommandResult(False, "a key is missing")
+    )
     response = researcher(Role.OWNER).get("/installation")
     assert response.status_code == 500 and (
         "The installation could not be checked: a key is missing" in response.text

@@ -16,7 +16,7 @@ from webapp.jobs.long_jobs import (
 )
 from webapp.privacy.amendments import apply_corrections, release_use, restrict_use
 from webapp.runs.blinding import unblind_run
-from webapp.sessions.withdraw import Wish, withdraw
+from webapp.sessions.leave import Wish, withdraw
 from webapp.users.roles import Role
 
 pytestmark = pytest.mark.one_database

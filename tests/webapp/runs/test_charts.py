@@ -13,7 +13,7 @@ from webapp.privacy.amendments import restrict_use
 from webapp.runs.blinding import unblind_run
 from webapp.runs.charts import load_visible_charts
 from webapp.runs.runs import load_launched_study
-from webapp.sessions.withdraw import Wish, withdraw
+from webapp.sessions.leave import Wish, withdraw
 
 pytestmark = pytest.mark.one_database
 

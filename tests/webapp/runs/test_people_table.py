@@ -11,7 +11,7 @@ from webapp.database.models import RunItem as Item
 from webapp.jobs.housekeeping import summarise_run
 from webapp.runs.people_table import BY_SUMMARY, ON_A_PAGE, PeopleFilter, make_people_table
 from webapp.runs.runs import load_launched_study
-from webapp.sessions.withdraw import erase_given
+from webapp.sessions.leave import erase_data
 
 N = 120
 
@@ -123,7 +123,7 @@ def test_whoever_has_everything_erased_has_no_summary_either(crowd, sessions, cl
     summarise_run(sessions, crowd.ref, load_launched_study, clock())
     with sessions.begin() as session:
         person = session.scalars(select(Participant).where(Participant.ref == "p001")).one()
-        erase_given(session, person)
+        erase_data(session, person)
     with sessions() as session:
         of_theirs = SessionSummary.participant_id == person.id
         assert session.scalars(select(SessionSummary).where(of_theirs)).all() == []
@@ -141,7 +141,7 @@ def test_nobody_is_told_to_have_the_times_of_somebody_who_was_erased(crowd, sess
         "p001": ["p002", "p003"], "p002": ["p001", "p003"], "p003": ["p001", "p002"],
     }  # fmt: skip
     with sessions.begin() as session:
-        erase_given(session, session.scalars(select(Participant).filter_by(ref="p001")).one())
+        erase_data(session, session.scalars(select(Participant).filter_by(ref="p001")).one())
     assert {ref: names for ref, names in twins(sessions).items() if names} == {
         "p002": ["p003"], "p003": ["p002"],
     }  # fmt: skip
@@ -153,7 +153,7 @@ def test_who_is_erased_while_sessions_are_summarised_is_named_by_none(crowd, ses
         # It is asked for once before the answers are read, and once when they are stored.
         if asked.append(run) or len(asked) == 2:
             with sessions.begin() as other:
-                erase_given(other, other.scalars(select(Participant).filter_by(ref="p001")).one())
+                erase_data(other, other.scalars(select(Participant).filter_by(ref="p001")).one())
                 other.add(Event(participant_id=1, kind="erased", detail={}, at=clock()))
         return load_launched_study(session, run)
 

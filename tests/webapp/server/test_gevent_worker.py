@@ -11,6 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
 from http.client import HTTPConnection, HTTPResponse
 from pathlib import Path
+from types import SimpleNamespace
 from urllib.parse import urlsplit
 
 import httpx
@@ -21,6 +22,7 @@ from sqlalchemy.engine import make_url
 from tests.patience import PATIENCE_S
 from webapp.recruiters.settings import load_settings
 from webapp.server import server_control as server
+from webapp.server.gevent_worker import _Server
 
 MANY = 200
 
@@ -202,3 +204,76 @@ def test_what_is_no_request_is_refused_and_names_nobody_in_the_log(kept_on, conn
     assert "SecretSignature" not in log_of(instance)
     assert "Traceback" not in log_of(instance)
     assert all(json.loads(line) for line in log_of(instance).splitlines())
+
+
+class FakeLoop:
+    """An event loop whose timers fire only when a test says so."""
+
+    def __init__(self) -> None:
+        self.delays: list[float] = []
+        self._callback: Callable[[], None] | None = None
+
+    def timer(self, delay_s: float) -> "FakeLoop":
+        self.delays.append(delay_s)
+        return self
+
+    def start(self, callback: Callable[[], None]) -> None:
+        self._callback = callback
+
+    def close(self) -> None:
+        """Release nothing."""
+
+    def fire(self) -> None:
+        assert self._callback is not None
+        self._callback()
+
+
+class FakeServer:
+    """The part of a server that accepts connections, with a given number of open ones."""
+
+    def __init__(self, n_open: int) -> None:
+        self.loop, self.pool, self.started, self.accepting = FakeLoop(), range(n_open), True, True
+        self._resume_accepting = lambda: _Server._resume_accepting(self)
+
+    def stop_accepting(self) -> None:
+        self.accepting = False
+
+    def start_accepting(self) -> None:
+        self.accepting = True
+
+
+@pytest.mark.parametrize(
+    ("n_open", "pause_s"), [(0, 0.0), (1, 0.0001), (10, 0.001), (20, 0.002), (1000, 0.002)]
+)
+def test_the_pause_after_a_connection_grows_with_open_connections_up_to_a_limit(n_open, pause_s):
+    server = FakeServer(n_open)
+    _Server._pause_accepting(server)
+    assert server.loop.delays == [pytest.approx(pause_s)]
+    assert not server.accepting
+    server.loop.fire()
+    assert server.accepting
+
+
+def test_a_server_that_stops_during_the_pause_accepts_nothing_afterwards():
+    server = FakeServer(5)
+    _Server._pause_accepting(server)
+    server.started = False
+    server.loop.fire()
+    assert not server.accepting
+
+
+@pytest.mark.parametrize(
+    ("n_workers", "accepted", "n_pauses"), [(1, True, 0), (2, True, 1), (2, False, 0)]
+)
+def test_only_one_of_several_processes_pauses_and_only_after_a_connection(
+    n_workers, accepted, n_pauses, monkeypatch
+):
+    monkeypatch.setattr(
+        "gunicorn.workers.ggevent.PyWSGIServer.do_read", lambda _: (object(), None) * accepted
+    )
+    server = object.__new__(_Server)
+    server.worker = SimpleNamespace(cfg=SimpleNamespace(workers=n_workers))
+    pauses: list[object] = []
+    monkeypatch.setattr(_Server, "_pause_accepting", lambda paused: pauses.append(paused))
+    server.do_read()
+    assert pauses == [server] * n_pauses

@@ -34,7 +34,7 @@ def test_a_field_can_be_forgotten():
     ("text", "told"),
     [
         *(
-            (text, "a line of the headers is no field")
+            (text, "a header line is not a field")
             for text in (
                 b"no colon\r\n",
                 b"Host : a\r\n",
@@ -51,7 +51,7 @@ def test_a_field_can_be_forgotten():
         (b"Content-Length: " + b"9" * 5_000 + b"\r\n", "content-length is no number"),
         (b"Transfer-Encoding: chunked\r\nTransfer-Encoding: x\r\n", "transfer-encoding is given"),
         (b"Transfer-Encoding: gzip, chunked\r\n", "is another one than chunked"),
-        (b"Transfer-Encoding: chunked\r\nContent-Length: 3\r\n", "or beside a length"),
+        (b"Transfer-Encoding: chunked\r\nContent-Length: 3\r\n", "combined with a length"),
         (b"X: a\r\n" * 101, "there are too many headers"),
         (b"X: " + b"a" * 70_000 + b"\r\n", "a line of the headers is too long"),
     ],
@@ -72,5 +72,5 @@ def test_headers_whose_sender_goes_away_are_no_request():
         def readline(self, *_):
             raise ConnectionResetError
 
-    with pytest.raises(ValueError, match="the headers did not come to their end"):
+    with pytest.raises(ValueError, match="the headers are incomplete"):
         _Handler.MessageClass(None, Gone())

@@ -11,7 +11,7 @@ from sqlalchemy.exc import OperationalError
 from tests.patience import PATIENCE_S
 from webapp.core.clock import utc_now
 from webapp.database.backup.routine import note
-from webapp.server.private_port import PrivatePort, readiness
+from webapp.server.private_port import PrivatePort, check_readiness
 
 
 @pytest.fixture
@@ -46,9 +46,9 @@ def test_a_sound_server_is_ready_and_tells_how_old_its_backup_is(ask, app, insta
 
 
 def test_asking_writes_nothing(app, instance):
-    readiness(instance, app)
+    check_readiness(instance, app)
     before = {path: path.stat().st_mtime_ns for path in instance.rglob("*") if path.is_file()}
-    readiness(instance, app)
+    check_readiness(instance, app)
     after = {path: path.stat().st_mtime_ns for path in instance.rglob("*") if path.is_file()}
     assert before == after
 
@@ -67,12 +67,12 @@ def test_a_database_that_does_not_answer_is_not_ready(app, instance):
     def refuse(_connection: object) -> None:
         raise OperationalError("BEGIN", {}, Exception("gone"))
 
-    assert readiness(instance, app)["problems"] == ["the database does not answer"]
+    assert check_readiness(instance, app)["problems"] == ["the database does not answer"]
 
 
 @pytest.mark.one_database
 def test_a_folder_that_takes_nothing_is_not_ready(app, tmp_path):
-    found = readiness(tmp_path / "gone", app)
+    found = check_readiness(tmp_path / "gone", app)
     assert found["problems"] == ["the instance folder cannot be written to"]
 
 

@@ -18,7 +18,7 @@ from gevent.socket import socket
 from tests.patience import PATIENCE_S
 from tests.webapp.server.test_waiting import until
 from webapp.server import server_control as server
-from webapp.server.researcher_worker import NICER, ResearcherPagesElsewhere, ResearcherServer
+from webapp.server.researcher_worker import NICE_INCREMENT, ResearcherHandover, ResearcherServer
 
 pytestmark = pytest.mark.one_database
 SIGN_IN = "/researcher/sign-in"
@@ -45,7 +45,7 @@ def processes(instance: Path) -> list[int]:
 def researcher_worker(instance: Path) -> int:
     usual = os.getpriority(os.PRIO_PROCESS, server.running(instance).pid)
     of_process = {each: os.getpriority(os.PRIO_PROCESS, each) for each in processes(instance)}
-    nicer = [pid for pid, priority in of_process.items() if priority == usual + NICER]
+    nicer = [pid for pid, priority in of_process.items() if priority == usual + NICE_INCREMENT]
     assert (len(of_process), len(nicer)) == (3, 1), "two for participants, one for researchers"
     return nicer[0]
 
@@ -140,7 +140,7 @@ class Pair:
         self._outside = socket(fileno=outside.detach())
         self._inside_server = ResearcherServer(app, socket(fileno=inside.detach()), 10)
         self._inside_server.start()
-        self._door = ResearcherPagesElsewhere(self._here, self._outside, lambda: self.is_staying)
+        self._door = ResearcherHandover(self._here, self._outside, lambda: self.is_staying)
 
     @staticmethod
     def _here(environ: dict, start: Callable) -> list[bytes]:

@@ -104,7 +104,7 @@ def test_who_comes_when_no_file_can_be_opened_is_asked_to_come_again(instance: P
 def test_a_server_raises_its_own_limit_of_open_files():
     code = (
         "import resource\n"
-        "from webapp.server.open_files import allow_as_many_as_needed as allow\n"
+        "from webapp.server.open_files import raise_open_file_limit as allow\n"
         "_, hard = resource.getrlimit(resource.RLIMIT_NOFILE)\n"
         "resource.setrlimit(resource.RLIMIT_NOFILE, (64, 2000))\n"
         "for connections in (10, 1000, 100_000):\n"

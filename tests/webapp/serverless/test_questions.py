@@ -60,7 +60,7 @@ def ran(program: str) -> object:
 
 def test_the_browser_finds_the_mistakes_that_the_server_finds(monkeypatch):
     names = {mistake.value: mistake.value for mistake in Mistake}
-    monkeypatch.setattr("webapp.serverless.pages.every_word", lambda _: names)
+    monkeypatch.setattr("webapp.serverless.pages.describe_all_mistakes", lambda _: names)
     asked = [(describe_question(question(name)), answer) for name, answer, _ in ANSWERS]
     program = PROGRAM % (json.dumps(PROGRESS.as_uri()), json.dumps(asked))
     assert ran(program) == [wrong and wrong.value for _, _, wrong in ANSWERS]

@@ -12,11 +12,11 @@ from webapp.database.models import Event, Run, Trial
 from webapp.erasures.file import WishKind
 from webapp.sessions import consent, lease, waitlist
 from webapp.sessions.arrival_limits import CrowdedError, Refusals
-from webapp.sessions.consent import Decision, NoRoomError, enroll, refuse_earlier
-from webapp.sessions.lease import come_back, span
-from webapp.sessions.lookup import person_of
-from webapp.sessions.waitlist import Counted, Sender, _counted, give_places
-from webapp.sessions.withdraw import Wish, withdraw
+from webapp.sessions.consent import Decision, NoRoomError, enroll, refuse_earlier_participants
+from webapp.sessions.lease import active_period, come_back
+from webapp.sessions.leave import Wish, withdraw
+from webapp.sessions.lookup import link_person_id
+from webapp.sessions.waitlist import AddressCounts, Sender, _count_address, give_places
 
 pytestmark = pytest.mark.one_database
 
@@ -55,7 +55,7 @@ def test_who_declined_may_agree_once_and_errors_of_theirs_may_be_watched(people,
     assert (first.state, first.consented_at, first.watched) == ("working", later, True)
     assert (second.state, second.consented_at) == ("declined", None)
     # The other request of who pressed the button twice came first.
-    consent._agree_after_all(session, run, watching, first, "text", ago(hours=1), None)
+    consent._admit_after_declining(session, run, watching, first, "text", ago(hours=1), None)
     assert (first.state, first.consented_at, first.consent_text_id) == ("working", later, None)
     at_once = enroll(session, run, watching, Decision.ACCEPT, NOW)
     session.expire_all()
@@ -101,13 +101,13 @@ def test_who_comes_back_takes_a_free_place_alone_or_beside_it(people, places):
 
 def test_a_clock_that_was_set_ahead_ends_no_lease(monkeypatch):
     monkeypatch.setattr(lease, "clock_watch", Some(ahead=lambda lasts: lasts / 6))
-    assert span(60, NOW) == (ago(minutes=70), NOW + timedelta(days=1))
+    assert active_period(60, NOW) == (ago(minutes=70), NOW + timedelta(days=1))
 
 
 def test_nobody_who_has_gone_meanwhile_gets_a_place(people, places, monkeypatch):
     gone = people.person("withdrawn", list=0, place=0)
     turns = [Some(participant_id=id_, list=0, place=0) for id_ in (gone.id, gone.id + 1)]
-    monkeypatch.setattr(waitlist, "_turns", lambda *_: iter(turns))
+    monkeypatch.setattr(waitlist, "_take_turns", lambda *_: iter(turns))
     assert give_places(people.session, people.run, 1, NOW) == 0
     people.session.expire_all()
     assert {place.participant_id for place in places} == {None}
@@ -115,7 +115,7 @@ def test_nobody_who_has_gone_meanwhile_gets_a_place(people, places, monkeypatch)
 
 def test_of_a_run_without_places_nobody_holds_any(people):
     nowhere = Some(id=people.run.id + 1)
-    assert _counted(people.session, nowhere, Sender("here", 1)) == Counted(0, 0, 0)
+    assert _count_address(people.session, nowhere, Sender("here", 1)) == AddressCounts(0, 0, 0)
 
 
 def test_a_closed_run_gives_nobody_a_place_and_another_s_end_closes_none(people, places, study):
@@ -138,11 +138,11 @@ def test_a_closed_run_gives_nobody_a_place_and_another_s_end_closes_none(people,
     assert (waiting.state, waiting.list) == ("arrived", None)
 
 
-@pytest.mark.parametrize("counted", [None, Counted(99, 2, 2)])
+@pytest.mark.parametrize("counted", [None, AddressCounts(99, 2, 2)])
 def test_where_no_place_is_free_nobody_begins(people, places, study, counted, monkeypatch):
     for place in places:
         people.holds(people.person("finished", list=place.list, place=place.place), place)
-    monkeypatch.setattr(consent, "who_holds_all", lambda *_: counted)
+    monkeypatch.setattr(consent, "count_if_exhausted", lambda *_: counted)
     with pytest.raises(NoRoomError) as caught:
         enroll(people.session, people.run, study, Decision.ACCEPT, NOW)
     assert caught.value.code == "run_full"
@@ -164,12 +164,12 @@ def test_without_terms_of_recruitment_no_earlier_run_counts(people, study):
     people.person(platform_id="before", list=0)
     alone = study.model_copy(update={"recruitment": None})
     for name in ("before", None):
-        assert refuse_earlier(people.session, people.run, alone, name) is None
+        assert refuse_earlier_participants(people.session, people.run, alone, name) is None
 
 
 def test_a_link_of_ones_own_is_a_person_and_a_common_one_is_nobody():
     links = [None, *(Some(kind=kind, token="t") for kind in ("multi", "single", "code"))]
-    assert [person_of(link) for link in links] == [None, None, "link:t", "link:t"]
+    assert [link_person_id(link) for link in links] == [None, None, "link:t", "link:t"]
 
 
 def test_what_somebody_wishes_is_written_down_first(people):

@@ -18,8 +18,8 @@ from webapp.database.models import Answer, Event
 from webapp.errors import RequestError
 from webapp.sessions.admission import Step, assent, has_assented, next_step, tries_used
 from webapp.sessions.consent import Decision
-from webapp.sessions.consent_texts import agreed_text
-from webapp.sessions.finish import PASTED_FIELD, asked_already, pasted_events
+from webapp.sessions.consent_texts import store_agreed_text
+from webapp.sessions.finish import PASTED_FIELD, has_answered_any, pasted_events
 from webapp.sessions.record import GivenAnswer, record
 
 pytestmark = pytest.mark.one_database
@@ -44,8 +44,8 @@ def test_what_a_neighbour_answered_is_not_asked_less_of_anybody(people: People, 
     for kind in (EventKind.COMPREHENSION_WRONG, EventKind.COMPREHENSION_WRONG, EventKind.PASTED):
         people.add(Event(participant_id=there.id, kind=kind, detail={}, at=NOW))
     assert [tries_used(session, one) for one in (here, there)] == [0, 2]
-    screened = [asked_already(session, one, asking.screening) for one in (here, there)]
-    assert screened == [False, True] and asked_already(session, here, ())
+    screened = [has_answered_any(session, one, asking.screening) for one in (here, there)]
+    assert screened == [False, True] and has_answered_any(session, here, ())
 
 
 def test_assent_is_each_person_s_own_and_asked_after_the_consent(people: People, study):
@@ -86,7 +86,7 @@ def test_a_text_that_cannot_be_kept_is_tried_ten_times(people: People):
         raise IntegrityError("", {}, ValueError())
 
     with pytest.raises(RuntimeError, match="could not be stored"):
-        agreed_text(Some(scalar=lambda _: None, begin_nested=begin), people.run, "text", NOW)
+        store_agreed_text(Some(scalar=lambda _: None, begin_nested=begin), people.run, "text", NOW)
     assert len(tries) == 10
 
 

@@ -10,11 +10,11 @@ from experiment.participation import Ending, State
 from experiment.studies.study import Study
 from tests.webapp.sessions.people import NOW, ago
 from webapp.database.models import Device, Event, Run, RunItem
-from webapp.sessions.answered import unanswered
-from webapp.sessions.consent import EarlierRunError, PartBeforeError, refuse_earlier
+from webapp.sessions.answered import count_unanswered
+from webapp.sessions.consent import EarlierRunError, PartBeforeError, refuse_earlier_participants
 from webapp.sessions.device import GivenDevice, note_device
-from webapp.sessions.lease import expired, is_over, release_expired
-from webapp.sessions.leave import catch_errors, ending_of, note_late_work
+from webapp.sessions.lease import find_expired, is_over, release_expired
+from webapp.sessions.leave import count_catch_errors, ending_of, note_late_work
 
 pytestmark = pytest.mark.one_database
 
@@ -27,7 +27,7 @@ def test_answers_of_others_between_somebodys_trials_are_not_theirs(people):
                                      good_side="first"))  # fmt: skip
 
     def left() -> list[int]:
-        return [people.session.scalar(select(unanswered(who.id))) for who in (mine, theirs)]
+        return [people.session.scalar(select(count_unanswered(who.id))) for who in (mine, theirs)]
 
     assert left() == [2, 0]
     people.answers([last])
@@ -64,7 +64,7 @@ def test_a_lease_lasts_an_hour_after_the_last_sign(people, places, fields, answe
     people.holds(other, places[1])
     people.answers(people.trials(other, 1))
     assert is_over(people.session, person, people.run, NOW) is (over is not False)
-    assert expired(people.session, people.run, NOW) == [person] * bool(over)
+    assert find_expired(people.session, people.run, NOW) == [person] * bool(over)
     assert release_expired(people.session, people.run, NOW) == [person] * bool(over)
     people.session.expire_all()
     assert (places[0].participant_id is None) is bool(over)
@@ -117,7 +117,7 @@ def test_an_error_is_a_wrong_side_of_a_catch_trial(people):
         trial = people.trials(who, 1, item, good_side=good)[0]
         trial.position = 10 + people.n
         people.answers([trial], side=chosen)
-    assert [catch_errors(people.session, who) for who in (person, neighbour)] == [1, 2]
+    assert [count_catch_errors(people.session, who) for who in (person, neighbour)] == [1, 2]
 
 
 def test_twenty_devices_are_kept_and_from_the_second_on_an_event_tells(people):
@@ -166,7 +166,7 @@ def test_earlier_runs_are_those_of_the_study_that_came_before(people, excluding)
 
     def refused(kind: str, name: str | None) -> type | None:
         try:
-            refuse_earlier(people.session, this, made[kind], name)
+            refuse_earlier_participants(people.session, this, made[kind], name)
         except (EarlierRunError, PartBeforeError) as error:
             return type(error)
         return None
@@ -181,4 +181,4 @@ def test_earlier_runs_are_those_of_the_study_that_came_before(people, excluding)
     people.session.get_one(Run, elsewhere.id).simulated = True
     people.session.flush()
     assert refused("after", "elsewhere") is PartBeforeError
-    refuse_earlier(people.session, this, excluding(), "before")
+    refuse_earlier_participants(people.session, this, excluding(), "before")

@@ -7,10 +7,10 @@ from sqlalchemy import Column, Integer, MetaData, select, update
 from experiment.participation import EventKind
 from webapp.database.models import Device, Event, Response, Run, Stamp
 from webapp.sessions import collected
-from webapp.sessions.collected import BEFORE, OF_EVENTS, TABLES, collected_now, collected_of
+from webapp.sessions.collected import BEFORE, EVENT_SENTENCES, TABLES, collected_now, collected_of
 
 SHOES = "The size of your shoes."
-LATE = OF_EVENTS[EventKind.LATE_ANSWER]
+LATE = EVENT_SENTENCES[EventKind.LATE_ANSWER]
 SCRIPT = "Whether you or a script made each press."
 ANSWER = {"uuid": "7b0a9f5e-0a43-4f6b-9a52-6a4c2d1f3e11", "position": 1, "side": "first",
           "input_method": "key", "trusted": False, "viewport_width_px": 800}  # fmt: skip
@@ -80,6 +80,6 @@ def test_a_run_from_before_the_list_was_frozen_stores_what_it_told_of_then(sessi
 def test_whatever_is_declared_later_brings_its_own_sentence():
     """A new column or kind of event without a sentence would be stored and told nowhere."""
     columns = {f"{t.name}.{c.name}": c.info.get("told") for t in TABLES for c in t.columns}
-    kinds = {f"event.{kind}": OF_EVENTS.get(kind) for kind in EventKind}
+    kinds = {f"event.{kind}": EVENT_SENTENCES.get(kind) for kind in EventKind}
     untold = {name for name, told in (columns | kinds).items() if not told}
     assert untold <= BEFORE, "give the column info={'told': N_(...)}, or the event a sentence"

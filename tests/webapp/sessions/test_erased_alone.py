@@ -20,7 +20,7 @@ from webapp.database.models import (
     Trial,
 )
 from webapp.errors import RequestError
-from webapp.sessions.withdraw import Wish, drop_summaries, is_erased, nothing_is_stored, withdraw
+from webapp.sessions.leave import Wish, drop_summaries, is_erased, nothing_is_stored, withdraw
 
 pytestmark = pytest.mark.one_database
 

@@ -7,7 +7,7 @@ from experiment.studies.question import Question
 from tests.webapp.sessions.people import NOW, ago
 from webapp.database.models import Answer
 from webapp.sessions.finish import finish, finish_without_questions
-from webapp.sessions.lease import can_go_on
+from webapp.sessions.lease import can_continue
 
 pytestmark = pytest.mark.one_database
 
@@ -43,7 +43,7 @@ def test_too_late_it_is_stored_once_and_finishes_where_the_place_is_free(
     people.answers(people.trials(person, 1))
     if lost:
         people.holds(people.person(list=0, place=0), places[0])
-    assert can_go_on(people.session, person) is not lost
+    assert can_continue(people.session, person) is not lost
     for age in ("31", "32"):
         assert finish(people.session, person, QUESTIONS, {"age": age}, NOW) == {}
     assert stored(person) == [("age", "31")]
@@ -59,10 +59,10 @@ def test_who_may_go_on_has_not_ended(people, places):
     free = {"run_id": people.run.id, "list": places[1].list, "place": places[1].place}
     taken = free | {"list": 0, "place": 0}
     states = ("arrived", "working", "answered", "finished", "left", "declined", "withdrawn")
-    on = [state for state in states if can_go_on(people.session, people.person(state, **free))]
+    on = [state for state in states if can_continue(people.session, people.person(state, **free))]
     assert on == ["arrived", "working", "answered"]
     silent = [people.person("abandoned", **at) for at in (free, taken)]
-    assert [can_go_on(people.session, person) for person in silent] == [True, False]
+    assert [can_continue(people.session, person) for person in silent] == [True, False]
 
 
 def test_only_who_answered_all_finishes_without_questions_and_only_where_there_are_none(people):

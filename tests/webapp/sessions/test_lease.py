@@ -16,7 +16,7 @@ from webapp.database.models import Answer, Participant, Place, Response, Run
 from webapp.errors import RequestError
 from webapp.sessions.consent import Decision, enroll, refuse_newcomers
 from webapp.sessions.finish import finish
-from webapp.sessions.lease import any_expired, come_back, is_over, release_expired
+from webapp.sessions.lease import come_back, has_expired, is_over, release_expired
 from webapp.sessions.record import GivenAnswer, record
 
 PAIRS = SentencePair()
@@ -56,17 +56,17 @@ def place_of(session, participant) -> Place | None:
 
 def test_within_the_lease_the_place_is_held(session, run, participant):
     assert release_expired(session, run, NOW + HOUR) == []
-    assert not any_expired(session, run, NOW + HOUR)
+    assert not has_expired(session, run, NOW + HOUR)
     assert participant.state == State.WORKING and place_of(session, participant)
 
 
 def test_after_the_lease_the_place_is_free_and_the_participant_abandoned(session, run, participant):
     late = NOW + HOUR + MOMENT
-    assert any_expired(session, run, late)
+    assert has_expired(session, run, late)
     assert release_expired(session, run, late) == [participant]
     assert participant.state == State.ABANDONED and place_of(session, participant) is None
     assert (participant.list, participant.place) == (0, 0)
-    assert not any_expired(session, run, late)
+    assert not has_expired(session, run, late)
 
 
 def test_every_answer_holds_the_place_for_another_lease(session, run, participant):

@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 from experiment.participation import State
 from webapp.database.engine import reading
 from webapp.database.models import Participant, Place, Run
-from webapp.database.row_counts import miscounted
+from webapp.database.row_counts import find_wrong_counts
 from webapp.sessions.assign import assign, free_places, has_free_place
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
@@ -62,7 +62,7 @@ def test_whatever_was_freed_and_taken_again_the_same_place_comes_next(sessions, 
             place = assign(session, run, newcomer(session, run, number))
             assert (None if place is None else (place.list, place.place)) == expected
     with reading(sessions) as session:
-        assert miscounted(session.connection()) == {}
+        assert find_wrong_counts(session.connection()) == {}
 
 
 @pytest.mark.one_database("postgresql")
@@ -86,4 +86,4 @@ def test_who_comes_while_others_are_taking_theirs_gets_the_same_place_too(sessio
     for session in under_way:
         session.close()
     with reading(sessions) as session:
-        assert miscounted(session.connection()) == {}
+        assert find_wrong_counts(session.connection()) == {}

@@ -9,13 +9,13 @@ from experiment.records import Kind, Side
 from experiment.records import Trial as DrawnTrial
 from experiment.studies.load import load_study
 from tests.webapp.sessions.conftest import item
+from webapp.database.engine import reading
 from webapp.database.models import Run, RunItem, Trial
-from webapp.sessions import newcomer, run_lists, session_payload
+from webapp.sessions import newcomer, session_payload
 from webapp.sessions.assign import FreePlace
 from webapp.sessions.newcomer import deal_trials
 from webapp.sessions.record_batch import Batcher, _Request
-from webapp.sessions.run_lists import run_list
-from webapp.sessions.session_payload import Screen, composed, preview
+from webapp.sessions.session_payload import Screen, compose_work, preview, run_list
 
 pytestmark = pytest.mark.one_database
 
@@ -56,7 +56,7 @@ def test_a_list_is_in_its_built_order_however_it_is_stored(people, upside_down):
 def test_so_many_lists_are_known_and_then_none_but_the_new_one(people, monkeypatch):
     connection, run = people.session.connection(), people.run
     kept = {("", n): None for n in range(499)}
-    monkeypatch.setitem(run_lists._LISTS, connection.engine, kept)
+    monkeypatch.setitem(session_payload._LISTS, connection.engine, kept)
     first = run_list(connection, run, 0)
     assert len(kept) == 500 and run_list(connection, run, 0) is first
     run_list(connection, run, 1)
@@ -125,7 +125,7 @@ def test_a_drawn_session_is_shown_as_it_was_drawn(study, several, monkeypatch):
     )
     items = {row["item_id"]: item_from_row(row) for row in (item(0, 0), item(0, 1))}
     pair = DrawnTrial(1, "t-0-0", Kind.TARGET, Side.FIRST)
-    work = composed(study, items, [pair, several])
+    work = compose_work(study, items, [pair, several])
     assert [each["position"] for each in work["trials"]] == [1, 2]
     assert shown[-2:] == [
         (1, items["t-0-0"], Side.FIRST, None), (2, items["t-0-1"], Side.SECOND, "bad good"),
@@ -170,3 +170,14 @@ def test_of_those_who_wait_one_works_next(monkeypatch):
     batcher._hand_over([done])
     assert [each.event.locked() for each in (done, *waiting)] == [False, False, True]
     assert [each.done for each in (done, *waiting)] == [True, False, False]
+
+
+def test_a_list_is_found_while_another_thread_forgets_all_lists(run, sessions, monkeypatch):
+    class ClearedCache(dict[object, object]):
+        def __setitem__(self, key: object, value: object) -> None:
+            """Store nothing, as if the other thread cleared the cache at once."""
+
+    with reading(sessions) as session:
+        connection = session.connection()
+        monkeypatch.setitem(session_payload._LISTS, connection.engine, ClearedCache())
+        assert len(run_list(connection, run, 0).entries) == 8

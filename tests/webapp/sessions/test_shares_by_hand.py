@@ -12,19 +12,19 @@ from webapp.sessions.arrival_limits import (
     Refusals,
     TooManyArrivalsError,
     count_arrival,
-    counted_now,
+    find_arrival_digest,
     forget_addresses,
-    from_where,
+    update_counted_address,
 )
 from webapp.sessions.waitlist import (
-    Counted,
+    AddressCounts,
     Sender,
     _may_hold,
-    anybody_waits,
+    count_if_exhausted,
+    find_waitlist_place,
     give_places,
-    in_any_case,
-    place_beside,
-    who_holds_all,
+    guaranteed_places,
+    has_waiting_participants,
 )
 
 pytestmark = pytest.mark.one_database
@@ -35,7 +35,7 @@ pytestmark = pytest.mark.one_database
     [(20, 100, 20), (20, 11, 5), (20, 3, 2), (20, 0, 2), (1, 100, 1), (6, 12, 6), (7, 12, 6)],
 )
 def test_an_address_holds_at_most_half_of_a_run(holds: int, places: int, n: int):
-    assert in_any_case(holds, places) == n
+    assert guaranteed_places(holds, places) == n
 
 
 @pytest.mark.parametrize(
@@ -70,7 +70,7 @@ def test_at_work_is_who_answered_and_stayed_for_a_minute(people, fields, answere
     person = people.person(list=0, place=0, **fields)
     people.came(person, "here", person.consented_at)
     people.answers(people.trials(person, answered))
-    assert anybody_waits(people.session, people.run, 2, NOW) is waits
+    assert has_waiting_participants(people.session, people.run, 2, NOW) is waits
     assert give_places(people.session, people.run, 2, NOW) == waits
 
 
@@ -80,7 +80,7 @@ def test_who_is_excluded_waits_for_no_place(people, kept: bool, waits: bool):
     people.came(person, "here", person.consented_at)
     people.answers(people.trials(person, 1))
     people.add(Verdict(participant_id=person.id, kept=kept, rule="", evidence="", decided_at=NOW))
-    assert anybody_waits(people.session, people.run, 2, NOW) is waits
+    assert has_waiting_participants(people.session, people.run, 2, NOW) is waits
 
 
 def test_a_place_goes_to_who_did_most_then_who_came_first_and_is_their_own_where_it_can(
@@ -106,25 +106,28 @@ def test_a_place_goes_to_who_did_most_then_who_came_first_and_is_their_own_where
 
 def test_who_comes_when_an_address_holds_all_works_beside_the_places(people, places):
     sender = Sender("here", 1)
-    assert who_holds_all(people.session, people.run, sender) is None
+    assert count_if_exhausted(people.session, people.run, sender) is None
     for digest, held in (("there", True), ("here", False), ("here", True)):
         person = people.person(list=places[people.n].list, place=places[people.n].place)
         people.came(person, digest, NOW)
         if held:
             people.holds(person, places[people.n - 1])
-    counted = who_holds_all(people.session, people.run, sender)
-    assert counted == Counted(2, 1, len(places))
+    counted = count_if_exhausted(people.session, people.run, sender)
+    assert counted == AddressCounts(2, 1, len(places))
     for nobody in (None, Sender("", 1), Sender("here", 0), Sender("here", 2)):
-        assert who_holds_all(people.session, people.run, nobody) is None
+        assert count_if_exhausted(people.session, people.run, nobody) is None
     # The place of "here" that nobody holds has one person already; others have none.
     for only in (None, 1):
-        beside = place_beside(people.session, people.run, counted, only)
-        assert beside.is_beside and (only is None or beside.list == only)
+        beside = find_waitlist_place(people.session, people.run, counted, only)
+        assert beside.stays_free and (only is None or beside.list == only)
         assert (beside.list, beside.place) != (places[1].list, places[1].place)
     most = 5 * len(places)
-    full = place_beside(people.session, people.run, Counted(most, 1, len(places)))
+    full = find_waitlist_place(people.session, people.run, AddressCounts(most, 1, len(places)))
     assert full is None
-    assert place_beside(people.session, people.run, Counted(most - 1, 1, len(places))) is not None
+    assert (
+        find_waitlist_place(people.session, people.run, AddressCounts(most - 1, 1, len(places)))
+        is not None
+    )
 
 
 def test_beside_the_places_the_one_that_fewest_have_is_chosen(people, places):
@@ -133,7 +136,9 @@ def test_beside_the_places_the_one_that_fewest_have_is_chosen(people, places):
         if place is not least:
             people.person(list=place.list, place=place.place)
     for only in (None, least.list):
-        beside = place_beside(people.session, people.run, Counted(most - 1, 1, len(places)), only)
+        beside = find_waitlist_place(
+            people.session, people.run, AddressCounts(most - 1, 1, len(places)), only
+        )
         assert (beside.id, beside.list, beside.place) == (least.id, least.list, least.place)
 
 
@@ -151,7 +156,9 @@ def test_who_came_an_hour_ago_no_longer_counts(people):
     count_arrival(people.session, new[1], "here", Some(arrivals_per_hour=0), NOW)
     before = people.person()
     count_arrival(people.session, before, "here", limit, NOW)
-    assert [from_where(people.session, one) for one in (*new, before)] == ["here"] * 2 + [None] * 2
+    assert [find_arrival_digest(people.session, one) for one in (*new, before)] == ["here"] * 2 + [
+        None
+    ] * 2
 
 
 def test_after_an_hour_it_is_kept_of_who_may_go_on_that_they_are_counted(people):
@@ -164,19 +171,20 @@ def test_after_an_hour_it_is_kept_of_who_may_go_on_that_they_are_counted(people)
     forgotten = people.person()
     people.came(forgotten, "", ago(hours=2))
     assert forget_addresses(people.session, NOW) == 5
-    known = {state: from_where(people.session, person) for state, person in old.items()}
+    known = {state: find_arrival_digest(people.session, person) for state, person in old.items()}
     assert known == {state: "" if state != "finished" else None for state in states}
-    assert from_where(people.session, new) == "here"
+    assert find_arrival_digest(people.session, new) == "here"
     # They are counted where they are now, if anybody knows.
     never = people.person()
     for who, now_at, told in (
         (old["working"], "there", "there"), (old["answered"], "", ""), (new, "there", "here"),
         (never, "there", ""),
     ):  # fmt: skip
-        assert counted_now(people.session, who, now_at, NOW) == told
+        assert update_counted_address(people.session, who, now_at, NOW) == told
     people.session.expire_all()
     found = [
-        from_where(people.session, who) for who in (old["working"], old["answered"], new, never)
+        find_arrival_digest(people.session, who)
+        for who in (old["working"], old["answered"], new, never)
     ]
     assert found == ["there", "", "here", None]
 

@@ -7,7 +7,7 @@ from sqlalchemy import select
 
 from tests.webapp.sessions.people import NOW, ago
 from webapp.database.models import Place
-from webapp.sessions.waitlist import anybody_waits, give_places
+from webapp.sessions.waitlist import give_places, has_waiting_participants
 
 pytestmark = pytest.mark.one_database
 
@@ -44,9 +44,9 @@ def test_nobody_waits_for_a_place_of_another_list(people, places):
     beside(people, "a", 0)
     other = next(place for place in places if place.list == 1)
     taken(people, places, [other])
-    assert not anybody_waits(people.session, people.run, 2, NOW)
+    assert not has_waiting_participants(people.session, people.run, 2, NOW)
     beside(people, "b", 1)
-    assert anybody_waits(people.session, people.run, 2, NOW)
+    assert has_waiting_participants(people.session, people.run, 2, NOW)
 
 
 def test_who_was_away_came_when_they_were_back(people, places):
@@ -68,4 +68,4 @@ def test_of_two_addresses_each_gets_its_share_and_no_more(people):
     held = select(Place.participant_id).where(Place.participant_id.in_(came))
     assert Counter(came[id_] for id_ in people.session.scalars(held)) == {"here": 2, "there": 2}
     assert give_places(people.session, people.run, 2, NOW) == 0
-    assert not anybody_waits(people.session, people.run, 2, NOW)
+    assert not has_waiting_participants(people.session, people.run, 2, NOW)

@@ -18,9 +18,9 @@ from webapp.sessions.consent import (
     enroll,
     refuse_newcomers,
 )
-from webapp.sessions.consent_texts import agreed_text, agreed_text_id, consent_texts
+from webapp.sessions.consent_texts import consent_texts, store_agreed_text, store_agreed_text_id
 from webapp.sessions.lookup import find_participant, find_run, is_of_link
-from webapp.sessions.waitlist import Sender, places_of
+from webapp.sessions.waitlist import Sender, count_places
 
 pytestmark = pytest.mark.one_database
 
@@ -33,7 +33,7 @@ def fill(people: People, places: list[Place]) -> None:
 def test_a_full_run_takes_somebody_when_a_lease_is_over_and_a_closed_one_nobody(people, places):
     session, run = people.session, people.run
     fill(people, places[1:])
-    assert has_free_place(session, run) and places_of(session, run) == len(places)
+    assert has_free_place(session, run) and count_places(session, run) == len(places)
     refuse_newcomers(session, run, NOW)
     fill(people, places[:1])
     assert not has_free_place(session, run)
@@ -54,7 +54,7 @@ def test_of_a_run_without_places_none_is_free(people, places):
     columns = {each.key for each in Run.__table__.columns} - {"id", "ref"}
     empty = Run(ref="empty", **{name: getattr(people.run, name) for name in columns})
     people.add(empty)
-    assert not has_free_place(people.session, empty) and places_of(people.session, empty) == 0
+    assert not has_free_place(people.session, empty) and count_places(people.session, empty) == 0
 
 
 def test_a_link_to_a_list_gives_places_of_that_list_alone(people, places):
@@ -113,11 +113,11 @@ def test_a_text_is_kept_once_in_a_run_and_numbered_as_it_was_first_agreed_to(peo
     session, run = people.session, people.run
     columns = {each.key for each in Run.__table__.columns} - {"id", "ref"}
     other = people.add(Run(ref="other", **{name: getattr(run, name) for name in columns}))
-    first, second = (agreed_text(session, run, text, NOW) for text in ("one", "two"))
-    elsewhere = agreed_text(session, other, "two", NOW)
+    first, second = (store_agreed_text(session, run, text, NOW) for text in ("one", "two"))
+    elsewhere = store_agreed_text(session, other, "two", NOW)
     assert [text.version for text in (first, second, elsewhere)] == [1, 2, 1]
-    assert agreed_text(session, run, "one", NOW) is first
-    assert agreed_text_id(session, run, "two", NOW) == second.id != elsewhere.id
+    assert store_agreed_text(session, run, "one", NOW) is first
+    assert store_agreed_text_id(session, run, "two", NOW) == second.id != elsewhere.id
     people.person(consent_text_id=second.id)
     people.person(consent_text_id=second.id)
     found = [(text.text, n) for text, n in consent_texts(session, run)]

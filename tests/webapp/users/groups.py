@@ -10,7 +10,7 @@ from werkzeug.routing import Rule
 from experiment.studies.load import load_study
 from tests.webapp.conftest import LAUNCHED
 from webapp import create_app
-from webapp.core.urls import RESEARCHER_PATH
+from webapp.core.addresses import RESEARCHER_PATH
 from webapp.researcher.access import COOKIE
 from webapp.runs.launch import launch_run
 from webapp.users.members import set_member

@@ -15,9 +15,9 @@ from webapp.commands.doctor.findings import Finding, Installation, Level
 from webapp.core.instance import UNREADABLE, key_file
 from webapp.database.remedies import remedy_for
 from webapp.database.schema import revisions, stored_revision
-from webapp.database.write_trial import of_others, why_nothing_is_stored
+from webapp.database.write_trial import explain_write_failure, list_foreign_files
 from webapp.recruiters.registry import recruiter_classes
-from webapp.server.open_files import FILES_BESIDES
+from webapp.server.open_files import OTHER_OPEN_FILES
 
 _CHECK = "network_time"
 # The beginning of Linux' struct timex: modes, offset, freq, maxerror, esterror, status.
@@ -68,7 +68,7 @@ def writes(at: Installation) -> Iterator[Finding]:
     """Check by trial writes that the present user can write to the database and the folder."""
     if at.engine is None or stored_revision(at.engine) != revisions()[-1]:
         yield Finding("writes", Level.GOOD, "not tried: the database cannot be used yet")
-    elif problem := why_nothing_is_stored(at.engine, at.folder):
+    elif problem := explain_write_failure(at.engine, at.folder):
         remedy = (
             "Free some space, or give the files back to the user of the service: "
             f"chown -R {_owner(at.folder)}: {at.folder}"
@@ -82,7 +82,7 @@ def writes(at: Installation) -> Iterator[Finding]:
 
 def owners(at: Installation) -> Iterator[Finding]:
     """Find files of other users, which the server cannot write to."""
-    foreign_paths = list(of_others(at.folder, _database(at)))
+    foreign_paths = list(list_foreign_files(at.folder, _database(at)))
     if not foreign_paths:
         yield Finding("owners", Level.GOOD, "every file belongs to the user of the service")
         return
@@ -216,7 +216,7 @@ def open_files(at: Installation) -> Iterator[Finding]:
     The server raises its own limit to the system's maximum, so that maximum is checked.
     """
     _, hard = most_open_files()
-    needed = at.settings.connections + FILES_BESIDES
+    needed = at.settings.connections + OTHER_OPEN_FILES
     limit_text = "any number of" if hard is None else str(hard)
     message = f"a process may open {limit_text} files; {needed} are enough"
     if hard is not None and hard < needed:

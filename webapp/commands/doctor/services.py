@@ -7,7 +7,7 @@ from pathlib import Path
 from sqlalchemy import inspect, select, text
 
 from webapp.commands.doctor.findings import Finding, Installation, Level
-from webapp.core.worker_count import connections_of
+from webapp.core.worker_count import count_connections
 from webapp.database.backup.routine import age_s, last_backup
 from webapp.database.engine import make_sessions, reading
 from webapp.database.models import Base, Run
@@ -136,7 +136,7 @@ def connections(at: Installation) -> Iterator[Finding]:
             )
         ).one()
     most = min(most, of_role) if of_role is not None and of_role >= 0 else most
-    needed = connections_of(at.settings.workers)
+    needed = count_connections(at.settings.workers)
     message = (
         f"PostgreSQL admits {most} connections; this machine may open {needed}; {used} are open"
     )

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 import httpx
 
 from webapp.commands.doctor.findings import Finding, Installation, Level
-from webapp.http.health import HEALTHZ, IGNORED
+from webapp.http.health import HEALTHZ, IGNORED_HEADER
 
 _PATIENCE_S = 20.0
 # As large as a questionnaire may be; web servers in front have limits of their own.
@@ -121,7 +121,7 @@ def _check_pages(base: str) -> Iterator[Finding]:
             )
             yield Finding("web", Level.FAULT, message, remedy)
             return
-        if IGNORED in response.headers:
+        if IGNORED_HEADER in response.headers:
             message = (
                 "the server does not trust the web server in front, so all participants count as"
                 " one client, and soon nobody more is let in"

@@ -14,13 +14,13 @@ from sqlalchemy.sql.expression import table as any_table
 from experiment.tables.atomic_write import atomic_write
 from webapp.database.backup import postgresql as backup_postgresql
 from webapp.database.backup import sqlite as backup_sqlite
-from webapp.database.backup.contents import BackupError, Content, Row, Way
+from webapp.database.backup.contents import BackupError, BackupMethod, Content, Row
 from webapp.database.engine import make_engine
 from webapp.database.locks import advisory_lock
 from webapp.database.models import Run
 from webapp.database.schema import UPGRADES_OLDER, SchemaError, revisions, stored_revision
 
-_WAYS: Mapping[str, Way] = {"sqlite": backup_sqlite, "postgresql": backup_postgresql}
+_METHODS: Mapping[str, BackupMethod] = {"sqlite": backup_sqlite, "postgresql": backup_postgresql}
 
 
 def back_up(engine: Engine, file: Path) -> Content:
@@ -42,10 +42,10 @@ def back_up(engine: Engine, file: Path) -> Content:
         )
     if stored_revision(engine) is None:
         raise BackupError("the database is empty: there is nothing to back up")
-    way = _WAYS[engine.dialect.name]
+    method = _METHODS[engine.dialect.name]
     with atomic_write(file) as temporary:
-        way.dump(engine, temporary)
-        return way.content_of(temporary)
+        method.dump(engine, temporary)
+        return method.content_of(temporary)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,7 @@ class Restorable:
 
     def rows_of(self, tables: Sequence[str]) -> Iterator[tuple[str, Row]]:
         """Yield the backup's rows of some tables, each with the table's name."""
-        return _way(self.engine, self.file).rows_of(self.file, tables)
+        return _find_method(self.engine, self.file).rows_of(self.file, tables)
 
     def restore(self) -> Content:
         """Replace the database's contents by the backup's, completely or not at all.
@@ -72,10 +72,10 @@ class Restorable:
         Raises:
             BackupError: The restore failed, e.g. because the disk is full.
         """
-        _way(self.engine, self.file).load(self.engine, self.file, self.content)
+        _find_method(self.engine, self.file).load(self.engine, self.file, self.content)
         expected = self.content.rows
         with self.engine.connect().execution_options(reading=True) as connection:
-            restored = {name: _count(connection, name) for name in expected}
+            restored = {name: _count_rows(connection, name) for name in expected}
         if restored != expected:
             raise BackupError(f"the restored rows {restored} are not the backup's {expected}")
         return self.content
@@ -93,10 +93,10 @@ def examine(engine: Engine, file: Path, *, replace: bool) -> Restorable:
         BackupError: The file is not a sound backup of such a database, or the database holds runs.
         SchemaError: The backup has another schema than this code.
     """
-    content = _way(engine, file).content_of(file)
+    content = _find_method(engine, file).content_of(file)
     if content.revision != revisions()[-1]:
-        raise _other_schema(content.revision, file)
-    if not replace and (runs := _runs(engine)):
+        raise _schema_error(content.revision, file)
+    if not replace and (runs := _count_runs(engine)):
         raise BackupError(
             f"the database holds {runs} run(s), which would be lost",
             expected="an empty database",
@@ -105,10 +105,12 @@ def examine(engine: Engine, file: Path, *, replace: bool) -> Restorable:
     return Restorable(engine, file, content)
 
 
-def _other_schema(revision: str, file: Path) -> SchemaError:
+def _schema_error(revision: str, file: Path) -> SchemaError:
     newer = revision > revisions()[-1]
     oldest = revisions()[0]
-    maker = f"commit {UPGRADES_OLDER} of Parallax" if revision < oldest else "the version it is of"
+    version_of_backup = (
+        f"commit {UPGRADES_OLDER} of Parallax" if revision < oldest else "the version it is of"
+    )
     return SchemaError(
         f"the backup has the schema {revision}, which is {'newer' if newer else 'older'} than this "
         "code's",
@@ -116,18 +118,18 @@ def _other_schema(revision: str, file: Path) -> SchemaError:
         expected=f"a backup of the schema {revisions()[-1]}",
         remedy="Restore it with the version of Parallax that made it, or a newer one"
         if newer
-        else f"In a checkout of {maker}, restore it with parallax db restore, and run: "
+        else f"In a checkout of {version_of_backup}, restore it with parallax db restore, and run: "
         "parallax db upgrade. Then use this version again",
     )
 
 
-def _way(engine: Engine, file: Path) -> Way:
+def _find_method(engine: Engine, file: Path) -> BackupMethod:
     try:
         with file.open("rb") as backup_file:
             beginning = backup_file.read(16)
     except OSError as error:
         raise BackupError(f"it cannot be read ({error.strerror})", where=str(file)) from error
-    matching = [name for name, way in _WAYS.items() if beginning.startswith(way.MAGIC)]
+    matching = [name for name, method in _METHODS.items() if beginning.startswith(method.MAGIC)]
     if matching != [engine.dialect.name]:
         description = f"a backup of {matching[0]}" if matching else "no backup"
         raise BackupError(
@@ -135,17 +137,17 @@ def _way(engine: Engine, file: Path) -> Way:
             where=str(file),
             expected=f"a backup of {engine.dialect.name}, as the setting database_url says",
         )
-    return _WAYS[matching[0]]
+    return _METHODS[matching[0]]
 
 
-def _runs(engine: Engine) -> int:
+def _count_runs(engine: Engine) -> int:
     with engine.connect().execution_options(reading=True) as connection:
         if not inspect(connection).has_table(Run.__tablename__):
             return 0
-        return _count(connection, Run.__tablename__)
+        return _count_rows(connection, Run.__tablename__)
 
 
-def _count(connection: Connection, name: str) -> int:
+def _count_rows(connection: Connection, name: str) -> int:
     return connection.execute(select(func.count()).select_from(any_table(name))).scalar_one()
 
 
@@ -177,14 +179,14 @@ def drill(engine: Engine, file: Path) -> Drill:
     Raises:
         BackupError: The backup is not sound, or has other rows after the restore.
     """
-    with _scratch(engine) as scratch:
+    with _temporary_database(engine) as scratch:
         began = time.monotonic()
         content = examine(scratch, file, replace=False).restore()
         return Drill(content, time.monotonic() - began)
 
 
 @contextmanager
-def _scratch(engine: Engine) -> Iterator[Engine]:
+def _temporary_database(engine: Engine) -> Iterator[Engine]:
     if engine.dialect.name == "sqlite":
         with tempfile.TemporaryDirectory() as folder:
             scratch = make_engine(f"sqlite:///{folder}/drill.sqlite3")
@@ -199,16 +201,16 @@ def _scratch(engine: Engine) -> Iterator[Engine]:
     url = engine.url.set(database=name).render_as_string(hide_password=False)
     with engine.begin() as connection:
         advisory_lock(connection, _LOCK, wait=True)
-        _outside_transactions(engine, f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")
-        _outside_transactions(engine, f"CREATE DATABASE {name} TEMPLATE template0")
+        _execute_outside_transactions(engine, f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")
+        _execute_outside_transactions(engine, f"CREATE DATABASE {name} TEMPLATE template0")
         scratch = make_engine(url)
         try:
             yield scratch
         finally:
             scratch.dispose()
-            _outside_transactions(engine, f"DROP DATABASE {name} WITH (FORCE)")
+            _execute_outside_transactions(engine, f"DROP DATABASE {name} WITH (FORCE)")
 
 
-def _outside_transactions(engine: Engine, statement: str) -> None:
+def _execute_outside_transactions(engine: Engine, statement: str) -> None:
     with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
         connection.execute(text(statement))

@@ -16,7 +16,7 @@ from webapp.database.backup.contents import BackupError
 
 _KEY, _RECORD = ".key.age", ".erasures"
 _ENCRYPTED = ".backup.age"
-_MINE = 0o600
+_OWNER_ONLY = 0o600
 _PATIENCE_S = 30
 
 
@@ -66,9 +66,9 @@ class Bucket:
         Raises:
             BackupError: The bucket cannot be read.
         """
-        return [name for name in self._files() if name.endswith(_ENCRYPTED)]
+        return [name for name in self._list_files() if name.endswith(_ENCRYPTED)]
 
-    def _files(self) -> list[str]:
+    def _list_files(self) -> list[str]:
         with self._client("its backups cannot be listed") as client:
             pages = client.get_paginator("list_objects_v2").paginate(
                 Bucket=self._name, Prefix=self._folder
@@ -86,7 +86,7 @@ class Bucket:
         Raises:
             BackupError: There is no such backup, or it cannot be copied.
         """
-        files = self._files()
+        files = self._list_files()
         names = [file_name for file_name in files if file_name.endswith(_ENCRYPTED)]
         if not names or name not in (None, *names):
             raise BackupError(
@@ -103,7 +103,7 @@ class Bucket:
                     continue
                 with atomic_write(folder / file_name) as temporary:
                     client.download_file(self._name, self._folder + file_name, str(temporary))
-                    temporary.chmod(_MINE)
+                    temporary.chmod(_OWNER_ONLY)
         return folder / backup
 
     @contextmanager

@@ -31,7 +31,7 @@ class Content:
 Row = Mapping[str, str | None]
 
 
-class Way(Protocol):
+class BackupMethod(Protocol):
     """The backup method for one kind of database, implemented by a module each."""
 
     MAGIC: bytes

@@ -9,7 +9,7 @@ from typing import Any
 from experiment.errors import why_unread
 from webapp.database.backup.contents import BackupError
 
-_BEGINNING = b"age-encryption.org/v1"
+_MAGIC = b"age-encryption.org/v1"
 _SSH = "ssh-"
 
 
@@ -19,9 +19,9 @@ def recipients(file: Path) -> list[Any]:
     Raises:
         BackupError: The file cannot be read, is empty, or contains a line that is no public key.
     """
-    age = _age()
+    age = _load_pyrage()
     public_keys = []
-    for line in _lines(file):
+    for line in _read_lines(file):
         kind = age.ssh if line.startswith(_SSH) else age.x25519
         try:
             public_keys.append(kind.Recipient.from_str(line))
@@ -40,7 +40,7 @@ def recipients(file: Path) -> list[Any]:
 
 def encrypt(plain: Path, file: Path, to: Sequence[Any]) -> None:
     """Encrypt a file of any size for these recipients."""
-    _age().encrypt_file(str(plain), str(file), list(to))
+    _load_pyrage().encrypt_file(str(plain), str(file), list(to))
 
 
 def is_encrypted(file: Path) -> bool:
@@ -51,7 +51,7 @@ def is_encrypted(file: Path) -> bool:
     """
     try:
         with file.open("rb") as backup_file:
-            return backup_file.read(len(_BEGINNING)) == _BEGINNING
+            return backup_file.read(len(_MAGIC)) == _MAGIC
     except OSError as error:
         raise BackupError(
             f"the backup cannot be read ({error.strerror})", where=str(file)
@@ -76,11 +76,11 @@ def readable(file: Path, identity: Path | None) -> Iterator[Path]:
         raise BackupError(
             "the backup is encrypted", where=str(file), remedy="Give the key with --identity FILE"
         )
-    age = _age()
+    age = _load_pyrage()
     with tempfile.TemporaryDirectory() as folder:
         decrypted = Path(folder) / "backup"
         try:
-            age.decrypt_file(str(file), str(decrypted), _identities(identity))
+            age.decrypt_file(str(file), str(decrypted), _read_identities(identity))
         except (age.DecryptError, OSError) as error:
             raise BackupError(
                 f"the backup cannot be decrypted ({error})",
@@ -90,13 +90,13 @@ def readable(file: Path, identity: Path | None) -> Iterator[Path]:
         yield decrypted
 
 
-def _identities(file: Path) -> list[Any]:
-    age = _age()
+def _read_identities(file: Path) -> list[Any]:
+    age = _load_pyrage()
     try:
         content = file.read_bytes()
         if content.startswith(b"-----BEGIN"):
             return [age.ssh.Identity.from_buffer(content)]
-        return [age.x25519.Identity.from_str(line) for line in _lines(file)]
+        return [age.x25519.Identity.from_str(line) for line in _read_lines(file)]
     except (OSError, age.IdentityError) as error:
         raise BackupError(
             f"the key cannot be read ({why_unread(error)})",
@@ -105,7 +105,7 @@ def _identities(file: Path) -> list[Any]:
         ) from error
 
 
-def _lines(file: Path) -> list[str]:
+def _read_lines(file: Path) -> list[str]:
     try:
         lines = file.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
@@ -115,7 +115,7 @@ def _lines(file: Path) -> list[str]:
     return [line.strip() for line in lines if line.strip() and not line.startswith("#")]
 
 
-def _age() -> Any:  # noqa: ANN401 - a library without types
+def _load_pyrage() -> Any:  # noqa: ANN401 - a library without types
     try:
         import pyrage  # type: ignore[import-untyped]
     except ImportError as error:

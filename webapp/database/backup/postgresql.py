@@ -19,7 +19,7 @@ MAGIC = b"PGDMP"
 _INSTALLED = Path("/usr/lib/postgresql")
 _ROWS_OF = re.compile(r'COPY (?:public\.)?"?(\w+)"? \(([^)]*)\)')
 _END_OF_ROWS = "\\.\n"
-_EMPTY = "\\N"
+_NULL = "\\N"
 _ESCAPED = re.compile(r"\\(.)")
 _ESCAPES = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
 _VERSION_TABLE = "alembic_version"
@@ -31,8 +31,8 @@ def dump(engine: Engine, file: Path) -> None:
     Raises:
         BackupError: pg_dump is not installed, or failed.
     """
-    _run("pg_dump", "--format=custom", "--no-owner", "--no-privileges",
-         f"--file={file}", *_database(engine), engine=engine)  # fmt: skip
+    _run_program("pg_dump", "--format=custom", "--no-owner", "--no-privileges",
+         f"--file={file}", *_connection_option(engine), engine=engine)  # fmt: skip
 
 
 def content_of(file: Path) -> Content:
@@ -42,7 +42,7 @@ def content_of(file: Path) -> Content:
         BackupError: The archive is damaged, or is not of a Parallax database.
     """
     with _as_sql(file) as script:
-        return _content(script, file)
+        return _summarise_script(script, file)
 
 
 def rows_of(file: Path, tables: Sequence[str]) -> Iterator[tuple[str, Row]]:
@@ -52,16 +52,19 @@ def rows_of(file: Path, tables: Sequence[str]) -> Iterator[tuple[str, Row]]:
         table, columns = "", list[str]()
         for line in lines:
             if table and line != _END_OF_ROWS:
-                values = (_value(text) for text in line.removesuffix("\n").split("\t"))
+                values = (_decode_value(text) for text in line.removesuffix("\n").split("\t"))
                 yield table, dict(zip(columns, values, strict=True))
             elif table:
                 table = ""
-            elif begins := _ROWS_OF.match(line):
-                table, columns = begins[1], [text.strip(' "') for text in begins[2].split(",")]
+            elif table_start := _ROWS_OF.match(line):
+                table, columns = (
+                    table_start[1],
+                    [text.strip(' "') for text in table_start[2].split(",")],
+                )
 
 
-def _value(text: str) -> str | None:
-    if text == _EMPTY:
+def _decode_value(text: str) -> str | None:
+    if text == _NULL:
         return None
     return _ESCAPED.sub(lambda escape: _ESCAPES.get(escape[1], escape[1]), text)
 
@@ -76,9 +79,11 @@ def load(engine: Engine, file: Path, content: Content) -> None:
     drop = f"DROP TABLE IF EXISTS {', '.join(f'public.{name}' for name in table_names)} CASCADE"
     drop += "".join(f"; {statement}" for statement in DROP_FUNCTIONS)
     with _as_sql(file) as script:
-        _run("psql", "--no-psqlrc", "--quiet", "--single-transaction", "--set=ON_ERROR_STOP=1",
-             f"--output={os.devnull}", *_database(engine), f"--command={drop}", f"--file={script}",
-             engine=engine)  # fmt: skip
+        _run_program(
+            "psql", "--no-psqlrc", "--quiet", "--single-transaction", "--set=ON_ERROR_STOP=1",
+            f"--output={os.devnull}", *_connection_option(engine), f"--command={drop}",
+            f"--file={script}", engine=engine,
+        )  # fmt: skip
 
 
 @contextmanager
@@ -87,12 +92,12 @@ def _as_sql(file: Path, *options: str) -> Iterator[Path]:
     # script.
     with tempfile.TemporaryDirectory() as folder:
         script = Path(folder) / "backup.sql"
-        _run("pg_restore", "--no-owner", "--no-privileges", *options,
+        _run_program("pg_restore", "--no-owner", "--no-privileges", *options,
              f"--file={script}", str(file))  # fmt: skip
         yield script
 
 
-def _content(script: Path, file: Path) -> Content:
+def _summarise_script(script: Path, file: Path) -> Content:
     rows, revision, table = dict[str, int](), "", ""
     with script.open(encoding="utf-8") as lines:
         for line in lines:
@@ -101,8 +106,8 @@ def _content(script: Path, file: Path) -> Content:
                 revision = line.strip() if table == _VERSION_TABLE else revision
             elif table:
                 table = ""
-            elif begins := _ROWS_OF.match(line):
-                table = begins[1]
+            elif table_start := _ROWS_OF.match(line):
+                table = table_start[1]
                 rows[table] = 0
     if not revision:
         raise BackupError(
@@ -111,25 +116,25 @@ def _content(script: Path, file: Path) -> Content:
     return Content(revision, rows)
 
 
-def _database(engine: Engine) -> list[str]:
+def _connection_option(engine: Engine) -> list[str]:
     # The password is passed in the environment, because all users can read a process's arguments.
     url = engine.url._replace(drivername="postgresql", password=None)
     return [f"--dbname={url.render_as_string(hide_password=False)}"]
 
 
-def _run(program: str, *arguments: str, engine: Engine | None = None) -> None:
+def _run_program(program: str, *arguments: str, engine: Engine | None = None) -> None:
     environment = dict(os.environ)
     if engine is not None and engine.url.password:
         environment["PGPASSWORD"] = str(engine.url.password)
-    done = subprocess.run(
+    completed = subprocess.run(
         [_find_program(program), *arguments],
         env=environment,
         capture_output=True,
         text=True,
         check=False,
     )
-    if done.returncode:
-        raise BackupError(f"{program} failed: {' '.join(done.stderr.split())}")
+    if completed.returncode:
+        raise BackupError(f"{program} failed: {' '.join(completed.stderr.split())}")
 
 
 def _find_program(program: str) -> str:

@@ -21,8 +21,8 @@ _NAMES = "parallax-*Z.backup*"
 _ENCRYPTED = ".age"
 _KEY = ".key"
 _RECORD = ".erasures"
-_BESIDE = (_KEY, _RECORD)
-_MINE = 0o600
+_COMPANION_SUFFIXES = (_KEY, _RECORD)
+_OWNER_ONLY = 0o600
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ def place_for(place: Path, at: datetime, *, encrypted: bool) -> Path:
     return place / f"parallax-{stamp}Z.backup{_ENCRYPTED if encrypted else ''}"
 
 
-def back_up_once(
+def write_backup(
     engine: Engine, file: Path, key: Path, to: Sequence[Any], *, tried_out: bool
 ) -> tuple[Content, Drill | None]:
     """Write a backup, test-restored and encrypted if requested.
@@ -70,34 +70,34 @@ def back_up_once(
     """
     if not to:
         content = back_up(engine, file)
-        file.chmod(_MINE)
+        file.chmod(_OWNER_ONLY)
         return content, drill(engine, file) if tried_out else None
     with tempfile.TemporaryDirectory(dir=file.parent) as folder:
         unencrypted = Path(folder) / "backup"
         content = back_up(engine, unencrypted)
-        tried = drill(engine, unencrypted) if tried_out else None
+        drill_result = drill(engine, unencrypted) if tried_out else None
         with atomic_write(file) as temporary:
             encrypt(unencrypted, temporary, to)
-            temporary.chmod(_MINE)
-        with atomic_write(key_beside(file)) as temporary:
+            temporary.chmod(_OWNER_ONLY)
+        with atomic_write(key_path_for(file)) as temporary:
             encrypt(key, temporary, to)
-            temporary.chmod(_MINE)
-    return content, tried
+            temporary.chmod(_OWNER_ONLY)
+    return content, drill_result
 
 
-def key_beside(file: Path) -> Path:
+def key_path_for(file: Path) -> Path:
     """Return the path of the encrypted keys of an encrypted backup."""
     return file.with_name(file.name.removesuffix(_ENCRYPTED) + _KEY + _ENCRYPTED)
 
 
-def record_beside(file: Path) -> Path:
+def record_path_for(file: Path) -> Path:
     """Return the path of the copy of the record of erasures that belongs to a backup."""
     return file.with_name(file.name + _RECORD)
 
 
-def with_what_belongs_to_it(file: Path) -> list[Path]:
+def list_backup_files(file: Path) -> list[Path]:
     """Return the files of one backup: keys and record first, the backup itself last."""
-    return [*(path for path in (key_beside(file), record_beside(file)) if path.exists()), file]
+    return [*(path for path in (key_path_for(file), record_path_for(file)) if path.exists()), file]
 
 
 def forget_oldest(folder: Path, keep: int) -> list[Path]:
@@ -105,20 +105,24 @@ def forget_oldest(folder: Path, keep: int) -> list[Path]:
 
     Only files that this module named are deleted.
     """
-    backups = [path for path in folder.glob(_NAMES) if not {*_BESIDE}.intersection(path.suffixes)]
+    backups = [
+        path
+        for path in folder.glob(_NAMES)
+        if not {*_COMPANION_SUFFIXES}.intersection(path.suffixes)
+    ]
     oldest = sorted(backups, key=lambda path: path.name)[:-keep]
     for path in oldest:
         path.unlink(missing_ok=True)
-        key_beside(path).unlink(missing_ok=True)
-        record_beside(path).unlink(missing_ok=True)
+        key_path_for(path).unlink(missing_ok=True)
+        record_path_for(path).unlink(missing_ok=True)
     return oldest
 
 
-def note(instance: Path, at: datetime, file: Path, tried: Drill | None) -> None:
+def note(instance: Path, at: datetime, file: Path, drill_result: Drill | None) -> None:
     """Store the data of the newest sound backup in the instance folder."""
-    took_s = round(tried.took_s, 3) if tried else None
+    took_s = round(drill_result.took_s, 3) if drill_result else None
     size = file.stat().st_size
-    last = LastBackup(at.isoformat(), str(file.resolve()), size, tried is not None, took_s)
+    last = LastBackup(at.isoformat(), str(file.resolve()), size, drill_result is not None, took_s)
     with atomic_write(instance / _NOTE) as temporary:
         temporary.write_text(json.dumps(asdict(last)) + "\n", encoding="utf-8", newline="\n")
 

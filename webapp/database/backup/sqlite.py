@@ -27,11 +27,11 @@ def dump(engine: Engine, file: Path) -> None:
         BackupError: SQLite cannot write the file, e.g. because the disk is full.
     """
     with (
-        _failures_in_words(file),
+        _report_sqlite_errors(file),
         closing(engine.raw_connection()) as source,
         closing(sqlite3.connect(file)) as copy,
     ):
-        _driver(source).backup(copy)
+        _driver_connection(source).backup(copy)
         # A single file without a log can be moved anywhere.
         copy.execute("PRAGMA journal_mode=DELETE")
 
@@ -100,14 +100,14 @@ def whole(file: Path, *, complete: bool) -> Iterator[Path]:
         copy = Path(folder) / "backup"
         shutil.copyfile(file, copy)
         shutil.copyfile(log, copy.with_name("backup-wal"))
-        with _failures_in_words(file), closing(sqlite3.connect(copy)) as connection:
+        with _report_sqlite_errors(file), closing(sqlite3.connect(copy)) as connection:
             connection.execute("PRAGMA journal_mode=DELETE")
         yield copy
 
 
 def rows_of(file: Path, tables: Sequence[str]) -> Iterator[tuple[str, Row]]:
     """Yield the rows of some tables of a sound backup, each with the table's name."""
-    with _failures_in_words(file), closing(_read_only(file)) as backup:
+    with _report_sqlite_errors(file), closing(_open_read_only(file)) as backup:
         backup.row_factory = sqlite3.Row
         table_names = {name for (name,) in backup.execute("SELECT name FROM sqlite_master")}
         for table in tables:
@@ -124,14 +124,14 @@ def load(engine: Engine, file: Path, _content: Content) -> None:
         BackupError: SQLite failed, e.g. because the disk is full; then nothing has changed.
     """
     with (
-        _failures_in_words(file),
-        closing(_read_only(file)) as backup,
+        _report_sqlite_errors(file),
+        closing(_open_read_only(file)) as backup,
         closing(engine.raw_connection()) as target,
     ):
-        backup.backup(_driver(target))
+        backup.backup(_driver_connection(target))
 
 
-def _read_only(file: Path) -> sqlite3.Connection:
+def _open_read_only(file: Path) -> sqlite3.Connection:
     return sqlite3.connect(f"{file.resolve().as_uri()}?mode=ro", uri=True)
 
 
@@ -144,12 +144,12 @@ def _damage_error(problem: str, file: Path) -> BackupError:
 
 
 @contextmanager
-def _failures_in_words(file: Path) -> Iterator[None]:
+def _report_sqlite_errors(file: Path) -> Iterator[None]:
     try:
         yield
     except sqlite3.Error as error:
         raise BackupError(f"SQLite failed: {error}", where=str(file)) from error
 
 
-def _driver(connection: PoolProxiedConnection) -> sqlite3.Connection:
+def _driver_connection(connection: PoolProxiedConnection) -> sqlite3.Connection:
     return cast(sqlite3.Connection, connection.driver_connection)

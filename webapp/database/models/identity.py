@@ -23,9 +23,8 @@ from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Mapped, Mapper, mapped_column
 from sqlalchemy.orm.attributes import set_committed_value
 
-from webapp.core.forgotten import is_forgotten
 from webapp.core.keys import Keys
-from webapp.core.sealing import Sealer
+from webapp.core.sealing import Sealer, is_forgotten
 from webapp.database.models.base import Base
 from webapp.errors import WebappError
 
@@ -102,7 +101,7 @@ class Identity(Base):
     id: Mapped[int] = mapped_column(primary_key=True)
     hash: Mapped[str] = mapped_column(_Digest, unique=True)  # prefixed with the key's id and a dot
     sealed: Mapped[str] = mapped_column(_Sealed)  # likewise
-    forgotten: Mapped[bool]  # whether it replaces a forgotten id: webapp.core.forgotten
+    forgotten: Mapped[bool]  # whether it replaces a forgotten id: webapp.core.sealing
 
 
 def name_of(key: Any) -> ScalarSelect[str]:  # noqa: ANN401 - a column, mapped or about to be

@@ -2,7 +2,17 @@
 
 from datetime import datetime
 
-from sqlalchemy import JSON, ForeignKey, Index, UniqueConstraint, text
+from sqlalchemy import (
+    JSON,
+    Connection,
+    ForeignKey,
+    Index,
+    UniqueConstraint,
+    delete,
+    insert,
+    select,
+    text,
+)
 from sqlalchemy.orm import Mapped, mapped_column
 
 from webapp.database.models.base import Base, UtcDateTime
@@ -270,6 +280,22 @@ class Stamp(Base):
     id: Mapped[int] = mapped_column(primary_key=True)
     name: Mapped[str] = mapped_column(unique=True)
     value: Mapped[str]
+
+
+def stamp_of(connection: Connection, name: str) -> str | None:
+    """Return the stamp with a name; None if there is none."""
+    return connection.scalar(select(Stamp.value).where(Stamp.name == name))
+
+
+def set_stamp(connection: Connection, name: str, value: str) -> None:
+    """Set the stamp with a name, in the caller's transaction."""
+    connection.execute(delete(Stamp).where(Stamp.name == name))
+    connection.execute(insert(Stamp), {"name": name, "value": value})
+
+
+def delete_stamps(connection: Connection, prefix: str) -> None:
+    """Delete every stamp whose name has this prefix, in the caller's transaction."""
+    connection.execute(delete(Stamp).where(Stamp.name.startswith(prefix, autoescape=True)))
 
 
 class Erasure(Base):

@@ -11,7 +11,7 @@ from experiment.money import in_words
 from experiment.payment.payment import PaymentItem, PaymentKind, PaymentState
 from experiment.studies.study import Study
 from webapp.core.clock import Clock
-from webapp.core.forgotten import is_forgotten
+from webapp.core.sealing import is_forgotten
 from webapp.database.engine import Sessions
 from webapp.database.models import Assignment, Payment, Run
 from webapp.database.row_counts import recount

@@ -15,11 +15,11 @@ from sqlalchemy.orm import Session
 
 from experiment.payment.payment import PaymentItem, PaymentKind, PaymentState
 from experiment.studies.study import Study
-from webapp.core.forgotten import forgotten_id, is_forgotten
+from webapp.core.sealing import forgotten_id, is_forgotten
 from webapp.core.tokens import Tokens
 from webapp.database.engine import Sessions, reading
 from webapp.database.models import Assignment, Hit, Payment, Run
-from webapp.database.row_counts import miscounted
+from webapp.database.row_counts import find_wrong_counts
 from webapp.payments.accounts import PayeeAccount, load_accounts
 from webapp.payments.ledger import BY_HAND, is_claimed, load_payments
 from webapp.payments.platform_payments import get_bonus_mark, is_paid_as_bonus
@@ -33,7 +33,7 @@ from webapp.recruiters.capabilities import TokenBonuses, TwoStepBonuses
 from webapp.recruiters.platform import Bonus, Platform
 from webapp.recruiters.statuses import ACTIVE_STATUSES, SUBMITTED_STATUSES
 from webapp.runs.runs import load_launched_study
-from webapp.sessions.lease import expired
+from webapp.sessions.lease import find_expired
 
 _MARK = re.compile(r"\[[0-9a-f]{12}\]$")
 
@@ -260,8 +260,8 @@ def take_snapshot(
             for account in load_accounts(session, run)
             if account.participant.id not in forgotten_ids
         ]
-        silent_participants = expired(session, run, now)
-        wrong_counts = miscounted(session.connection(), run.id)
+        silent_participants = find_expired(session, run, now)
+        wrong_counts = find_wrong_counts(session.connection(), run.id)
         study = load_launched_study(session, run)
         all_assignments = session.scalars(
             select(Assignment).where(Assignment.run_id == run.id)

@@ -10,7 +10,7 @@ import boto3
 from botocore.config import Config
 
 from experiment.payment.cost import Charge
-from webapp.core.urls import is_loopback
+from webapp.core.addresses import is_loopback
 from webapp.errors import WebappError
 from webapp.recruiters.mturk.errors import HIT_EXISTS, no_credentials, platform_errors
 from webapp.recruiters.mturk.requests import (

@@ -9,7 +9,7 @@ import defusedxml
 from defusedxml.ElementTree import ParseError, fromstring
 
 from experiment.money import written
-from webapp.core.urls import is_secure
+from webapp.core.addresses import is_secure
 from webapp.errors import WebappError
 from webapp.recruiters.mturk.settings import LIVE
 from webapp.recruiters.platform import Audience, Offer, PlatformError, Task

@@ -4,8 +4,8 @@ from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
-from webapp.core.settings import checked_address
-from webapp.core.urls import is_loopback, is_secure
+from webapp.core.addresses import is_loopback, is_secure
+from webapp.core.settings import checked_url
 from webapp.errors import WebappError
 from webapp.recruiters.platform import Audience
 
@@ -36,7 +36,7 @@ class MturkSettings(BaseModel):
     @field_validator("endpoint", "worker_site")
     @classmethod
     def _an_address(cls, value: str) -> str:
-        return checked_address(value)
+        return checked_url(value)
 
 
 LIVE, SANDBOX = "live", "sandbox"

@@ -6,8 +6,8 @@ from functools import cache
 
 import httpx
 
+from webapp.core.addresses import is_loopback
 from webapp.core.clock import Clock, utc_now
-from webapp.core.urls import is_loopback
 from webapp.errors import WebappError
 from webapp.recruiters.prolific.api import Calls
 from webapp.recruiters.prolific.client import ProlificClient

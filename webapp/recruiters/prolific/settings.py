@@ -2,8 +2,8 @@
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator
 
-from webapp.core.settings import checked_address
-from webapp.core.urls import is_secure
+from webapp.core.addresses import is_secure
+from webapp.core.settings import checked_url
 from webapp.errors import WebappError
 
 _ID = r"^([0-9a-f]{24})?$"
@@ -51,7 +51,7 @@ class ProlificSettings(BaseModel):
     @field_validator("endpoint")
     @classmethod
     def _an_address(cls, value: str) -> str:
-        return checked_address(value)
+        return checked_url(value)
 
 
 LIVE = "live"

@@ -18,7 +18,7 @@ from webapp.database.backup.backup import Drill
 from webapp.database.backup.routine import note
 from webapp.database.engine import make_engine
 from webapp.database.remedies import remedy_for
-from webapp.http.health import IGNORED
+from webapp.http.health import IGNORED_HEADER
 
 
 @pytest.mark.parametrize(
@@ -132,10 +132,10 @@ def test_health_says_when_the_web_server_in_front_is_not_trusted(client):
     def asked(address: str) -> bool:
         given = {"X-Forwarded-For": "198.51.100.7"}
         answer = client.get("/healthz", headers=given, environ_base={"REMOTE_ADDR": address})
-        return IGNORED in answer.headers
+        return IGNORED_HEADER in answer.headers
 
     assert asked("192.0.2.10") and not asked("127.0.0.1")
-    assert IGNORED not in client.get("/healthz").headers
+    assert IGNORED_HEADER not in client.get("/healthz").headers
 
 
 @pytest.mark.one_database

@@ -16,8 +16,8 @@ from webapp.core.clock import utc_now
 from webapp.database import write_trial
 from webapp.database.engine import reading
 from webapp.database.models import Stamp
-from webapp.database.write_trial import WriteTrial, why_nothing_is_stored
-from webapp.server.private_port import readiness
+from webapp.database.write_trial import WriteTrial, explain_write_failure
+from webapp.server.private_port import check_readiness
 
 
 def names(sessions) -> list[str]:
@@ -28,7 +28,7 @@ def names(sessions) -> list[str]:
 def test_a_trial_leaves_nothing_behind(app, instance, sessions):
     services, before = app.extensions["parallax"], names(sessions)
     files = {path.name for path in instance.iterdir()}
-    assert why_nothing_is_stored(services.engine, instance) == ""
+    assert explain_write_failure(services.engine, instance) == ""
     assert names(sessions) == before
     assert {path.name for path in instance.iterdir()} == files
 
@@ -42,18 +42,18 @@ def test_a_lock_that_cannot_be_taken_is_said_wherever_somebody_asks(
     monkeypatch,
 ):
     """As where a command of another user made the file: nobody can be admitted."""
-    monkeypatch.setattr(write_trial, "_KEPT_S", 0.0)
+    monkeypatch.setattr(write_trial, "_CACHED_FOR_S", 0.0)
     turn = instance / "parallax.sqlite3-turn"
     assert client.get("/healthz").status_code == 200
     turn.unlink(missing_ok=True)
     turn.mkdir()
     assert client.get("/healthz").status_code == 503
-    assert "nothing can be written to the database" in readiness(instance, app)["problems"][0]
+    assert "nothing can be written to the database" in check_readiness(instance, app)["problems"][0]
     [found] = CHECKS["writes"](at())
     assert found.level is Level.FAULT and "chown -R" in found.remedy
     turn.rmdir()
     assert client.get("/healthz").status_code == 200
-    assert readiness(instance, app)["problems"] == []
+    assert check_readiness(instance, app)["problems"] == []
     assert level("writes", at()) is Level.GOOD
 
 
@@ -63,14 +63,14 @@ def test_a_folder_without_room_is_said_although_it_may_be_written_to(app, instan
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(write_trial.tempfile, "TemporaryFile", full)
-    said = why_nothing_is_stored(app.extensions["parallax"].engine, instance)
+    said = explain_write_failure(app.extensions["parallax"].engine, instance)
     assert said == f"nothing can be written to {instance} (No space left on device)"
 
 
 @pytest.mark.one_database
 def test_a_trial_is_made_once_for_all_who_ask_within_some_seconds(app, instance, monkeypatch):
     made = []
-    monkeypatch.setattr(write_trial, "why_nothing_is_stored", lambda *_: made.append(1) or "")
+    monkeypatch.setattr(write_trial, "explain_write_failure", lambda *_: made.append(1) or "")
     trial = WriteTrial(app.extensions["parallax"].engine, instance)
     assert [trial.problem() for _ in range(3)] == [""] * 3 and len(made) == 1
 
@@ -87,7 +87,9 @@ def test_files_of_another_user_are_named_with_what_gives_them_back(
     [found] = CHECKS["owners"](at())
     assert found.level is Level.FAULT and f"{instance} and" not in found.says
     assert "parallax.sqlite3" in found.says and found.remedy.startswith("chown ")
-    assert any("belongs to another user" in each for each in readiness(instance, app)["problems"])
+    assert any(
+        "belongs to another user" in each for each in check_readiness(instance, app)["problems"]
+    )
 
 
 @pytest.mark.one_database
@@ -113,7 +115,7 @@ def test_names_that_run_out_are_found_before_bytes(at, app, instance, monkeypatc
         monkeypatch.setattr(shutil, "disk_usage", lambda _, room=room: room)
         monkeypatch.setattr(os, "statvfs", lambda _, left=left: Spare(left))
         assert level("disk", at()) is expected
-        said = readiness(instance, app)["problems"]
+        said = check_readiness(instance, app)["problems"]
         assert bool(said) == (left == 0) and ("df -i" in "".join(said)) == (left == 0)
     monkeypatch.setattr(os, "statvfs", real)
 

@@ -13,9 +13,9 @@ from webapp.database.backup.backup import back_up, drill
 
 KILLED = """
 import os, sys
-from webapp.database.backup.backup import _scratch
+from webapp.database.backup.backup import _temporary_database
 from webapp.database.engine import make_engine
-with _scratch(make_engine(sys.argv[1])) as scratch, scratch.connect():
+with _temporary_database(make_engine(sys.argv[1])) as scratch, scratch.connect():
     os._exit(9)
 """
 

@@ -297,5 +297,5 @@ def test_a_refused_rejection_is_made_by_no_fixing_and_ends_with_the_reward(
 
 def test_what_was_counted_wrongly_is_told_once_and_in_order(look, monkeypatch):
     wrong = [("lists", subject, 1) for subject in "jachbgidfeja"]
-    monkeypatch.setattr(snapshots, "miscounted", lambda *_: wrong)
+    monkeypatch.setattr(snapshots, "find_wrong_counts", lambda *_: wrong)
     assert look().miscounted == list("abcdefghij")

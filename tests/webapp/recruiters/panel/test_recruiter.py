@@ -167,11 +167,11 @@ def test_a_study_that_names_a_secret_is_launched_where_the_secret_is():
 
 def test_secrets_are_read_from_the_instance_and_from_the_environment_and_never_shown(tmp_path):
     (tmp_path / "parallax.toml").write_text('[panel.secrets]\ncredit_token = "s3cret"\n')
-    kept = load_settings(tmp_path, {}).of_recruiter("panel", PanelSettings)
+    kept = load_settings(tmp_path, {}).recruiter_settings("panel", PanelSettings)
     assert kept.secrets["credit_token"].get_secret_value() == "s3cret"
     given = load_settings(tmp_path, {"PARALLAX_PANEL_SECRETS": '{"credit_token": "other"}'})
     assert (
-        given.of_recruiter("panel", PanelSettings).secrets["credit_token"].get_secret_value()
+        given.recruiter_settings("panel", PanelSettings).secrets["credit_token"].get_secret_value()
         == "other"
     )
     assert "s3cret" not in f"{kept} {kept.secrets}"

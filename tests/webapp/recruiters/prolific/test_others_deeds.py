@@ -191,7 +191,7 @@ def test_a_secret_that_another_tool_replaced_is_said_and_loses_nothing(
     assert "nothing submitted" in shell("review", lab.run.ref).output
     assert "1 newly submitted" in shell("recruitment", "poll", lab.run.ref).output
     shell("recruitment", "webhooks", lab.run.ref)
-    kept = load_settings(instance, {}).of_recruiter("prolific", ProlificSettings).hook_secret
+    kept = load_settings(instance, {}).recruiter_settings("prolific", ProlificSettings).hook_secret
     assert kept.get_secret_value() == made
     assert hear() == 204
     shell("approve", lab.run.ref, "--yes")

@@ -313,13 +313,13 @@ def test_a_command_subscribes_this_server_and_keeps_the_secret(lab, stand_in, sh
     [one], [secret] = listed("subscriptions"), listed("secrets")
     assert one["is_enabled"]
     assert one["target_url"].endswith("/hooks/prolific")
-    kept = load_settings(instance, {}).of_recruiter("prolific", ProlificSettings).hook_secret
+    kept = load_settings(instance, {}).recruiter_settings("prolific", ProlificSettings).hook_secret
     assert kept.get_secret_value() == secret["value"] not in done.output
     stand_in.call("PATCH", f"/hooks/subscriptions/{one['id']}/", {"is_enabled": False})
     shell("recruitment", "webhooks", lab.run.ref, "--new-secret")
     assert [each["is_enabled"] for each in listed("subscriptions")] == [True]
     [other] = listed("secrets")
-    kept = load_settings(instance, {}).of_recruiter("prolific", ProlificSettings).hook_secret
+    kept = load_settings(instance, {}).recruiter_settings("prolific", ProlificSettings).hook_secret
     assert kept.get_secret_value() == other["value"] != secret["value"]
 
 
