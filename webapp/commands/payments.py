@@ -226,7 +226,7 @@ def bonus(
     """
     run_payments = open_run_payments(instance, run, live=live)
     if path is not None:
-        refs = [account.participant.ref for account in run_payments.accounts()]
+        refs = [account.participant.ref for account in run_payments.load_accounts()]
         items = read_bonus_file(path, refs, run_payments.run.currency)
         bonuses = prepare_listed_bonuses(run_payments, items, additional=additional)
     else:

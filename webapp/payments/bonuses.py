@@ -67,7 +67,7 @@ def find_rule_bonuses(run_payments: RunPayments, *, additional: bool = False) ->
     Raises:
         PaymentError: The rule depends on the exclusion, and a participant has no verdict yet.
     """
-    accounts = run_payments.accounts()
+    accounts = run_payments.load_accounts()
     finished = [account for account in accounts if account.finished]
     # A bonus for everyone does not depend on answers.
     by_answers = run_payments.study.payment.bonus != "everyone"
@@ -109,7 +109,7 @@ def prepare_listed_bonuses(
     Raises:
         PaymentError: A bonus resembles one that was paid for another reason, and may be the same.
     """
-    entries, waiting = build_bonus_entries(run_payments.accounts(), items)
+    entries, waiting = build_bonus_entries(run_payments.load_accounts(), items)
     if not additional:
         _refuse_possible_repeats(run_payments, entries)
     return _leave_out_held(run_payments, entries, waiting, additional=additional)

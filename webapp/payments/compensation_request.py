@@ -33,7 +33,7 @@ def find_payee(
         UnknownNameError: There is no such participant.
         RunError: The participant came from no platform.
     """
-    accounts = run_payments.accounts()
+    accounts = run_payments.load_accounts()
     if participant is None:
         same_worker = (account for account in accounts if account.participant.platform_id == worker)
         return next(same_worker, None), str(worker)

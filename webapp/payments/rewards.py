@@ -26,7 +26,7 @@ THANKS = "Thank you for taking part."
 
 def find_all_rewards(run_payments: RunPayments) -> list[Entry]:
     """Return the reward of each participant who finished and submitted, excluded or not."""
-    return build_reward_entries(run_payments.accounts(), run_payments.study.reward_minor)
+    return build_reward_entries(run_payments.load_accounts(), run_payments.study.reward_minor)
 
 
 def find_named_rewards(
@@ -38,7 +38,7 @@ def find_named_rewards(
         PaymentError: One has no submission, or was rejected.
     """
     item = (PaymentKind.REWARD, run_payments.study.reward_minor, THANKS)
-    accounts = run_payments.accounts()
+    accounts = run_payments.load_accounts()
     with reading(run_payments.sessions) as session:
         return [
             build_review_entry(
@@ -59,7 +59,7 @@ def prepare_rejection(
     """
     reason = normalize_reason(reason)
     refuse_rejection(run_payments.platform, reason, category)
-    item, accounts = (PaymentKind.REJECTION, 0, reason), run_payments.accounts()
+    item, accounts = (PaymentKind.REJECTION, 0, reason), run_payments.load_accounts()
     for account in accounts:
         if account.is_restricted and payee in list_account_names(account):
             raise PaymentError(

@@ -8,8 +8,8 @@ from typing import Any, cast
 import pandas as pd
 import pytest
 
-from analysis.baseline.answers import _range
-from analysis.baseline.checklist import AnsweredItem, from_run
+from analysis.baseline.answers import _format_range
+from analysis.baseline.checklist import AnsweredItem, answer_from_run
 from analysis.baseline.execution import EXECUTION
 from analysis.baseline.facts import Facts, collect_facts, summarise_payments
 from analysis.baseline.finding import _item_row
@@ -273,9 +273,9 @@ def test_an_answer_says_what_is_known_and_which_key_would_answer_it(
     ("length", "shown"), [(0, "unknown"), (60, "x" * 60), (61, "x" * 59 + "…")]
 )
 def test_a_long_answer_is_cut_to_sixty_characters_in_the_report(length: int, shown: str):
-    item = AnsweredItem("1.1", "Participants", from_run("x" * length, ""))
+    item = AnsweredItem("1.1", "Participants", answer_from_run("x" * length, ""))
     assert _item_row(item)["answer"] == shown
 
 
 def test_a_range_of_one_number_is_that_number():
-    assert [_range(3, 3, 3), _range(2, 2.5, 4)] == ["3", "2 to 4, median 2.5"]
+    assert [_format_range(3, 3, 3), _format_range(2, 2.5, 4)] == ["3", "2 to 4, median 2.5"]

@@ -15,7 +15,7 @@ import pytest
 from analysis.takers import source
 from analysis.takers.export import Rows, Taker, make_rows, write_sessions
 from analysis.takers.plan import Plan
-from analysis.takers.run import _said
+from analysis.takers.run import _describe_sessions
 from analysis.takers.source import Person
 from analysis.takers.taking import (
     Sitting,
@@ -260,7 +260,7 @@ def test_a_take_says_how_many_answers_were_unread_and_how_many_tied():
         )
 
     def said(*sittings: SimpleNamespace) -> str:
-        return _said(cast(list[Sitting], list(sittings)), Path("out"))
+        return _describe_sessions(cast(list[Sitting], list(sittings)), Path("out"))
 
     assert said(sitting("read"), sitting("read")) == "out: 2 sittings of 2 trials"
     assert said(sitting("tie", "read", "tie")) == (
