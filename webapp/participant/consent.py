@@ -108,9 +108,8 @@ def decide(ref: str) -> ResponseReturnValue:
         _refuse_other_offers(session, run, arrival)
         refuse_unconfirmed(arrival, confirmed, is_second=False)
         text = _render_consent_text(study, arrival)
-        is_accepted = decision is Decision.ACCEPT
-        if is_accepted and (page_again := _ask_again_if_needed(study, arrival, text)):
-            return page_again, 409
+        if decision is Decision.ACCEPT and (again := _ask_again_if_needed(study, arrival, text)):
+            return again, 409
         shown_session = _shown_session()
         known_participant, platform_id = resolve_participant(session, run, arrival, shown_session)
         is_second = known_participant is None and platform_id != arrival.platform_id
