@@ -167,9 +167,8 @@ def show_participant(ref: str, participant_ref: str) -> ResponseReturnValue:
         questions = list_correctable_questions(session, study, record.participant)
         stale = was_corrected_since_verdict(session, record.participant)
         without_targets = ""
-        if record.verdict and record.participant.restricted_at is None:
-            if hides_rules(session, run, study):
-                without_targets = describe_without_targets(session, record.participant, study)
+        if record.verdict and hides_rules(session, run, study):
+            without_targets = describe_without_targets(session, record.participant, study)
         notes_and_tags = list_notes_and_tags(session, run, record.participant)
     restricted = record.participant.restricted_at is not None
     plausibility = None if restricted else record.judged

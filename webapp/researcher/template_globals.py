@@ -6,10 +6,10 @@ from flask import g, request
 
 from experiment import money
 from experiment.exclusion.rules import reason
+from experiment.records import Verdict as DecidedVerdict
 from webapp.database.engine import reading
 from webapp.database.models import Payment, Run, User, Verdict
 from webapp.gate.gate import find_blockers
-from experiment.records import Verdict as DecidedVerdict
 from webapp.runs.blinding import get_visible_verdict, hides_rules, is_blind
 from webapp.runs.people_table import ON_A_PAGE
 from webapp.runs.runs import list_titles

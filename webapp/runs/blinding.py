@@ -5,7 +5,8 @@ number of answers, total durations and proposed exclusions.
 
 A researcher who sees accuracy during a run may stop it at a favourable moment, or examine
 participants with unexpected answers more closely. If a rule of the study counts targets, a blind
-run shows of a verdict only whether the participant is kept; otherwise also the rule and its figures.
+run shows of a verdict only whether the participant is kept; otherwise also the rule and its
+figures.
 """
 
 from datetime import datetime
