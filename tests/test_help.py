@@ -1,5 +1,6 @@
 """What `--help` says, word for word; `pytest tests/test_help.py --force-regen` writes it anew."""
 
+import inspect
 import re
 import subprocess
 import sys
@@ -69,6 +70,18 @@ def test_the_line_in_the_list_is_the_first_sentence_of_the_commands_own_help(pat
     # A long sentence goes on under its beginning.
     (shown,) = re.findall(rf"^  {path[-1]} +(.*(?:\n {{4,}}.*)*)", listed, re.MULTILINE)
     assert " ".join(shown.split()) == named(path).get_short_help_str(limit=1_000)
+
+
+def test_every_function_takes_the_options_of_its_command():
+    for path in EVERY_COMMAND:
+        command = named(path)
+        if isinstance(command, click.Group) or command.callback is None:
+            continue
+        parameters = inspect.signature(command.callback).parameters.values()
+        if any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters):
+            continue
+        options = {option.name for option in command.params if option.expose_value}
+        assert options == {parameter.name for parameter in parameters}, path
 
 
 def test_no_line_of_a_list_is_cut_off():

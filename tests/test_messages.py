@@ -15,8 +15,9 @@ LONGEST_LINE = 120
 # What nobody ever reads, and why.
 NEVER_READ = {
     "experiment/design/audit/audit.py: no order was found": "the audit leaves the block out",
-    "webapp/core/tokens.py: a signature in another spelling": "one asks only whether it is ours",
-    "webapp/core/tokens.py: no text of ours": "one asks only whether it is ours",
+    "webapp/core/tokens.py: the signature has another spelling": "one asks only whether it is ours",
+    "webapp/core/tokens.py: there is no signature": "one asks only whether it is ours",
+    "webapp/core/tokens.py: not signed by this version": "one asks only whether it is ours",
 }
 # Where tests keep what is said: their own texts, and the pages and tables that they compare.
 SAID_IN = (".py", ".txt", ".toml", ".md", ".json")

@@ -65,7 +65,7 @@ class _ScoreSource:
 )
 @click.option(
     "--column",
-    "named",
+    "column_pairs",
     multiple=True,
     metavar="OURS=HEADER",
     help="The header in FILE of one of our columns, if it is not recognised. Repeatable.",

@@ -44,7 +44,7 @@ _DIVIDERS = {".csv": ",", ".tsv": "\t"}
 @click.option("--first-position", type=click.IntRange(0, 1), default=1, show_default=True)
 @click.option(
     "--column",
-    "named",
+    "column_pairs",
     multiple=True,
     metavar="OURS=HEADER",
     help="Our column's header in TIMES; for text_id several, divided by commas.",

@@ -104,10 +104,7 @@ def judgments(run: ExportedRun, *, late_too: bool = False) -> pd.DataFrame:
     Raises:
         AnalysisError: The tables contradict each other, or no judgment was kept.
     """
-    people, items = (
-        pd.Index(frame[key])
-        for frame, key in ((run.participants, "participant"), (run.items, "item_id"))
-    )
+    people, items = pd.Index(run.participants["participant"]), pd.Index(run.items["item_id"])
     answers, trials = run.responses, run.trials
     person, item = find_codes(answers["participant"], people), find_codes(answers["item_id"], items)
     _refuse_responses(run, person < 0, "are of a participant whom the table participants lacks")
@@ -118,9 +115,8 @@ def judgments(run: ExportedRun, *, late_too: bool = False) -> pd.DataFrame:
         run, find_codes(trials["item_id"], items)[trial_rows] != item, "name another item"
     )
     good_side = trials["good_side"].take(trial_rows).reset_index(drop=True)
-    _refuse_responses(
-        run, _find_contradictions(answers, good_side), "contradict the sides of their trial"
-    )
+    contradictions = _find_contradictions(answers, good_side)
+    _refuse_responses(run, contradictions, "contradict the sides of their trial")
     order = _order_kept_responses(run, people, person, late_too=late_too)
     if not len(order):
         raise AnalysisError(
@@ -129,19 +125,16 @@ def judgments(run: ExportedRun, *, late_too: bool = False) -> pd.DataFrame:
             remedy="Apply the exclusion rules with `parallax exclude RUN` and export again",
         )
     person, item = person[order], item[order]
-    kept_answers = (
-        answers.drop(columns=["participant", "item_id"]).take(order).reset_index(drop=True)
-    )
+    kept_answers = answers.drop(columns=["participant", "item_id"]).take(order)
+    kept_answers = kept_answers.reset_index(drop=True)
+    kinds = trials["kind"].take(trial_rows[order]).reset_index(drop=True)
     frame = pd.DataFrame(
         {
             "participant": take_values(run.participants["participant"], person),
             "list": run.participants["list"].to_numpy()[person],
             "position": kept_answers["position"].astype(np.int32),
             "item_id": take_values(run.items["item_id"], item),
-            "kind": trials["kind"]
-            .take(trial_rows[order])
-            .reset_index(drop=True)
-            .astype("category"),
+            "kind": kinds.astype("category"),
             "construction": take_values(run.items["construction"], item),
             "condition": take_values(run.items["condition"], item),
             "frame": number_frames(run.items)[item],

@@ -157,6 +157,8 @@ def comparison_sentences(statistics: Mapping[str, pd.DataFrame]) -> Iterator[str
 def _sentence(row: Mapping[Hashable, Any]) -> str:
     words = WORDS[row["measure"]]
     numbers = _numbers(row, words)
+    if row["if_equivalent"]:
+        return _judges_sentence(row, words, numbers)
     if pd.isna(row["low"]) and pd.isna(row["high"]):
         return (
             f"{row['name']}: no answer, because there are too few {words.answers}, participants "
@@ -174,17 +176,63 @@ def _sentence(row: Mapping[Hashable, Any]) -> str:
     return f"{row['name']}: {row['if_unclear']} remains open, {numbers}."
 
 
+def _judges_sentence(row: Mapping[Hashable, Any], words: MeasureWords, numbers: str) -> str:
+    """Return the verdict on people and a model, or two models; it is declared or implied.
+
+    A difference within the margin counts as equal even if it is significantly different from zero,
+    because the margin was declared in advance.
+    """
+    margin = f"{words.amount(row['smallest_effect'], signed=False)} {words.unit}"
+    judge = row["compared"].split(" - ")[0]
+    answers = words.answers if PEOPLE in (judge, row["judge"]) else "items"
+    shares = (
+        f"{judge} in {row['first']:.1%} and {row['judge']} in {row['second']:.1%} of the same "
+        f"{answers}"
+    )
+    name = f"{row['name']}: " if row["is_declared"] else ""
+    if pd.isna(row["low"]) and pd.isna(row["high"]):
+        return (
+            f"{name}{row['if_unclear']} remains open, because there are too few {words.answers}, "
+            f"participants or frames: {shares}."
+        )
+    if row["is_equivalent"]:
+        return f"{name}{row['if_equivalent']} {margin}: {shares}, {numbers}."
+    if row["p_corrected"] < ALPHA:
+        statement = row["if_positive"] if row["estimate"] > 0 else row["if_negative"]
+        return f"{name}{statement}: {shares}, {numbers}; the margin is {margin}."
+    return (
+        f"{name}{row['if_unclear']} remains open, and so does whether the difference is within the "
+        f"margin of {margin}: {shares}, {numbers}."
+    )
+
+
+def is_answered_first(statistics: Mapping[str, pd.DataFrame], model: str) -> bool:
+    """Return whether a primary comparison sets people and this model beside each other."""
+    rows = statistics.get(NAME)
+    if rows is None:
+        return False
+    primary = rows[rows["role"] == "primary"]
+    pairs = [{row["judge"], row["compared"].split(" - ")[0]} for row in primary.to_dict("records")]
+    return {PEOPLE, model} in pairs
+
+
 def statements(comparison: PlannedComparison, judge: str) -> dict[str, str]:
-    """Return what a positive, a negative and an unclear difference says."""
+    """Return what a positive, a negative, an unclear and a difference within the margin says."""
+    return {"if_equivalent": ""} | _statements(comparison, judge)
+
+
+def _statements(comparison: PlannedComparison, judge: str) -> dict[str, str]:
     words, compared = WORDS[comparison.measure], comparison.compared
     measured = words.subject.lower()
     if isinstance(compared, JudgeDifference):
         verb = "choose" if compared.first == PEOPLE else "chooses"
+        model, other = (compared.first, judge) if judge == PEOPLE else (judge, compared.first)
         statement = f"{compared.first} {verb} the expected version {{}} often than {judge}"
         return {
             "if_positive": statement.format("more"),
             "if_negative": statement.format("less"),
             "if_unclear": f"whether {statement.format('more or less')}",
+            "if_equivalent": f"{model} is as accurate as {other} within the margin of",
         }
     if isinstance(compared, Slope):
         statement = f"{measured} {{}} with higher {compared.variable}"

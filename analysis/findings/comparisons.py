@@ -89,8 +89,9 @@ def answered(inputs: FindingInputs) -> tuple[pd.DataFrame, tuple[str, ...]]:
         A frame with a row for each comparison (and model): name, role, is_declared, is_planned
         (False for those asked by an option), measure, compared (in the notation of study.toml),
         constructions, judge, estimate, low, high, level (of the interval), p, p_corrected,
-        n_in_family, smallest_effect, is_equivalent, n_observations, n_participants, n_frames; and
-        sentences on comparisons without an answer.
+        n_in_family, smallest_effect (between people and models: the margin if none is declared),
+        is_equivalent, first and second (accuracies of people and models), n_observations,
+        n_participants, n_frames; and sentences on comparisons without an answer.
         Primary comparisons are corrected among themselves by Bonferroni's method, interval and p
         alike, so that an interval excludes 0 exactly when its p is below .05.
     """
@@ -150,7 +151,6 @@ def _described(
         "constructions": ", ".join(comparison.constructions),
         "judge": judge,
         "n_in_family": family,
-        "smallest_effect": declaration.smallest_effect,
     } | statements(comparison, judge)
 
 
@@ -178,7 +178,9 @@ def _result(data: _Answers, comparison: PlannedComparison, judge: str, family: i
         predicted = 1.0 if declaration.predicted == "positive" else -1.0
         p = p / 2 if predicted * row["estimate"] > 0 else 1 - p / 2
         row |= {"high": np.inf} if predicted > 0 else {"low": -np.inf}
-    smallest, is_equivalent = declaration.smallest_effect, None
+    # People and models have a margin in every study; near 100% it is reduced.
+    margin, is_equivalent = row.pop("margin", None), None
+    smallest = margin if declaration.smallest_effect is None else declaration.smallest_effect
     if smallest is not None:
         inner = estimate_at(1 - 2 * ALPHA / family)
         is_equivalent = bool(-smallest < inner["low"] and inner["high"] < smallest)
@@ -186,6 +188,7 @@ def _result(data: _Answers, comparison: PlannedComparison, judge: str, family: i
         "level": LEVEL,
         "p": p,
         "p_corrected": min(1.0, p * family),
+        "smallest_effect": smallest,
         "is_equivalent": is_equivalent,
     }
 
@@ -347,8 +350,11 @@ def _judge_estimator(
             numbers["n_observations"] = "n_judgments"
         row = rows[rows["construction"] == ""].to_dict("records")[0]
         low, high = sorted((sign * row["low"], sign * row["high"]))
+        shares = [row.get("people", row.get("first")), row.get("model", row.get("second"))]
+        first, second = shares if sign > 0 else reversed(shares)
         return {
             "estimate": sign * row["difference"], "low": low, "high": high, "p": row["p"],
+            "first": first, "second": second, "margin": row["margin"],
         } | {name: row[column] if column else 0 for name, column in numbers.items()}  # fmt: skip
 
     return estimate

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from analysis.data.load import PEOPLE
+from analysis.findings.comparison_words import is_answered_first
 from analysis.statistics.accuracy import JUDGED
 from analysis.tables.provenance import counted
 from experiment.studies.study import Study
@@ -115,10 +116,12 @@ def summarise_models(
     on_judged = accuracy[accuracy["items"] == JUDGED]
     people = on_judged[on_judged["judge"] == PEOPLE]
     models = on_judged[on_judged["is_model"]]
-    sentences = [
-        " ".join(_describe_model(str(model), rows, study, statistics, margin))
-        for model, rows in models.groupby("judge", sort=False)
-    ]
+    sentences = []
+    for model, rows in models.groupby("judge", sort=False):
+        described = " ".join(_describe_model(str(model), rows, study, statistics, margin))
+        # The comparison's own sentence has the verdict, corrected for the number of models.
+        name = f"{model}: " if is_answered_first(statistics, str(model)) else ""
+        sentences += [f"{name}{described}"] if described else []
     overall = np.average(people["accuracy"], weights=people["n_judgments"].astype(float))
     sentences.append(f"People chose the expected version in {overall:.1%} of all judgments.")
     return sentences
@@ -135,7 +138,7 @@ def _describe_model(
         )
         return
     difference = _overall_row(statistics, "people_minus_models", model)
-    if difference is not None:
+    if difference is not None and not is_answered_first(statistics, model):
         yield _describe_difference(model, difference, margin)
     if ties:
         yield (

@@ -96,7 +96,7 @@ def decide(ref: str) -> ResponseReturnValue:
 
     The form is posted to the URL at which the page was opened, which keeps the link's parameters.
     """
-    services, erased = current_services(), False
+    services = current_services()
     services.refusals.check(services.sender(), now := services.now())
     confirmed = _ask_platform(ref)
     with services.sessions() as session:
@@ -108,13 +108,10 @@ def decide(ref: str) -> ResponseReturnValue:
         _refuse_other_offers(session, run, arrival)
         refuse_unconfirmed(arrival, confirmed, is_second=False)
         text = _render_consent_text(study, arrival)
-        if decision is Decision.ACCEPT and (
-            page_again := _ask_again_if_needed(study, arrival, text)
-        ):
-            return page_again, 409
-        known_participant, platform_id = resolve_participant(
-            session, run, arrival, _shown_session()
-        )
+        if decision is Decision.ACCEPT and (again := _ask_again_if_needed(study, arrival, text)):
+            return again, 409
+        shown_session = _shown_session()
+        known_participant, platform_id = resolve_participant(session, run, arrival, shown_session)
         is_second = known_participant is None and platform_id != arrival.platform_id
         refuse_unconfirmed(arrival, confirmed, is_second=is_second)
         sender = _find_sender(run, arrival, link, confirmed)
@@ -136,15 +133,14 @@ def decide(ref: str) -> ResponseReturnValue:
             return render_turned_away(run, study, arrival, error)
         had_ended = participant.state in ENDED_STATES
         count_arrival(session, participant, sender.digest, services.settings, now)
-        if decision is Decision.DECLINE and participant.state in STILL_THERE:
-            # A participant who agreed earlier and now declines withdraws their consent.
+        # A participant who agreed earlier and now declines withdraws their consent.
+        if erased := decision is Decision.DECLINE and participant.state in STILL_THERE:
             withdraw(session, participant, Wish.ERASE, now, services.record)
-            erased = True
         store_visit(session, participant, _link_parameters(arrival, confirmed), now)
         if arrival.acceptance is not None and participant.consented_at is not None:
-            worker_id = arrival.platform_id
+            at, worker_id = services.now(), arrival.platform_id
             accept_assignment(
-                session, run, participant, arrival.acceptance, services.now(), worker_id=worker_id
+                session, run, participant, arrival.acceptance, at, worker_id=worker_id
             )
         report_ending(session, run, study, participant)
         session.commit()

@@ -50,6 +50,15 @@ _WISH_KINDS = {
 }
 
 
+# What identifies equal wishes: ``Entry.key``.
+_Key = tuple[str, str, str]
+
+
+def _leave_out(entries: Mapping[_Key, Entry], known: Mapping[_Key, Entry]) -> list[Entry]:
+    """Return the entries whose keys are not among the known ones."""
+    return [entry for key, entry in entries.items() if key not in known]
+
+
 def repeat_wishes(instance: Path, engine: Engine, now: datetime) -> int:
     """Carry out the record's wishes that the database lacks; return the number of people affected.
 
@@ -85,25 +94,12 @@ def repeat_wishes(instance: Path, engine: Engine, now: datetime) -> int:
             # Every server process runs this at start-up.
             advisory_lock(session.connection(), _LOCK, wait=True)
         stored_entries = load_entries(session)
-        append_entries(
-            instance,
-            [
-                e
-                for key, e in {**event_entries, **stored_entries}.items()
-                if key not in record_entries
-            ],
-        )
+        known_entries = {**event_entries, **stored_entries}
+        append_entries(instance, _leave_out(known_entries, record_entries))
         sign_record(instance, sealer_of(engine.dialect))
         overwrite_erased_corrections(instance)
-        store_entries(
-            session,
-            [
-                e
-                for key, e in {**event_entries, **record_entries}.items()
-                if key not in stored_entries
-            ],
-        )
-        new_entries = [each for key, each in record_entries.items() if key not in stored_entries]
+        store_entries(session, _leave_out({**event_entries, **record_entries}, stored_entries))
+        new_entries = _leave_out(record_entries, stored_entries)
         wishes, amendments = select_final_wishes(new_entries), group_amendments(new_entries)
         n_repeated = sum(_repeat_final_wishes(session, record, wishes, now)) if wishes else 0
         if amendments:

@@ -170,6 +170,7 @@ def _draft_without_quotas(
     task = build_task(study, not_again=not_again, not_of=not_of, one_of=one_of)
     sizes = [*sources.reopen.values(), sources.grown, *(offer.places for offer in offers)]
     fees = partial(platform.fees_minor, audience=task.audience)
+    n_screened = len(offers) if isinstance(platform, ScreenOuts) else 0
     plan = PublishPlan(
         run_ref=run_ref,
         study=study,
@@ -181,12 +182,7 @@ def _draft_without_quotas(
         grow=sources.grow,
         lost=lost,
         offers=offers,
-        cost=cost(
-            study,
-            sizes,
-            fees,
-            screening=len(offers) if isinstance(platform, ScreenOuts) else 0,
-        ),
+        cost=cost(study, sizes, fees, screening=n_screened),
     )
     return plan, posted
 

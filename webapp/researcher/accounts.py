@@ -153,7 +153,7 @@ def _find_user(session: Session) -> User:
 def _make_refusal(error: ParallaxError) -> RequestError:
     message = f"{error.problem}. {error.remedy}" if error.remedy else error.problem
     return RequestError(
-        f"Nothing was changed: {message}.",
+        f"The account was not changed: {message}.",
         status=400,
         code="bad_account",
     )

@@ -89,17 +89,15 @@ def enroll(
         new_participant = newcomer.enter(session, State.DECLINED)
     elif study.asks_before_start:
         refuse_newcomers(session, run, now)
-        agreed = store_agreed_text_id(session, run, text, now) if text else None
-        new_participant = newcomer.enter(
-            session, State.ARRIVED, consent_text_id=agreed, consented_at=now
-        )
+        text_id = store_agreed_text_id(session, run, text, now) if text else None
+        consent = {"consent_text_id": text_id, "consented_at": now}
+        new_participant = newcomer.enter(session, State.ARRIVED, **consent)
     else:
         new_participant = _store_with_place(session, run, study, newcomer, text, sender)
     # The button may have been pressed twice, and the other request was faster.
-    found = new_participant or find_known_participant(session, run, platform_id, visit_mark)
-    # All other unique columns of the row are random.
-    assert found is not None
-    return found
+    participant = new_participant or find_known_participant(session, run, platform_id, visit_mark)
+    assert participant is not None, "all other unique columns of the row are random"
+    return participant
 
 
 def _admit_after_declining(

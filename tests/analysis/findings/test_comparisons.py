@@ -9,12 +9,13 @@ import pandas as pd
 import pytest
 
 from analysis.comparison import compare
-from analysis.data.load import ExportedRun
+from analysis.data.load import ExportedRun, Scores, load_scores
 from analysis.findings.finding import ComparisonOptions
 from analysis.result import Comparison as Report
 from experiment.studies.analysis_plan import Comparison
 from tests.analysis.designed_studies import choices, designed, mixed, within, yes_no
 from tests.analysis.rated_study import island_run
+from tests.analysis.small_run import write_scores
 
 
 def _report(run: ExportedRun, *declared: Comparison) -> Report:
@@ -164,3 +165,45 @@ def test_the_studys_own_code_is_not_run_and_its_comparisons_are_left_out(
     assert "comparisons" not in report.statistics
     assert any("comparisons are not answered" in text for text in report.left_out)
     assert "own_type_of_a_study" not in sys.modules
+
+
+def _wrong_on_every(nth: int, name: str, run: ExportedRun, folder: Path) -> Scores:
+    """Scores of a model that prefers the other version of each nth item."""
+    shared = {"n_tokens": 1, "n_unknown": 0}
+    keys = ("item_id", "construction", "condition", "contrast")
+    rows = []
+    for number, item in enumerate(run.items.to_dict("records")):
+        bad = -21.0 if number % nth else -19.0
+        for variant, logprob in (("good", -20.0), ("bad", bad)):
+            of_version = {"variant": variant, "logprob_nats": logprob}
+            rows.append(
+                {key: item[key] for key in keys}
+                | shared
+                | of_version
+                | {"token_logprobs_nats": [logprob]}
+            )
+    facts = {"study": run.facts.study, "materials_hash": run.facts.materials_hash, "model": name}
+    return load_scores(write_scores(folder / f"{name}.parquet", rows, **facts))
+
+
+def test_the_verdict_on_each_of_several_models_is_the_corrected_comparison(
+    run: ExportedRun, tmp_path: Path
+) -> None:
+    models = [
+        _wrong_on_every(nth, name, run, tmp_path) for name, nth in (("a", 4), ("b", 3), ("c", 2))
+    ]
+    declared = [Comparison(name="models", compare="people - models")]
+    asked = replace(run, study=run.study.model_copy(update={"comparisons": declared}))
+    options = ComparisonOptions(resamples=100, margin=0.15)
+    report = compare(asked, models, options, code_version="v9")
+    rows = report.statistics["comparisons"].set_index("judge")
+    alone = report.statistics["people_minus_models"]
+    alone = alone[alone["construction"] == ""].set_index("judge")
+    # By itself b would be equivalent: as one of three models it is not shown to be.
+    assert alone["p_equivalence"]["b"] < 0.05 < 3 * alone["p_equivalence"]["b"]
+    assert list(rows["is_equivalent"]) == list(3 * alone["p_equivalence"] < 0.05)
+    assert report.summary[1].startswith(
+        "models: whether people choose the expected version more or less often than b remains open"
+    )
+    assert "people in 60.3% and b in 66.7% of the same judgments" in report.summary[1]
+    assert sum("percentage points" in sentence for sentence in report.summary) == 3

@@ -94,7 +94,7 @@ def test_a_link_ends_after_a_day_with_the_next_one_and_when_the_account_is_disab
     refused = owner.post("/accounts/password-link", name="viewer")
     assert refused.status_code == 400
     assert (
-        "Nothing was changed: the account &#34;viewer&#34; is disabled. Enable it first"
+        "The account was not changed: the account &#34;viewer&#34; is disabled. Enable it first"
         in refused.text
     )
     unknown = owner.post("/accounts/password-link", name="nobody")

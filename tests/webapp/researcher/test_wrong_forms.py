@@ -14,7 +14,11 @@ WRONG = [
         "Only another owner can change your own",
     ),
     ("/accounts/change", {"name": "viewer", "act": "promote"}, "The form names no change."),
-    ("/accounts/change", {"name": "nobody", "act": "disable"}, "Nothing was changed: there is no"),
+    (
+        "/accounts/change",
+        {"name": "nobody", "act": "disable"},
+        "The account was not changed: there is no",
+    ),
     ("/accounts/remove-second-factor", {"name": "owner"}, "Remove your own second factor on its"),
     (
         "/accounts/add",

@@ -249,9 +249,8 @@ def take_snapshot(
     with reading(sessions) as session:
         # Erased participants are not compared: their ids have been deleted.
         forgotten_ids = find_forgotten_participants(session, run)
-        assignments = [
-            a for a in _load_submitted_assignments(session, run) if not is_forgotten(a.worker_id)
-        ]
+        submitted = _load_submitted_assignments(session, run)
+        assignments = [a for a in submitted if not is_forgotten(a.worker_id)]
         ledger = load_payments(session, run)
         payments = [line for line in ledger if not is_forgotten(line.worker_id)]
         hits = session.scalars(select(Hit).where(Hit.run_id == run.id).order_by(Hit.id)).all()
@@ -268,14 +267,11 @@ def take_snapshot(
         ).all()
         identified_assignments = [a for a in all_assignments if not is_forgotten(a.worker_id)]
         stand_ins = {a.platform_id for a in all_assignments} | {line.assignment for line in ledger}
+    with_bonus = [a for a in identified_assignments if _may_have_bonus(a, payments)]
     bonuses = load_bonuses(
         platform,
         [hit.platform_id for hit in hits if hit.platform_id],
-        [
-            (a.platform_id, a.worker_id)
-            for a in identified_assignments
-            if _may_have_bonus(a, payments)
-        ],
+        [(a.platform_id, a.worker_id) for a in with_bonus],
         payments,
         lambda bonus: forgotten_id(bonus.assignment_id, bonus.worker_id) in stand_ins,
     )

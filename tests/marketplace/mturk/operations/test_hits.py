@@ -137,7 +137,9 @@ def test_pages_hold_every_hit_once_while_more_come_in(market):
 
 def test_a_made_up_page_token_is_refused(market):
     for token in ("x", "cDE6eA==", "cDE6LTE=", "cDE6OTk5OTk5OTk5OTk5OTk5OTk5OTk5OTk5OTk5", "🙂"):
-        assert refusal(market.mturk.list_hits, NextToken=token)[0] == "InvalidPaginationToken"
+        code, message = refusal(market.mturk.list_hits, NextToken=token)
+        assert code == "InvalidPaginationToken"
+        assert message.startswith("NextToken is not a valid token.")
 
 
 def test_reviewable_hits_are_listed_by_type_and_status(market):

@@ -167,7 +167,9 @@ def test_two_rows_of_one_amount_for_one_person_are_two_bonuses_only_where_somebo
     with Path(path).open("a", encoding="utf-8") as file:
         file.write(f"{lab.ref_of(submission)},0.05,You were very quick.\n")
     said = paragraph(shell("bonus", lab.run.ref, "--file", path, "--yes"))
-    assert "would get $0.05 twice" in said and "--additional" in said
+    assert "would get $0.05 twice" in said
+    assert "If they are the same bonus, delete one row; if they are two bonuses, run" in said
+    assert "the command again with --additional" in said
     assert [kind for kind, _, _ in stand_in.payments()] == ["reward"]
     for _ in range(2):
         shell("bonus", lab.run.ref, "--file", path, "--additional", "--yes")
