@@ -107,6 +107,7 @@ class StaticPages:
                 gettext("Not every answer was right. Please read the instructions again.")
             ),
             "kept": str(gettext("Kept in this browser")),
+            "on_page": str(gettext("Kept on this page only")),
         }
 
     def rendered(

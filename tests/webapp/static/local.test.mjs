@@ -26,7 +26,7 @@ const STUDY = {
   store: { kind: "post", url: "https://store.example/keep" },
   asked: { screening: [], comprehension: [], questionnaires: [[]], tries: 0 },
   pages: Object.fromEntries(NAMES.map((name) => [name, PAGE])),
-  parameters: {}, words: {}, work: {},
+  parameters: {}, words: { kept: "in the browser", on_page: "on the page" }, work: {},
   drawn: [{ trials: [{ position: 1 }, { position: 2 }], page: "working", edition: 0 }],
 };
 const ANSWER = { uuid: "7b0a9f5e-0a43-4f6b-9a52-6a4c2d1f3e44", position: 1, side: "first" };
@@ -84,6 +84,16 @@ test("what the store refuses for ever is kept in the browser, so it is acknowled
   const person = await someone();
   store.replies = () => new Response("full", { status: 400 });
   assert.deepEqual(await said(await person.send(ANSWER)), [200, { saved: 1, remaining: 1 }]);
+});
+
+test("what the browser's storage did not take is said to be on the page only", async () => {
+  const person = await someone();
+  const indicator = { setAttribute: (name, text) => Object.assign(indicator, { [name]: text }) };
+  document.getElementById = (id) => (id === "indicator" ? indicator : null);
+  store.replies = () => new Response("too large", { status: 413 });
+  await person.send(ANSWER);
+  document.getElementById = () => null;
+  assert.equal(indicator["data-saved"], "on the page");
 });
 
 for (const [state, end] of [

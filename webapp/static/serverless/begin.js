@@ -9,7 +9,26 @@ import { answerLocally } from "./local.js";
 /** @param {Record<string, any>} programs Those that pages ask for by name. */
 export function begin(programs) {
   const data = document.getElementById("study")?.textContent ?? "";
-  answerLocally(JSON.parse(data), programs);
+  const study = JSON.parse(data);
+  // No browser lets a page that was opened as a file read the files beside it, however often it asks.
+  if (location.protocol === "file:" && !study.drawn) {
+    document.getElementById("no-beginning")?.classList.remove("late");
+    return;
+  }
+  document.addEventListener("securitypolicyviolation", nameForbidden);
+  answerLocally(study, programs);
   start();
   void goTo(server.here);
+}
+
+/**
+ * Names what a Content-Security-Policy of the host forbids, for whoever tries the study out.
+ * @param {SecurityPolicyViolationEvent} event
+ */
+function nameForbidden({ effectiveDirective, blockedURI }) {
+  const source = blockedURI === "data" ? "data:" : blockedURI;
+  console.error(
+    `The Content-Security-Policy of this page's host forbids ${source}. It stays so until the host ` +
+      `allows it: add ${source} to ${effectiveDirective} in the header that the host sends.`,
+  );
 }

@@ -31,6 +31,8 @@ export class Journal {
   /** @type {Promise<unknown>} One after the other: each has a number of its own. */
   #adding = Promise.resolve();
   #folder;
+  /** Whether everything that was kept is in the browser's own storage, and survives the page. */
+  isOnDisk = true;
 
   /** @param {string} folder The version of the study's folder. */
   constructor(folder) {
@@ -107,6 +109,8 @@ export class Journal {
     const kept = await this.#act("readwrite", (shelf) => shelf.put(entry));
     // A disk that is full must not stop anybody: the page's own memory has it.
     if (kept === undefined) this.#memory.set(entry.id, entry);
+    else this.#memory.delete(entry.id);
+    this.isOnDisk = this.#memory.size === 0;
   }
 
   /**

@@ -144,8 +144,14 @@ class Local {
       const bar = page.getElementById("bar");
       bar?.setAttribute("max", String(now.total));
       bar?.setAttribute("value", String(now.answered.size));
-      if (this.#store.whole) page.getElementById("indicator")?.setAttribute("data-saved", this.#study.words.kept);
+      if (this.#store.whole) this.#sayKept(page);
     }, now, session);
+  }
+
+  /** Says where answers are that no store has: in the browser only where its storage took them. */
+  #sayKept(/** @type {Document} */ page) {
+    const { kept, on_page } = this.#study.words;
+    page.getElementById("indicator")?.setAttribute("data-saved", this.#journal.isOnDisk ? kept : on_page);
   }
 
   async #over(/** @type {string} */ session, /** @type {Progress} */ now) {
@@ -154,7 +160,9 @@ class Local {
     return this.#page(now.at + ending, (page) => {
       const part = offer(page);
       if (part) saveFirst(page, part);
-      if (part && now.at === "finished") thankLater(page);
+      // What a store refused is not stored, also when its person has saved it as a file.
+      const refused = !page.getElementById("kept-here")?.hasAttribute("hidden");
+      if (part && now.at === "finished") thankLater(page, !this.#store.file && refused);
     }, now, session);
   }
 
@@ -189,6 +197,7 @@ class Local {
     const entries = (await this.#journal.of(session)).map(asSent);
     return (page) => {
       page.getElementById("kept-here")?.toggleAttribute("hidden", !kept);
+      page.getElementById("on-disk")?.toggleAttribute("hidden", !this.#journal.isOnDisk);
       const part = page.getElementById("answers-file");
       if (!kept && !this.#store.file) part?.remove();
       const link = part?.querySelector("a");
@@ -214,7 +223,7 @@ class Local {
     } catch (error) {
       // A store that refuses is told again at the end; the answer is in the journal.
       if (!(error instanceof Refused)) throw error;
-      document.getElementById("indicator")?.setAttribute("data-saved", this.#study.words.kept);
+      this.#sayKept(document);
     }
     const { answered, total } = await this.#progress(session);
     return Response.json({ saved: given.position, remaining: total - answered.size });
@@ -402,11 +411,15 @@ function saveFirst(page, part) {
 
 /**
  * Leaves the tick and the researchers' words ("your answers are stored") for when the answers are
- * saved: nobody else has them yet.
+ * saved: nobody else has them yet. Where the store refused them, they are never said.
  * @param {Document} page
+ * @param {boolean} refused
  */
-function thankLater(page) {
-  for (const said of page.querySelectorAll(AFTER_SAVING)) said.toggleAttribute("hidden", true);
+function thankLater(page, refused) {
+  for (const said of page.querySelectorAll(AFTER_SAVING)) {
+    if (refused) said.remove();
+    else said.toggleAttribute("hidden", true);
+  }
 }
 
 /** @param {Event} event */
