@@ -74,7 +74,7 @@ def read_samples(path: Path) -> Samples:
         _refuse_contradiction(sample, nats, target, place)
         draft = _make_draft(place, sample, arguments, target, task, number)
         drafts.append(draft)
-        spaces.add(not draft.context and arguments[0][1][:1].isspace())
+        spaces.add(not draft.context and _is_after_one_space(arguments[0][1]))
         scores.append((nats[target], nats[1 - target]))
     items, _ = make_items(drafts, path)
     scored = [
@@ -169,8 +169,12 @@ def _make_draft(
 ) -> Draft:
     same = arguments[0][0] == arguments[1][0]
     # Two contexts with one continuation are two whole texts.
-    texts = [text if same else f"{context} {text.lstrip()}" for context, text in arguments]
-    good, bad = (" ".join(texts[n].split()) for n in (target, 1 - target))
+    texts = [text if same else context + text for context, text in arguments]
+    context = arguments[target][0] if same else ""
+    if not context or (context[-1:].strip() and all(_is_after_one_space(t) for t in texts)):
+        # One space joins a context and its options; without a context, the rendering has it.
+        texts = [text[1:] if _is_after_one_space(text) else text for text in texts]
+    good, bad = texts[target], texts[1 - target]
     doc = sample.get("doc")
     extra = {k: v for k, v in doc.items() if isinstance(v, str)} if isinstance(doc, dict) else {}
     construction = extra.get("UID", task)
@@ -178,11 +182,15 @@ def _make_draft(
         place,
         good,
         bad,
-        " ".join(arguments[target][0].split()) if same else "",
+        context,
         item=number,
         construction=construction,
         extra=extra,
     )
+
+
+def _is_after_one_space(text: str) -> bool:
+    return text[:1] == " " and not text[1:2].isspace()
 
 
 def _parse_log_likelihoods(sample: Mapping[str, Any], place: str) -> list[float]:

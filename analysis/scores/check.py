@@ -1,8 +1,9 @@
 """Check scores in each run: recompute a sample from the items' texts with independent code.
 
-The check starts from the items and versions. It renders each text itself, scores the text with
-``lm.independent``, which shares no code with the scorers, and compares the result with the item's
-row in the score table.
+The check starts from the items and versions, and from the file that they were read from: a second
+reader (``raw_texts.py``) finds each text there, with its white space. It renders each text itself,
+scores the text with ``lm.independent``, which shares no code with the scorers, and compares the
+result with the item's row in the score table.
 """
 
 import math
@@ -15,6 +16,7 @@ import pyarrow as pa
 from analysis.errors import AnalysisError
 from analysis.scores.certify import EXACT_NATS, read_token_errors
 from analysis.scores.materials import Chunk, Floats, Ints, Sentences
+from analysis.scores.raw_texts import RawTexts
 from experiment.records import Item, Variant
 from lm.independent import Recomputed
 
@@ -37,6 +39,7 @@ class Check:
         n_otherwise: The number of these decisions that the check reverses.
         bounded: Whether the scores come from a fast pass, whose error bounds are subtracted.
         independent: Whether independent code recomputed the scores.
+        n_in_file: The number of these rows whose text a second reader found in the file.
     """
 
     worst_nats: float
@@ -45,6 +48,7 @@ class Check:
     n_otherwise: int
     bounded: bool
     independent: bool
+    n_in_file: int = 0
 
     def __str__(self) -> str:
         method = (
@@ -59,10 +63,15 @@ class Check:
             if self.n_close
             else ""
         )
+        in_file = (
+            f"; the texts of {self.n_in_file:,} stand in the file as the model read them"
+            if self.n_in_file
+            else ""
+        )
         return (
             f"{self.n_rows:,} scores, drawn at random or among the longest or closest, were "
             f"computed again {method}; their tokens differ by {self.worst_nats:.2g} nats at most"
-            f"{beyond}{close}"
+            f"{beyond}{in_file}{close}"
         )
 
 
@@ -78,6 +87,7 @@ def combine_checks(checks: Sequence[Check]) -> str:
             sum(check.n_otherwise for check in checks),
             checks[0].bounded,
             checks[0].independent,
+            sum(check.n_in_file for check in checks),
         )
     )
 
@@ -89,6 +99,7 @@ def check_scores(
     render: Callable[[str], str],
     recompute: Recompute,
     rng: np.random.Generator,
+    raw_texts: RawTexts | None = None,
 ) -> Check | None:
     """Compare a score table with scores recomputed from its items' texts.
 
@@ -102,13 +113,15 @@ def check_scores(
         render: Converts plain words to model input.
         recompute: Recomputes the scores of texts.
         rng: The source of randomness of the sample.
+        raw_texts: The texts of the items' file, by a second reader; None without a file.
 
     Returns:
         The result; None if there are no rows.
 
     Raises:
-        AnalysisError: The rows do not match the items, a sum is not that of its tokens, or a
-            token's difference exceeds ``WORST_NATS`` plus its error bound.
+        AnalysisError: The rows do not match the items, a sum is not that of its tokens, a text
+            has other white space than in its file, or a token's difference exceeds ``WORST_NATS``
+            plus its error bound.
     """
     if not table.num_rows:
         return None
@@ -121,7 +134,7 @@ def check_scores(
     )
     longest = np.argsort(-n_tokens, kind="stable")[:N_LONGEST]
     rows: list[int] = np.unique(np.concatenate([drawn, longest, pairs.ravel()])).tolist()
-    texts = _texts_of_rows(items, table, rows, render)
+    texts, n_in_file = _texts_of_rows(items, table, rows, render, raw_texts)
     distinct = list(dict.fromkeys(texts.values()))
     recomputed = recompute(distinct)
     recomputed_by_text = dict(zip(distinct, recomputed.logprobs_nats, strict=True))
@@ -136,7 +149,9 @@ def check_scores(
     otherwise = _count_changed_decisions(
         table, pairs, {row: recomputed_by_text[texts[row]] for row in pairs.ravel().tolist()}
     )
-    return Check(worst, len(rows), len(pairs), otherwise, bounded, recomputed.independent)
+    return Check(
+        worst, len(rows), len(pairs), otherwise, bounded, recomputed.independent, n_in_file
+    )
 
 
 def _sample_size(n: int) -> int:
@@ -213,19 +228,28 @@ def _options_of_item(item: Item) -> dict[str, str]:
 
 
 def _texts_of_rows(
-    items: Sequence[Item], table: pa.Table, rows: Sequence[int], render: Callable[[str], str]
-) -> dict[int, str]:
-    """Return the model input for each of the rows, looked up by the row's item id."""
+    items: Sequence[Item],
+    table: pa.Table,
+    rows: Sequence[int],
+    render: Callable[[str], str],
+    raw_texts: RawTexts | None,
+) -> tuple[dict[int, str], int]:
+    """Return the model input for each of the rows, and how many of them the raw file has.
+
+    Texts are looked up by the row's item id.
+    """
     items_by_id = {item.item_id: item for item in items}
-    texts_by_row = {}
+    texts_by_row, n_in_file = {}, 0
     for row in rows:
         item = items_by_id[table["item_id"][row].as_py()]
         option = _options_of_item(item)[table["variant"][row].as_py()]
         # A space stands between context and option unless one of them has white space there.
         border = item.context[-1:] + option[:1]
         between = " " if item.context and border == border.strip() and len(border) == 2 else ""
-        texts_by_row[row] = render(item.context + between + option)
-    return texts_by_row
+        written = raw_texts.find_text(item, option) if raw_texts else None
+        n_in_file += written is not None
+        texts_by_row[row] = render(written or item.context + between + option)
+    return texts_by_row, n_in_file
 
 
 def _worst_difference(scores: Floats, recomputed: Floats, error: Floats | None, text: str) -> float:

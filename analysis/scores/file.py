@@ -34,6 +34,7 @@ from analysis.scores.materials import (
     make_score_table,
     make_token_table,
 )
+from analysis.scores.raw_texts import RawTexts
 from analysis.scores.scoring_inputs import Materials
 from experiment.materials.render import render
 from experiment.records import Item
@@ -173,6 +174,7 @@ def write_score_file(
             rendering = render(materials.rendering)
             # A study's texts are rendered as its study.toml says; a file's changes are told.
             noting_rendering = rendering if materials.study else materials.noting(rendering)
+            raw_texts = materials.raw_texts()
             for block, items in enumerate(_split_into_blocks(materials, scoring.items_at_a_time)):
                 scores = _BlockScores(
                     collect_sentences(items, noting_rendering), block, scoring, cache
@@ -180,7 +182,9 @@ def write_score_file(
                 seed = derive_seed(_SEED, "check of scores", facts.materials_hash, block)
                 table, certificate = scores.table()
                 try:
-                    check = scores.check(items, table, rendering, np.random.default_rng(seed))
+                    check = scores.check(
+                        items, table, rendering, np.random.default_rng(seed), raw_texts
+                    )
                 except AnalysisError:
                     cache.forget()
                     raise
@@ -227,6 +231,7 @@ class _BlockScores:
         table: pa.Table,
         rendering: Callable[[str], str],
         rng: np.random.Generator,
+        raw_texts: RawTexts | None,
     ) -> Check | None:
         """Check the block's score table against recomputed scores of its items."""
         recompute_part = partial(
@@ -245,7 +250,7 @@ class _BlockScores:
             )
 
         bounds = make_error_bounds(self._wanted, self._scored)
-        return check_scores(items, table, bounds, rendering, recompute, rng)
+        return check_scores(items, table, bounds, rendering, recompute, rng, raw_texts)
 
     def _certify(self, table: pa.Table, chunks: list[Chunk]) -> tuple[pa.Table, Certificate]:
         indices = choose_sample(len(self._wanted.distinct))

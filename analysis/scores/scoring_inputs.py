@@ -9,7 +9,8 @@ from typing import Self
 
 from analysis.data.frames import read_exported_table
 from analysis.errors import AnalysisError
-from experiment.materials.formats.files import is_materials, open_materials
+from analysis.scores.raw_texts import RawTexts, read_raw_texts
+from experiment.materials.formats.files import is_materials, materials_files, open_materials
 from experiment.materials.read import load_items, materials_hash
 from experiment.materials.render import note_on_changes
 from experiment.records import Item
@@ -22,6 +23,10 @@ WORD_TOKENS, AS_WRITTEN = "lower_case_tokens", "as_written"
 _FILE_TOKENS = "split_lower_case_tokens"
 
 Progress = Callable[[Iterator[Item]], Iterator[Item]]
+
+
+def _read_no_texts() -> None:
+    """Return nothing: a study's items come from its grammar or its own table."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +45,7 @@ class Materials:
         cased_rendering: The rendering for word-level models with capital letters.
         running_rendering: The rendering for models that tokenise running text themselves.
         notes: Decisions made while reading, in sentences.
+        raw_texts: Reads the texts of the file a second time; None without a file of texts.
         changes: Each text of a file that the rendering has changed, before and after.
     """
 
@@ -54,6 +60,7 @@ class Materials:
     cased_rendering: str = AS_WRITTEN
     running_rendering: str = AS_WRITTEN
     notes: tuple[str, ...] = ()
+    raw_texts: Callable[[], RawTexts | None] = field(default=_read_no_texts, compare=False)
     changes: list[tuple[str, str]] = field(default_factory=list, compare=False)
 
     def given_to(self, scorer: Scorer) -> Self:
@@ -97,9 +104,13 @@ def find_materials(
         ParallaxError: The study or file does not exist, or is invalid.
     """
     notes: tuple[str, ...] = ()
+    raw_texts: Callable[[], RawTexts | None] = _read_no_texts
     if is_materials(study_or_items):
         materials_file = open_materials(Path(study_or_items))
         items, notes, named_as = materials_file.items, materials_file.notes, ("", "")
+        raw_texts = partial(
+            read_raw_texts, Path(study_or_items), materials_files(Path(study_or_items))
+        )
         renderings = _FILE_TOKENS, AS_WRITTEN, materials_file.rendering or AS_WRITTEN
     else:
         study = load_study(study_or_items)
@@ -119,6 +130,7 @@ def find_materials(
         cased_rendering=cased,
         running_rendering=text,
         notes=notes,
+        raw_texts=raw_texts,
     )
 
 

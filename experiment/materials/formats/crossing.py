@@ -69,9 +69,9 @@ def join_lists(table: RawTable) -> RawTable:
         list_names = [row.values[column] for row in same if row.values[column]]
         is_in_every_list = len(list_names) == len(lists)
         rows.append(
-            RawRow(
-                same[0].place,
-                same[0].values
+            replace(
+                same[0],
+                values=same[0].values
                 | {column: "" if is_in_every_list else ";".join(list_names)}
                 | ({order: ";".join(row.values[order] for row in same)} if order else {}),
             )
@@ -112,7 +112,7 @@ def cross_factors(
     header = CONDITION if CONDITION not in table.columns else f"{CONDITION} ({_SIGN.join(factors)})"
     are_words = all(_is_word(row.values[name]) for row in table.rows for name in factors)
     rows = tuple(
-        RawRow(row.place, {**row.values, header: _name(row, factors, are_words)})
+        replace(row, values={**row.values, header: _name(row, factors, are_words)})
         for row in table.rows
     )
     names = list(dict.fromkeys(row.values[header] for row in rows if row.values[header]))

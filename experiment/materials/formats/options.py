@@ -56,6 +56,9 @@ def _row(
     other_columns: Sequence[str],
 ) -> RawRow:
     texts = {mark: row.values[name] for mark, name in options.items() if row.values[name]}
+    written = {
+        texts[mark]: row.written[options[mark]] for mark in texts if options[mark] in row.written
+    }
     answer_text = row.values[answer]
     by_name = {key_of(options[mark]): mark for mark in texts}
     by_text = {text: mark for mark, text in texts.items()}
@@ -73,9 +76,11 @@ def _row(
         )
     wrong = [text for mark, text in texts.items() if mark != chosen]
     option_texts = dict.fromkeys(others, "") | dict(zip(others, wrong, strict=False))
+    shown = {_GOOD: texts[chosen]} | option_texts
     return RawRow(
         row.place,
-        {_GOOD: texts[chosen]} | option_texts | {name: row.values[name] for name in other_columns},
+        shown | {name: row.values[name] for name in other_columns},
+        row.written | {name: written[text] for name, text in shown.items() if text in written},
     )
 
 

@@ -111,7 +111,7 @@ def read_sentences(table: RawTable, headers: Mapping[str, str]) -> list[Draft]:
 
 def _draft(row: RawRow, headers: Mapping[str, str]) -> Draft:
     known = headers.keys() & set(Draft.__slots__)
-    texts = {name: row.values[headers[name]] for name in known}
+    texts = {name: row.written.get(headers[name], row.values[headers[name]]) for name in known}
     # Names are compared with each other; sentences are kept as they are written.
     texts |= {name: _spaced(texts[name]) for name in known - set(TEXTS)}
     used = {headers[name] for name in texts}
@@ -173,14 +173,25 @@ def _joined(pair: Mapping[bool, RawRow], headers: Mapping[str, str]) -> Draft:
         )
     good, bad, sentence = pair[True], pair[False], headers["sentence"]
     values = {n: v for n, v in good.values.items() if n not in (sentence, headers["version"])}
-    row = RawRow(good.place, values | {"good": good.values[sentence], "bad": bad.values[sentence]})
+    row = RawRow(
+        good.place,
+        values | {"good": good.values[sentence], "bad": bad.values[sentence]},
+        {
+            **good.written,
+            **{
+                name: half.written[sentence]
+                for name, half in (("good", good), ("bad", bad))
+                if sentence in half.written
+            },
+        },
+    )
     row_headers = {name: header for name, header in headers.items() if header in values}
     return _draft(row, row_headers | {"good": "good", "bad": "bad"})
 
 
 def _refuse_empty(table: RawTable, drafts: list[Draft], names: Collection[str]) -> None:
     for name in names:
-        empty = [draft.place for draft in drafts if not getattr(draft, name)]
+        empty = [draft.place for draft in drafts if not getattr(draft, name).strip()]
         if empty:
             remainder = f" and {len(empty) - _SHOWN} more" if len(empty) > _SHOWN else ""
             places = ", ".join(place.removeprefix(f"{table.path}, ") for place in empty[:_SHOWN])

@@ -2,8 +2,8 @@
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from experiment.errors import MaterialsError, why_unread
@@ -29,10 +29,12 @@ class RawRow:
     Attributes:
         place: The row's location, e.g. "pairs.csv, line 3".
         values: The row's texts by column, without surrounding white space.
+        written: The texts that have some, as they are written, but for spaces around a cell.
     """
 
     place: str
     values: dict[str, str]
+    written: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +165,8 @@ def _from_cells(
                 remedy="Put quotation marks around a text that contains the delimiter",
             )
         padded = [*cells, *[""] * len(names)]
-        rows.append(RawRow(place, {n: c.strip() for n, c in zip(names, padded, strict=False) if n}))
+        texts = {n: c.strip(" ") for n, c in zip(names, padded, strict=False) if n}
+        rows.append(_raw_row(place, texts))
     if not rows:
         raise MaterialsError("the table has no rows", where=str(path), expected="one row per item")
     return RawTable(path, tuple(filter(None, names)), tuple(rows), notes)
@@ -179,6 +182,13 @@ def _refuse_header(path: Path, names: Sequence[str], location: str) -> None:
             where=location,
             expected="each column's name once",
         )
+
+
+def _raw_row(place: str, texts: Mapping[str, str]) -> RawRow:
+    values = {name: text.strip() for name, text in texts.items()}
+    return RawRow(
+        place, values, {name: text for name, text in texts.items() if text != values[name]}
+    )
 
 
 def _from_json_lines(path: Path, language: str) -> RawTable:
@@ -227,11 +237,11 @@ def _from_records(
     rows = []
     for place, values in records:
         columns.update(dict.fromkeys(values))
-        rows.append(RawRow(place, {name: _json_text(value) for name, value in values.items()}))
+        rows.append(_raw_row(place, {name: _json_text(value) for name, value in values.items()}))
     if not rows:
         raise MaterialsError("the file is empty", where=str(path), expected="one object per line")
     blank = dict.fromkeys(columns, "")
-    full = tuple(RawRow(row.place, blank | row.values) for row in rows)
+    full = tuple(replace(row, values=blank | row.values) for row in rows)
     return RawTable(path, tuple(columns), full, notes)
 
 
@@ -265,5 +275,5 @@ def json_lines(text: str, path: Path) -> Iterator[tuple[str, dict[str, object]]]
 
 def _json_text(value: object) -> str:
     if isinstance(value, str):
-        return value.strip()
+        return value
     return "" if value is None else json.dumps(value, ensure_ascii=False)

@@ -55,6 +55,35 @@ def test_samples_of_lm_evaluation_harness_bring_their_items_and_scores(tmp_path)
     assert (found.hash, found.n_items) == (loaded.facts.materials_hash, len(pairs()))
 
 
+@pytest.mark.parametrize(
+    ("context", "choices", "wholes", "rendering"),
+    [
+        # lm-evaluation-harness scores the second argument behind the first, joined as they are.
+        ("Q: a\nA:", [" the  dog", " a dog"], ["Q: a\nA: the  dog", "Q: a\nA: a dog"], "as_pub"),
+        ("Q: a", ["\nthe dog", "\na\tdog"], ["Q: a\nthe dog", "Q: a\na\tdog"], "as_pub"),
+        ("Q:\n", ["the dog ", "a dog"], ["Q:\nthe dog ", "Q:\na dog"], "as_pub"),
+        ("Q: ", [" the dog", " a dog"], ["Q:  the dog", "Q:  a dog"], "as_pub"),
+        ("", ["\nthe dog", "\na dog"], ["\nthe dog", "\na dog"], "as_pub"),
+        ("", [" the  dog", " a dog"], ["the  dog", "a dog"], "after_space"),
+    ],
+)
+def test_samples_keep_the_white_space_that_was_scored(
+    tmp_path, context, choices, wholes, rendering
+):
+    sample = {
+        "doc_id": 0, "doc": {}, "target": "0", "resps": [[["-1.5", "False"]], [["-2.5", "False"]]],
+        "arguments": [[context, choice] for choice in choices],
+    }  # fmt: skip
+    (tmp_path / "samples_t.jsonl").write_text(json.dumps(sample) + "\n")
+    run(scores, tmp_path / "samples_t.jsonl", "--out", tmp_path / "out", "--model", "m")
+    materials = find_materials(str(tmp_path / "out" / "items.csv"))
+    (item,) = materials.items()
+    assert [item.after_context(item.good), item.after_context(item.bad)] == wholes
+    facts = load_scores(tmp_path / "out" / "scores_m.parquet").facts
+    assert materials.hash == facts.materials_hash
+    assert (facts.rendering == "after_space") == (rendering == "after_space")
+
+
 def test_samples_are_matched_to_items_that_are_given(tmp_path):
     lines = write_pairs(tmp_path)
     file = PEERS / "samples_toy_blimp.jsonl"
