@@ -182,6 +182,10 @@ _DB = {
         "webapp.commands.erasure_record:record_", "Show the record of withdrawals and erasures."
     ),
     "drill": Lazy("webapp.commands.db:drill_", "Restore FILE into a scratch database."),
+    "move": Lazy(
+        "webapp.commands.move:move_",
+        "Move the installation from its SQLite file to the empty PostgreSQL database URL.",
+    ),
     "scrub": Lazy(
         "webapp.commands.db:scrub_", "Rewrite the database's files without the erased data."
     ),

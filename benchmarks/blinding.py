@@ -16,6 +16,11 @@ One run is on the Prolific stand-in, with one rejected participant and several p
 to the platform are compared, too. Its bonus depends on catch trials, and it excludes nobody, so
 the number of catch-trial errors of each participant is changed as well.
 
+For each kind of exclusion rule that counts targets, there is a run with that rule and another one.
+Every answer to a target is turned, so that other rules exclude, with other figures; nothing may
+differ while who is kept stays the same. Then the verdicts change as well: only outputs that tell
+who is kept, and what is paid and filled again because of it, may differ.
+
 The same comparison, without the report, is repeated after the run is unblinded; it must then find
 differences. The exit status is 1 if a blind run reveals anything, or if an unblinded one reveals
 nothing.
@@ -28,9 +33,9 @@ import tempfile
 from pathlib import Path
 
 sys.path.append(str(Path(__file__).parents[1]))
-from benchmarks.blind.exchange import exchange, judge_again
-from benchmarks.blind.outputs import Reader, differences
-from benchmarks.blind.studies import KINDS, PAID
+from benchmarks.blind.exchange import exchange, judge_again, turn_targets
+from benchmarks.blind.outputs import FOLLOWS_VERDICTS, Reader, differences
+from benchmarks.blind.studies import KINDS, PAID, RULE_KINDS
 from benchmarks.blind.world import NOW, World
 
 _ROW = "{:<16} {:>8} {:>8} {:>10} {:>12} {:>16}"
@@ -40,7 +45,9 @@ def main() -> None:
     """Print a line for each kind of run, and what was given away."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--people", type=int, default=6, help="in each run")
-    parser.add_argument("--kinds", nargs="*", default=list(KINDS), help="of runs; all by default")
+    parser.add_argument(
+        "--kinds", nargs="*", default=[*KINDS, *RULE_KINDS], help="of runs; all by default"
+    )
     options = parser.parse_args()
     logging.getLogger("werkzeug").disabled = True
     print(_ROW.format("", "people", "changed", "outputs", "given away", "once unblinded"))
@@ -51,9 +58,17 @@ def main() -> None:
             reader = Reader(world)
             before = reader.read()
             n_outputs = len(before)
-            changed = exchange(world.sessions, errors=kind == PAID)
+            of_rule = kind in RULE_KINDS
+            if of_rule:
+                changed = turn_targets(world.sessions)
+            else:
+                changed = exchange(world.sessions, errors=kind == PAID)
             judge_again(world.sessions, NOW)
             blind = [*differences(before, reader.read()), *world.told_by_the_log()]
+            if of_rule:
+                judge_again(world.sessions, NOW, flips=True)
+                followed = differences(before, reader.read())
+                blind += [each for each in followed if not FOLLOWS_VERDICTS.match(each)]
             world.unblind()
             before = reader.read(report=False)
             exchange(world.sessions, errors=kind == PAID)

@@ -73,7 +73,7 @@ def find_source(study_or_export: str, seed: int | None) -> Source:
             where=study_or_export,
             remedy="Leave --seed out to take the sessions that the run's people had",
         )
-    built = require_sound(study, int(facts["seed"]))
+    built = require_sound(study, int(facts["seed"]), launched=True)
     if built.materials_hash != facts.get("materials_hash"):
         raise AnalysisError(
             f"the materials have changed since the run: their hash is {built.materials_hash[:12]}, "

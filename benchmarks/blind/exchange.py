@@ -45,10 +45,14 @@ def exchange(sessions: Sessions, *, errors: bool = False) -> int:
     return len(rows)
 
 
-def judge_again(sessions: Sessions, now: datetime) -> int:
-    """Apply the rules to what people answer now, and return how many verdicts have other figures.
+def judge_again(sessions: Sessions, now: datetime, *, flips: bool = False) -> int:
+    """Apply the rules to what people answer now, and return how many verdicts tell something else.
 
-    A verdict itself may follow from targets: where it changed, the earlier one stays.
+    Args:
+        sessions: Of the installation.
+        now: The time.
+        flips: Whether somebody who was kept may be excluded now, and the reverse. Otherwise the
+            earlier verdict stays where that would follow, and only the rule and figures change.
     """
     with sessions.begin() as session:
         run, earlier = session.scalars(select(Run)).one(), dict[int, tuple[bool, str, str]]()
@@ -57,12 +61,30 @@ def judge_again(sessions: Sessions, now: datetime) -> int:
             session.delete(each)
         session.flush()
         store_verdicts(session, run, now)
-        new_figures = 0
+        changed = 0
         for each in session.scalars(select(Verdict)).all():
-            if (each.kept, each.rule) != earlier[each.participant_id][:2]:
-                each.kept, each.rule, each.evidence = earlier[each.participant_id]
-            new_figures += each.evidence != earlier[each.participant_id][2]
-    return new_figures
+            before = earlier[each.participant_id]
+            if each.kept != before[0] and not flips:
+                each.kept, each.rule, each.evidence = before
+            changed += (each.kept, each.rule, each.evidence) != before
+    return changed
+
+
+def turn_targets(sessions: Sessions) -> int:
+    """Answer every trial but the catch trials the other way, and return how many."""
+    with sessions.begin() as session:
+        rows = session.execute(
+            select(Trial, Response)
+            .join(Response, Response.trial_id == Trial.id)
+            .join(RunItem, RunItem.id == Trial.run_item_id)
+            .where(RunItem.kind != Kind.CATCH)
+        ).all()
+        for trial, response in rows:
+            if response.rating is not None and trial.points:
+                response.rating = trial.points + 1 - response.rating
+            else:
+                response.chosen_side = _turned(response.chosen_side)
+    return len(rows)
 
 
 def _exchanged(theirs: Sequence[tuple[Trial, Response, str]]) -> None:

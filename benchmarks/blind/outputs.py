@@ -49,6 +49,12 @@ _AGREED = re.compile(r'name="agreed" value="(\w+)"')
 # Of the metrics.
 _OF_MACHINE = re.compile("bytes|files|seconds")
 
+# Outputs that tell who is kept, how many, and what is paid or filled again because of it.
+FOLLOWS_VERDICTS = re.compile(
+    r"(GET|POST) \S*/(participants(\?\S*|/\w+)?|decisions|exclude|live|money\S*|(runs/)?[0-9a-z-]+"
+    r"|runs)/?(\?\S*)?( .*)?: |parallax (runs|exclude|bonus|approve|reconcile)\b|mails: |metrics: "
+)
+
 
 class Reader:
     """Reads everything as an owner, as a token with every scope, and by the shell."""
@@ -124,7 +130,10 @@ class Reader:
     def _of_money(self) -> Iterator[tuple[str, str]]:
         """Yield what forms of money show, and confirm; then the ledger, and what was told."""
         rules = {rule.endpoint: rule for _, rule in routes(self._app)}
-        check, pay, show = (rules[f"money.{name}"] for name in ("check", "carry_out", "show"))
+        check, pay, show = (
+            rules[f"money.{name}"]
+            for name in ("preview_payments", "make_payments", "show_payments")
+        )
         for asked in FORMS["money.preview_payments"]:
             form = {name: text.format(who=self._world.people[-1]) for name, text in asked.items()}
             shown = self._answer(check, "POST", self._of_run(check), form)

@@ -17,6 +17,28 @@ _SHOWN = {
 # Paid on a platform, so much for each catch trial on which somebody chose the expected option.
 PAID = "paid"
 KINDS = (PAID, "pairs", "traces", "options", *_RESPONSES, *_SHOWN)
+# A study of each kind of rule that counts targets: the kind of its trials, and the rule. A second
+# rule follows, so that which of the two excludes somebody depends on targets as well.
+_CATCH = '{ rule = "max_errors", kind = "catch", max_errors = 0 }'
+_RATE = '{ rule = "max_error_rate", kind = "target", max_error_rate = 0.4 }'
+_RULES = {
+    "max_errors": ("pairs", "max_errors = 1"),
+    "max_error_rate": ("pairs", "max_error_rate = 0.3"),
+    "too_fast": ("pairs", "min_median_ms = 3400"),
+    "too_slow": ("pairs", "above_ms = 3600\nmax_share = 0.4"),
+    "too_late": ("deadline", "max_share = 0.1"),
+    "same_side": ("pairs", "max_share = 0.6"),
+    "rating_gap": ("ratings", "min_gap = 2"),
+    "outlier": ("pairs", 'measure = "log_rt"\ncutoff = 1.0'),
+    "agent_likelihood": ("pairs", "automatic = true\nmax_likelihood = 0.1"),
+    "any": ("pairs", f"rules = [{_CATCH}, {_RATE}]"),
+    "all": ("pairs", f"rules = [{_CATCH}, {_RATE}]"),
+    "not": ("pairs", f"rules = [{_RATE}]"),
+}
+RULE_KINDS = tuple(f"rule {name}" for name in _RULES)
+_SECOND = {
+    "rating_gap": "same_side", "max_errors": "max_error_rate", "max_error_rate": "max_errors",
+}  # fmt: skip
 _MORE = {
     "traces": "\n[taking_part]\ntraces = true\n",
     PAID: '\n[payment]\nbonus = "per_correct_catch_trial"\nbonus_amount = "0.05"\n',
@@ -26,6 +48,8 @@ _EXAMPLES = Path(__file__).parents[2] / "docs" / "examples"
 
 def study_of_kind(folder: Path, kind: str) -> Study:
     """Return a study of a kind, which may be written into a folder."""
+    if kind in RULE_KINDS:
+        return _study_of_rule(folder, kind.removeprefix("rule "))
     if kind == "pairs":
         return load_study("minimal")
     if kind in _MORE:
@@ -58,3 +82,21 @@ def study_of_kind(folder: Path, kind: str) -> Study:
         for number, noun in nouns
     ]  # fmt: skip
     return study_of(rows, folder / "study", participants=12, response=_RESPONSES[kind])
+
+
+def _study_of_rule(folder: Path, name: str) -> Study:
+    trials, settings = _RULES[name]
+    second = _SECOND.get(name, "max_errors")
+    allowed = {
+        "max_errors": "max_errors = 3", "max_error_rate": "max_error_rate = 0.5",
+        "same_side": "max_share = 0.55",
+    }[second]  # fmt: skip
+    source = study_of_kind(folder, trials).folder
+    made = shutil.copytree(source, folder / "of_rule" / source.name)
+    toml = (made / "study.toml").read_text("utf-8")
+    toml = re.sub(r"\[\[exclusion\]\].*?(?=\n\[)", "", toml, flags=re.DOTALL)
+    for rule, setting in ((second, allowed), (name, settings)):
+        table = f'[[exclusion]]\nrule = "{rule}"\n{setting}\n\n[[questionnaire]]'
+        toml = toml.replace("[[questionnaire]]", table, 1)
+    (made / "study.toml").write_text(toml, encoding="utf-8")
+    return load_study(str(made))

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from experiment.authoring import key_checks, material_checks, question_checks, session_checks
+from experiment.authoring.consent import check_consent
 from experiment.authoring.examined import Examined, StudyCheck
 from experiment.authoring.lint.lint import Places, lint
 from experiment.design.lists import BuiltLists
@@ -226,10 +227,16 @@ def check_folder(name_or_folder: str, seed: int) -> Report:
     return check_study(study, seed)
 
 
-def check_study(study: Study, seed: int) -> Report:
-    """Check a study that was loaded; see ``check_folder``."""
+def check_study(study: Study, seed: int, *, launched: bool = False) -> Report:
+    """Check a study that was loaded; see ``check_folder``.
+
+    Args:
+        study: The study.
+        seed: The seed for building the study's lists.
+        launched: Whether the study is of a run: its participants have agreed to its consent.
+    """
     examined = Examined(study, seed)
-    faults = list(_answers(examined, KEY_CHECKS))
+    faults = list(_answers(examined, KEY_CHECKS if launched else (*KEY_CHECKS, check_consent)))
     if not any(_hides_items(error) for error in faults):
         faults += _answers(examined, MATERIAL_CHECKS)
     unique = {str(error): error for error in faults}.values()
@@ -238,13 +245,13 @@ def check_study(study: Study, seed: int) -> Report:
     return Report(study, None if errors else examined.built, errors, notes)
 
 
-def require_sound(study: Study, seed: int) -> BuiltLists:
-    """Return the lists of a study without mistakes.
+def require_sound(study: Study, seed: int, *, launched: bool = False) -> BuiltLists:
+    """Return the lists of a study without mistakes; see ``check_study``.
 
     Raises:
         ParallaxError: The first mistake; its message gives the number of further ones.
     """
-    report = check_study(study, seed)
+    report = check_study(study, seed, launched=launched)
     if report.errors:
         raise first_of(report.errors, study.folder)
     assert report.built is not None

@@ -275,9 +275,9 @@ def rules(examined: Examined) -> Iterator[ParallaxError]:
 def blind_channels(examined: Examined) -> Iterator[ParallaxError]:
     """Report how a blind run would reveal results through rules that count answers to targets."""
     study = examined.study
-    ways = ["who is kept and who excluded"]
+    ways = ["who is kept and who excluded, and how many"]
     if study.design.replace_excluded:
-        ways.append("which places are filled again (replace_excluded)")
+        ways.append("which places are filled again, and so when the run is full (replace_excluded)")
     if study.payment.bonus == "kept":
         ways.append('who gets a bonus (bonus = "kept")')
     for number, rule in enumerate(study.exclusion):

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import chain
 
+from experiment.authoring.consent import describe_consent
 from experiment.authoring.study_toml import minutes
 from experiment.design.lists import BuiltLists, trial_kinds
 from experiment.design.ordering.constraints import separate_columns
@@ -67,6 +68,8 @@ def describe(study: Study, built: BuiltLists) -> Iterator[str]:
             f"Cost          at most {total} and the platform's fee: rewards {rewards}, bonuses "
             f"{bonuses}; {hourly} an hour"
         )
+    for number, line in enumerate(describe_consent(study)):
+        yield f"{'' if number else 'Consent':<14}{line}"
     yield ""
     yield from _counts(built)
     yield ""

@@ -201,6 +201,9 @@ class BaseRule(BaseModel):
         needs_everyone: Whether the rule compares all participants, and so waits until all have
             finished.
         needs_certificate: Whether the rule reads the session's certificate.
+        reads_targets: Whether the rule depends on the answers to targets, or on their times. If any
+            rule of a study does, a blind run shows only who is kept and who is excluded: see
+            ``rules.blind_verdict``. A rule that does not say so is taken to read them.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -211,6 +214,7 @@ class BaseRule(BaseModel):
     needs: ClassVar[Gives | None] = None
     needs_everyone: ClassVar[bool] = False
     needs_certificate: ClassVar[bool] = False
+    reads_targets: ClassVar[bool] = True
 
     def judge(self, judgments: Sequence[Judgment]) -> Assessment:
         """Return whether the rule keeps the participant, and the evidence: see ExclusionRule."""
@@ -220,15 +224,6 @@ class BaseRule(BaseModel):
     def parts(self) -> tuple[ExclusionRule, ...]:
         """The rules that this rule combines; empty for a simple rule."""
         return ()
-
-    @property
-    def reads_targets(self) -> bool:
-        """Whether the rule's evidence depends on the answers to targets, or on their times.
-
-        Such evidence reveals results ("3 errors on the 4 trials"), so a blind run must not show it:
-        see ``rules.blind_evidence``. Devices and the questionnaire reveal no results.
-        """
-        return False
 
     def unknown_names(self, planned: PlannedStudy) -> Iterator[ParallaxError]:
         """Yield an error for each name in the rule that the study lacks.

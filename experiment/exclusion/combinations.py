@@ -46,7 +46,7 @@ class _Combination(BaseRule):
         return any(map(needs_certificate, self.parts))
 
     @property
-    def reads_targets(self) -> bool:
+    def reads_targets(self) -> bool:  # type: ignore[override]
         """Whether the evidence of a combined rule depends on the answers to targets."""
         return any(map(reads_targets, self.parts))
 

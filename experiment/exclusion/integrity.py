@@ -22,6 +22,7 @@ class IntegrityRule(BaseRule):
     """Base class of rules that read a session's certificate; without one they exclude nobody."""
 
     needs_certificate: ClassVar[bool] = True
+    reads_targets: ClassVar[bool] = False
 
     def judge(self, judgments: Sequence[Judgment]) -> Assessment:
         """Return whether the certificate is within the rule's bounds, and its figures."""
@@ -126,6 +127,8 @@ class AgentLikelihood(IntegrityRule):
 
     name: ClassVar[str] = "agent_likelihood"
     reason: ClassVar[str] = "records that look like those of a program"
+    # One of the signals compares the side of each answer with the previous side.
+    reads_targets: ClassVar[bool] = True
     max_likelihood: float = Field(
         default=0.5, gt=0, lt=1, description="the greatest score allowed, from 0 to 1"
     )
@@ -162,11 +165,6 @@ class AgentLikelihood(IntegrityRule):
             f"score {score:.3f}{f' ({signals})' if signals else ''}; at most"
             f" {self.max_likelihood:g} allowed"
         )
-
-    @property
-    def reads_targets(self) -> bool:
-        """True: one of the signals compares the side of each answer with the previous side."""
-        return True
 
     def powerless(self, planned: PlannedStudy) -> Iterator[ParallaxError]:
         """Report that the rule only proposes exclusions, or cannot safely exclude automatically."""

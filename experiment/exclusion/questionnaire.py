@@ -18,6 +18,8 @@ _UNKNOWN = "the questionnaire is not known"
 class _Questions(BaseRule):
     """Base class of the rules that compare questionnaire answers with expected ones."""
 
+    reads_targets: ClassVar[bool] = False
+
     @property
     def right_answers(self) -> Mapping[str, tuple[str, ...]]:
         """The questions that the rule reads, and the answers that it expects."""
@@ -128,6 +130,7 @@ class Incomplete(BaseRule):
 
     name: ClassVar[str] = "incomplete"
     reason: ClassVar[str] = "missing answers"
+    reads_targets: ClassVar[bool] = False
     max_missing_trials: NonNegativeInt = Field(
         default=0, description="the most trials without an answer"
     )

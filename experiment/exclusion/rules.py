@@ -1,6 +1,7 @@
 """The registry of exclusion rules, verdicts on participants, and descriptions of rules in words."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import TypeVar, cast
 
 from pydantic import ValidationError
@@ -84,7 +85,7 @@ def needs_certificate(rule: ExclusionRule) -> bool:
 
 
 def reads_targets(rule: ExclusionRule) -> bool:
-    """Return whether a rule's evidence reveals answers to targets; by default, it does."""
+    """Return whether a rule depends on answers to targets; by default, it does."""
     return bool(getattr(rule, "reads_targets", True))
 
 
@@ -129,19 +130,42 @@ def verdict(rules: Sequence[Rule], judgments: Sequence[Judgment]) -> Verdict:
     return Verdict(kept=True, rule="", evidence="; ".join(evidence) or "no rule to apply")
 
 
-def blind_evidence(rules: Sequence[Rule], decided: Verdict) -> str:
-    """Return a verdict's evidence if a blind run may show it, otherwise an empty text.
+def count_targets(rules: Sequence[Rule]) -> bool:
+    """Return whether any of a study's rules depends on answers to targets, or on their times."""
+    return any(reads_targets(load_rule(rule)) for rule in rules)
 
-    The evidence comes from the excluding rule, or from all rules if they keep the participant. It
-    is shown only if none of these rules reads the answers to targets or their times.
+
+def blind_verdict(rules: Sequence[Rule], decided: Verdict) -> Verdict:
+    """Return what a blind run may show of a verdict.
+
+    If any rule counts targets, this is only whether the participant is kept: even which rule
+    excluded a participant would tell that the rules before it did not.
 
     Args:
         rules: The study's exclusion rules.
         decided: The verdict.
     """
-    sources = rules if decided.kept else [rule for rule in rules if rule.rule == decided.rule]
-    hidden = not sources or any(reads_targets(load_rule(rule)) for rule in sources)
-    return "" if hidden else decided.evidence
+    if not rules or count_targets(rules):
+        return Verdict(kept=decided.kept, rule="", evidence="")
+    return decided
+
+
+def assess_without_targets(rules: Sequence[Rule], session: Answered) -> str:
+    """Return the evidence of the rules that read no target, whatever the verdict is.
+
+    Rules that compare participants, or read the certificate, are left out.
+
+    Args:
+        rules: The study's exclusion rules.
+        session: The participant's session.
+    """
+    evidence = []
+    for rule in map(load_rule, rules):
+        if not (reads_targets(rule) or needs_everyone(rule) or needs_certificate(rule)):
+            # A rule that cannot judge this session says nothing of it.
+            with suppress(StudyError):
+                evidence.append(rule.judge(session)[1])
+    return "; ".join(evidence)
 
 
 def reason(name: str) -> str:

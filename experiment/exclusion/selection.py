@@ -110,7 +110,7 @@ class Selection(BaseRule):
         return counted
 
     @property
-    def reads_targets(self) -> bool:
+    def reads_targets(self) -> bool:  # type: ignore[override]
         """Whether answers to targets count: True unless the rule counts only catch trials."""
         return set(self.kind) != {Kind.CATCH}
 

@@ -1,4 +1,4 @@
-"""The tables ``privacy``, ``oversight``, ``taking_part``: data retention and participation."""
+"""The tables ``privacy``, ``consent``, ``oversight`` and ``taking_part`` of study.toml."""
 
 from typing import Annotated, Literal
 
@@ -38,6 +38,16 @@ class TakingPart(BaseModel):
 
 class _Table(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+
+class Consent(_Table):
+    """How the elements of the consent are recognised in consent.md."""
+
+    headings: dict[str, str] = Field(
+        default={},
+        description="the heading in consent.md under which an element of a consent is found, by "
+        "the element's name, where `study check` does not recognise it by itself",
+    )
 
 
 class Oversight(_Table):

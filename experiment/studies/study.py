@@ -20,7 +20,7 @@ from experiment.panels.panel import Panel
 from experiment.studies.analysis_plan import Analysis, Comparison
 from experiment.studies.design import Design, holds
 from experiment.studies.humanness import Humanness
-from experiment.studies.privacy import Oversight, Privacy, TakingPart
+from experiment.studies.privacy import Consent, Oversight, Privacy, TakingPart
 from experiment.studies.publication import Baseline, Publication
 from experiment.studies.question import Attention, Comprehension, FinalQuestion, ScreeningQuestion
 from experiment.studies.recruitment import Recruitment
@@ -235,6 +235,7 @@ class Study(_Table):
     payment: Payment = Field(default=Payment())
     privacy: Privacy = Field(default=Privacy())
     oversight: Oversight = Field(default=Oversight())
+    consent: Consent = Field(default=Consent())
     humanness: Humanness | None = Field(
         default=None, description="which trials people and programs are known to answer differently"
     )

@@ -23,6 +23,7 @@ from webapp.core.sealing import Sealer
 from webapp.database.file_systems import MOUNTS, refuse_network_disk, refuse_unfit_folder
 from webapp.database.key_identity import recognise, renew_digests
 from webapp.database.models.identity import unlock
+from webapp.database.move import refuse_moved
 from webapp.database.pool import CountedPool
 from webapp.database.remedies import remedy_for
 from webapp.database.schema import ready_schema
@@ -112,10 +113,15 @@ def open_database(url: str, keys: Keys | None = None) -> Engine:
 
 
 @contextmanager
-def usable_database(url: str) -> Iterator[Engine]:
+def usable_database(url: str, *, although_moved: bool = False) -> Iterator[Engine]:
     """Yield an engine for a database with any schema.
 
+    Args:
+        url: The database's URL.
+        although_moved: Whether an installation that was moved away, or not quite here, is opened.
+
     Raises:
+        MoveError: The installation was moved to another database.
         DatabaseAwayError: The database is unavailable, or fails inside the block.
         WebappError: The database is in memory, in a missing folder or on a network disk, or its
             driver is not installed.
@@ -130,6 +136,8 @@ def usable_database(url: str) -> Iterator[Engine]:
         engine = make_engine(url)
         _refuse_misplaced_file(engine)
         try:
+            if not although_moved:
+                refuse_moved(engine)
             yield engine
         except BaseException:
             engine.dispose()

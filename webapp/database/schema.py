@@ -66,7 +66,7 @@ def ready_schema(engine: Engine) -> None:
     if revision is None:
         with _schema_lock(engine) as connection:
             # Several servers may start at once with one empty database.
-            revision = revision_of(connection) or _create_tables(connection)
+            revision = revision_of(connection) or create_tables(connection)
     if problem := schema_problem(revision):
         raise problem
 
@@ -127,12 +127,20 @@ def _migrate(connection: Connection) -> None:
     start_counting(connection)
 
 
-def _create_tables(connection: Connection) -> str:
+def create_tables(connection: Connection) -> str:
+    """Create every table in an empty database, and return the revision."""
     # A test checks that upgrading from the baseline gives the same schema.
     Base.metadata.create_all(connection)
     start_counting(connection)
     _import_alembic().stamp(_alembic_config(connection), revisions()[-1])
     return revisions()[-1]
+
+
+def drop_tables(connection: Connection) -> None:
+    """Drop every table, with the triggers."""
+    stop_counting(connection)
+    Base.metadata.drop_all(connection)
+    connection.exec_driver_sql(f"DROP TABLE IF EXISTS {_REVISION_TABLE}")
 
 
 def _import_alembic() -> ModuleType:

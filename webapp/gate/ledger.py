@@ -53,7 +53,7 @@ _EMPTY_LEDGER = LedgerState(_FIRST_EPOCH, 0, 0)
 
 def check_ledger(connection: Connection, installation: Installation) -> Iterator[Blocker]:
     """Yield a blocker if the ledger may be incomplete, until every open run has been reconciled."""
-    doubt = _explain_doubt(connection, installation.instance)
+    doubt = explain_doubt(connection, installation.instance)
     if doubt and (run_refs := find_runs_to_reconcile(connection, installation.instance)):
         yield Blocker(
             f"{doubt}, so payments or offered places may be missing from the ledger",
@@ -86,7 +86,7 @@ def ensure_file(connection: Connection, installation: Installation) -> None:
     here.
     """
     instance = installation.instance
-    if _explain_doubt(connection, instance):
+    if explain_doubt(connection, instance):
         _end_doubt(connection, instance)
     elif _read_file_state(instance) is None:
         _write_file_state(instance, _read_database_state(connection))
@@ -98,7 +98,7 @@ def store_state(connection: Connection, installation: Installation) -> None:
         _read_file_state(installation.instance),
         _read_database_state(connection),
     )
-    if _explain_doubt(connection, installation.instance) or file_state == database_state:
+    if explain_doubt(connection, installation.instance) or file_state == database_state:
         return
     _write_file_state(installation.instance, database_state)
 
@@ -106,7 +106,7 @@ def store_state(connection: Connection, installation: Installation) -> None:
 def record_reconciled(connection: Connection, installation: Installation, run_ref: str) -> None:
     """Record that the ledger matches the platform's data on a run; the last run ends the doubt."""
     instance = installation.instance
-    if not _explain_doubt(connection, instance):
+    if not explain_doubt(connection, instance):
         return
     set_stamp(connection, f"{_RECONCILED}{run_ref}", _identify_doubt(connection, instance))
     _end_doubt(connection, instance)
@@ -122,7 +122,8 @@ def _end_doubt(connection: Connection, instance: Path) -> None:
     _write_file_state(instance, _read_database_state(connection))
 
 
-def _explain_doubt(connection: Connection, instance: Path) -> str:
+def explain_doubt(connection: Connection, instance: Path) -> str:
+    """Return why the ledger may be incomplete; empty if it agrees with its file."""
     file_state, database_state = _read_file_state(instance), _read_database_state(connection)
     if file_state is None:
         # Before the first payment, a missing file loses no information.

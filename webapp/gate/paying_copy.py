@@ -255,6 +255,28 @@ def take_right(connection: Connection, installation: Installation) -> None:
     _write_card(installation.instance, State.PAYING, copy, database)
 
 
+def find_movable_right(connection: Connection, instance: Path) -> State | None:
+    """Return this copy's right to pay, which a move to another database takes along; None if none.
+
+    ``State.RESTORED`` is the right to take over without another copy's code.
+    """
+    if is_paying(connection, instance):
+        return State.PAYING
+    card = read_card(instance)
+    is_own = card is not None and card.database == _identify_database(connection)
+    return State.RESTORED if is_own and card and card.state == State.RESTORED else None
+
+
+def move_right(connection: Connection, installation: Installation, right: State | None) -> None:
+    """Bind this copy's right to pay to the database to which it was moved; writes to it."""
+    if right == State.PAYING:
+        take_right(connection, installation)
+    elif right == State.RESTORED:
+        card = read_card(installation.instance)
+        copy, database = card.copy if card else "", _identify_database(connection)
+        _write_card(installation.instance, State.RESTORED, copy, database)
+
+
 def find_valid_folder(holder: Holder) -> Path | None:
     """Return the paying copy's folder if it is on this machine and its card is valid; else None."""
     if not holder.folder or holder.machine != machine_id():

@@ -22,7 +22,7 @@ from webapp.payments.ledger import load_payments
 from webapp.payments.reconciliation.statement import build_statements
 from webapp.researcher.access import check_project_right
 from webapp.researcher.runs import decide_exclusions, make_export_zip
-from webapp.runs.blinding import get_visible_evidence
+from webapp.runs.blinding import get_visible_verdict
 from webapp.runs.runs import Progress, list_run_progress
 from webapp.services import current_services
 from webapp.sessions.lookup import find_run
@@ -70,7 +70,7 @@ def show_run(ref: str) -> ResponseReturnValue:
 @api.get("/runs/<ref>/decisions")
 @require_scope(Scope.REVIEW)
 def list_decisions(ref: str) -> ResponseReturnValue:
-    """Return which participants were kept and which excluded, with the rules that applied."""
+    """Return who was kept and who excluded, with the rules that applied as far as they show."""
     with reading(current_services().sessions) as session:
         run = find_run(session, ref)
         study = current_services().study_of(session, run)
@@ -82,13 +82,10 @@ def list_decisions(ref: str) -> ResponseReturnValue:
             .order_by(Participant.id)
         ).all()
         decided = [
-            {
-                "participant": participant,
-                "kept": verdict.kept,
-                "rule": verdict.rule,
-                "evidence": get_visible_evidence(session, run, study, verdict),
-            }
+            {"participant": participant, "kept": shown.kept}
+            | {"rule": shown.rule, "evidence": shown.evidence}
             for participant, verdict in rows
+            for shown in [get_visible_verdict(session, run, study, verdict)]
         ]
     return jsonify(decisions=decided)
 

@@ -30,7 +30,8 @@ from webapp.privacy.amendments import (
 )
 from webapp.researcher.access import current_user, require_access
 from webapp.researcher.template_globals import get_page_number, parse_whole_number
-from webapp.runs.blinding import is_blind
+from webapp.runs.blinding import hides_rules, is_blind
+from webapp.runs.exclude import describe_without_targets
 from webapp.runs.integrity import get_flags
 from webapp.runs.notes import (
     list_notes_and_tags,
@@ -165,6 +166,9 @@ def show_participant(ref: str, participant_ref: str) -> ResponseReturnValue:
         blind = is_blind(session, run)
         questions = list_correctable_questions(session, study, record.participant)
         stale = was_corrected_since_verdict(session, record.participant)
+        without_targets = ""
+        if record.verdict and hides_rules(session, run, study):
+            without_targets = describe_without_targets(session, record.participant, study)
         notes_and_tags = list_notes_and_tags(session, run, record.participant)
     restricted = record.participant.restricted_at is not None
     plausibility = None if restricted else record.judged
@@ -191,6 +195,7 @@ def show_participant(ref: str, participant_ref: str) -> ResponseReturnValue:
         restricted=restricted,
         questions=questions,
         stale=stale,
+        without_targets=without_targets,
         written=notes_and_tags,
     )
 

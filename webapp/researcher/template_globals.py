@@ -6,10 +6,11 @@ from flask import g, request
 
 from experiment import money
 from experiment.exclusion.rules import reason
+from experiment.records import Verdict as DecidedVerdict
 from webapp.database.engine import reading
 from webapp.database.models import Payment, Run, User, Verdict
 from webapp.gate.gate import find_blockers
-from webapp.runs.blinding import get_visible_evidence, is_blind
+from webapp.runs.blinding import get_visible_verdict, hides_rules, is_blind
 from webapp.runs.people_table import ON_A_PAGE
 from webapp.runs.runs import list_titles
 from webapp.services import current_services
@@ -43,11 +44,18 @@ def _is_run_blind(run: Run) -> bool:
     return blind_runs[run.id]
 
 
-def _get_evidence(run: Run, verdict: Verdict) -> str:
-    """Return a verdict's evidence as far as the run may show it now."""
+def _get_verdict(run: Run, verdict: Verdict) -> DecidedVerdict:
+    """Return a verdict as far as the run may show it now."""
     services = current_services()
     with reading(services.sessions) as session:
-        return get_visible_evidence(session, run, services.study_of(session, run), verdict)
+        return get_visible_verdict(session, run, services.study_of(session, run), verdict)
+
+
+def _hides_rules(run: Run) -> bool:
+    """Return whether the run may not show now which rule excluded a participant."""
+    services = current_services()
+    with reading(services.sessions) as session:
+        return hides_rules(session, run, services.study_of(session, run))
 
 
 def make_template_globals() -> dict[str, object]:
@@ -60,7 +68,8 @@ def make_template_globals() -> dict[str, object]:
         "in_words": money.in_words,
         "reason_of_rule": reason,
         "is_blind": _is_run_blind,
-        "evidence_of": _get_evidence,
+        "verdict_of": _get_verdict,
+        "hides_rules": _hides_rules,
         "form_token": g.get("form_token", ""),
         "may": lambda role: user is not None and Role(user.role).may(Role(role)),
         "can": lambda right: Right(right) in g.get("rights", ()),

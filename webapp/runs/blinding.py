@@ -4,9 +4,9 @@ A blind run reveals no answer, side, time or catch result of a single trial. It 
 number of answers, total durations and proposed exclusions.
 
 A researcher who sees accuracy during a run may stop it at a favourable moment, or examine
-participants with unexpected answers more closely. Of a verdict, a blind run shows whether the
-participant is kept and which rule excludes them; it shows figures only if they depend on no answer
-to a target.
+participants with unexpected answers more closely. If a rule of the study counts targets, a blind
+run shows of a verdict only whether the participant is kept; otherwise also the rule and its
+figures.
 """
 
 from datetime import datetime
@@ -14,7 +14,7 @@ from datetime import datetime
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from experiment.exclusion.rules import blind_evidence
+from experiment.exclusion.rules import blind_verdict, count_targets
 from experiment.records import Verdict as DecidedVerdict
 from experiment.studies.study import Study
 from webapp.database.engine import Sessions
@@ -85,15 +85,20 @@ def is_blind(session: Session, run: Run) -> bool:
     return not run.simulated and find_unblinding(session, run) is None
 
 
-def get_visible_evidence(session: Session, run: Run, study: Study, verdict: Verdict) -> str:
-    """Return a verdict's evidence; while the run is blind, only evidence without results.
+def get_visible_verdict(
+    session: Session, run: Run, study: Study, verdict: Verdict
+) -> DecidedVerdict:
+    """Return a verdict as the run may show it now.
 
-    "3 errors on the 4 trials" would reveal the answers of a participant whom the rule keeps.
+    While the run is blind and a rule counts targets, this is only whether the participant is kept.
     """
-    if not is_blind(session, run):
-        return verdict.evidence
     decided = DecidedVerdict(verdict.kept, verdict.rule, verdict.evidence)
-    return blind_evidence(study.exclusion, decided)
+    return blind_verdict(study.exclusion, decided) if is_blind(session, run) else decided
+
+
+def hides_rules(session: Session, run: Run, study: Study) -> bool:
+    """Return whether the run may not show now which rule excluded a participant."""
+    return is_blind(session, run) and count_targets(study.exclusion)
 
 
 def check_unblinded(session: Session, run: Run) -> None:

@@ -8,7 +8,13 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from experiment.exclusion.base import Answered, Everyone
-from experiment.exclusion.rules import load_rule, needs_certificate, needs_everyone, verdict
+from experiment.exclusion.rules import (
+    assess_without_targets,
+    load_rule,
+    needs_certificate,
+    needs_everyone,
+    verdict,
+)
 from experiment.integrity.certificate import Certificate
 from experiment.participation import State
 from experiment.records import Judgment, Kind
@@ -91,6 +97,11 @@ def store_verdicts(session: Session, run: Run, now: datetime) -> ExclusionCounts
         _count_verdicts(session, run, kept=True),
         _count_verdicts(session, run, kept=False),
     )
+
+
+def describe_without_targets(session: Session, participant: Participant, study: Study) -> str:
+    """Return the evidence on a participant of the rules that read no target."""
+    return assess_without_targets(study.exclusion, _load_answers(session, participant, study))
 
 
 def _find_undecided_participants(session: Session, run: Run) -> Sequence[Participant]:

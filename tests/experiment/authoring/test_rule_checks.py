@@ -302,7 +302,7 @@ def test_a_rule_that_counts_targets_is_named_with_what_a_blind_run_tells(checked
     name = rule.split('"')[1]
     told = [str(n) for n in checked(rule).notes if f'the rule "{name}" depends on' in str(n)]
     assert len(told) == tells
-    assert all("who is kept and who excluded" in each for each in told)
+    assert all("who is kept and who excluded, and how many" in each for each in told)
 
 
 def test_a_rule_that_compares_all_cannot_go_with_replacing(checked):

@@ -2,8 +2,15 @@
 
 import pytest
 
-from experiment.exclusion.rules import RULES, blind_evidence, reason, rule_in_words
-from experiment.records import Verdict
+from experiment.exclusion.base import Answered, BaseRule
+from experiment.exclusion.rules import (
+    RULES,
+    assess_without_targets,
+    blind_verdict,
+    reason,
+    rule_in_words,
+)
+from experiment.records import Judgment, Kind, Side, Verdict
 from experiment.studies.study import Rule
 
 
@@ -51,9 +58,10 @@ TARGETS = {"rule": "max_error_rate", "max_error_rate": 0.25}
 DEVICES = {"rule": "device_change"}
 
 
-def evidence(rules, *, kept: bool = True, rule: str = "") -> str:
+def shown(rules, *, kept: bool = True, rule: str = "") -> tuple[bool, str, str]:
     decided = Verdict(kept=kept, rule=rule, evidence="1 error on 2")
-    return blind_evidence([Rule.model_validate(one) for one in rules], decided)
+    seen = blind_verdict([Rule.model_validate(one) for one in rules], decided)
+    return seen.kept, seen.rule, seen.evidence
 
 
 @pytest.mark.parametrize(
@@ -81,17 +89,33 @@ def evidence(rules, *, kept: bool = True, rule: str = "") -> str:
         ({"rule": "not", "rules": [TARGETS]}, False),
     ],
 )
-def test_a_blind_run_shows_no_evidence_of_answers_to_targets(rule, is_shown: bool):
-    shown = "1 error on 2" if is_shown else ""
-    assert evidence([rule]) == evidence([rule], kept=False, rule=rule["rule"]) == shown
+def test_a_blind_run_shows_no_more_than_the_verdict_where_a_rule_counts_targets(rule, is_shown):
+    name = rule["rule"]
+    assert shown([rule]) == (True, "", "1 error on 2" if is_shown else "")
+    excluded = (False, name, "1 error on 2") if is_shown else (False, "", "")
+    assert shown([rule], kept=False, rule=name) == excluded
 
 
-def test_evidence_of_several_rules_is_shown_where_each_of_them_may_be():
-    assert evidence([CATCH, DEVICES]) == "1 error on 2"
-    assert evidence([CATCH, TARGETS]) == ""
-    # Of who is excluded, the evidence is that of one rule.
-    assert evidence([TARGETS, CATCH], kept=False, rule="max_errors") == "1 error on 2"
-    assert evidence([TARGETS, CATCH], kept=False, rule="max_error_rate") == ""
+def test_one_rule_that_counts_targets_hides_which_rule_excluded_somebody():
+    assert shown([CATCH, DEVICES], kept=False, rule="max_errors") == (
+        False, "max_errors", "1 error on 2",
+    )  # fmt: skip
+    for rule in ("max_errors", "max_error_rate"):
+        assert shown([TARGETS, CATCH], kept=False, rule=rule) == (False, "", "")
+    assert shown([], kept=True) == (True, "", "")
+
+
+def test_the_evidence_without_targets_is_the_same_whatever_the_targets_say():
+    rules = [Rule.model_validate(one) for one in (TARGETS, CATCH)]
+    catch = Judgment(1, "1", Kind.CATCH, "simple", False, Side.FIRST, None)
+    sessions = [
+        Answered((catch, Judgment(2, "2", Kind.TARGET, "simple", good, Side.FIRST, None)))
+        for good in (True, False)
+    ]
+    [one, other] = [assess_without_targets(rules, each) for each in sessions]
+    assert one == other == "1 error on the 1 catch trials; at most 0 allowed"
+    # A rule that cannot judge what was answered says nothing.
+    assert assess_without_targets(rules[1:2], Answered(())) == ""
 
 
 def test_a_rule_of_a_plug_in_is_not_shown_unless_it_says_that_it_may_be(monkeypatch):
@@ -99,7 +123,13 @@ def test_a_rule_of_a_plug_in_is_not_shown_unless_it_says_that_it_may_be(monkeypa
         def judge(self, judgments):
             return True, ""
 
-    monkeypatch.setattr(RULES, "load", lambda name, own_code=True: Plain)
-    assert evidence([{"rule": "plain"}]) == ""
-    Plain.reads_targets = False
-    assert evidence([{"rule": "plain"}]) == "1 error on 2"
+    class Based(BaseRule):
+        def judge(self, judgments):
+            return True, ""
+
+    class Harmless(Based):
+        reads_targets = False
+
+    for loaded, expected in ((Plain, ""), (Based, ""), (Harmless, "1 error on 2")):
+        monkeypatch.setattr(RULES, "load", lambda name, own_code=True, loaded=loaded: loaded)
+        assert shown([{"rule": "plain"}]) == (True, "", expected)

@@ -3,12 +3,18 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
-from sqlalchemy import Engine, func, select, text
+from sqlalchemy import Engine, func, insert, select, text
 from sqlalchemy.exc import IntegrityError, StatementError
 from sqlalchemy.orm import Session
 
-from webapp.database.engine import DatabaseAwayError, make_sessions, open_database, reading
-from webapp.database.models import Place, Run
+from webapp.database.engine import (
+    DatabaseAwayError,
+    make_engine,
+    make_sessions,
+    open_database,
+    reading,
+)
+from webapp.database.models import FailedSignIn, Place, Run
 
 
 @pytest.fixture
@@ -139,3 +145,17 @@ def test_a_lock_is_not_waited_for_without_end(engine: Engine):
     asked = "PRAGMA busy_timeout" if engine.dialect.name == "sqlite" else "SHOW lock_timeout"
     with engine.connect() as connection:
         assert connection.execute(text(asked)).scalar_one() in (1_000, "30s")
+
+
+@pytest.mark.one_database("postgresql")
+def test_times_are_the_same_whatever_zone_the_server_is_set_to(postgres, database_url):
+    name = database_url.partition("@/")[2].partition("?")[0]
+    at = datetime(2026, 7, 1, 12, 30, tzinfo=UTC)
+    postgres.execute(f"ALTER DATABASE {name} SET timezone TO 'Europe/Berlin'")
+    engine = make_engine(database_url)
+    with engine.begin() as connection:
+        connection.execute(
+            insert(FailedSignIn), {"name_digest": "a", "address_digest": "b", "at": at}
+        )
+        assert connection.scalar(select(FailedSignIn.at)) == at
+    engine.dispose()

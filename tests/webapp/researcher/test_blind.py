@@ -7,8 +7,10 @@ from click.testing import CliRunner
 
 import parallax
 from webapp.database.engine import reading
-from webapp.database.models import AuditEntry, Participant
-from webapp.users.roles import Role
+from webapp.database.models import AuditEntry, Participant, Verdict
+from webapp.users.roles import Role, Scope
+from webapp.users.tokens import make_token
+from webapp.users.users import find_user
 
 pytestmark = pytest.mark.one_database
 # Times that stand nowhere else, each in the ways in which a page may write it.
@@ -111,3 +113,37 @@ def test_the_same_program_finds_them_once_the_run_is_unblinded(
 def test_a_run_is_not_unblinded_without_a_reason(run, blind, command):
     assert "Please say in a few words" in command("unblind", "RUN", "--reason", "why")
     assert "is blind" in command("export", "RUN")
+
+
+def test_of_a_rule_that_counts_targets_only_the_verdict_shows(
+    app, run, blind, researcher, sessions, command, clock
+):
+    here = researcher(Role.OWNER)
+    with sessions.begin() as session:
+        owner = find_user(session, "owner")
+        token = make_token(session, owner, "all", [Scope.REVIEW], 9, clock())
+    bearer = {"Authorization": f"Bearer {token}"}
+    command("exclude", "RUN")
+
+    def read(rule: str, evidence: str) -> tuple[dict[str, str], str]:
+        with sessions.begin() as session:
+            for verdict in session.query(Verdict):
+                verdict.kept, verdict.rule, verdict.evidence = False, rule, evidence
+        addresses = pages(app, here, run, sessions).items()
+        shown = {at: text for at, text in addresses if f"runs/{run.ref}/participants" in at}
+        shown["run"] = re.sub(
+            r"\d\d:\d\d(:\d\d)?", "", dict(addresses)[f"/researcher/runs/{run.ref}"]
+        )
+        answer = app.test_client().get(f"/researcher/api/runs/{run.ref}/decisions", headers=bearer)
+        return shown, answer.text
+
+    counted = "3 errors on the 4 trials"
+    before, decided = read("max_errors", counted)
+    assert (before, decided) == read("same_side", "first on 8 of 8")
+    assert '"kept":false' in decided and '"rule":""' in decided
+    [person] = [text for at, text in before.items() if re.search(r"participants/\w+$", at)][:1]
+    assert "Excluded." in person and "Rules that count no target: none" in person
+    command("unblind", "RUN", "--reason", "everybody has finished")
+    after, decided = read("max_errors", counted)
+    assert counted in decided and '"rule":"max_errors"' in decided
+    assert "Excluded by the rule max_errors" in "".join(after.values())

@@ -36,4 +36,7 @@ class UtcDateTime(TypeDecorator[datetime]):
 
     def process_result_value(self, value: datetime | None, dialect: Dialect) -> datetime | None:
         """Return the stored time as timezone-aware UTC."""
-        return None if value is None else value.replace(tzinfo=UTC)
+        if value is None or value.tzinfo is None:
+            return value and value.replace(tzinfo=UTC)
+        # PostgreSQL gives the time in its own setting's zone.
+        return value.astimezone(UTC)

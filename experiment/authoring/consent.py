@@ -1,0 +1,173 @@
+"""The elements of a consent that ethics boards and the GDPR ask for, and where a study has them.
+
+The elements are those of 45 CFR 46.116(b) and (c) and of Article 13 GDPR. They are recognised by
+the headings and sentences of consent.md, by keys of study.toml that the consent page shows, and by
+what the page itself says. Whether a text is sufficient is for an ethics board to decide.
+"""
+
+import re
+import tomllib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from experiment.authoring.examined import Examined
+from experiment.errors import ParallaxError, StudyError, StudyNote
+from experiment.plugins import unknown_name
+from experiment.studies.study import Study
+
+_FILE = Path(__file__).with_name("consent.toml")
+_ENGLISH = "en"
+_LONGEST_EXCERPT = 80
+# The consent page lists these rights below every study's text.
+_SAID_BY_THE_PAGE = {"complaint": "the page's own list says it"}
+_MARKS = re.compile(r"[*_#>`]+")
+# A heading in bold type ends with a full stop inside the stars; sentences end before a space.
+_SENTENCE_ENDS = re.compile(r"(?<=[.!?:])\s+|(?<=[\u3002\uff01\uff1f])")
+
+
+@dataclass(frozen=True, slots=True)
+class Element:
+    """An element of a consent.
+
+    Attributes:
+        name: The element's name in ``consent.headings`` of study.toml.
+        title: A description for researchers.
+        heading: A sample heading in the study's language; in English if there is none.
+        found: The passage, the key or the page's own list that covers the element; empty if
+            the study has none.
+        in_text: Whether the passage is in consent.md.
+    """
+
+    name: str
+    title: str
+    heading: str
+    found: str
+    in_text: bool
+
+
+def consent_elements(study: Study) -> tuple[Element, ...]:
+    """Return every element of a consent, with the place where the study has it."""
+    words, passages = _words_by_language(), _passages(study.text("consent"))
+    own, english = words.get(_primary(study), {}), words[_ENGLISH]
+    elements = []
+    for name, title in _titles().items():
+        heading, *patterns = own.get(name, english[name])
+        patterns += english[name][1:]
+        for known_heading in filter(None, (heading, study.consent.headings.get(name))):
+            patterns.append(rf"^{re.escape(known_heading.strip())}\W*$")
+        pattern = re.compile("|".join(patterns), re.IGNORECASE)
+        passage = next((rest for sentence, rest in passages if pattern.search(sentence)), "")
+        found = _excerpt(passage) or _key_of(study).get(name, "") or _SAID_BY_THE_PAGE.get(name, "")
+        elements.append(Element(name, title, heading, found, bool(passage)))
+    return tuple(elements)
+
+
+def check_consent(examined: Examined) -> Iterator[ParallaxError]:
+    """Report elements of a consent that the study's text lacks, and headings of no element."""
+    study = examined.study
+    known_names = list(_titles())
+    for name in study.consent.headings:
+        if name not in known_names:
+            unknown = unknown_name("element of a consent", name, known_names)
+            yield StudyError(
+                unknown.problem,
+                where=examined.at("consent", "headings"),
+                expected=unknown.expected,
+                remedy=unknown.remedy,
+            )
+    elements = consent_elements(study)
+    where = examined.name_of(f"texts/{study.study.language}/consent.md")
+    if not any(element.in_text for element in elements):
+        yield _nothing_found(study, where)
+        return
+    if missing := [element for element in elements if not element.found]:
+        named = "; ".join(f'{element.title} ("{element.heading}")' for element in missing)
+        yield StudyNote(
+            f"the consent lacks {len(missing)} of the {len(elements)} elements that 45 CFR 46.116 "
+            f"and Article 13 GDPR ask for, as far as its words show: {named}",
+            where=where,
+            expected="a passage for each, under a heading such as the one in brackets; your ethics "
+            "board decides what it needs",
+            remedy="A heading in other words is named in [consent] headings of study.toml",
+        )
+
+
+def _nothing_found(study: Study, where: str) -> ParallaxError:
+    """Return a mistake, or a remark if the words of the study's language are not known."""
+    known = _primary(study) in _words_by_language()
+    kind = StudyError if known else StudyNote
+    return kind(
+        "the consent has none of the elements that participants must read before they agree, such "
+        "as what they do, for how long, that it is voluntary, and whom to ask"
+        if known
+        else f"the elements of the consent cannot be recognised in {study.study.language}",
+        where=where,
+        expected="a passage for each element, under a heading such as "
+        + ", ".join(f'"{element.heading}"' for element in consent_elements(study)[:4]),
+        remedy="`parallax study new` writes such a text; a heading in other words is named in "
+        "[consent] headings of study.toml",
+    )
+
+
+def describe_consent(study: Study) -> Iterator[str]:
+    """Yield the lines that list a consent's elements, each with the passage that covers it."""
+    elements = consent_elements(study)
+    n_found = sum(bool(element.found) for element in elements)
+    yield f"{n_found} of {len(elements)} elements of a consent (your ethics board decides)"
+    width = max(len(element.title) for element in elements)
+    for element in elements:
+        passage = f'"{element.found}"' if element.in_text else element.found
+        yield f"{element.title:<{width}}  {passage or 'MISSING'}"
+    if unnamed := study.study.unnamed:
+        yield f"Empty keys of [study] that the page would show below: {', '.join(unnamed)}"
+
+
+def _key_of(study: Study) -> dict[str, str]:
+    """Return the elements that keys of study.toml put on the consent page."""
+    days = study.privacy.keep_identifying_days
+    keys = {
+        "questions": ("study.contact", study.study.contact),
+        "controller": ("study.institution", study.study.institution),
+        "legal_basis": ("privacy.legal_basis", study.privacy.legal_basis),
+        "retention": ("privacy.keep_identifying_days", "" if days is None else str(days)),
+    }
+    return {name: f"{key} in study.toml" for name, (key, value) in keys.items() if value.strip()}
+
+
+def _passages(markdown: str) -> list[tuple[str, str]]:
+    """Return each heading and sentence of a text, and its paragraph from there, without marks."""
+    passages = []
+    for paragraph in re.split(r"\n\s*\n|(?<=\n)(?=#)", markdown):
+        line = _MARKS.sub("", " ".join(paragraph.split())).strip()
+        starts = [0, *(match.end() for match in _SENTENCE_ENDS.finditer(line))]
+        for start, end in zip(starts, [*starts[1:], len(line)], strict=True):
+            if sentence := line[start:end].strip():
+                passages.append((sentence, line[start:]))
+    return passages
+
+
+def _excerpt(passage: str) -> str:
+    if len(passage) <= _LONGEST_EXCERPT:
+        return passage
+    return passage[:_LONGEST_EXCERPT].rsplit(" ", 1)[0] + " ..."
+
+
+def _primary(study: Study) -> str:
+    return study.study.language.lower().partition("-")[0]
+
+
+@cache
+def _tables() -> dict[str, Any]:
+    return tomllib.loads(_FILE.read_text(encoding="utf-8"))
+
+
+def _titles() -> dict[str, str]:
+    titles: dict[str, str] = _tables()["elements"]
+    return titles
+
+
+def _words_by_language() -> dict[str, dict[str, list[str]]]:
+    return {name: table for name, table in _tables().items() if name != "elements"}
