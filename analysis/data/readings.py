@@ -32,8 +32,7 @@ class Readings:
     Attributes:
         frame: One row per word or region read, with its trial's columns, ``region`` (relative to
             the critical one where items name it), ``rt_ms``, ``log_rt`` and ``n_recorded``: how
-            many words of its region were recorded in the trial, including those whose times are
-            left out.
+            many words its region has, including those whose times are left out.
         left_out: How many reading times are left out, and by which rule, in sentences.
     """
 
@@ -56,8 +55,11 @@ def select_readings(run: ExportedRun, judgments: pd.DataFrame) -> Readings:
     if RELATIVE in frame:
         relative = frame[RELATIVE].astype("Int64")
         frame = frame.assign(region=relative.fillna(frame["region"].astype("Int64")).astype(int))
-    recorded = frame.groupby(_REGION, sort=False, observed=True)["step"].transform("size")
-    frame = frame.assign(n_recorded=recorded)
+    in_trial = frame.groupby(_REGION, sort=False, observed=True)["step"].transform("size")
+    # A trial may lack a word's row: the region has as many words as in any trial with its text.
+    names = [*(("item_id", "version") if "item_id" in frame else _KEYS), "region"]
+    text = [frame[name].astype(str) for name in names]
+    frame = frame.assign(n_recorded=in_trial.groupby(text, sort=False).transform("max"))
     kept, left_out = _drop_extreme_times(frame, run.study)
     times = kept["rt_ms"].to_numpy(dtype=float)
     return Readings(kept.assign(log_rt=np.log(times)).reset_index(drop=True), left_out)

@@ -54,13 +54,15 @@ def _run(inputs: FindingInputs) -> Findings:
 def _drawings(tables: tuple[Table, ...], context: Context) -> Iterator[Drawing]:
     origin = context.origin
     with_models = ", models on the judged items" if origin.models else ""
+    has_published = bool(read_published(context.study))
+    with_published = ", published people as open circles" if has_published else ""
     for table in tables:
         if table.name in _DRAWN:
             yield Drawing(
                 table.name.replace("table", "figure"),
                 table.title.replace("Table", "Figure"),
-                f"{table.caption.removesuffix(origin.warning).strip()} People with 95% intervals, "
-                f"published people as open circles{with_models}. The dashed line is chance.",
+                f"{table.caption.removesuffix(origin.warning).strip()} People with 95% "
+                f"intervals{with_published}{with_models}. The dashed line is chance.",
                 table.section,
                 partial(accuracy_figure, table, simulated=origin.simulated, chance=origin.chance),
             )

@@ -1,5 +1,6 @@
 """The planned contrasts of a design: main effects, simple effects and interactions."""
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
@@ -15,6 +16,7 @@ from experiment.studies.analysis_plan import Analysis
 Weights = Mapping[str, float]
 _MOST_LEVELS = 6
 _SIMPLE_FACTORS = 2
+_DIFFERENCE = re.compile(r"\((?P<first>.+?): (?P<inner>.+)\) - \((?P<second>.+?): (?P=inner)\)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +129,20 @@ def _difference_label(steps: tuple[_Step, ...]) -> str:
         return first.words
     inner = _difference_label(tuple(others))
     return f"({first.first}: {inner}) - ({first.second}: {inner})"
+
+
+def label_in_words(label: str) -> str:
+    """Return a contrast's label for readers: "Interaction: c minus d, by a minus b".
+
+    Args:
+        label: A key of ``planned_contrasts``, such as "Interaction: (a: c - d) - (b: c - d)".
+    """
+    body, steps = label.removeprefix("Interaction: "), []
+    while body != label and (match := _DIFFERENCE.fullmatch(body)):
+        body = match["inner"]
+        steps.append(f", by {match['first']} minus {match['second']}")
+    prefix = "Interaction: " if label.startswith("Interaction: ") else ""
+    return f"{prefix}{body.replace(' - ', ' minus ')}{''.join(reversed(steps))}"
 
 
 def _weights(

@@ -27,7 +27,11 @@ from analysis.tables.section import Section
 
 _SEAT = (
     "Left out: Pearson's correlation of one judge's choices with the shares of all other people on "
-    "the same items; each participant is left out in turn, and a model takes that place."
+    "the same items; each participant is left out in turn"
+)
+_WITH_MODELS = (
+    "; between models over items, half an item added to each of the four counts (Geirhos et "
+    "al., 2020). p: of zero kappa between people and a model, by the same standard error."
 )
 _MOST_SPLITS = 1000
 _BY_CHANCE = " Below 0: the items' shares differ by chance only."
@@ -83,7 +87,7 @@ def _reliability(data: Joined, context: Context) -> Findings:
             Column("spearman_ceiling", "Ceiling", "number"),
             Column("seat", "Left out", "signed"),
         ),
-        (_ceiling_note(ceiling, splits), _SEAT),
+        (_ceiling_note(ceiling, splits), f"{_SEAT}."),
     )
     return Findings((table,), {"ceiling": ceiling, "leave_one_out": alone})
 
@@ -158,7 +162,7 @@ def _correlation_table(
         (
             "Intervals: 95%, jackknife over items.",
             _ceiling_note(ceiling, splits),
-            _SEAT,
+            f"{_SEAT}, and a model takes that place.",
         ),
     )
 
@@ -267,9 +271,8 @@ def _consistency(data: Joined, context: Context) -> Findings:
         ),
         (
             "Means over pairs of judges; undefined where both are always right, or both always "
-            "wrong. Intervals: 95%, jackknife over participants and frames, conservative; "
-            "between models over items, half an item added to each of the four counts (Geirhos et "
-            "al., 2020). p: of zero kappa between people and a model, by the same standard error.",
+            "wrong. Intervals: 95%, jackknife over participants and frames, conservative"
+            + (_WITH_MODELS if data.decisions else "."),
         ),
     )
     return Findings((table,), {"error_consistency": rows})

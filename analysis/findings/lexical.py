@@ -167,7 +167,8 @@ def lexical_findings(
     for model, decisions in data.decisions.items():
         frame = frame.join(_model_accuracy(chosen, decisions, model), on="pair")
     frame = _order_by_difficulty(frame)
-    notes = ["Intervals: 95%, two-way clustered. Models: all items of their score files."]
+    of_models = " Models: all items of their score files." if data.decisions else ""
+    notes = [f"Intervals: 95%, two-way clustered.{of_models}"]
     if corpus is not None:
         is_feature = frame["group"].str.startswith(f"{FEATURE} ")
         frequency = frame["label"].map(lambda words: _frequency(words, corpus))

@@ -110,6 +110,7 @@ def _mixed_table(model: MixedModel, context: Context) -> Table:
         for construction in context.study.constructions
     }
     labels = [_with_titles(term, titles) for term in model.coefficients["term"]]
+    has_models = bool(context.origin.models)
     return context.table(
         "mixed_model",
         "Mixed model",
@@ -123,7 +124,7 @@ def _mixed_table(model: MixedModel, context: Context) -> Table:
             Column("z", "z", "signed"),
             Column("p", "p", "p"),
         ),
-        tuple(_notes(model, titles)),
+        tuple(_notes(model, titles, has_models=has_models)),
         Section.MIXED_MODEL,
     )
 
@@ -133,13 +134,16 @@ def _with_titles(term: str, titles: Mapping[str, str]) -> str:
     return _TERM.sub(lambda match: titles.get(match[1], match[0]), term)
 
 
-def _notes(model: MixedModel, titles: Mapping[str, str]) -> list[str]:
+_EFFECTS_OF_JUDGES = "Participant effects apply to people only, item effects to all judges. "
+_TERM_OF_A_JUDGE = " A judge's term compares a model with a typical participant."
+
+
+def _notes(model: MixedModel, titles: Mapping[str, str], *, has_models: bool) -> list[str]:
     spreads = ", ".join(map(_spread, model.random.to_dict("records")))
     notes = [
         f"{model.n_rows:,} choices. Standard deviations in logits: {spreads}. "
-        "Participant effects apply to people only, item effects to all judges. Laplace's "
-        "approximation; intervals and p: Wald. A judge's term compares a model with a typical "
-        "participant.",
+        f"{'' if not has_models else _EFFECTS_OF_JUDGES}Laplace's approximation; intervals and p: "
+        f"Wald.{'' if not has_models else _TERM_OF_A_JUDGE}",
     ]
     singular = model.random.loc[model.random["singular"], "effect"]
     if len(singular):

@@ -15,6 +15,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 from markupsafe import Markup
 
 from analysis.figures.drawing import Drawing, save_drawing
+from analysis.findings.contrasts import label_in_words
 from analysis.result import Comparison
 from analysis.scores.metrics import METRICS
 from analysis.tables.accuracy_table import Table
@@ -31,6 +32,8 @@ from experiment.tables.atomic_write import atomic_folder
 _WIDE_COLUMNS = 11
 # In SVG points; a wider figure fills the page.
 _COLUMN_POINTS = 260
+# How the names of tables end whose rows are contrasts of a design.
+_OF_CONTRASTS = ("_effects", "design_model", "rating_model", "yes_no_model", "reading_model")
 # The figures of a design's cells, which the report shows with the primary comparisons.
 _DESIGN_FIGURES = ("design", "ratings", "yes_no_design", "reading_times")
 
@@ -51,18 +54,24 @@ class PrintedSection:
 
 
 def render_report(
-    comparison: Comparison, svgs: Mapping[str, str], libraries: Mapping[str, str]
+    comparison: Comparison,
+    svgs: Mapping[str, str],
+    libraries: Mapping[str, str],
+    page: str = "report",
 ) -> str:
-    """Return the report as HTML.
+    """Return the report, or a page that it links to, as HTML.
 
     Args:
         comparison: The comparison to report.
         svgs: SVG documents by the name of the drawing; drawings without an SVG are left out.
         libraries: The versions of the libraries used.
+        page: ``report``, ``methods`` or ``checklist``.
     """
     origin = comparison.provenance
     shared = find_shared_notes(comparison.tables)
     return _load_template().render(
+        page=page,
+        checklist=_choose_checklist(comparison),
         study=comparison.study,
         origin=origin,
         run=origin.run,
@@ -89,6 +98,7 @@ def render_report(
         reason=reason,
         rule_in_words=partial(rule_in_words, titles=_construction_titles(comparison.study)),
         blocks=make_blocks,
+        label_in_words=_label_in_words,
         spans=spans,
     )
 
@@ -144,6 +154,16 @@ def _choose_front_tables(comparison: Comparison) -> list[Table]:
     return list({table.name: table for table in (*primary, *cells, *further_tables[:1])}.values())
 
 
+def _choose_checklist(comparison: Comparison) -> list[Table]:
+    """Return the tables that are a page of their own: longer than the results, for a supplement."""
+    return [table for table in comparison.tables if table.section is Section.BASELINE]
+
+
+def _label_in_words(table: Table, label: str) -> str:
+    """Return a row's label for readers; programs find rows of differences by their notation."""
+    return label_in_words(label) if table.name.endswith(_OF_CONTRASTS) else label
+
+
 def _figures_of_table(
     table: Table, comparison: Comparison, svgs: Mapping[str, str]
 ) -> Iterator[Table | Drawing]:
@@ -158,7 +178,7 @@ def make_sections(comparison: Comparison, svgs: Mapping[str, str]) -> list[Print
     placed = {part.name for part in front if isinstance(part, Drawing)}
     printed = {part.name for part in front if isinstance(part, Table)}
     for table in comparison.tables:
-        if table.name in printed:
+        if table.name in printed or table.section is Section.BASELINE:
             continue
         drawn = list(_figures_of_table(table, comparison, svgs))
         parts[table.section] += [table, *drawn]
@@ -224,6 +244,7 @@ def _format_range(numbers: Sequence[int], noun: str) -> str:
 
 RESULTS = "results.json"
 REPORT = "report.html"
+METHODS, CHECKLIST = "methods", "checklist"
 README = "README.md"
 TABLES, FIGURES = "tables", "figures"
 _FOLDERS = {
@@ -282,9 +303,11 @@ def _write_files(comparison: Comparison, folder: Path, *, figures: bool) -> list
     for name, write in comparison.folders.items():
         (folder / name).mkdir()
         paths += write(folder / name)
-    (folder / REPORT).write_text(
-        render_report(comparison, drawn, library_versions()), "utf-8", newline="\n"
-    )
+    linked = (METHODS, *([CHECKLIST] if _choose_checklist(comparison) else []))
+    for page in ("report", *linked):
+        html = render_report(comparison, drawn, library_versions(), page)
+        (folder / f"{page}.html").write_text(html, "utf-8", newline="\n")
+    paths += [folder / f"{page}.html" for page in linked]
     (folder / README).write_text(_make_readme(comparison, drawings), "utf-8", newline="\n")
     paths += [folder / README, folder / RESULTS]
     names = [path.relative_to(folder).as_posix() for path in paths]
@@ -300,7 +323,8 @@ def _make_readme(comparison: Comparison, drawings: Sequence[Drawing]) -> str:
         "",
         f"Study {run.study} {run.study_version}, run {run.run}. {comparison.provenance.warning}",
         "",
-        f"- `{REPORT}`: the report on one page; begin here.",
+        f"- `{REPORT}`: the results on one page; begin here. It links to `{METHODS}.html` and, "
+        f"where there is one, `{CHECKLIST}.html`.",
         f"- `{RESULTS}`: every number and its origin, for programs.",
         "",
         f"## Tables (`{TABLES}/`, each as .csv, .md, .tex and .txt)",

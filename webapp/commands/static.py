@@ -2,7 +2,7 @@
 
 import gzip
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import click
@@ -158,7 +158,7 @@ def _write_study(
     seed: int,
     n_sessions: int,
     out: Path,
-    report: bytes | None,
+    report: Mapping[str, bytes] | None,
     project: str,
 ) -> tuple[StaticStudy, str]:
     """Launch the study and write its folder; return the static study and its run."""
@@ -185,7 +185,8 @@ def _write_study(
         ref = run.ref
         write_static(built, pages.study, out)
         if report is not None:
-            (out / REPORT).write_bytes(report)
+            for name, page in report.items():
+                (out / name).write_bytes(page)
             make_readable_by_all(out)
         session.commit()
     return built, ref

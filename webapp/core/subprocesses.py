@@ -1,7 +1,9 @@
-"""Run commands for pages and jobs in a process of their own, with limits.
+"""Run work for pages and jobs outside the thread that answers: in a process, or in a thread.
 
 Building and auditing lists keeps a processor busy for seconds. The server responds on a single
-thread, so that every participant would have to wait; a separate process delays nobody.
+thread, so that every participant would have to wait; a separate process delays nobody. Where a
+process would cost more than the work, as for a zip file or a preview, another thread does it: the
+interpreter takes turns between the two every few milliseconds.
 """
 
 import logging
@@ -9,15 +11,25 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
+from typing import TypeVar
+
+from gevent.monkey import is_module_patched
+from gevent.threadpool import ThreadPool
 
 from experiment.machine import bound_process
 from experiment.plugins import OWN_CODE_VARIABLE
 from webapp.core.settings import INSTANCE_VARIABLE
 from webapp.errors import RequestError
 
+Result = TypeVar("Result")
+
+# Work in threads that many requests may do at once; the next waits, and delays nobody else.
+_MOST_THREADS = 4
 _LIMIT_S = 300
 # For comparison: the checks of the first study take 8 s and 0.25 GiB.
 _MOST_CPU_S, _MOST_MEMORY_BYTES = 90, 4 * 1024**3
@@ -38,6 +50,22 @@ class CommandResult:
 
     worked: bool
     text: str
+
+
+def run_in_thread(work: Callable[[], Result]) -> Result:
+    """Do work in another thread if this one answers other requests meanwhile; return its result.
+
+    The work must use neither the request nor the database.
+    """
+    if not is_module_patched("threading"):
+        return work()
+    result: Result = _get_thread_pool().apply(work)
+    return result
+
+
+@cache
+def _get_thread_pool() -> ThreadPool:
+    return ThreadPool(_MOST_THREADS)
 
 
 def run_parallax(

@@ -140,6 +140,7 @@ def find_response_file(name: str) -> Traversable:
 
 # The few texts of a study are the same for all participants.
 @lru_cache(maxsize=256)
+@lru_cache(32)
 def as_html(markdown: str) -> Markup:
     """Return a study's Markdown as HTML; HTML tags in it are escaped.
 

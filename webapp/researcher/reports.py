@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, cast
 
 from flask import Blueprint, current_app, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
+from markupsafe import escape
 from werkzeug.datastructures import FileStorage
 from werkzeug.wrappers import Response
 
@@ -37,6 +38,8 @@ LARGEST_SCORES_BYTES = 64 * 1024 * 1024
 _MOST_MODELS = 20
 _MOST_WAITING = 3
 _QUEUE = "parallax_long_queue"
+# A report's page, and those that it links to.
+_PAGES = ("report", "methods", "checklist")
 
 
 @reports_pages.get("/runs/<ref>/reports")
@@ -314,7 +317,15 @@ def read_shared_report() -> Response:
 def _send_report(job: Job) -> Response:
     folder = get_report_folder(job)
     refuse_unreadable_report(job)
-    html = (folder / "report.html").read_text(encoding="utf-8")
+    page = request.args.get("page", "report")
+    if page not in _PAGES or not (folder / f"{page}.html").is_file():
+        raise RequestError("The report has no such page.", status=404, code="no_report_page")
+    html = (folder / f"{page}.html").read_text(encoding="utf-8")
+    for name in _PAGES:
+        # In its folder the report links to files beside it; here they have one address.
+        arguments = {**request.args.to_dict(), **(request.view_args or {}), "page": name}
+        address = url_for(str(request.endpoint), **arguments)
+        html = html.replace(f'href="{name}.html"', f'href="{escape(address)}"')
     g.own_policy = SANDBOXED_PAGE_POLICY
     return Response(html, mimetype="text/html")
 

@@ -19,7 +19,7 @@ from experiment.errors import StudyError
 from experiment.responses.registry import RESPONSE_TYPES
 from experiment.studies.load import built_in_studies
 from experiment.untrusted import read_toml
-from webapp.core.subprocesses import run_parallax
+from webapp.core.subprocesses import run_in_thread, run_parallax
 from webapp.database.engine import reading
 from webapp.database.locks import exclusive
 from webapp.errors import RequestError
@@ -205,7 +205,7 @@ def _create_study_folder(name: str, n_bytes: int) -> Iterator[Path]:
 
 editor_pages = Blueprint("editor", __name__)
 
-_ROWS = 20
+_ROWS, _COLUMNS = 20, 50
 _SHOWN = 100_000
 
 
@@ -250,7 +250,7 @@ def save_edited_text() -> ResponseReturnValue:
 def preview_text() -> ResponseReturnValue:
     """Return a preview of an edited text; nothing is stored."""
     name, text = request.form.get("text", ""), request.form.get("content", "")
-    return str(_render_preview(name, text.replace("\r\n", "\n")))
+    return str(_render_preview_apart(name, text.replace("\r\n", "\n")))
 
 
 @editor_pages.post("/studies/findings")
@@ -290,10 +290,14 @@ def _render_editor(called: str, name: str, text: str, seen: str, stored: str | N
         content=text,
         seen=seen,
         stored=stored,
-        looks=_render_preview(name, text),
+        looks=_render_preview_apart(name, text),
         saved="saved" in request.args,
         project=get_project_name(),
     )
+
+
+def _render_preview_apart(name: str, text: str) -> Markup:
+    return run_in_thread(lambda: _render_preview(name, text))
 
 
 def _render_preview(name: str, text: str) -> Markup:
@@ -313,7 +317,7 @@ def _render_preview(name: str, text: str) -> Markup:
     if suffix not in (".tsv", ".csv"):
         return Markup("<pre>{}</pre>").format(text[:2000])
     read = csv.reader(text.splitlines()[: _ROWS + 1], delimiter="\t" if suffix == ".tsv" else ",")
-    rows = list(read) or [[]]
+    rows = [row[:_COLUMNS] for row in read] or [[]]
     head = Markup("").join(Markup('<th scope="col">{}</th>').format(cell) for cell in rows[0])
     body = Markup("").join(
         Markup("<tr>{}</tr>").format(

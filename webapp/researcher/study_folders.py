@@ -19,6 +19,7 @@ from flask import current_app
 
 from experiment.studies.load import BUILT_IN, built_in_studies
 from experiment.studies.study import STUDY_FILE
+from webapp.core.subprocesses import run_in_thread
 from webapp.database.engine import reading
 from webapp.database.models import Project
 from webapp.errors import RequestError
@@ -150,8 +151,7 @@ def store_upload(
         RequestError: The file is not a zip file of one study folder, or is too large.
     """
     try:
-        with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            files = _read_zip_files(archive)
+        files = run_in_thread(lambda: _read_zip_files(content))
     except _UNREADABLE as error:
         raise _make_upload_error(f"The file cannot be read as a zip file ({error}).") from error
     name, files = _find_study_folder(files)
@@ -173,7 +173,12 @@ def store_upload(
     return f"{name} ({label})"
 
 
-def _read_zip_files(archive: zipfile.ZipFile) -> dict[PurePosixPath, bytes]:
+def _read_zip_files(content: bytes) -> dict[PurePosixPath, bytes]:
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        return _read_entries(archive)
+
+
+def _read_entries(archive: zipfile.ZipFile) -> dict[PurePosixPath, bytes]:
     entries = [entry for entry in archive.infolist() if not entry.is_dir()]
     if len(entries) > _MOST_FILES:
         raise _make_upload_error(
@@ -229,6 +234,10 @@ def _make_upload_error(problem: str) -> RequestError:
 
 def zip_folder(folder: Path) -> io.BytesIO:
     """Return a zip file of a folder with all its contents, under the folder's name."""
+    return run_in_thread(lambda: _zip_files(folder))
+
+
+def _zip_files(folder: Path) -> io.BytesIO:
     archive = io.BytesIO()
     with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as zip_file:
         for path in sorted(folder.rglob("*")):

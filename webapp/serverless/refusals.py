@@ -79,8 +79,13 @@ def _list_panel_needs(panel: Panel) -> Iterator[str]:
         yield "[panel] {receipt} proves to our server who left"
 
 
-def read_publishable_report(path: Path, out: Path, *, simulated: bool) -> bytes:
-    """Return a report that may be published next to a static study, as bytes.
+_LINKED = ("methods.html", "checklist.html")
+
+
+def read_publishable_report(path: Path, out: Path, *, simulated: bool) -> dict[str, bytes]:
+    """Return a report that may be published next to a static study, with the pages that it links.
+
+    The keys are the names of the files, the report's own first.
 
     Raises:
         RunError: People would answer the study, the study is a single file, or the report is not a
@@ -114,4 +119,6 @@ def read_publishable_report(path: Path, out: Path, *, simulated: bool) -> bytes:
             where=str(path),
             expected="the report.html that `parallax compare` wrote",
         )
-    return content
+    linked = [path.parent / name for name in _LINKED if f'href="{name}"'.encode() in content]
+    pages = {page.name: page.read_bytes() for page in linked if page.is_file()}
+    return {"report.html": content} | pages

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from analysis.comparison import compare
-from analysis.findings.contrasts import planned_contrasts
+from analysis.findings.contrasts import label_in_words, planned_contrasts
 from analysis.findings.design import Crossing
 from analysis.findings.finding import ComparisonOptions
 from experiment.studies.analysis_plan import Analysis
@@ -198,6 +198,9 @@ def test_a_three_way_interaction_is_the_difference_of_two_two_way_ones():
     three = found["Interaction: (a: (c: e - f) - (d: e - f)) - (b: (c: e - f) - (d: e - f))"]
     assert three == {"".join(one): sign for one, sign in _signs().items()}
     assert set(found["x: a - b"].values()) == {0.25, -0.25}
+    words = [label_in_words(label) for label in found]
+    assert "Interaction: e minus f, by c minus d, by a minus b" in words
+    assert "x: a minus b" in words and not any(" - " in label for label in words)
 
 
 def _signs():

@@ -82,6 +82,23 @@ def test_a_region_has_no_time_where_a_word_of_it_has_none():
     assert "n_recorded" not in regions
 
 
+def test_a_region_has_no_time_in_a_trial_that_lacks_a_word_of_it():
+    # Two people read the same words; of the second one the word b has no row.
+    read = pd.DataFrame({"participant": ["p"] * 3 + ["q"] * 2, "position": 1, "item_id": "i",
+                         "version": "good", "step": [1, 2, 3, 1, 3], "region": [1, 1, 2, 1, 2],
+                         "text": list("abcac"), "judge": "people",
+                         "rt_ms": [300, 400, 200, 310, 250]})  # fmt: skip
+    plan = SimpleNamespace(least_rt_ms=100.0, most_rt_ms=2000.0)
+    run = SimpleNamespace(readings=read, study=SimpleNamespace(analysis=plan))
+    trials = pd.DataFrame({"participant": ["p", "q"], "position": 1})
+    regions = sum_by_region(select_readings(run, trials).frame)
+    assert regions[["participant", "region", "rt_ms"]].values.tolist() == [
+        ["p", 1, 700],
+        ["p", 2, 200],
+        ["q", 2, 250],
+    ]
+
+
 def test_differences_of_reading_times_are_clustered_by_what_repeats_as_well():
     study = SimpleNamespace(analysis=SimpleNamespace(repeats="verb"))
     times = sum_by_region(readings(0.1))

@@ -98,7 +98,9 @@ def test_the_report_counts_places_by_list_and_who_was_kept_by_level():
     said = describe_lists(design)
     assert said.endswith(f"with {several[0]} to {several[-1]} places each.")
     assert "between participants: plain 12 of 12, careful 11 of 12." in page
-    assert "participants and frames (what repeats over conditions; else each item)" in page
+    methods = render_report(found, {}, {}, "methods")
+    assert "participants and frames (what repeats over conditions; else each item)" in methods
+    assert "Interaction: short minus long, by nonisland minus island" in page
 
 
 def test_a_model_that_ties_on_every_pair_is_in_no_table_of_differences(tmp_path):

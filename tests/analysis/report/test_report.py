@@ -38,7 +38,7 @@ class Page(HTMLParser):
 
 
 @pytest.fixture(scope="module")
-def html(tmp_path_factory) -> str:
+def pages(tmp_path_factory) -> dict[str, str]:
     folder = tmp_path_factory.mktemp("report")
     export = small_run.write_export(
         folder / "export", small_run.tables(simulated=True), small_run.facts(simulated=True)
@@ -54,7 +54,16 @@ def html(tmp_path_factory) -> str:
         )
     )
     drawn = {"figure_1": SVG, "figure_2": SVG, "x": SVG}
-    return render_report(replace(found, drawings=drawings), drawn, {"python": "3.99"})
+    found = replace(found, drawings=drawings)
+    return {
+        page: render_report(found, drawn, {"python": "3.99"}, page)
+        for page in ("report", "methods", "checklist")
+    }
+
+
+@pytest.fixture(scope="module")
+def html(pages) -> str:
+    return pages["report"]
 
 
 def parsed(html: str) -> Page:
@@ -64,7 +73,8 @@ def parsed(html: str) -> Page:
 
 
 def test_the_report_asks_the_network_for_nothing(html):
-    assert all(target.startswith("#") for target in parsed(html).loaded)
+    beside = {"methods.html", "checklist.html"}
+    assert all(target.startswith("#") or target in beside for target in parsed(html).loaded)
     assert not re.search(r"@import|<script|<link|<iframe", html)
     assert all(target.startswith("#") for target in re.findall(r"url\(([^)]*)\)", html))
 
@@ -76,8 +86,17 @@ def test_the_report_is_well_formed_and_its_ids_are_unique(html):
     assert len(page.ids) == len(set(page.ids))
 
 
-def test_the_report_holds_the_numbers_and_where_they_come_from(html):
-    text = re.sub(r"\s+", " ", re.sub(r"<[^>]+>", "", html))
+def test_methods_and_the_checklist_are_linked_pages_of_their_own(pages):
+    for page in ("methods", "checklist"):
+        assert f'href="{page}.html"' in pages["report"]
+        assert 'href="report.html"' in pages[page]
+        assert not parsed(pages[page]).closed_wrongly and not parsed(pages[page]).open
+    assert "<h2>Methods</h2>" in pages["methods"] and "0.1 Paper title" in pages["checklist"]
+    assert "0.1 Paper title" not in pages["report"]
+
+
+def test_the_report_holds_the_numbers_and_where_they_come_from(pages, html):
+    text = re.sub(r"\s+", " ", re.sub(r"<[^>]+>", "", html + pages["methods"]))
     for words in (
         "4recruited", "3consented", "3finished", "1excluded for too many errors", "2kept",
         "8 judgments on 4 items",
@@ -102,7 +121,6 @@ def test_sections_stand_in_the_order_in_which_they_are_read(html):
     assert found[:4] == ["At a glance", "Design and participants", "Results", "Appendix"]
     assert found[-3:] == ["Data", "Origin", "How to cite"]
     appendix = re.findall(r"<h3>(.*?)</h3>", html)
-    assert appendix[0] == "Methods"
     assert appendix.index("People") < appendix.index("Supplement")
 
 

@@ -1,5 +1,7 @@
 """What researcher pages start in processes of their own is bounded, and tells no place."""
 
+from threading import get_ident
+
 import pytest
 
 from webapp.core import subprocesses
@@ -46,3 +48,11 @@ def test_a_failure_of_many_lines_is_shown_in_part():
 def test_a_failure_of_one_endless_line_is_shown_in_part():
     shown = subprocesses._shorten("x" * 300_000)
     assert shown == "x" * 200_000 + "\n100,000 more characters are left out."
+
+
+def test_work_in_a_thread_leaves_the_thread_that_answers_free(monkeypatch):
+    assert subprocesses.run_in_thread(get_ident) == get_ident()
+    monkeypatch.setattr(subprocesses, "is_module_patched", lambda name: True)
+    assert subprocesses.run_in_thread(get_ident) != get_ident()
+    with pytest.raises(ZeroDivisionError):
+        subprocesses.run_in_thread(lambda: 1 / 0)

@@ -21,6 +21,8 @@ from webapp.users.roles import Role
 
 pytestmark = pytest.mark.one_database
 
+_RESULT = '<p>the result</p><a href="methods.html"></a><script>alert(1)</script>'
+
 
 @pytest.fixture
 def here(researcher):
@@ -48,7 +50,8 @@ def report(run, person, sessions, here, app, instance, clock):
     store_participant_marks(app.extensions["parallax"], job.id)
     folder = Jobs(instance).folder(job.id) / "report"
     folder.mkdir()
-    (folder / "report.html").write_text("<p>the result</p><script>alert(1)</script>", "utf-8")
+    (folder / "report.html").write_text(_RESULT, "utf-8")
+    (folder / "methods.html").write_text('<p>the methods</p><a href="report.html">', "utf-8")
     Jobs(instance).changed(job.id, state=JobState.DONE)
     return job.id
 
@@ -65,6 +68,18 @@ def test_a_report_is_read_in_a_cage_and_by_its_link_until_that_is_ended(report, 
         assert stranger.get(wrong).status_code == 404
     here.post(f"/runs/{run.ref}/reports/unshare", report=report)
     assert stranger.get(link).status_code == 404
+
+
+def test_a_reports_methods_are_read_by_their_link_and_lead_back(report, run, here):
+    read = here.get(f"/runs/{run.ref}/reports/read?report={report}")
+    [address] = re.findall('href="[^"]*?(/runs/[^"]+)"', read.text)
+    methods = here.get(address.replace("&amp;", "&"))
+    assert "the methods" in methods.text
+    [back] = re.findall('href="[^"]*?(/runs/[^"]+)"', methods.text)
+    assert "the result" in here.get(back.replace("&amp;", "&")).text
+    for wrong in ("checklist", "../job"):
+        none = here.get(f"/runs/{run.ref}/reports/read?report={report}&page={wrong}")
+        assert none.status_code == 404 and "The report has no such page." in none.text
 
 
 def link_in(page: str) -> str:

@@ -83,6 +83,8 @@ def test_what_is_typed_is_shown_and_never_obeyed(here):
     assert "<h1>Hello</h1>" in shown and "<script>" not in shown
     shown = here.post("/studies/look", text="a.tsv", content="good\n<img src=x>").text
     assert "&lt;img" in shown
+    shown = here.post("/studies/look", text="a.csv", content=f"{'b,' * 60}\n" * 30).text
+    assert (shown.count("<th "), shown.count("<td>")) == (50, 20 * 50)
     for content in ("a =", f"a = {'1' * 5_000}", f"a = {'[' * 5_000}"):
         shown = here.post("/studies/look", text="a.toml", content=content).text
         assert "cannot be read as TOML" in shown

@@ -92,7 +92,8 @@ def test_a_program_in_a_form_that_is_not_read_is_refused_by_its_line():
 
 def test_a_report_lies_beside_a_study_that_programs_take(tmp_path):
     report = tmp_path / "report.html"
-    report.write_text("<!doctype html><html>92 %</html>")
+    report.write_text('<!doctype html><html>92 %<a href="methods.html"></html>')
+    (tmp_path / "methods.html").write_text("how")
     command = [
         "study", "static", "minimal", "--seed", "1", "--out", str(tmp_path / "out"),
         "--instance", str(tmp_path / "instance"), "--report", str(report),
@@ -101,6 +102,7 @@ def test_a_report_lies_beside_a_study_that_programs_take(tmp_path):
     assert "--simulated" in str(people.exception) and not (tmp_path / "out").exists()
     assert CliRunner().invoke(cli, [*command, "--simulated"]).exit_code == 0
     assert (tmp_path / "out" / "report.html").read_bytes() == report.read_bytes()
+    assert (tmp_path / "out" / "methods.html").read_text() == "how"
     assert (tmp_path / "out" / "index.html").is_file()
 
 
