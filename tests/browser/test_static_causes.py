@@ -42,7 +42,7 @@ def test_a_host_that_forbids_programs_is_named_on_the_page(
         serve_under(page, "default-src 'self'")
         page.goto(kept.host("strict", folder))
         expect(page.locator("#no-beginning")).to_contain_text("Content-Security-Policy")
-        expect(page.locator("#no-beginning")).to_be_visible(timeout=20_000)
+        expect(page.locator("#no-beginning")).to_be_visible()
 
 
 def test_a_host_that_forbids_a_part_lets_the_study_begin_and_names_it(
