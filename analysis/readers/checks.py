@@ -24,6 +24,8 @@ _MOSTLY, _SHOWN = 0.5, 3
 # Chi-square with one degree of freedom, p < 0.01.
 _BEYOND_CHANCE = 6.63
 _BINS = 10
+# What a column of 0 and 1 may describe, and the largest number of values that are keys.
+_DESCRIBED, _KEYS = ("item", "participant", "good_side", "option_first", VERSION), 2
 
 
 def check_texts(
@@ -133,44 +135,52 @@ def check_stated_accuracy(
     """
     if mapping.wide or "correct" in mapping.columns:
         return
-    truth_columns = [*columns_for_role(table, "correct")]
-    truth_like_columns = [
-        name
-        for name in table.columns
-        if name not in truth_columns
-        and not _OF_ERRORS.search(name)
-        and _is_truth_column(table[name])
-    ]
-    for column in (*truth_columns, *truth_like_columns):
-        if column in (*mapping.columns.values(), *mapping.unrelated):
+    named_columns = [*columns_for_role(table, "correct")]
+    read_columns = (*mapping.columns.values(), *mapping.unrelated)
+    chosen = mapping.columns.get("chosen")
+    row_numbers = rows[ROW].to_numpy()
+    for column in table.columns:
+        is_named = column in named_columns
+        if column in read_columns or not (is_named or _is_truth_column(table[column])):
             continue
-        stated = table[column].str.lower().to_numpy()[rows[ROW].to_numpy()]
-        if column in truth_like_columns and not _may_state_correctness(
-            pd.Series(stated, rows.index), rows, chose_good
-        ):
-            continue
+        stated = table[column].str.lower().to_numpy()[row_numbers]
         is_stated = np.isin(stated, list(TRUTH))
         if not is_stated.any():
             continue
-        right = np.isin(stated, list(_TRUE))
-        differs = is_stated & (right != chose_good.to_numpy())
-        if differs.any():
-            raise AnalysisError(
-                f'the column "{column}" calls {right[is_stated].mean():.1%} of the choices '
-                "right, and "
-                f"as they were read {chose_good.to_numpy()[is_stated].mean():.1%} are; they "
-                "differ in "
-                f"{int(differs.sum()):,} of {int(is_stated.sum()):,} rows",
-                where=account.where,
-                expected="the same judgments to be right in both",
-                remedy="Correct the mapping; if the column means something else, write "
-                f'unrelated = ["{column}"] in it',
+        says_right = np.isin(stated, list(_TRUE))[is_stated]
+        was_right = chose_good.to_numpy(dtype=bool)[is_stated]
+        counts_errors = not is_named and bool(_OF_ERRORS.search(column))
+        differs = says_right != (was_right ^ counts_errors)
+        if not differs.any():
+            account.checks.append(
+                f'Accuracy as the source states it ("{column}"): '
+                f"{(says_right ^ counts_errors).mean():.1%}, the same judgments in all "
+                f"{len(was_right):,} rows"
             )
-        account.checks.append(
-            f'Accuracy as the source states it ("{column}"): {right[is_stated].mean():.1%}, the '
-            "same "
-            f"judgments in all {int(is_stated.sum()):,} rows"
+            continue
+        answers = table[chosen].to_numpy()[row_numbers] if chosen else None
+        if not is_named and _describes_design(stated, is_stated, rows, chose_good, answers):
+            continue
+        raise AnalysisError(
+            f'the column "{column}" calls {says_right.mean():.1%} of the choices '
+            f"right, and as they were read {was_right.mean():.1%} are; they differ in "
+            f"{int(differs.sum()):,} of {len(was_right):,} rows: "
+            f"{_count_agreement(says_right, was_right)}",
+            where=account.where,
+            expected="the same judgments to be right in both",
+            remedy="Correct the mapping; if the column means something else, write "
+            f'unrelated = ["{column}"] in it',
         )
+
+
+def _count_agreement(says_right: NDArray[np.bool_], was_right: NDArray[np.bool_]) -> str:
+    """Return how often a column and the reading agree, as four counts in words."""
+    return "; ".join(
+        f"{int(((says_right == stated) & (was_right == read)).sum()):,} with {int(stated)} there "
+        f"read as {'right' if read else 'wrong'}"
+        for stated in (True, False)
+        for read in (True, False)
+    )
 
 
 def _is_truth_column(cells: "pd.Series[str]") -> bool:
@@ -179,23 +189,36 @@ def _is_truth_column(cells: "pd.Series[str]") -> bool:
     return bool(values & _TRUE) and bool(values - _TRUE) and values <= TRUTH
 
 
-def _may_state_correctness(
-    stated: "pd.Series[str]", rows: pd.DataFrame, chose_good: "pd.Series[bool]"
+def _describes_design(
+    stated: NDArray[np.object_],
+    is_stated: NDArray[np.bool_],
+    rows: pd.DataFrame,
+    chose_good: "pd.Series[bool]",
+    answers: NDArray[np.object_] | None,
 ) -> bool:
-    """Return whether a column of 0 and 1 may say which choices were right.
+    """Return whether a column of 0 and 1 describes something else than which choices were right.
 
-    It does not if it has one value for each item, participant or side of the expected version: it
-    then describes these. If the reading calls some choices wrong, both must go together more often
-    than by chance.
+    It does if it has one value for each item, participant, side of the expected version, or each
+    of two keys. Where nothing occurs twice, so that one value for each says nothing, it does unless
+    the column and the reading go together more often than by chance.
     """
-    for name in ("item", "participant", "good_side", "option_first", VERSION):
-        if name in rows and (stated.groupby(rows[name].to_numpy()).nunique() <= 1).all():
-            return False
-    right = chose_good.to_numpy(dtype=bool)
-    if right.all() or not right.any():
-        return True
-    association = np.corrcoef(stated.isin(_TRUE).to_numpy(dtype=float), right)[0, 1]
-    return bool(len(right) * association**2 > _BEYOND_CHANCE)
+    values = pd.Series(stated[is_stated])
+    described = [name for name in _DESCRIBED if name in rows]
+    groups = [rows[name].to_numpy()[is_stated] for name in described]
+    if answers is not None and len(set(answers[is_stated])) <= _KEYS and "good_side" in rows:
+        groups.append(answers[is_stated])
+    for group in groups:
+        by_group = values.groupby(group)
+        if (by_group.nunique() <= 1).all():
+            if (by_group.size() > 1).any():
+                return True
+            right = chose_good.to_numpy(dtype=float)[is_stated]
+            says_right = values.isin(_TRUE).to_numpy(dtype=float)
+            if min(right.std(), says_right.std()) == 0:
+                return False
+            association = np.corrcoef(says_right, right)[0, 1]
+            return bool(len(right) * association**2 <= _BEYOND_CHANCE)
+    return False
 
 
 def describe_import(run: ExportedRun, items: Sequence[Item], account: Accounting) -> None:

@@ -198,6 +198,15 @@ def _parse_log_likelihoods(sample: Mapping[str, Any], place: str) -> list[float]
         log_likelihoods = [float(answer[0][0]) for answer in sample["resps"]]
     except (TypeError, ValueError, LookupError) as error:
         raise _unreadable_sample_error("its resps are no log-likelihoods", place) from error
+    if any(math.isnan(nats) or nats == -math.inf for nats in log_likelihoods):
+        raise AnalysisError(
+            f"the model gave a choice no probability at all: the log-likelihoods are "
+            f"{log_likelihoods}",
+            where=place,
+            expected="finite numbers",
+            remedy="Half precision overflows, or weights are no numbers: score again with "
+            "dtype=float32 or bfloat16, and check the model's weights",
+        )
     if len(log_likelihoods) not in (2, 4) or not all(
         -math.inf < nats <= 0 for nats in log_likelihoods
     ):

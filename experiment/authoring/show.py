@@ -2,14 +2,18 @@
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from itertools import chain
 
 from experiment.authoring.consent import describe_consent
 from experiment.authoring.study_toml import minutes
 from experiment.design.lists import BuiltLists, trial_kinds
 from experiment.design.ordering.constraints import separate_columns
+from experiment.design.practice import read_practice
 from experiment.materials.render import render
 from experiment.money import in_words
 from experiment.payment.cost import cost, no_fee
+from experiment.records import Kind
+from experiment.responses.reading.division import QUESTION
 from experiment.responses.registry import response_of
 from experiment.studies.design import Design, Given, Source, Square, holds
 from experiment.studies.study import Study
@@ -44,6 +48,7 @@ def describe(study: Study, built: BuiltLists) -> Iterator[str]:
         yield f"Square        {_square(square, built)}"
     for source in (*design.shared, *design.given):
         yield f"{type(source).__name__:<14}{_source(source, design, built)}"
+    yield f"Counted       {count_trials(study, built)}"
     yield f"Neighbours    {_neighbours(design)}"
     yield f"Response      {study.response}, shown {study.materials.shown_to_people}"
     yield f"Exclusion     {'; '.join(rule.rule for rule in study.exclusion) or 'nobody'}"
@@ -69,6 +74,32 @@ def describe(study: Study, built: BuiltLists) -> Iterator[str]:
     yield from _counts(built)
     yield ""
     yield from _examples(study, built)
+
+
+def count_trials(study: Study, built: BuiltLists) -> str:
+    """Return how many items of each kind, practice trials and questions a study has, in words.
+
+    A table of items whose fillers, practice or questions were not read as such shows it here.
+    """
+    items_by_kind: dict[Kind, set[str]] = {kind: set() for kind in Kind}
+    asked = set[str]()
+    for entry in chain.from_iterable(built.lists):
+        items_by_kind[entry.kind].add(entry.item.item_id)
+        if entry.item.version(QUESTION):
+            asked.add(entry.item.item_id)
+    counts = {
+        "target": len(items_by_kind[Kind.TARGET]),
+        "filler": len(items_by_kind[Kind.FILLER]),
+        "catch trial": len(items_by_kind[Kind.CATCH]),
+        "practice trial": len(read_practice(study)),
+        "item with a question": len(asked),
+    }
+    return ", ".join(
+        f"{number} {name.replace('item', 'items') if ' with ' in name else f'{name}s'}"
+        if number != 1
+        else f"1 {name}"
+        for name, number in counts.items()
+    )
 
 
 def _minutes(study: Study) -> str:

@@ -23,7 +23,7 @@ from experiment.authoring.plan import (
     read_plan,
     to_json,
 )
-from experiment.authoring.show import NEXT_STEPS, SHOWN_BELOW, describe
+from experiment.authoring.show import NEXT_STEPS, SHOWN_BELOW, count_trials, describe
 from experiment.authoring.study_toml import schema_text
 from experiment.authoring.words import Asking
 from experiment.errors import MaterialsError, StudyError
@@ -200,6 +200,8 @@ def check(study: str, seed: int, shown: bool) -> None:
         )
     else:
         click.echo(f"{study}: no mistakes found; the study can be launched.")
+    if report.study and report.built:
+        click.echo(f"Counted: {count_trials(report.study, report.built)}.")
     if report.study and (read := headers_in_words(report.study)):
         click.echo(read)
     if unnamed := report.study.study.unnamed if report.study else ():

@@ -108,11 +108,15 @@ def capitals(materials: Materials) -> Iterator[Fault]:
         )
 
 
-_LABEL = re.compile(r"\s*(\w+(?: \w+)?\s*[:.)\]]|\(\w+\)|\[\w+\]|[-=]+>|[\u2190-\u21ff])(?=\s)")
+_LABEL = re.compile(
+    r"\s*(\w+(?: \w+)?\s*[.)\]](?=\s)|[^\W\d]\w*(?: \w+)?\s*[:\uff1a]|\(\w+\)|\[\w+\]|[-=]+>"
+    r"|[\u2190-\u21ff])"
+)
+_LABEL_AT_END = re.compile(r"(\(\w+\)|\[\w+\]|[\u2190-\u21ff])\W*\Z")
 
 
 def labels(materials: Materials) -> Iterator[Fault]:
-    """Report good versions that begin with one label and bad ones with another: "A:" and "B:"."""
+    """Report good versions with one label and bad ones with another, such as "A:" and "B:"."""
     pairs = [(item, [*map(_label, materials.versions(item))]) for item in materials.paired]
     differing = [(item, found) for item, found in pairs if len(set(found)) > 1]
     starts = {tuple(found) for _, found in differing}
@@ -123,14 +127,14 @@ def labels(materials: Materials) -> Iterator[Fault]:
     yield Fault(
         "labels of versions",
         tuple(item for item, _ in differing),
-        f'prints the answer: its good version begins with "{good}", the others with '
+        f'prints the answer: its good version is labelled "{good}", the others '
         f"{others_in_words}, as in {len(differing):,} of {len(pairs):,} items",
         "Leave the labels out: participants can choose by them",
     )
 
 
 def _label(text: str) -> str:
-    found = _LABEL.match(text)
+    found = _LABEL.match(text) or _LABEL_AT_END.search(text)
     return found[1] if found else ""
 
 

@@ -217,6 +217,11 @@ def test_scores_without_items_ask_for_them(tmp_path):
         ({"target": "2"}, "none of its choices"),
         ({"resps": [["x"]]}, "no log-likelihoods"),
         ({"resps": [[["-1", "False"]]]}, "its log-likelihoods are"),
+        (
+            {"resps": [[["-inf", "False"]], [["-1", "False"]]]},
+            "gave a choice no probability at all",
+        ),
+        ({"resps": [[["-1", "False"]], [["nan", "False"]]]}, "gave a choice no probability at all"),
         ({"arguments": [["", " a"]]}, "it has 1 choices"),
         ({"arguments": [[], []]}, "the sample cannot be read: its arguments are no texts"),
     ],

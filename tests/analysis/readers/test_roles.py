@@ -63,6 +63,34 @@ def test_any_column_of_0_and_1_that_contradicts_the_reading_stops_it(case):
         imported(folder, "out", "data.csv")
 
 
+def test_a_column_that_contradicts_the_reading_no_more_than_chance_stops_it_too(case):
+    folder = case("import_psychopy_corr_as_yes")
+    table = pd.read_csv(folder / "data.csv", dtype=str)
+    # The choices of each participant in another's order: 8 of 12 agree, chi-square is 0.48.
+    table["outcome"] = [*table["key_resp.corr"][5:], *table["key_resp.corr"][:5]]
+    table.drop(columns="key_resp.corr").to_csv(folder / "data.csv", index=False)
+    right = table["key_resp.corr"] == "1"
+    stated = table["outcome"] == "1"
+    counted = f"{int((right & stated).sum())} with 1 there read as right"
+    with pytest.raises(AnalysisError, match=f'"outcome" calls 83.3% .*{counted}'):
+        imported(folder, "out", "data.csv")
+
+
+@pytest.mark.parametrize("of", ["participant", "items.csv", "mistakes"])
+def test_a_column_of_participants_items_or_errors_contradicts_nothing(case, of):
+    folder = case("import_psychopy_corr_as_yes")
+    table = pd.read_csv(folder / "data.csv", dtype=str)
+    item = next(name for name in table if name.startswith("item"))
+    values = {
+        "participant": (table["participant"] == table["participant"][0]).astype(int),
+        "items.csv": (table[item] == table[item][0]).astype(int),
+        "mistakes": 1 - table["key_resp.corr"].astype(int),
+    }
+    name = "wrong" if of == "mistakes" else "outcome"
+    table.assign(**{name: values[of]}).to_csv(folder / "data.csv", index=False)
+    assert "the expected version was chosen in 83.3%" in imported(folder, "out", "data.csv")
+
+
 @pytest.mark.parametrize("mark", ["NA", "N/A", "NaN", ".", "-", "null", "empty", ""])
 def test_ratings_with_marks_of_missing_values_are_ratings(case, mark):
     folder = case("ratings_with_na")

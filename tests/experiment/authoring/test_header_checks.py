@@ -100,3 +100,22 @@ def test_a_name_that_is_no_column_of_ours_is_a_mistake(checked):
 def test_a_header_that_is_no_text_is_told_as_one(checked):
     said, _ = checked(PAIRS, change=lambda toml: toml.replace('item = "set"', "item = 3"))
     assert "item 1 is 3. Expected a text in quotation marks" in said
+
+
+COUNTED = """\
+item,condition,label,sentence,question,answers,answer
+1,a,item,The boy runs.,Who runs?,the boy|the girl,the boy
+1,b,item,The boys run.,Who runs?,the boy|the girl,the boy
+2,a,item,The girl sings.,,,
+2,b,item,The girls sing.,,,
+3,,filler,It rains.,,,
+4,,practice,It snows.,,,
+"""
+
+
+def test_check_and_show_count_what_a_table_holds(checked):
+    said, _ = checked(COUNTED, "--response", "self_paced")
+    counts = "4 targets, 1 filler, 0 catch trials, 1 practice trial, 2 items with a question"
+    assert f"Counted: {counts}." in said
+    shown = CliRunner().invoke(parallax.cli, ["study", "show", "own"])
+    assert f"Counted       {counts}" in shown.output

@@ -113,12 +113,20 @@ def test_a_comma_that_one_of_two_constructions_is_about_is_left_in_peace():
 
 
 @pytest.mark.parametrize(
-    ("good", "bad"), [("A:", "B:"), ("Original:", "Changed:"), ("(a)", "(b)"), ("->", "")]
+    ("good", "bad"), [("A:", "B:"), ("Original:", "Changed:"), ("(a)", "(b)"), ("\u2192", "")]
 )
-def test_a_label_that_prints_the_answer_is_named(tmp_path, good, bad):
+@pytest.mark.parametrize("written", ["{} The {} {}.", "{}The {} {}.", "The {1} {2}. {0}"])
+def test_a_label_that_prints_the_answer_is_named(tmp_path, good, bad, written):
+    good, bad = (
+        (text.strip(":") for text in (good, bad)) if written.endswith("{0}") else (good, bad)
+    )
+    good, bad = (f"({text})" if text.isalpha() else text for text in (good, bad))
     words = ["nurse", "clerk", "judge", "girl"]
-    rows = [f"{good} The {word} sings.,{bad} The {word} sing." for word in words]
+    rows = [
+        f"{written.format(good, word, 'sings')},{written.format(bad, word, 'sing')}"
+        for word in words
+    ]
     (tmp_path / "t.csv").write_text("\n".join(["good,bad", *rows]) + "\n")
     new = new_study(tmp_path / "t", tmp_path / "t.csv", language="en", named={})
     notes = [str(note) for note in new.odd]
-    assert any(f'its good version begins with "{good}"' in note for note in notes)
+    assert any(f'its good version is labelled "{good}"' in note for note in notes)
