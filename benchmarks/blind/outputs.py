@@ -49,11 +49,26 @@ _AGREED = re.compile(r'name="agreed" value="(\w+)"')
 # Of the metrics.
 _OF_MACHINE = re.compile("bytes|files|seconds")
 
-# Outputs that tell who is kept, how many, and what is paid or filled again because of it.
-FOLLOWS_VERDICTS = re.compile(
-    r"(GET|POST) \S*/(participants(\?\S*|/\w+)?|decisions|exclude|live|money\S*|(runs/)?[0-9a-z-]+"
-    r"|runs)/?(\?\S*)?( .*)?: |parallax (runs|exclude|bonus|approve|reconcile)\b|mails: |metrics: "
+# The words of a verdict, and how many people have which.
+_VERDICT = re.compile(
+    r'<span class="state (?:kept|excluded)">\w+</span> ?|Kept in the analysis\.|Excluded\.'
+    r'|"(?:kept|excluded)":(?:\d+|true|false)|\d+ (?:kept|excluded)|\b(?:kept|excluded)\b\s*'
+    r"|<dt>(?:kept|excluded)</dt><dd>(?:<a [^>]*>)?\d+"
 )
+# The last column of the list of runs counts the excluded.
+_EXCLUDED_OF_RUN = re.compile(r'<td class="number">\d+</td>\s*</tr>')
+
+
+def without_verdicts(outputs: Mapping[str, str]) -> dict[str, str]:
+    """Return outputs without what may follow from a change of verdicts: who is kept, and how many.
+
+    Pages that list only the kept or only the excluded are left out.
+    """
+    return {
+        where: _VERDICT.sub("...", _EXCLUDED_OF_RUN.sub("...", text))
+        for where, text in outputs.items()
+        if "?verdict=" not in where
+    }
 
 
 class Reader:

@@ -28,7 +28,7 @@ _RULES = {
     "too_slow": ("pairs", "above_ms = 3600\nmax_share = 0.4"),
     "too_late": ("deadline", "max_share = 0.1"),
     "same_side": ("pairs", "max_share = 0.6"),
-    "rating_gap": ("ratings", "min_gap = 2"),
+    "rating_gap": ("pairs rated", "min_gap = 2"),
     "outlier": ("pairs", 'measure = "log_rt"\ncutoff = 1.0'),
     "agent_likelihood": ("pairs", "automatic = true\nmax_likelihood = 0.1"),
     "any": ("pairs", f"rules = [{_CATCH}, {_RATE}]"),
@@ -43,6 +43,7 @@ _MORE = {
     "traces": "\n[taking_part]\ntraces = true\n",
     PAID: '\n[payment]\nbonus = "per_correct_catch_trial"\nbonus_amount = "0.05"\n',
 }
+_NOUNS = ("dog", "cat", "boy", "girl", "author", "guard") * 2
 _EXAMPLES = Path(__file__).parents[2] / "docs" / "examples"
 
 
@@ -62,8 +63,15 @@ def study_of_kind(folder: Path, kind: str) -> Study:
         return load_study(str(copied))
     if kind in _SHOWN:
         return load_study(str(_EXAMPLES / _SHOWN[kind]))
-    nouns = enumerate(("dog", "cat", "boy", "girl", "author", "guard") * 2)
     rows: list[dict[str, object]]
+    if kind == "pairs rated":
+        rows = [
+            {"item": f"i{number}", "condition": "a", "good": f"The {noun} {number} sleeps.",
+             "bad": f"The {noun} {number} sleep."}
+            for number, noun in enumerate(_NOUNS)
+        ]  # fmt: skip
+        return study_of(rows, folder / "study", participants=12, response="rating")
+    nouns = enumerate(_NOUNS)
     if kind == "options":
         rows = [
             {

@@ -182,7 +182,7 @@ def test_another_device_goes_on_where_the_first_one_was(site, link, page, new_co
     phone.goto(page.url)
     expect(phone.locator("#other-device")).to_be_visible()
     phone.locator("#go-on-here").click()
-    expect(phone.locator("#instructions .notice")).to_contain_text("You have answered 2 of 8")
+    expect(phone.locator("#instructions .notice")).to_contain_text("You continue where you were")
     start(phone)
     answer_by_key(phone, 3)
     expect_saved(phone)

@@ -146,7 +146,7 @@ def test_with_practice_breaks_and_other_keys(site, page, tmp_path: Path):
     link = site.launch(study)
     consent(page, link)
     start(page)
-    right, wrong = "Yes, that one is expected. One cat.", "The other one is expected."
+    right, wrong = "Yes, that is right. One cat.", "No, the other one is right."
     practise(page, 1, "The cat sleeps.", rightly=True, verdict=right)
     practise(page, 2, "The cats sleep.", rightly=False, verdict=wrong)
     expect(page.locator("#count")).to_have_text("1 of 8")

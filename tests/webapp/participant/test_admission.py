@@ -148,7 +148,7 @@ def test_whom_the_study_is_not_for_is_sent_back_and_their_answers_are_not_stored
     post(visitor, "screening", **{**FIT, **changed})
     text = visitor.page().text
     assert page_of(visitor.page()) == "left"
-    assert "for other people" in text
+    assert "looking for other participants" in text
     assert codes_in(text) == {Ending.SCREENED_OUT}
     assert (holders(), answers_of(sessions)) == (0, {})
     post(visitor, "screening", **FIT)

@@ -76,6 +76,7 @@ class Reader {
    */
   show(trial) {
     this.close();
+    this.tools.place.classList.remove("over");
     this.deadline.begin();
     this.trial = /** @type {Read} */ (trial);
     this.at = -1;
@@ -246,6 +247,8 @@ class Reader {
       lost_focus: this.#lostFocus,
     };
     this.close();
+    // After practice the sentence stays beside Continue, where neither word nor key does anything.
+    this.tools.place.classList.add("over");
     this.tools.onChoice(trial, /** @type {any} */ (choice), undefined);
   }
 
@@ -548,6 +551,7 @@ class Maze extends Reader {
     this.#first ??= timed;
     const isRight = (this.#options()[0] === option) === (trial.right?.[at] === "l");
     if (!isRight) return this.#astray(press);
+    this.#say(false);
     this.#keepStep(timed.ms);
     if (at + 1 === trial.steps.length) return this.end(press, press.downMs);
     this.#step(at + 1);
