@@ -3,9 +3,11 @@
 All have slopes of all factors by participant and by frame.
 """
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -84,9 +86,14 @@ _MOST_ROWS, _MOST_EFFECTS = 20_000, 1_200
 
 @dataclass(frozen=True, slots=True)
 class _Fitted:
+    """A fitted model, what the rule left out, its spreads in words, and what was fitted."""
+
     model: CrossedModel
     left_out: str
     slopes: str
+    answers: pd.Series
+    fixed: pd.DataFrame
+    units: pd.DataFrame
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +140,8 @@ def _run(inputs: FindingInputs, answers: _Answers) -> Findings:
         answers.key: coefficients.reset_index(drop=True),
         f"{answers.key}_random": random.reset_index(drop=True),
     }
-    return Findings((table,), statistics, tuple(left_out))
+    folders = {answers.key: partial(write_scripts, fitted=fitted)}
+    return Findings((table,), statistics, tuple(left_out), folders=folders)
 
 
 def _reason_not_to_fit(rows: pd.DataFrame, cross: Crossing, value: str) -> str:
@@ -158,7 +166,72 @@ def _fit(rows: pd.DataFrame, cross: Crossing, study: Study, value: str) -> _Fitt
         random_term(unit, rows[column], effects) for unit, column in repeated_units(rows, study)
     ]
     model, left_out = fit_by_rule(rows[value].to_numpy(), fixed, terms)
-    return _Fitted(model, left_out, _spread_in_words(model))
+    units = pd.DataFrame(
+        {unit: rows[column].astype(str) for unit, column in repeated_units(rows, study)}
+    )
+    return _Fitted(model, left_out, _spread_in_words(model), rows[value], fixed, units)
+
+
+_IN_R = """# The mixed model of {name} in the report: Rscript {name}.R
+# It has the random effects that the report's rule left, and gives the report's estimates.
+{columns}
+library({library})
+answers <- read.csv("{name}.csv", colClasses = c({units}))
+model <- {call}
+print(summary(model))
+write.csv(coef(summary(model)), "{name}_coefficients.csv")
+"""
+_GLMER = """glmer(
+  answer ~ {formula},
+  data = answers, family = binomial,
+  control = glmerControl(optimizer = "bobyqa", optCtrl = list(maxfun = 200000))
+)"""
+_CLMM = """clmm(
+  factor(answer) ~ {formula},
+  data = answers
+)"""
+
+
+def write_scripts(folder: Path, fitted: Mapping[str, _Fitted]) -> list[Path]:
+    """Write each construction's answers and a script that fits its model in R; return the files."""
+    paths: list[Path] = []
+    for number, (name, fit) in enumerate(fitted.items(), 1):
+        stem = re.sub(r"\W+", "-", name)
+        if folder / f"{stem}.R" in paths:
+            stem = f"{stem}-{number}"
+        # The third unit is a column of the researcher's, whose name R may not take.
+        units = dict(zip(fit.units, ("participant", "frame", "repeated"), strict=False))
+        columns = {str(term): f"effect_{place}" for place, term in enumerate(fit.fixed, 1)}
+        is_rating = len(fit.model.thresholds) > 1
+        random = _random_in_r(fit.model, columns, units)
+        call = (_CLMM if is_rating else _GLMER).format(
+            formula=" +\n    ".join([*columns.values(), *random])
+        )
+        script = _IN_R.format(
+            name=stem,
+            columns="\n".join(f"# {column}: {term}" for term, column in columns.items()),
+            library="ordinal" if is_rating else "lme4",
+            units=", ".join(f'{unit} = "factor"' for unit in units.values()),
+            call=call,
+        )
+        table = fit.fixed.rename(columns=columns).assign(answer=fit.answers.astype(int))
+        own = [folder / f"{stem}.csv", folder / f"{stem}.R"]
+        pd.concat([table, fit.units.rename(columns=units)], axis=1).to_csv(own[0], index=False)
+        own[1].write_text(script, "utf-8", newline="\n")
+        paths += own
+    return paths
+
+
+def _random_in_r(
+    model: CrossedModel, columns: Mapping[str, str], units: Mapping[str, str]
+) -> Iterator[str]:
+    """Yield the random effects; those without a correlation each alone: ordinal has no ``||``."""
+    for unit, rows in model.random.groupby("unit", sort=False):
+        effects = ["1" if effect == "1" else columns[effect] for effect in rows["effect"]]
+        if rows["correlation"].notna().any():
+            yield f"({' + '.join(effects)} | {units[unit]})"
+        else:
+            yield from (f"({'' if one == '1' else '0 + '}{one} | {units[unit]})" for one in effects)
 
 
 def _spread_in_words(model: CrossedModel) -> str:

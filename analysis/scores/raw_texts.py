@@ -175,7 +175,8 @@ def _load_task(path: Path) -> dict[str, Any]:
     merged: dict[str, Any] = {}
     for name in [included] if isinstance(included, str) else included:
         merged.update(_load_task(path.parent / name))
-    return merged | task
+    merged.update(task)
+    return merged
 
 
 def _fill_task(path: Path) -> Iterator[str]:
@@ -183,7 +184,7 @@ def _fill_task(path: Path) -> Iterator[str]:
     task = _load_task(path)
     environment = SandboxedEnvironment(keep_trailing_newline=True)
 
-    def fill(key: str, row: Mapping[str, object]) -> str:
+    def fill(key: str, row: Mapping[str, Any]) -> str:
         template = str(task.get(key) or "")
         return str(row[template]) if template in row else _render(environment, template, row)
 
@@ -191,22 +192,20 @@ def _fill_task(path: Path) -> Iterator[str]:
         prompt = _render(environment, str(task.get("description") or ""), {}) + fill(
             "doc_to_text", row
         )
-        choices = task.get("doc_to_choice")
-        if isinstance(choices, str):
-            choices = (
-                row[choices] if choices in row else ast.literal_eval(fill("doc_to_choice", row))
-            )
-        listed = choices.values() if isinstance(choices, dict) else choices or ()
-        for choice in listed:
+        named = task.get("doc_to_choice")
+        choices: list[object] | dict[str, object] = named or []
+        if isinstance(named, str):
+            choices = row[named] if named in row else ast.literal_eval(fill("doc_to_choice", row))
+        for choice in choices.values() if isinstance(choices, dict) else choices:
             text = _render(environment, str(choice), row)
             yield f"{prompt}{task.get('target_delimiter', ' ')}{text}"
 
 
-def _render(environment: SandboxedEnvironment, template: str, row: Mapping[str, object]) -> str:
+def _render(environment: SandboxedEnvironment, template: str, row: Mapping[str, Any]) -> str:
     return environment.from_string(template).render(row) if "{" in template else template
 
 
-def _task_rows(task: Mapping[str, Any], path: Path) -> Iterator[Mapping[str, object]]:
+def _task_rows(task: Mapping[str, Any], path: Path) -> Iterator[Mapping[str, Any]]:
     named = (task.get("dataset_kwargs") or {}).get("data_files")
     for name in _flatten_names(named):
         file = Path(name) if Path(name).is_file() else path.parent / name

@@ -13,8 +13,12 @@ GOOD_WORDS = {"good", "grammatical", "acceptable", "g", "ok", "1", "1.0", "yes",
 BAD_WORDS = {"bad", "ungrammatical", "unacceptable", "ug", "*", "0", "0.0", "no", "false"}
 BAD_WORDS |= {"incorrect"}
 _SHOWN = 5
+# In fewer pairs, better fits may be chance.
+_FEWEST_SHIFTED = 4
 # The fields of a draft that are shown and scored.
 TEXTS = ("context", "good", "bad", "distractor")
+# How programs write that a cell has no value. "na" is a word of several languages.
+_MISSING = {"NA", "N/A", "n/a", "NaN", "nan", "NULL", "null", "#N/A", ".", "-", "--"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +73,10 @@ def read_pairs(
     else:
         raise _no_pairs(table, headers)
     _refuse_empty(table, drafts, ("good", "bad"))
+    _refuse_missing(table, drafts)
     if not identical:
         _refuse_identical(drafts)
+    _refuse_shifted(drafts)
     return drafts
 
 
@@ -106,6 +112,7 @@ def read_sentences(table: RawTable, headers: Mapping[str, str]) -> list[Draft]:
     sentence_headers = other_headers | {"good": headers["sentence"]}
     drafts = [_draft(row, sentence_headers) for row in table.rows]
     _refuse_empty(table, drafts, ("good",))
+    _refuse_missing(table, drafts)
     return drafts
 
 
@@ -202,6 +209,20 @@ def _refuse_empty(table: RawTable, drafts: list[Draft], names: Collection[str]) 
             )
 
 
+def _refuse_missing(table: RawTable, drafts: list[Draft]) -> None:
+    """Refuse a mark of a missing value where the other texts are of several words."""
+    several = sum(" " in draft.good for draft in drafts)
+    for draft in drafts if several > len(drafts) / 2 else ():
+        for name in TEXTS:
+            if (mark := str(getattr(draft, name)).strip()) in _MISSING:
+                raise MaterialsError(
+                    f'the {name} text is "{mark}", which says that a value is missing',
+                    where=draft.place,
+                    expected="a text, or an empty cell where there may be none",
+                    remedy=f"Write the text, or leave the row out of {table.path.name}",
+                )
+
+
 def _refuse_identical(drafts: list[Draft]) -> None:
     same = next((one for one in drafts if _spaced(one.good) == _spaced(one.bad)), None)
     if same:
@@ -210,6 +231,41 @@ def _refuse_identical(drafts: list[Draft]) -> None:
             where=same.place,
             expected="two sentences that differ",
         )
+
+
+def _refuse_shifted(drafts: list[Draft]) -> None:
+    """Refuse pairs of which one sentence stands a row too high or too low throughout.
+
+    Then each good sentence shares more words with the bad one of the next row, or of the row
+    before, than with its own. At the end of the table one row may have none.
+    """
+    if len(drafts) < _FEWEST_SHIFTED:
+        return
+    good, bad = ([_words(text) for text in texts] for texts in zip(
+        *((draft.good, draft.bad) for draft in drafts), strict=True
+    ))  # fmt: skip
+    apart = [_count_differing(*pair) for pair in zip(good, bad, strict=True)]
+    for rows in (1, -1):
+        neighbours = [*bad[rows:], *bad[:rows]]
+        shifted = [_count_differing(*pair) for pair in zip(good, neighbours, strict=True)]
+        nearer = sum(0 < other < own for other, own in zip(shifted, apart, strict=True))
+        if nearer >= len(drafts) - 1:
+            raise MaterialsError(
+                "the good and the bad sentences are shifted by a row: nearly every good sentence "
+                f"fits the bad one of the {'next' if rows == 1 else 'previous'} row better than "
+                f'its own, such as "{drafts[1].good}" beside "{drafts[1].bad}"',
+                where=drafts[1].place,
+                expected="the two sentences of a pair in one row, or under one item",
+                remedy="Move the column back by a row",
+            )
+
+
+def _words(text: str) -> Counter[str]:
+    return Counter(text.lower().split())
+
+
+def _count_differing(first: Counter[str], second: Counter[str]) -> int:
+    return ((first - second) + (second - first)).total()
 
 
 def _no_pairs(table: RawTable, headers: Mapping[str, str]) -> MaterialsError:

@@ -154,8 +154,10 @@ def test_the_report_of_a_study_from_a_csv_says_what_r_says(name, tmp_path, monke
 
     theirs = pd.read_csv(tmp_path / "coefficients.csv", index_col=0).loc[["a", "b", "ab"]]
     ours = pd.read_csv(tmp_path / "report" / "tables" / f"{own.model}.csv", comment="#").tail(3)
+    by_script = _estimates_of_the_reports_script(script, tmp_path / "report" / own.model)
     for column, name_in_r in (("estimate", "Estimate"), ("std_error", "Std. Error")):
         assert ours[column].to_numpy() == pytest.approx(theirs[name_in_r], rel=0.01, abs=0.01)
+        assert ours[column].to_numpy() == pytest.approx(by_script[name_in_r], rel=0.01, abs=0.01)
     notes = " ".join(next(one for one in found.tables if one.name == own.model).notes)
     loglik = float(notes.partition("log-likelihood ")[2].partition(";")[0])
     assert loglik == pytest.approx(float((tmp_path / "loglik.txt").read_text()), abs=0.1)
@@ -168,3 +170,11 @@ def test_the_report_of_a_study_from_a_csv_says_what_r_says(name, tmp_path, monke
     assert estimate[interaction] == pytest.approx(crossed, abs=1e-6)
     first = sum(a * mean for (a, _), mean in means.items())
     assert estimate.iloc[0] == pytest.approx(first, abs=1e-6)
+
+
+def _estimates_of_the_reports_script(program: str, folder: Path) -> pd.DataFrame:
+    """The effects that the script beside a report estimates."""
+    [script] = folder.glob("*.R")
+    subprocess.run([program, script.name], cwd=folder, check=True, capture_output=True)
+    written = pd.read_csv(folder / f"{script.stem}_coefficients.csv", index_col=0)
+    return written[written.index.str.startswith("effect_")]

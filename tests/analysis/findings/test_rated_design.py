@@ -112,3 +112,20 @@ def test_the_interval_of_an_interaction_covers_the_truth_in_a_latin_square():
         [one] = contrasts(rows, "rating", {"interaction": weights}).to_dict("records")
         covered += one["low"] <= truth <= one["high"]
     assert 0.92 <= covered / 200 <= 0.99
+
+
+def test_the_script_for_r_has_the_random_effects_that_the_rule_left(found, tmp_path):
+    answers, script = found.folders["rating_model"](tmp_path)
+    random = found.statistics["rating_model_random"]
+    assert not random["correlation"].notna().any()
+    columns = {"structure: nonisland - island": 1, "length: short - long": 2}
+    terms = [
+        f"(1 | {unit})" if effect == "1" else f"(0 + effect_{columns.get(effect, 3)} | {unit})"
+        for unit, effect in zip(random["unit"], random["effect"], strict=True)
+    ]
+    formula = ["effect_1", "effect_2", "effect_3", *terms]
+    text = script.read_text("utf-8")
+    assert "factor(answer) ~ " + " +\n    ".join(formula) + ",\n" in text
+    assert "# effect_2: length: short - long\nlibrary(ordinal)" not in text
+    rows = pd.read_csv(answers)
+    assert rows["answer"].between(1, 7).all() and set(rows["effect_1"]) == {-0.5, 0.5}

@@ -100,7 +100,7 @@ def test_the_report_counts_places_by_list_and_who_was_kept_by_level():
     assert "between participants: plain 12 of 12, careful 11 of 12." in page
     methods = render_report(found, {}, {}, "methods")
     assert "participants and frames (what repeats over conditions; else each item)" in methods
-    assert "Interaction: short minus long, by nonisland minus island" in page
+    assert "Interaction: plain minus careful, by short minus long" in page
 
 
 def test_a_model_that_ties_on_every_pair_is_in_no_table_of_differences(tmp_path):

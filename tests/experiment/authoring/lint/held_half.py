@@ -156,7 +156,7 @@ def shifted(table: Table, _: random.Random) -> Planted | None:
     bads = [row[table.bad] for row in table.rows]
     for row, bad in zip(table.rows, [bads[-1], *bads[:-1]], strict=True):
         row[table.bad] = bad
-    return Planted("fits another item better|each other's version")
+    return Planted("fits another item better|each other's version|are shifted by a row")
 
 
 def reversed_copy(table: Table, rng: random.Random) -> Planted | None:

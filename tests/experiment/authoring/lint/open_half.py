@@ -72,7 +72,9 @@ def renumbered(table: Table, rng: random.Random) -> Planted | None:
 def na(table: Table, rng: random.Random) -> Planted | None:
     row, column = any_text(table, rng)
     table.rows[row][column] = rng.choice(("NA", "N/A", "nan"))
-    return Planted("cell of a spreadsheet|programs write for an empty", (row,))
+    return Planted(
+        "cell of a spreadsheet|programs write for an empty|says that a value is missing", (row,)
+    )
 
 
 def date(table: Table, rng: random.Random) -> Planted | None:

@@ -446,3 +446,43 @@ def test_blimps_columns_are_read_from_parquet(tmp_path):
     )  # fmt: skip
     with pytest.raises(MaterialsError, match=r"t\.parquet: the file is not Parquet \("):
         read_materials(write(tmp_path / "t.parquet", "good,bad"))
+
+
+@pytest.mark.parametrize("mark", ["NA", "N/A", "nan", "NULL", ".", "-"])
+@pytest.mark.parametrize("column", ["good", "bad", "context"])
+def test_a_mark_of_a_missing_value_is_no_text(tmp_path, mark, column):
+    texts = {"context": "Once more:", "good": "the cat sleeps", "bad": "the cat sleep"}
+    lines = [",".join((texts | change).values()) for change in ({}, {}, {column: mark})]
+    path = tmp_path / "t.csv"
+    path.write_text("\n".join(["context,good,bad", *lines]) + "\n")
+    with pytest.raises(MaterialsError, match=rf'line 4: the {column} text is "'):
+        read_materials(path)
+
+
+def test_options_of_one_word_may_be_signs(tmp_path):
+    (tmp_path / "t.csv").write_text("context,good,bad\nIt rains,.,-\nIt snows,.,-\n")
+    assert [item.good for item in read_materials(tmp_path / "t.csv").items] == [".", "."]
+
+
+@pytest.mark.parametrize("rows", [1, -1])
+def test_a_column_that_is_shifted_by_a_row_is_refused(tmp_path, rows):
+    words = ["nurse", "clerk", "judge", "pilot", "girl"]
+    bad = [f"the {word} sing" for word in words]
+    shifted = [*bad[rows:], *bad[:rows]]
+    path = tmp_path / "t.csv"
+    for texts in (bad, shifted):
+        lines = [f"the {w} sings,{text}" for w, text in zip(words, texts, strict=True)]
+        path.write_text("\n".join(["good,bad", *lines]) + "\n")
+        if texts is bad:
+            assert len(read_materials(path).items) == 5
+    neighbour = "previous" if rows == 1 else "next"
+    with pytest.raises(MaterialsError, match=f"shifted by a row: .* of the {neighbour} row"):
+        read_materials(path)
+
+
+def test_conditions_in_a_row_that_share_a_sentence_are_not_shifted(tmp_path):
+    texts = [f"the {word} sings" for word in ("nurse", "clerk", "judge", "pilot", "girl", "boy")]
+    path = tmp_path / "t.csv"
+    lines = [f"{good},{bad}" for good, bad in zip(texts[1:], texts[:-1], strict=True)]
+    path.write_text("\n".join(["good,bad", *lines]) + "\n")
+    assert len(read_materials(path).items) == 5
