@@ -14,7 +14,7 @@ KEEP_GARBAGE := import gc; gc.enable = gc.disable; gc.disable()
 export PYTHONDONTWRITEBYTECODE =
 
 .DEFAULT_GOAL := help
-.PHONY: help study reproduce models takers stop test retest collect lint docs site evidence evidence-long dist lock sbom audit clean
+.PHONY: help study reproduce models takers stop test retest collect lint docs site evidence evidence-long benchmarks dist lock sbom audit clean
 
 help:  ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -64,10 +64,13 @@ docs: $(VENV)/.dev  ## serve the documentation as a site, with a search box, at 
 site: $(VENV)/.dev  ## build the same into build/site; a broken link or an unlisted page is an error
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/python -c "$(KEEP_GARBAGE); from mkdocs.__main__ import cli; cli()" build --quiet --strict --config-file docs/site/mkdocs.yml
 
-evidence: $(VENV)/.dev  ## measure the headline figures anew (about an hour on two cores) and write them into the pages
+benchmarks: $(VENV)/.dev  ## give every benchmark a short run, on tiny inputs
+	@$(BIN)/python -m pytest -p tests.conftest --numprocesses=auto benchmarks/tests
+
+evidence: benchmarks  ## measure the headline figures anew (about an hour on two cores) and write them into the pages
 	@$(BIN)/python benchmarks/figures.py headline
 
-evidence-long: $(VENV)/.dev  ## measure the long figures anew (days on two cores) and write them into the pages
+evidence-long: benchmarks  ## measure the long figures anew (days on two cores) and write them into the pages
 	@$(BIN)/python benchmarks/figures.py long
 
 dist: $(VENV)/.dev  ## build wheel and sdist into build/dist, and try each in a bare environment (PYTHONS="python3.11 python3.13")

@@ -55,8 +55,8 @@ _VERDICT = re.compile(
     r'|"(?:kept|excluded)":(?:\d+|true|false)|\d+ (?:kept|excluded)|\b(?:kept|excluded)\b\s*'
     r"|<dt>(?:kept|excluded)</dt><dd>(?:<a [^>]*>)?\d+"
 )
-# The last column of the list of runs counts the excluded.
-_EXCLUDED_OF_RUN = re.compile(r'<td class="number">\d+</td>\s*</tr>')
+# The last column of the list of runs counts the excluded, on the page and in the shell.
+_EXCLUDED_OF_RUN = re.compile(r'<td class="number">\d+</td>\s*</tr>|(?<=\d)  +\d+ *\n')
 
 
 def without_verdicts(outputs: Mapping[str, str]) -> dict[str, str]:

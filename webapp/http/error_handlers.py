@@ -1,12 +1,24 @@
 """Error responses: a friendly page for people, one JSON shape for programs, never a traceback."""
 
+from contextlib import suppress
 from http import HTTPStatus
 
-from flask import Flask, Response, current_app, jsonify, make_response, render_template, request
+from flask import (
+    Flask,
+    Response,
+    current_app,
+    jsonify,
+    make_response,
+    redirect,
+    render_template,
+    request,
+)
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
-from werkzeug.exceptions import HTTPException
+from werkzeug.exceptions import HTTPException, MethodNotAllowed
+from werkzeug.routing import RequestRedirect
 
 from experiment.errors import ParallaxError
+from webapp.core.addresses import is_researcher_path
 from webapp.core.i18n import gettext
 from webapp.database.engine import FAILURES
 from webapp.database.pool import PoolFullError
@@ -92,6 +104,8 @@ def _handle_full_pool(error: PoolFullError) -> Response:
 
 
 def _handle_http_error(error: HTTPException) -> Response:
+    if isinstance(error, MethodNotAllowed) and (path := _find_page_above()):
+        return make_response(redirect(path, HTTPStatus.SEE_OTHER))
     status = HTTPStatus(error.code or HTTPStatus.INTERNAL_SERVER_ERROR)
     response = _make_response(status, status.name.lower(), _error_text(status))
     headers_to_keep = [
@@ -99,6 +113,21 @@ def _handle_http_error(error: HTTPException) -> Response:
     ]
     response.headers.extend(headers_to_keep)
     return response
+
+
+def _find_page_above() -> str:
+    """Return the researcher page above the address of a form, opened like a page; else empty."""
+    routes = current_app.create_url_adapter(request)
+    if routes is None or request.method != "GET" or not is_researcher_path(request.path):
+        return ""
+    path = request.path
+    while (path := path.rpartition("/")[0]) and is_researcher_path(path):
+        for address in (path, f"{path}/"):
+            # Opened like any page, so who may not see it is refused there.
+            with suppress(HTTPException, RequestRedirect):
+                routes.match(address, method="GET")
+                return address
+    return ""
 
 
 def _make_response(status: int, code: str, text: str) -> Response:

@@ -121,7 +121,7 @@ def test_parts_of_other_scores_are_not_used(materials, tmp_path, monkeypatch):
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
-        patched.setattr(score_file, "score_table", broken)
+        patched.setattr(score_file, "make_score_table", broken)
         write_score_file(find_materials(str(materials)), Scoring(first), facts(), out)
     other = ScoreFacts(**small_run.score_facts(model_hash="another"))
     write_score_file(find_materials(str(materials)), Scoring(second), other, out)

@@ -67,7 +67,7 @@ def test_a_models_mean_of_a_condition_is_over_items_however_often_each_was_rated
 
 def test_measures_of_sentences_are_those_of_the_good_version(monkeypatch):
     frame = pd.DataFrame({"variant": ["good", "bad", "good"], "item_id": [1, 1, 2]})
-    monkeypatch.setattr(ratings, "whole", lambda *_: np.array([-1.0, -2.0, -3.0]))
+    monkeypatch.setattr(ratings, "compute_sentence_metric", lambda *_: np.array([-1.0, -2.0, -3.0]))
     scores = SimpleNamespace(frame=frame)
     for unigram, slor in ((None, False), (scores, True)):
         measures = dict(ratings._item_measures(scores, unigram))

@@ -45,9 +45,9 @@ def test_servers_hold_the_database_together_and_who_replaces_it_has_it_alone(eng
 
 @pytest.mark.one_database("postgresql")
 def test_a_hold_that_is_given_back_while_it_is_taken_anew_keeps_no_connection(engine, monkeypatch):
-    monkeypatch.setattr(module, "_BETWEEN_LOOKS_S", 0.01)
+    monkeypatch.setattr(module, "_CHECK_INTERVAL_S", 0.01)
     mine = hold(engine)
-    take, taken, given_back = mine._taken, Event(), Event()
+    take, taken, given_back = mine._take_lock, Event(), Event()
 
     def slowly():
         connection = take()
@@ -56,8 +56,8 @@ def test_a_hold_that_is_given_back_while_it_is_taken_anew_keeps_no_connection(en
         mine.seen = connection
         return connection
 
-    mine._taken = slowly
-    mine._let_go()  # as where the database, restarted, has forgotten it
+    mine._take_lock = slowly
+    mine._drop_connection()  # as where the database, restarted, has forgotten it
     assert taken.wait(PATIENCE_S)
     mine.release()
     looking = [thread for thread in threading.enumerate() if thread.name == "use"]

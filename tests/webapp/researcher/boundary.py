@@ -123,7 +123,7 @@ class _Done:
 def without_commands(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let pages start no commands: what they print is none of this, whether they are reached is."""
     for page in ("launch", "studies", "installation"):
-        monkeypatch.setattr(f"webapp.researcher.{page}.parallax", lambda *_: _Done())
+        monkeypatch.setattr(f"webapp.researcher.{page}.run_parallax", lambda *_: _Done())
     monkeypatch.setattr("webapp.researcher.run_page._ROUNDS", 1)
 
 

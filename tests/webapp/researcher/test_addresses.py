@@ -1,0 +1,33 @@
+"""Addresses that people open though no page has them: the bare server's, and those of forms."""
+
+import pytest
+
+from webapp.core.addresses import RESEARCHER_PATH
+from webapp.users.roles import Role
+
+pytestmark = pytest.mark.one_database
+
+
+def test_the_bare_address_leads_to_the_researcher_pages(app):
+    reply = app.test_client().get("/")
+    assert (reply.status_code, reply.location) == (302, "/researcher/")
+
+
+def test_the_address_of_a_form_opened_again_leads_to_the_page_of_the_form(run, researcher):
+    owner = researcher(Role.OWNER)
+    reply = owner.get(f"/runs/{run.ref}/money/pay")
+    assert (reply.status_code, reply.location) == (303, f"/researcher/runs/{run.ref}/money")
+    assert owner.get(f"/runs/{run.ref}/money").status_code == 200
+
+
+def test_every_form_of_researchers_has_a_page_above_it(app, researcher):
+    owner = researcher(Role.OWNER)
+    rules = [rule for rule in app.url_map.iter_rules() if rule.rule.startswith(RESEARCHER_PATH)]
+    read = {rule.rule for rule in rules if "GET" in (rule.methods or ())}
+    forms = [rule for rule in rules if rule.rule not in read and "/api/" not in rule.rule]
+    assert len(forms) > 20
+    for rule in forms:
+        reply = owner.client.get(rule.build(dict.fromkeys(rule.arguments, "1"))[1])
+        assert reply.status_code in (303, 404), rule.rule
+        if reply.status_code == 303:
+            assert reply.location.startswith(RESEARCHER_PATH)
