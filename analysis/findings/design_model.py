@@ -200,7 +200,7 @@ def write_scripts(folder: Path, fitted: Mapping[str, _Fitted]) -> list[Path]:
         if folder / f"{stem}.R" in paths:
             stem = f"{stem}-{number}"
         # The third unit is a column of the researcher's, whose name R may not take.
-        units = dict(zip(fit.units, ("participant", "frame", "repeated"), strict=False))
+        units = dict(zip(map(str, fit.units), ("participant", "frame", "repeated"), strict=False))
         columns = {str(term): f"effect_{place}" for place, term in enumerate(fit.fixed, 1)}
         is_rating = len(fit.model.thresholds) > 1
         random = _random_in_r(fit.model, columns, units)
@@ -228,10 +228,11 @@ def _random_in_r(
     """Yield the random effects; those without a correlation each alone: ordinal has no ``||``."""
     for unit, rows in model.random.groupby("unit", sort=False):
         effects = ["1" if effect == "1" else columns[effect] for effect in rows["effect"]]
+        unit_in_r = units[str(unit)]
         if rows["correlation"].notna().any():
-            yield f"({' + '.join(effects)} | {units[unit]})"
+            yield f"({' + '.join(effects)} | {unit_in_r})"
         else:
-            yield from (f"({'' if one == '1' else '0 + '}{one} | {units[unit]})" for one in effects)
+            yield from (f"({'' if one == '1' else '0 + '}{one} | {unit_in_r})" for one in effects)
 
 
 def _spread_in_words(model: CrossedModel) -> str:
