@@ -276,7 +276,7 @@ def join_times(
             "first: text "
             f"{first_lost['text_id']}, position {first_lost['position']}",
             where=str(where),
-            expected="the texts and positions of the table of surprisal",
+            expected="the same texts and word positions as in the surprisal table",
             remedy="Check the texts' ids, --first-position and how the text was divided; "
             "--drop-unmatched leaves these times out",
         )

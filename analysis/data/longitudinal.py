@@ -179,11 +179,11 @@ def _mark_id(name: str, place: int, taken: set[str]) -> str:
 def join_parts(runs: Sequence[ExportedRun], codes: Path) -> ExportedRun:
     """Join the parts of a study into one run; a returning participant is one participant.
 
-    A participant keeps the list of the first part. Trial positions continue from part to part; each
-    trial has its ``session``. Sessions in which a participant was excluded are left out; a
-    participant who was kept in no part is excluded. Items with the same id but other words or
-    another condition get new ids (``part_items``). Participants without a code (their data were
-    erased, or they have no known origin) are left out.
+    A participant keeps the list of the first part. Trial positions are counted on from one part to
+    the next; the column ``session`` gives each trial's part. Sessions in which a participant was
+    excluded are left out; a participant who was kept in no part is excluded. Items with the same id
+    but other words or another condition get new ids (``part_items``). Participants without a code
+    (their data were erased, or they have no known origin) are left out.
 
     Args:
         runs: The parts, at least two.

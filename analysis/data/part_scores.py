@@ -140,7 +140,8 @@ def _refuse_differing_models(score_files: Sequence[tuple[Path, ScoreFacts]]) -> 
                     f"{getattr(first_facts, name)!r} and {getattr(facts, name)!r}",
                     where=f"{first_path}, {path}",
                     expected="one model for all parts, which read them in one way",
-                    remedy="Score the parts again alike, or give the models different names",
+                    remedy="Score all parts again with the same settings, or give the models "
+                    "different names",
                 )
 
 

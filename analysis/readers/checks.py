@@ -222,7 +222,7 @@ def _describes_design(
 
 
 def describe_import(run: ExportedRun, items: Sequence[Item], account: Accounting) -> None:
-    """Add the number of participants, judgments and items, their accuracy, and warnings."""
+    """Add an import's numbers, accuracy and warnings to its summary."""
     rows = run.responses
     judged_items = set(rows["item_id"].unique())
     alike = [item.item_id for item in items if item.item_id in judged_items and Options(item).alike]

@@ -137,7 +137,7 @@ def _comparable_texts(item: Item) -> Iterator[str]:
 def guess_side_choice(
     rows: pd.DataFrame, column: str, versions: Callable[[str], set[str]]
 ) -> Choice | None:
-    """Return the choice of a side, if another column gives the version on that side.
+    """Return the mapping of answers such as left or right; None without a column of versions.
 
     Args:
         rows: The rows of judgments.

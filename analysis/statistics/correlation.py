@@ -141,7 +141,7 @@ def correlation_rows(items: pd.DataFrame, judge: str) -> pd.DataFrame:
 
 
 def rank_sums_without_each(values: Floats) -> tuple[Floats, Floats]:
-    """Return the sums of the other values' ranks, and of their squares, without each value.
+    """For each value left out: rank the others, and sum their ranks and squared ranks.
 
     With n ranks, the sum is n (n + 1) / 2, even with ties. The sum of squares is n (n + 1)
     (2n + 1) / 6, minus (t^3 - t) / 12 for each group of t tied values.

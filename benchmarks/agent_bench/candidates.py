@@ -12,12 +12,12 @@ from statistics import median, quantiles
 from agent_bench.norms import Norms, blindness, detachment
 from experiment.integrity.certificate import SIGNALS as COUNTED
 from experiment.integrity.certificate import (
-    by_mouse,
     crossings,
     holds_ms,
     length_correlation,
     log_rt_sd,
     path_variation,
+    select_mouse_pairs,
     time_autocorrelation,
 )
 from experiment.integrity.observed import TOLERANCE_MS, ObservedSession, unexplained_ms
@@ -121,7 +121,7 @@ def _even_paths(session: ObservedSession) -> float | None:
 
 def _rests(session: ObservedSession) -> float | None:
     """A mouse that travels to where it is already, whenever the same option is chosen again."""
-    stays = [answer for before, answer in by_mouse(session) if answer.side == before.side]
+    stays = [answer for before, answer in select_mouse_pairs(session) if answer.side == before.side]
     ways = [answer.pointer_path_px or 0.0 for answer in crossings(session)]
     if len(stays) < _FEWEST or len(ways) < _FEWEST // 2:
         return None

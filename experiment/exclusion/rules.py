@@ -171,7 +171,7 @@ def assess_without_targets(rules: Sequence[Rule], session: Answered) -> str:
 def reason(name: str) -> str:
     """Return a rule's reason, in words that follow "excluded for": "too many errors".
 
-    A rule without a reason, or one that is not installed, is called by its name.
+    If the rule gives no reason or is not installed, the text is the rule's name.
     """
     return _class_attribute(name, "reason", name.rpartition(":")[2].replace("_", " "))
 

@@ -126,16 +126,18 @@ def holds_ms(session: ObservedSession) -> list[float]:
 
 def crossings(session: ObservedSession) -> list[ObservedAnswer]:
     """Return the answers for which a mouse had to move from one option to another."""
-    return [answer for previous, answer in by_mouse(session) if answer.side != previous.side]
+    return [
+        answer for previous, answer in select_mouse_pairs(session) if answer.side != previous.side
+    ]
 
 
-def by_mouse(session: ObservedSession) -> Iterator[tuple[ObservedAnswer, ObservedAnswer]]:
+def select_mouse_pairs(session: ObservedSession) -> Iterator[tuple[ObservedAnswer, ObservedAnswer]]:
     """Yield pairs of consecutive mouse answers whose pointer path is known."""
     ordered = sorted(session.answers, key=lambda entry: entry.position)
     for previous, answer in pairwise(ordered):
-        by_mouse = previous.input_method == answer.input_method == "pointer"
+        both_by_mouse = previous.input_method == answer.input_method == "pointer"
         has_pointer = answer.pointer_moves is not None and answer.pointer_path_px is not None
-        if by_mouse and has_pointer:
+        if both_by_mouse and has_pointer:
             yield previous, answer
 
 

@@ -177,7 +177,7 @@ class ResponseType(Timed, ABC):
         return (Variant.GOOD, str(item.contrast))
 
     def arrangement(self, item: Item, options: tuple[str, ...]) -> Arrangement:
-        """Return the arrangement to store for a trial that shows these versions in this order."""
+        """Return a trial's arrangement (which version is on which side) in the form to store."""
         return Arrangement(SIDES[options.index(Variant.GOOD)], options)
 
     def drawn(

@@ -30,7 +30,8 @@ RESPONDERS = Registry(
 class Responder(Protocol):
     """Answers one trial.
 
-    Studies of pairs never pass ``sides``. A responder that rates also has ``rate``: see ``Rater``.
+    Studies whose items are sentence pairs never pass ``sides``, the versions left and right. A
+    responder that rates also has ``rate``: see ``Rater``.
     """
 
     def choose(

@@ -11,7 +11,7 @@ DeviceKind = Literal["desktop", "tablet", "phone"]
 _ELSEWHERE = {"mobile": "phone"}
 
 
-class TakingPart(BaseModel):
+class ParticipationTerms(BaseModel):
     """How people may take part."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)

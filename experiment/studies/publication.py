@@ -29,11 +29,11 @@ CreditRole = Literal[
 YesNo = Literal["yes", "partial", "no", "not applicable"]
 
 
-class _Table(BaseModel):
+class _PublicationTable(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class Contributor(_Table):
+class Contributor(_PublicationTable):
     """Somebody who made the study or its data."""
 
     given_name: str = Field(min_length=1, description="the given name")
@@ -55,7 +55,7 @@ class Contributor(_Table):
         return f"{self.given_name} {self.family_name}"
 
 
-class Publication(_Table):
+class Publication(_PublicationTable):
     """What archives ask of a data set, besides its files."""
 
     description: str = Field(default="", description="what the data are, in a few sentences")
@@ -94,7 +94,7 @@ class Publication(_Table):
     paper_venue: str = Field(default="", description="the journal or the conference")
 
 
-class Baseline(_Table):
+class Baseline(_PublicationTable):
     """What the checklist for human baselines asks, and no run can know."""
 
     eval_type: Texts = Field(
@@ -168,7 +168,7 @@ class Baseline(_Table):
     )
 
 
-class About(_Table):
+class About(_PublicationTable):
     """A file of its own with the two tables: what became known after the launch."""
 
     publication: Publication = Publication()

@@ -20,7 +20,7 @@ from experiment.panels.panel import Panel
 from experiment.studies.analysis_plan import Analysis, Comparison
 from experiment.studies.design import Design, holds
 from experiment.studies.humanness import Humanness
-from experiment.studies.privacy import Consent, Oversight, Privacy, TakingPart
+from experiment.studies.privacy import Consent, Oversight, ParticipationTerms, Privacy
 from experiment.studies.publication import Baseline, Publication
 from experiment.studies.question import Attention, Comprehension, FinalQuestion, ScreeningQuestion
 from experiment.studies.recruitment import Recruitment
@@ -225,7 +225,7 @@ class Study(_Table):
         default=None, description="when errors on catch trials end a session"
     )
     questionnaire: list[FinalQuestion] = Field(default=[])
-    taking_part: TakingPart = Field(default=TakingPart())
+    taking_part: ParticipationTerms = Field(default=ParticipationTerms())
     recruitment: Recruitment | None = Field(
         default=None, description="on what terms it is offered on a paying platform"
     )

@@ -34,7 +34,8 @@ class ServerAnswerer:
     """A server that answers questions.
 
     Attributes:
-        tier: What the server reports, as determined by the probe.
+        tier: How much the server reports about its answers (from text alone to log-probabilities),
+            as found by test calls.
         tier_note: The reason why the tier is not higher; empty for the highest tier.
         budget: The costs of calls.
         terms: The prices and settings of calls.

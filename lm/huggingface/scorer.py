@@ -218,7 +218,7 @@ class HfScorer:
         ]
 
     def _single_rows(self, text: str) -> list[Row]:
-        """Return one row per token of a text; a causal model's row ends before the token."""
+        """Return one model input per token; a causal model's holds only the tokens before it."""
         causal = self.encoder.beginning is not None
         return [
             Row(row.ids[: place + 1] if causal else row.ids, (place,), (wanted,))

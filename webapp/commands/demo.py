@@ -16,7 +16,7 @@ from experiment.errors import StudyError
 from experiment.studies.files import TEXT_GRAMMAR, TRAINING_TEXT, training_text
 from experiment.studies.load import load_study
 from experiment.version import code_version
-from webapp.commands.demonstration import demonstrations, take_part_at_stand_in
+from webapp.commands.demonstration import demonstrations, take_part_on_stand_in_platform
 from webapp.commands.options import with_instance
 from webapp.core.instance import open_instance
 from webapp.server.server_control import running
@@ -73,7 +73,7 @@ def demo(
         if recruiter == _SIMULATOR:
             _take_part(name, study_folder, listen, instance_option)
         else:
-            take_part_at_stand_in(name, recruiter, study_folder, _run, _SEED)
+            take_part_on_stand_in_platform(name, recruiter, study_folder, _run, _SEED)
     judges = [
         part for file in _scores(name, study_folder, models) for part in ("--scores", str(file))
     ]

@@ -46,7 +46,9 @@ def demonstrations() -> Mapping[str, tuple[str, Demonstration]]:
     return dict(sorted(ways.items()))
 
 
-def take_part_at_stand_in(name: str, way: str, made: Path, run: Command, seed: str) -> None:
+def take_part_on_stand_in_platform(
+    name: str, way: str, made: Path, run: Command, seed: str
+) -> None:
     """Launch a study for a stand-in, let simulated participants take part, and reconcile.
 
     Args:

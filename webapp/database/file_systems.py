@@ -1,6 +1,6 @@
 """Check whether SQLite can use a file system: not shared by machines, and with working locks.
 
-A list of names covers only known file systems. Shared folders of virtual machines and containers
+Known file systems are judged by name. Shared folders of virtual machines and containers
 (9p, virtiofs, vboxsf) and FUSE file systems (davfs, sshfs) differ between versions, so locks and
 shared memory are tested as well.
 """

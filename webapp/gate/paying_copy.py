@@ -5,8 +5,9 @@ may execute a repeated order again, so two active copies would pay everybody twi
 platform before each order does not help if both order at the same moment. Therefore, the database
 names the paying copy, and a card (a file) in the instance folder proves that it is this one. The
 card is valid only in the folder, on the machine and for the database for which it was written, so a
-copied folder or database has no valid card. Every call that moves money or places holds the card's
-lock (``allow_platform_call``), so that the right to pay is never handed over during a call.
+copied folder or database has no valid card. Every call to a platform
+that spends money or changes the number of places holds the card's lock (``allow_platform_call``),
+so another copy cannot take over the right to pay during the call.
 
 Machines that share a PostgreSQL database are one copy: each has a card with the same name.
 """

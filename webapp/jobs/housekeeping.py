@@ -23,7 +23,7 @@ from webapp.jobs.notices import (
     add_notices,
     list_notified_users,
     list_watched_runs,
-    make_balance_news,
+    make_low_balance_notice,
     send_notices,
     write_notices,
 )
@@ -150,7 +150,7 @@ def check_platform_balances(services: Services) -> None:
     for run, notification_ids in users_by_run.values():
         if _is_low(services, run):
             events += [
-                (id_, run, make_balance_news(run, services.now())) for id_ in notification_ids
+                (id_, run, make_low_balance_notice(run, services.now())) for id_ in notification_ids
             ]
     add_notices(services, events)
 

@@ -107,8 +107,8 @@ def list_run_news(
         yield from _find_ended_jobs(jobs, now)
 
 
-def make_balance_news(run: Run, now: datetime) -> News:
-    """Return the news that the balance does not cover what is due; its key changes daily."""
+def make_low_balance_notice(run: Run, now: datetime) -> News:
+    """Return a notice of a balance below the payments due; its dated key shows it once a day."""
     return News(
         Cause.BALANCE,
         f"balance {run.ref} {now:%Y-%m-%d}",

@@ -24,7 +24,7 @@ class Recipients(StrEnum):
 
 
 def find_recipients(session: Session, run_ref: str, whom: Recipients) -> dict[str, list[str]]:
-    """Return the platform ids of the recipients, by the offer that each took.
+    """Return the recipients' ids on the recruiting platform, by the offer each accepted.
 
     Participants who withdrew or asked for erasure are never included.
     """

@@ -257,7 +257,7 @@ def show_join_form() -> str:
 @joining_pages.post("/join")
 @require_access(None)
 def join_project() -> ResponseReturnValue:
-    """Make the user with the code a member of its project."""
+    """Add the user to the project that their invitation code belongs to."""
     services, code = current_services(), request.form.get("code", "")
     try:
         if g.user is not None:

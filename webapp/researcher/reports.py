@@ -217,8 +217,8 @@ def get_report_folder(job: Job) -> Path:
 def refuse_unreadable_report(job: Job) -> None:
     """Refuse a report that may not be read now.
 
-    A report based on data that have since been withdrawn or corrected is removed. A report of a run
-    that became blind again, because an older backup was restored, is kept but not shown.
+    A report based on data that have since been withdrawn or corrected is removed. If an older
+    backup was restored and the run's results are hidden again, the report is kept but not shown.
 
     Raises:
         RequestError: The report may not be read.

@@ -100,7 +100,7 @@ def show_sessions() -> str:
 @sign_in_pages.post("/sessions/end-one")
 @require_access(Role.MEMBER)
 def end_other_session() -> ResponseReturnValue:
-    """End one of the user's own sessions."""
+    """Sign the user out on one of their other devices; the current sign-in stays."""
     services, user = current_services(), current_user()
     number = request.form.get("session", "")
     with services.sessions.begin() as session:

@@ -1,9 +1,10 @@
 """Limit how many people may arrive from one network address.
 
-The limit applies to one hour; ``webapp.sessions.waitlist`` shares a full run's places among
-addresses. Visitors with a personal link, visitors confirmed by a platform, and visitors with an
-unknown address are not counted. All servers of a database count together. Each process remembers
-recently refused addresses, so that a flood of requests does not reach the database.
+The limit counts the arrivals of one hour. When a run is full, ``webapp.sessions.waitlist`` divides
+its free places fairly among addresses. Visitors with a personal link, visitors confirmed by a
+platform, and visitors with an unknown address are not counted. All servers of a database count
+together. Each process remembers recently refused addresses, so that a flood of requests does not
+reach the database.
 
 Addresses are deleted after an hour. The fact that a participant is counted stays for as long as
 they may take part: if they request a place after an hour, they are counted at their address then.

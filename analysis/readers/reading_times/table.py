@@ -1,4 +1,4 @@
-"""The common table of all readers of reading times."""
+"""The one table format into which every importer of reading times converts its file."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

@@ -213,7 +213,7 @@ class Maze(Questioned, Read):
         onsets = tuple(800.0 * k for k in range(n))
         return Steps(onsets, times, "p" * n, (4.0,) * n, (0,) * n, times)
 
-    def simulated(
+    def simulate_steps(
         self, responder: Responder, known: Known, version: str, rng: random.Random
     ) -> Steps:
         """Return mostly correct choices, with times that grow with word length."""

@@ -97,7 +97,7 @@ class ReadThenRate(Points, Paced):
         """Return the reading times and the rating of a simulated participant."""
         is_good = options[0] == known.good
         version = Variant.GOOD if is_good else str(known.item.contrast)
-        steps = with_question(self.simulated(responder, known, version, rng), rng)
+        steps = with_question(self.simulate_steps(responder, known, version, rng), rng)
         rater = cast(Rater, responder)
         point = rater.rate(known.item.kind, self.points, is_good, known.accuracy, rng)
         return Given(rating=point, steps=steps)

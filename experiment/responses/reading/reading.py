@@ -123,7 +123,7 @@ class Read(OneVersion):
 
     @property
     def step_table(self) -> TableSchema:  # type: ignore[override]
-        """The table of steps, with the region relative to the critical one if it is named."""
+        """The table of reading steps; with a critical region, also the position relative to it."""
         table = self.measured_steps
         return table.with_columns((RELATIVE_REGION,)) if self.critical else table
 
@@ -349,7 +349,7 @@ class Read(OneVersion):
     ) -> Given:
         """Return a simulated reader's times, and their answer to the question."""
         version = Variant.GOOD if options[0] == known.good else str(known.item.contrast)
-        steps = self.simulated(responder, known, version, rng)
+        steps = self.simulate_steps(responder, known, version, rng)
         question = self.question(known.item)
         if question is None or not self.is_finished(steps, self.plan(known.item, version)):
             return Given(steps=steps)
@@ -357,7 +357,7 @@ class Read(OneVersion):
         return Given(side, steps=with_question(steps, rng))
 
     @abstractmethod
-    def simulated(
+    def simulate_steps(
         self, responder: Responder, known: Known, version: str, rng: random.Random
     ) -> Steps:
         """Return the steps of a simulated reader."""

@@ -56,7 +56,7 @@ class Paced(Read):
         n = int(plan)
         return Steps(tuple(400.0 * k for k in range(n)), (400.0,) * n, "p" * n, (4.0,) * n)
 
-    def simulated(
+    def simulate_steps(
         self, responder: Responder, known: Known, version: str, rng: random.Random
     ) -> Steps:
         """Return reading times that grow with word length."""

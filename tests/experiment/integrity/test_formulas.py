@@ -9,13 +9,13 @@ import pytest
 
 from experiment.integrity.certificate import (
     SIGNALS,
-    by_mouse,
     certify,
     crossings,
     length_correlation,
     log_rt_sd,
     median_hold_ms,
     path_variation,
+    select_mouse_pairs,
     time_autocorrelation,
 )
 from experiment.integrity.observed import ObservedSession, time_residuals
@@ -108,7 +108,7 @@ def test_a_mouse_crosses_where_it_is_known_to_go_to_the_other_side():
         {**mouse, "side": "first"},
         {**mouse, "side": "second"},
     )
-    assert [(one.position, other.position) for one, other in by_mouse(session)] == [
+    assert [(one.position, other.position) for one, other in select_mouse_pairs(session)] == [
         (1, 2), (2, 3), (10, 11),
     ]  # fmt: skip
     assert [one.position for one in crossings(session)] == [2, 11]

@@ -260,7 +260,7 @@ def test_a_simulated_wrong_word_takes_the_pause_and_another_choice(on_error, del
     response = load_response("maze", keys)
     known = Known(MAZED, "", 0.5)
     rng = random.Random(3)
-    steps = [response.simulated(Guessing(), known, "good", rng) for _ in range(20)]
+    steps = [response.simulate_steps(Guessing(), known, "good", rng) for _ in range(20)]
     assert {wrong for one in steps for wrong in one.wrong} == {0, 1}
     for one in steps:
         extra = [done - rt for done, rt in zip(one.done_ms, one.rt_ms, strict=True)]
@@ -271,7 +271,9 @@ def test_a_simulated_wrong_word_takes_the_pause_and_another_choice(on_error, del
 
 def test_a_simulated_error_that_ends_a_sentence_has_no_end_of_its_own():
     rng = random.Random(3)
-    steps = [ENDING.simulated(Guessing(), Known(MAZED, "", 0.5), "good", rng) for _ in range(20)]
+    steps = [
+        ENDING.simulate_steps(Guessing(), Known(MAZED, "", 0.5), "good", rng) for _ in range(20)
+    ]
     ended = [one for one in steps if any(one.wrong)]
     assert ended and all(ENDING.fits(one, "llll") for one in steps)
     assert all(one.wrong[-1] == 1 and one.done_ms[-1] is None for one in ended)

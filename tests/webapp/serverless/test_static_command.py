@@ -71,7 +71,7 @@ def test_a_recruiter_that_pays_is_refused_by_name(tmp_path):
 def test_a_folder_in_use_is_never_written_over(tmp_path):
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "index.html").write_text("people take part here")
-    assert "something is there already" in refusal(tmp_path, "minimal")
+    assert "the output already exists" in refusal(tmp_path, "minimal")
     assert (tmp_path / "out" / "index.html").read_text() == "people take part here"
 
 

@@ -126,11 +126,11 @@ def check_outside_decisions(snapshot: Snapshot) -> Iterator[Discrepancy]:
 
 
 def find_unrecorded_decisions(snapshot: Snapshot) -> Iterator[tuple[Assignment, PaymentKind, bool]]:
-    """Yield each decided assignment that the ledger does not hold.
+    """Yield each assignment that the platform shows as decided and the ledger lacks.
 
     Yields:
-        The assignment, the kind that its line in the ledger would have, and whether the participant
-        has such a line for another assignment.
+        The assignment, the kind of the missing ledger line, and whether the participant has a line
+        of that kind for another assignment.
     """
     recorded = {(payment.participant_id, payment.kind) for payment in snapshot.payments}
     for assignment in snapshot.assignments:

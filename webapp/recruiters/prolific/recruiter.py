@@ -57,7 +57,7 @@ class Asking:
                 # This includes a refused token: that is the installation's fault, so participants
                 # are admitted.
                 return None
-            self._keep(session, facts, now)
+            self._store_confirmed_facts(session, facts, now)
         return facts == (person, study)
 
     def _ask(self, session: str) -> _Facts:
@@ -67,7 +67,7 @@ class Asking:
             return None
         return found.worker_id, found.offer_id
 
-    def _keep(self, session: str, facts: _Facts, now: datetime) -> None:
+    def _store_confirmed_facts(self, session: str, facts: _Facts, now: datetime) -> None:
         # A submission's owner never changes.
         until = now + _NOT_THERE_FOR if facts is None else datetime.max.replace(tzinfo=now.tzinfo)
         with self._lock:
