@@ -428,6 +428,7 @@ class WorkingPage {
     }
     /** @type {HTMLElement | null} */
     const beginning = id && id !== "trial" ? byId(id).querySelector("h1, .text") : null;
+    if (beginning && !beginning.hasAttribute("tabindex")) beginning.tabIndex = -1;
     beginning?.focus();
     entitle();
   }

@@ -53,7 +53,9 @@ class Element extends EventTarget {
     this.attributes[name] = value;
   }
   removeAttribute() {}
-  focus() {}
+  focus() {
+    document.activeElement = this;
+  }
   append(...nodes) {
     for (const node of nodes) if (node instanceof Element) this.nodes.push(Object.assign(node, { parent: this }));
   }
@@ -184,14 +186,14 @@ const SCRIPTS = {
   self_paced: "reading/reading", maze: "reading/reading",
 };
 
-function stage(type) {
+function stage(type, more = {}) {
   const [content, trial, presses] = TYPES[type]();
   const uncounted = new Element("uncounted", { text: "That press does not count." });
   const place = new Element("stage", {}, content, uncounted);
   const chosen = [];
   const { signal } = new AbortController();
   const keys = new Keys(["1", "2"]);
-  const settings = { lockout_ms: 150 };
+  const settings = { lockout_ms: 150, ...more };
   const onChoice = (_, choice) => chosen.push(choice);
   const view = viewOf(scripts[SCRIPTS[type]], { place, keys, settings, onChoice, signal });
   const targets = place.querySelectorAll("[data-side]");
@@ -307,7 +309,7 @@ function asksAfterwards({ trial = {}, settings = {} } = {}) {
   const [before, window_, next] = [new Element("before"), new Element("window"), new Element("next", { next: "" })];
   const reader = new Element("reader", { task: "self_paced", display: "moving" }, window_, next);
   const options = [button("first"), button("second")];
-  const asked = new Element("asked", {}, new Element("asks"), ...options);
+  const asked = new Element("asked", {}, new Element("asks"), group(...options));
   const place = new Element("stage", {}, group(before, reader, asked));
   const chosen = [];
   const { signal } = new AbortController();
@@ -322,6 +324,30 @@ function asksAfterwards({ trial = {}, settings = {} } = {}) {
   };
   return { view, read, press, chosen, before, window_, reader, asked, options };
 }
+
+for (const type of Object.keys(TYPES)) {
+  test(`${type}: after a gap, during which the browser takes the focus, the group has it again`, () => {
+    const { view, trial, place } = stage(type, { gap_ms: 500 });
+    document.body = new Element();
+    view.show({ ...trial, position: 1 });
+    document.activeElement = document.body;
+    mock.timers.tick(500);
+    assert.equal(document.activeElement, place.querySelector("[role=group]"));
+    // Whoever opened the keys during the gap stays there.
+    view.show({ ...trial, position: 2 });
+    const elsewhere = (document.activeElement = new Element());
+    mock.timers.tick(500);
+    assert.equal(document.activeElement, elsewhere);
+  });
+}
+
+test("the question after a sentence has the focus on its answers", () => {
+  const { view, read, press, asked } = asksAfterwards();
+  view.show(read);
+  paintAt(100);
+  for (const at of [1000, 1400, 1800]) press(at);
+  assert.equal(document.activeElement, asked.querySelector("[role=group]"));
+});
 
 test("a context stands alone before the sentence, which waits hidden", () => {
   const { view, read, press, before, window_ } = asksAfterwards({ trial: { context: "Once." } });
