@@ -175,7 +175,10 @@ export class TrialView {
       const text = document.createElement("span");
       // Each text runs as its own letters do, also in a page that runs the other way.
       text.dir = "auto";
-      texts.push(text, ...lay(text, String(trial[field.dataset.field ?? ""] ?? "")));
+      const pictures = lay(text, String(trial[field.dataset.field ?? ""] ?? ""));
+      texts.push(text, ...pictures);
+      // A picture stands last and is no beginning of a sentence: no gap follows it.
+      field.classList.toggle("pictured", pictures.length > 0);
       field.replaceChildren(text);
     }
     this.#presses.forget();

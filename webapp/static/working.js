@@ -269,18 +269,34 @@ class WorkingPage {
   #comment(trial, choice) {
     this.#practised += 1;
     const words = byId("verdict").dataset;
-    // Some types have no answer that is right.
-    const verdict = trial.correct && (choice.side === trial.correct ? words.right : words.wrong);
     for (const option of document.querySelectorAll("[data-side]")) {
       const side = /** @type {HTMLElement} */ (option).dataset.side;
       option.classList.toggle("expected", Boolean(trial.correct) && side === trial.correct);
     }
     const late = this.#view.late ? words.late : "";
-    byId("verdict").textContent = [verdict, late, trial.feedback].filter(Boolean).join(" ");
+    const said = [this.#verdict(trial, choice), late, trial.feedback].filter(Boolean).join(" ");
+    // Some types have no answer that is right, and a page that only stops says nothing.
+    byId("verdict").textContent = said || (words.taken ?? "");
     byId("feedback").hidden = false;
     byId("feedback").querySelector("button")?.focus();
     this.#progress(this.#practised, this.#session.practice.length);
     byId("practised").hidden = this.#practised < this.#session.practice.length;
+  }
+
+  /**
+   * Returns in words what the colours of the options say.
+   * @param {Session["practice"][number]} trial
+   * @param {Choice} choice
+   */
+  #verdict(trial, choice) {
+    const { right, wrong, which } = byId("verdict").dataset;
+    if (!trial.correct) return "";
+    if (choice.side === trial.correct) return right;
+    // Of several options, the other one is not known without its text.
+    const offered = /** @type {NodeListOf<HTMLElement>} */ (byId("trial").querySelectorAll("[data-side]:not([hidden])"));
+    const expected = [...offered].find(({ dataset }) => dataset.side === trial.correct);
+    const text = expected?.querySelector(".sentence")?.textContent;
+    return offered.length > 2 && text ? fill(which ?? "", { answer: text }) : wrong;
   }
 
   /**

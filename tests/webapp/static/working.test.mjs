@@ -35,7 +35,7 @@ class Place extends EventTarget {
 const SECTIONS = ["instructions", "trial", "break", "leaving", "preview-over", "other-device"];
 const TEXTS = {
   count: { count: "{position}/{total}", practice: "try {position}/{total}" },
-  verdict: { right: "Right.", wrong: "Wrong.", late: "Late." },
+  verdict: { right: "Right.", wrong: "Wrong.", late: "Late.", which: "This one: {answer}", taken: "Taken." },
   "so-far": { text: "{done} of {total} done" },
   unsaved: { text: "{n} left" },
   indicator: { saving: "Saving", saved: "Saved", offline: "Offline", refused: "Refused" },
@@ -157,6 +157,20 @@ test("practice goes on until its last trial, and a trial without a right answer 
   await page.goOn();
   await page.choose("first");
   assert.deepEqual([page.place("verdict").textContent, page.place("practised").hidden], ["Thanks.", false]);
+});
+
+test("practice says in words which of several options was right, and that an answer was taken", async () => {
+  const practice = [{ position: 1, correct: "third", feedback: "" }, { position: 2, correct: "", feedback: "" }];
+  const page = await opened({ practice });
+  const offered = ["first", "second", "third"].map((side) =>
+    Object.assign(new Place(side), { dataset: { side }, querySelector: () => ({ textContent: `the ${side}` }) }));
+  page.place("trial").querySelectorAll = () => offered;
+  await page.goOn();
+  await page.choose("first");
+  assert.equal(page.place("verdict").textContent, "This one: the third");
+  await page.goOn();
+  await page.choose("first");
+  assert.equal(page.place("verdict").textContent, "Taken.");
 });
 
 test("a trial is sent with how often and how long it was seen, and a page may come before the next", async () => {
