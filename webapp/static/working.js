@@ -54,6 +54,7 @@ export async function openWorking(signal) {
   const session = JSON.parse(byId("session").textContent ?? "");
   const reads = await fetchedScript(session.script, signal);
   await reads?.prepare?.(session, (url) => fetchedScript(url, signal));
+  if (reads && !reads.view) requireAnswers(session.keys.length);
   if (reads && !signal.aborted) new WorkingPage(session, reads, signal);
 }
 
@@ -84,6 +85,17 @@ async function fetchedScript(url, signal) {
     }
   }
   return undefined;
+}
+
+/**
+ * Makes sure that nothing has taken an answer or the texts out of the page: without one of its
+ * answers a trial would ask another question.
+ * @param {number} n How many answers a trial has, at most.
+ */
+function requireAnswers(n) {
+  const trial = byId("trial");
+  const isWhole = trial.querySelectorAll("[data-side]").length >= n && trial.querySelector("[data-field]");
+  if (!isWhole) throw new Error("Some of the trial's answers or texts are missing from the page.");
 }
 
 class WorkingPage {

@@ -173,11 +173,11 @@ const TYPES = {
     { first: "a" }, [0, 2],
   ],
   self_paced: () => [
-    group(new Element("reader", { task: "self_paced", display: "moving" }, new Element("window"), new Element("next", { next: "" }))),
+    group(new Element("reader", { task: "self_paced", display: "moving" }, new Element("window"), new Element("next", { next: "" })), new Element("asked")),
     { steps: ["The", "dog", "barks."] }, ["next", "next", "next", "next"],
   ],
   maze: () => [
-    group(new Element("reader", { task: "maze", onError: "delay", delay: "1000" }, button("first"), button("second"), new Element("said"))),
+    group(new Element("reader maze", { task: "maze", onError: "delay", delay: "1000" }, button("first"), button("second"), new Element("said")), new Element("asked")),
     { steps: ["The", "dog", "barks."], distractors: ["x", "of", "the"], right: "lll" }, [0, 0, 0],
   ],
 };
@@ -323,6 +323,32 @@ function asksAfterwards({ trial = {}, settings = {} } = {}) {
     paintAt(at + 16);
   };
   return { view, read, press, chosen, before, window_, reader, asked, options };
+}
+
+for (const [type, what] of [["self_paced", "window"], ["self_paced", "asked"], ["maze", "asked"], ["maze", "reader"]]) {
+  test(`${type}: without its .${what}, which a blocker took out, no trial begins`, () => {
+    const { place } = stage(type);
+    place.querySelector(`.${what}`).remove();
+    const { view } = scripts[SCRIPTS[type]];
+    assert.throws(() => view({ place }), { message: `The page lacks .${what}.` });
+  });
+}
+
+for (const [type, what] of [["self_paced", "[data-next]"], ["maze", ".said"], ["choice", ".uncounted"], ["choice", "[role=group]"]]) {
+  test(`${type}: a session goes on without its ${what}, or says nothing of it`, () => {
+    const { view, trial, place, steps, chosen } = stage(type);
+    const gone = place.querySelector(what);
+    if (what === "[role=group]") gone.attributes = {};
+    else gone.remove();
+    view.show({ ...trial, position: 1 });
+    paintAt(1000);
+    let at = 1000;
+    for (const step of steps) {
+      WAYS.key({ ...step, target: place, at: (at += INTERVAL_MS) });
+      paintAt(at + 80);
+    }
+    assert.equal(chosen.length, 1);
+  });
 }
 
 for (const type of Object.keys(TYPES)) {

@@ -63,7 +63,7 @@ test.afterEach(() => {
 });
 
 /** The page of a session of three trials, and what it sends. */
-async function opened(more = {}) {
+async function opened(more = {}, script = undefined) {
   const session = {
     trials: [1, 2, 3].map((position) => ({ position })), answered: [],
     practice: [{ position: 1, correct: "first", feedback: "So it is." }],
@@ -100,7 +100,7 @@ async function opened(more = {}) {
   const sent = { answers: [], device: [] };
   const replies = { answers: (body) => [200, { saved: body.position, remaining: 1 }], device: () => [200, { saved: true }] };
   let choose;
-  mock.method(server, "load", async () => ({
+  mock.method(server, "load", async () => script ?? ({
     view: (tools) => {
       choose = tools.onChoice;
       return view;
@@ -146,6 +146,15 @@ test("practice says what was right, and stores nothing", async () => {
   assert.equal(page.place("verdict").textContent, "Wrong. Late. So it is.");
   assert.deepEqual([page.place("feedback").hidden, page.place("practised").hidden], [false, false]);
   assert.deepEqual([page.place("bar").attributes.value, page.sent.answers, remembered().shown], ["1", [], undefined]);
+});
+
+test("a page that lacks an answer or its own data does not begin, and what is stored stays", async () => {
+  const choice = { answer: () => ({}), offered: () => true };
+  kept.set("parallax kept", "unsent");
+  await assert.rejects(opened({}, choice), { message: "Some of the trial's answers or texts are missing from the page." });
+  globalThis.document.getElementById = () => null;
+  await assert.rejects(openWorking(new AbortController().signal), SyntaxError);
+  assert.equal(kept.get("parallax kept"), "unsent");
 });
 
 test("practice goes on until its last trial, and a trial without a right answer has no verdict", async () => {

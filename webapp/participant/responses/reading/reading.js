@@ -15,9 +15,17 @@
 const DAY_MS = 86_400_000;
 const MOST_PREMATURE = 20;
 
+/** @type {Record<string, string[]>} What no sentence can be read or answered without. */
+const ESSENTIAL = { maze: [".maze", ".asked"], self_paced: [".window", ".asked"] };
+
 /** @type {import("../../../static/trial.js").ReadsAnswers["view"]} */
 export const view = (tools) => {
-  const task = /** @type {HTMLElement} */ (tools.place.querySelector(".reader")).dataset.task;
+  /** @type {HTMLElement | null} */
+  const reader = tools.place.querySelector(".reader");
+  const task = reader?.dataset.task ?? "";
+  for (const selector of ESSENTIAL[task] ?? [".reader"]) {
+    if (!tools.place.querySelector(selector)) throw new Error(`The page lacks ${selector}.`);
+  }
   return task === "maze" ? new Maze(tools) : new SelfPaced(tools);
 };
 
