@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from itertools import chain
+from itertools import chain, dropwhile, takewhile
 
 from experiment.authoring.consent import describe_consent
 from experiment.authoring.study_toml import minutes
@@ -23,6 +23,8 @@ from experiment.tables.files import text_table
 SHOWN_BELOW = "\nThe study:\n"
 # The next steps name commands, which are of no use without a shell.
 NEXT_STEPS = "is a complete study. Next steps:"
+# The heading of the consent's elements, and the width of the headings.
+_CONSENT, _INDENT = "Consent", 14
 _COLUMNS = ("construction", "kind", "items", "in each list", "conditions")
 
 
@@ -69,11 +71,20 @@ def describe(study: Study, built: BuiltLists) -> Iterator[str]:
             f"{bonuses}; {hourly} an hour"
         )
     for number, line in enumerate(describe_consent(study)):
-        yield f"{'' if number else 'Consent':<14}{line}"
+        yield f"{'' if number else _CONSENT:<{_INDENT}}{line}"
     yield ""
     yield from _counts(built)
     yield ""
     yield from _examples(study, built)
+
+
+def find_consent_lines(description: str) -> str:
+    """Return the lines of a study's description that list the elements of its consent."""
+    lines = description.splitlines()
+    after_heading = dropwhile(lambda line: not line.startswith(f"{_CONSENT} "), lines)
+    heading = next(after_heading, "")
+    elements = takewhile(lambda line: line.startswith(" " * _INDENT), after_heading)
+    return "\n".join(line[_INDENT:] for line in (heading, *elements))
 
 
 def count_trials(study: Study, built: BuiltLists) -> str:
