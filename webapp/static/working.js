@@ -305,8 +305,10 @@ class WorkingPage {
     if (!trial.correct) return "";
     if (choice.side === trial.correct) return right;
     // Of several options, the other one is not known without its text.
-    const offered = /** @type {NodeListOf<HTMLElement>} */ (byId("trial").querySelectorAll("[data-side]:not([hidden])"));
-    const expected = [...offered].find(({ dataset }) => dataset.side === trial.correct);
+    const offered = [...byId("trial").querySelectorAll("[data-side]")]
+      .map((option) => /** @type {HTMLElement} */ (option))
+      .filter((option) => !option.closest("[hidden]"));
+    const expected = offered.find(({ dataset }) => dataset.side === trial.correct);
     const text = expected?.querySelector(".sentence")?.textContent;
     return offered.length > 2 && text ? fill(which ?? "", { answer: text }) : wrong;
   }

@@ -171,15 +171,26 @@ test("practice goes on until its last trial, and a trial without a right answer 
 test("practice says in words which of several options was right, and that an answer was taken", async () => {
   const practice = [{ position: 1, correct: "third", feedback: "" }, { position: 2, correct: "", feedback: "" }];
   const page = await opened({ practice });
-  const offered = ["first", "second", "third"].map((side) =>
-    Object.assign(new Place(side), { dataset: { side }, querySelector: () => ({ textContent: `the ${side}` }) }));
-  page.place("trial").querySelectorAll = () => offered;
+  const option = (side, more = {}) =>
+    Object.assign(new Place(side), { dataset: { side }, querySelector: () => ({ textContent: `the ${side}` }), ...more });
+  // The words of a Maze are hidden at the question.
+  const word = option("third", { closest: (what) => what === "[hidden]", querySelector: () => ({ textContent: "a word" }) });
+  page.place("trial").querySelectorAll = () => [word, ...["first", "second", "third"].map((side) => option(side))];
   await page.goOn();
   await page.choose("first");
   assert.equal(page.place("verdict").textContent, "This one: the third");
   await page.goOn();
   await page.choose("first");
   assert.equal(page.place("verdict").textContent, "Taken.");
+});
+
+test("whoever continues here is led to the beginning of the instructions, which nothing focuses by itself", async () => {
+  const page = await opened();
+  let focused = 0;
+  const text = { hasAttribute: () => false, tabIndex: 0, focus: () => (focused += 1) };
+  page.place("instructions").querySelector = () => text;
+  page.place("go-on-here").dispatchEvent(new Event("click"));
+  assert.deepEqual([text.tabIndex, focused], [-1, 1]);
 });
 
 test("a trial is sent with how often and how long it was seen, and a page may come before the next", async () => {
