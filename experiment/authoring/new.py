@@ -239,7 +239,7 @@ def _write_texts(folder: Path, asking: Asking, design: DesignPlan) -> None:
         "minutes": str(minutes(design.trials_per_list)),
     }
     for page in ("consent", "instructions", "debrief"):
-        source = asking.response.instructions if page == "instructions" else page
+        source = asking.instructions if page == "instructions" else page
         text = asking.words.page(source)
         for key, value in words.items():
             text = text.replace(f"{{{key}}}", value)

@@ -2,14 +2,14 @@
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from itertools import chain
+from itertools import chain, dropwhile, takewhile
 
 from experiment.authoring.consent import describe_consent
 from experiment.authoring.study_toml import minutes
 from experiment.design.lists import BuiltLists, trial_kinds
 from experiment.design.ordering.constraints import separate_columns
 from experiment.design.practice import read_practice
-from experiment.materials.render import render
+from experiment.materials.render import render, shorten_pictures
 from experiment.money import in_words
 from experiment.payment.cost import cost, no_fee
 from experiment.records import Kind
@@ -23,6 +23,8 @@ from experiment.tables.files import text_table
 SHOWN_BELOW = "\nThe study:\n"
 # The next steps name commands, which are of no use without a shell.
 NEXT_STEPS = "is a complete study. Next steps:"
+# The heading of the consent's elements, and the width of the headings.
+_CONSENT, _INDENT = "Consent", 14
 _COLUMNS = ("construction", "kind", "items", "in each list", "conditions")
 
 
@@ -69,11 +71,20 @@ def describe(study: Study, built: BuiltLists) -> Iterator[str]:
             f"{bonuses}; {hourly} an hour"
         )
     for number, line in enumerate(describe_consent(study)):
-        yield f"{'' if number else 'Consent':<14}{line}"
+        yield f"{'' if number else _CONSENT:<{_INDENT}}{line}"
     yield ""
     yield from _counts(built)
     yield ""
     yield from _examples(study, built)
+
+
+def find_consent_lines(description: str) -> str:
+    """Return the lines of a study's description that list the elements of its consent."""
+    lines = description.splitlines()
+    after_heading = dropwhile(lambda line: not line.startswith(f"{_CONSENT} "), lines)
+    heading = next(after_heading, "")
+    elements = takewhile(lambda line: line.startswith(" " * _INDENT), after_heading)
+    return "\n".join(line[_INDENT:] for line in (heading, *elements))
 
 
 def count_trials(study: Study, built: BuiltLists) -> str:
@@ -185,7 +196,7 @@ def _examples(study: Study, built: BuiltLists) -> Iterator[str]:
         yield ""
         yield f"{item.construction}, {item.condition} ({entry.kind}, {item.item_id})"
         if shown[0].prefix:
-            yield f"    {shown[0].prefix} ..."
+            yield f"    {shorten_pictures(shown[0].prefix)} ..."
         first, *others = (text for screen in shown for text in screen.options)
         # A single text has no other text to be preferred to, and gets no + sign.
         yield f"  {'+' if others else ' '} {first}"

@@ -142,6 +142,7 @@ class Asking:
         task: The participants' task for the consent page, with ``{trials}``.
         result: The use of the answers, for the last page.
         words: The default words of the items' language, or the English ones.
+        instructions: The name of the instructions page.
         notes: The decisions, as sentences.
     """
 
@@ -152,6 +153,7 @@ class Asking:
     task: str
     result: str
     words: Words
+    instructions: str
     notes: tuple[str, ...] = ()
 
 
@@ -171,7 +173,8 @@ def ask(materials: Found, name: str, language: str) -> Asking:
     ends = (words.lowest, words.highest)
     parameters, note = response_class(name).proposed(materials.items, materials.against, ends)
     response = load_response(name, parameters)
-    kind = words.asked[response.asked]
+    heading, instructions = response.asked_about(materials.items)
+    kind = words.asked[heading]
     without = words.language != _primary(language)
     return Asking(
         name=name,
@@ -181,6 +184,7 @@ def ask(materials: Found, name: str, language: str) -> Asking:
         task=kind.task.replace("{options}", str(response.n_answers)),
         result=kind.result,
         words=words,
+        instructions=instructions,
         notes=(*filter(None, [note]), *(_without_words(language) if without else ())),
     )
 

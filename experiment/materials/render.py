@@ -1,5 +1,6 @@
 """Renderings: how an item's words and pictures are written for a participant or a model."""
 
+import math
 import re
 from collections.abc import Callable, Sequence
 from typing import cast
@@ -17,6 +18,22 @@ LIKE_A_PICTURE = re.compile(r"!\[[^\]]*\]\([^)]*\)")
 def described(text: str) -> str:
     """Return a text with each picture replaced by its description."""
     return PICTURE.sub(r"\1", text)
+
+
+def has_picture(text: str) -> bool:
+    """Return whether a text has a picture that a page can show."""
+    return PICTURE.search(text) is not None
+
+
+def shorten_pictures(text: str) -> str:
+    """Return a text with each picture replaced by its description and size, for researchers."""
+
+    def describe(picture: re.Match[str]) -> str:
+        _, _, base64 = picture[2].partition(",")
+        n_bytes = len(base64) * 3 // 4 - base64[-2:].count("=")
+        return f"[picture: {picture[1]}, {math.ceil(n_bytes / 1000)} kB]"
+
+    return PICTURE.sub(describe, text)
 
 
 RENDERINGS = Registry(

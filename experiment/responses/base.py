@@ -8,6 +8,7 @@ from typing import ClassVar, Self
 from pydantic import ConfigDict
 
 from experiment.errors import StudyError
+from experiment.materials.render import has_picture
 from experiment.records import PAIR, SIDES, Item, Side, Steps, Variant
 from experiment.responses.answer import (
     Arrangement,
@@ -35,6 +36,10 @@ __all__ = [
     "ResponseType",
     "Shown",
 ]
+
+
+# The words and the instructions page of a new study whose contexts all have a picture.
+_ABOUT_PICTURES = ("picture", "instructions_picture")
 
 
 class ResponseType(Timed, ABC):
@@ -113,6 +118,11 @@ class ResponseType(Timed, ABC):
             options: The versions on the trial's screen, joined by spaces; None for a pair.
         """
         return self
+
+    def asked_about(self, items: Sequence[Item]) -> tuple[str, str]:
+        """Return a new study's heading in ``words.toml`` and its instructions page."""
+        pictured = self.has_context_above and all(has_picture(item.context) for item in items)
+        return _ABOUT_PICTURES if pictured else (self.asked, self.instructions)
 
     def task_of(self, item: Item) -> str:
         """Return the name of an item's task; empty if the session is not mixed."""

@@ -64,9 +64,10 @@ def ask(token: str) -> ResponseReturnValue:
 @rights_pages.post("/p/<token>/withdraw")
 def leave(token: str) -> ResponseReturnValue:
     """Carry out the participant's choice in one transaction, and show the result."""
-    services, wish = current_services(), _read_wish()
+    services = current_services()
     with services.sessions() as session:
         participant, run = requested_participant(session, token, writing=True)
+        wish = _read_wish(participant)
         study = services.study_of(session, run)
         if is_hidden_on_shared_device(participant, study):
             return render_finished_session(session, run, study, participant, by_run_link=False)
@@ -76,12 +77,19 @@ def leave(token: str) -> ResponseReturnValue:
     return redirect(url_for("session.show", token=token), 303)
 
 
-def _read_wish() -> Wish:
+def _read_wish(participant: Participant) -> Wish:
     try:
         return Wish(request.form.get("wish", ""))
     except ValueError as error:
+        # The pages after the end and after a withdrawal offer to erase the answers, and only that.
+        can_choose = participant.state not in (State.FINISHED, State.WITHDRAWN)
         raise RequestError(
-            gettext("Please go back and choose what happens to your answers."),
+            gettext("Please go back and choose what happens to your answers.")
+            if can_choose
+            else gettext(
+                "Nothing was erased. To have your answers erased, please go back and press the "
+                "button."
+            ),
             status=400,
             code="no_decision",
         ) from error

@@ -14,7 +14,7 @@ from markupsafe import Markup
 from werkzeug.wrappers import Response
 
 from experiment.authoring.new import study_name
-from experiment.authoring.show import NEXT_STEPS, SHOWN_BELOW
+from experiment.authoring.show import NEXT_STEPS, SHOWN_BELOW, find_consent_lines
 from experiment.errors import StudyError
 from experiment.responses.registry import RESPONSE_TYPES
 from experiment.studies.load import built_in_studies
@@ -274,6 +274,12 @@ def show_check_findings() -> ResponseReturnValue:
         study=called,
         found=problems.strip(),
         shown=overview.strip() if done.worked else "",
+        elements=find_consent_lines(overview),
+        consents=[
+            (name, _render_preview_apart(name, read_study_text(folder, name)))
+            for name in list_study_texts(folder)
+            if Path(name).name == "consent.md"
+        ],
         worked=done.worked,
         project=get_project_name(),
     )

@@ -14,14 +14,13 @@ import { server } from "./server.js";
  * @param {AbortSignal} signal Aborted when the page is left.
  */
 export function openConsent(signal) {
-  const mark = /** @type {HTMLInputElement} */ (document.querySelector("input[name=visit]"));
+  const mark = fieldOf("visit");
   const shared = "shared" in document.body.dataset;
   const deciding = `deciding ${document.body.dataset.run}`;
   const earlier = shared ? undefined : history.state?.visit;
   mark.value = earlier ?? recall(deciding) ?? mark.value;
   if (!shared) history.replaceState({ visit: mark.value }, "");
-  const begun = /** @type {HTMLInputElement} */ (document.querySelector("input[name=session]"));
-  begun.value = lastSession();
+  fieldOf("session").value = lastSession();
   void offerTheWayBack();
   const form = document.querySelector("form");
   if (form) form.hidden = false;
@@ -38,6 +37,15 @@ export function openConsent(signal) {
     },
     { signal },
   );
+}
+
+/**
+ * A field of the decision; a loose one where a content blocker has taken it out.
+ * @param {string} name
+ * @returns {HTMLInputElement}
+ */
+function fieldOf(name) {
+  return document.querySelector(`input[name=${name}]`) ?? document.createElement("input");
 }
 
 /** Whoever opens the invitation again in the same browser is asked whether they go on, also where

@@ -56,7 +56,20 @@ function open() {
   keepSession();
   leaving.abort();
   leaving = new AbortController();
-  PAGES[document.body.dataset.page ?? ""]?.(leaving.signal);
+  const { signal } = leaving;
+  const opened = new Promise((resolve) => resolve(PAGES[document.body.dataset.page ?? ""]?.(signal)));
+  opened.catch((error) => signal.aborted || sayIncomplete(error));
+}
+
+/**
+ * Says that the page cannot begin: a part of it is missing. Answers that an earlier page left
+ * unsent stay where they are, for the page that is loaded next.
+ * @param {unknown} error
+ */
+function sayIncomplete(error) {
+  console.error(error);
+  const notice = document.getElementById("incomplete");
+  if (notice) notice.hidden = false;
 }
 
 /** @param {HTMLElement} button Says what it copies, and what to say then. */

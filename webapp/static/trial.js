@@ -142,13 +142,17 @@ export class TrialView {
       option.removeAttribute("aria-pressed");
       option.hidden = !this.#reads.offered(option, trial);
     }
-    // Nothing is preselected, and the next Tab leads to the first option.
-    this.#all("[role=group]")[0]?.focus({ preventScroll: true });
+    this.#focusOptions();
     window.scrollTo(0, 0);
     const { gap_ms = 0 } = this.#settings;
     this.#place.classList.toggle("between", gap_ms > 0);
     if (gap_ms > 0) this.#gap = setTimeout(() => this.#paint(trial), gap_ms);
     else this.#paint(trial);
+  }
+
+  /** Nothing is preselected, and the next Tab leads to the first option. */
+  #focusOptions() {
+    this.#all("[role=group]")[0]?.focus({ preventScroll: true });
   }
 
   /** Takes no choice any more. */
@@ -162,6 +166,8 @@ export class TrialView {
   /** @param {Trial} trial */
   #paint(trial) {
     this.#place.classList.remove("between");
+    // A browser takes the focus from what is hidden during the gap.
+    if (document.activeElement === document.body) this.#focusOptions();
     /** @type {HTMLElement[]} */
     const texts = [];
     for (const field of this.#all("[data-field]")) {
@@ -169,7 +175,10 @@ export class TrialView {
       const text = document.createElement("span");
       // Each text runs as its own letters do, also in a page that runs the other way.
       text.dir = "auto";
-      texts.push(text, ...lay(text, String(trial[field.dataset.field ?? ""] ?? "")));
+      const pictures = lay(text, String(trial[field.dataset.field ?? ""] ?? ""));
+      texts.push(text, ...pictures);
+      // A picture stands last and is no beginning of a sentence: no gap follows it.
+      field.classList.toggle("pictured", pictures.length > 0);
       field.replaceChildren(text);
     }
     this.#presses.forget();

@@ -54,6 +54,7 @@ export async function openWorking(signal) {
   const session = JSON.parse(byId("session").textContent ?? "");
   const reads = await fetchedScript(session.script, signal);
   await reads?.prepare?.(session, (url) => fetchedScript(url, signal));
+  if (reads && !reads.view) requireAnswers(session.keys.length);
   if (reads && !signal.aborted) new WorkingPage(session, reads, signal);
 }
 
@@ -84,6 +85,17 @@ async function fetchedScript(url, signal) {
     }
   }
   return undefined;
+}
+
+/**
+ * Makes sure that nothing has taken an answer or the texts out of the page: without one of its
+ * answers a trial would ask another question.
+ * @param {number} n How many answers a trial has, at most.
+ */
+function requireAnswers(n) {
+  const trial = byId("trial");
+  const isWhole = trial.querySelectorAll("[data-side]").length >= n && trial.querySelector("[data-field]");
+  if (!isWhole) throw new Error("Some of the trial's answers or texts are missing from the page.");
 }
 
 class WorkingPage {
@@ -269,18 +281,36 @@ class WorkingPage {
   #comment(trial, choice) {
     this.#practised += 1;
     const words = byId("verdict").dataset;
-    // Some types have no answer that is right.
-    const verdict = trial.correct && (choice.side === trial.correct ? words.right : words.wrong);
     for (const option of document.querySelectorAll("[data-side]")) {
       const side = /** @type {HTMLElement} */ (option).dataset.side;
       option.classList.toggle("expected", Boolean(trial.correct) && side === trial.correct);
     }
     const late = this.#view.late ? words.late : "";
-    byId("verdict").textContent = [verdict, late, trial.feedback].filter(Boolean).join(" ");
+    const said = [this.#verdict(trial, choice), late, trial.feedback].filter(Boolean).join(" ");
+    // Some types have no answer that is right, and a page that only stops says nothing.
+    byId("verdict").textContent = said || (words.taken ?? "");
     byId("feedback").hidden = false;
     byId("feedback").querySelector("button")?.focus();
     this.#progress(this.#practised, this.#session.practice.length);
     byId("practised").hidden = this.#practised < this.#session.practice.length;
+  }
+
+  /**
+   * Returns in words what the colours of the options say.
+   * @param {Session["practice"][number]} trial
+   * @param {Choice} choice
+   */
+  #verdict(trial, choice) {
+    const { right, wrong, which } = byId("verdict").dataset;
+    if (!trial.correct) return "";
+    if (choice.side === trial.correct) return right;
+    // Of several options, the other one is not known without its text.
+    const offered = [...byId("trial").querySelectorAll("[data-side]")]
+      .map((option) => /** @type {HTMLElement} */ (option))
+      .filter((option) => !option.closest("[hidden]"));
+    const expected = offered.find(({ dataset }) => dataset.side === trial.correct);
+    const text = expected?.querySelector(".sentence")?.textContent;
+    return offered.length > 2 && text ? fill(which ?? "", { answer: text }) : wrong;
   }
 
   /**
@@ -428,6 +458,7 @@ class WorkingPage {
     }
     /** @type {HTMLElement | null} */
     const beginning = id && id !== "trial" ? byId(id).querySelector("h1, .text") : null;
+    if (beginning && !beginning.hasAttribute("tabindex")) beginning.tabIndex = -1;
     beginning?.focus();
     entitle();
   }

@@ -133,13 +133,14 @@ def scripts(materials: Materials) -> Iterator[Fault]:
         return
     by_script: dict[str, list[Item]] = {}
     for item in materials.items:
-        all_texts = " ".join((item.context, *materials.versions(item)))
+        all_texts = _joined_texts(materials, item)
         if all_texts.isascii() and "LATIN" in expected:
             continue
         if other := _other_script(all_texts, expected):
             by_script.setdefault(other, []).append(item)
     for other, items in by_script.items():
-        example = next(w for w in _all_words(materials, items[0]) if _of_other(w, expected))
+        all_words = _joined_texts(materials, items[0]).split()
+        example = next(word for word in all_words if _of_other(word, expected))
         yield Fault(
             "another script",
             tuple(items),
@@ -149,8 +150,9 @@ def scripts(materials: Materials) -> Iterator[Fault]:
         )
 
 
-def _all_words(materials: Materials, item: Item) -> list[str]:
-    return " ".join((item.context, *materials.versions(item))).split()
+def _joined_texts(materials: Materials, item: Item) -> str:
+    """Return an item's texts as one, without the bytes of its pictures."""
+    return " ".join((described(item.context), *materials.versions(item)))
 
 
 def _other_script(text: str, expected: set[str]) -> str:
@@ -189,9 +191,8 @@ def _texts(
         ::-1
     ]
     if open_texts and not (style and len(open_texts) > len(materials.items) / 2):
-        yield Fault(
-            name, tuple(item for item, _ in open_texts), f'{problem}: "{open_texts[0][1]}"', remedy
-        )
+        shown = described(open_texts[0][1])
+        yield Fault(name, tuple(item for item, _ in open_texts), f'{problem}: "{shown}"', remedy)
 
 
 def _is_open(text: str) -> bool:

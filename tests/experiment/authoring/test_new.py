@@ -11,7 +11,7 @@ from click.testing import CliRunner
 
 from experiment.authoring.check import check_folder
 from experiment.authoring.study_toml import study_schema
-from experiment.authoring.words import languages_with_words
+from experiment.authoring.words import languages_with_words, words_in
 from experiment.commands import study as commands
 from experiment.studies.load import BUILT_IN, built_in_studies, load_study
 
@@ -111,6 +111,28 @@ def test_what_is_wrong_is_said_and_nothing_is_left(run, tmp_path, arguments, mes
     done = run("new", *arguments)
     assert message in str(done.exception)
     assert sorted(path.name for path in tmp_path.iterdir()) == before
+
+
+@pytest.mark.parametrize("columns", ["good,bad", "good,bad,distractor"])
+@pytest.mark.parametrize("language", languages_with_words())
+def test_the_question_fits_pictures_and_their_bytes_are_not_printed(
+    run, tmp_path, columns, language
+):
+    base64 = "iVBORw0K" * 250  # 1,500 bytes
+    lines = [f"context,{columns}"]
+    texts = ["A cat sleeps.", "A dog barks.", "A bird sings."][: columns.count(",") + 1]
+    rest = ",".join(texts)
+    lines += [f'"![animal {n}](data:image/png;base64,{base64})",{rest}' for n in range(4)]
+    (tmp_path / "pairs.csv").write_text("\n".join(lines), encoding="utf-8")
+    done = run("new", "mine", "--from", "pairs.csv", "--language", language)
+    assert done.exception is None, done.output
+    study = load_study("mine")
+    assert study.study.title == words_in(language).asked["picture"].title
+    assert study.text("instructions") == words_in(language).page("instructions_picture")
+    assert "[picture: animal 0, 2 kB]" in done.output
+    assert "iVBORw0K" not in done.output
+    shown = run("show", "mine").output
+    assert "[picture: animal " in shown and "iVBORw0K" not in shown
 
 
 def test_without_a_file_it_is_the_minimal_study_under_a_new_name(run, tmp_path):

@@ -113,6 +113,7 @@ def test_the_place_is_free_for_somebody_else(visitor, sessions):
 
 def test_every_page_of_a_session_has_the_way_out_and_asking_stores_nothing(visitor, rows):
     pages = [visitor.page()]
+    assert "Stop and erase my answers" in visitor.client.get(f"{visitor.home}withdraw").text
     visitor.answer_all()
     pages.append(visitor.page())
     visitor.questionnaire(**FORM)
@@ -120,11 +121,23 @@ def test_every_page_of_a_session_has_the_way_out_and_asking_stores_nothing(visit
     before = rows()
     for page in pages:
         assert 'href="withdraw"' in page.text
-    asked = visitor.client.get(f"{visitor.home}withdraw")
-    assert "Stop and erase my answers" in asked.text
+    visitor.client.get(f"{visitor.home}withdraw")
     assert rows() == before
     assert leave(visitor, "perhaps").status_code == 400
     assert rows() == before
+
+
+def test_after_the_end_the_page_offers_one_button_and_speaks_of_no_choice(visitor):
+    visitor.answer_all()
+    visitor.questionnaire(**FORM)
+    asked = visitor.client.get(f"{visitor.home}withdraw").text
+    assert "Erase my answers" in asked
+    assert "Keep my answers: return to where I was" in asked
+    assert "Stop and" not in asked
+    assert "Do not stop" not in asked
+    refused = leave(visitor, "perhaps").text
+    assert "Nothing was erased. To have your answers erased, please go back" in refused
+    assert "choose" not in refused
 
 
 def test_declining_after_having_agreed_takes_that_back(client, run, theirs):

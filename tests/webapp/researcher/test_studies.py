@@ -77,6 +77,19 @@ def test_only_a_study_s_own_texts_are_read_and_written(here, copy, text):
     assert before == {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
+def test_the_consent_is_shown_beside_the_list_of_its_elements(here, copy):
+    called, folder = copy
+    path = folder / "texts/en/consent.md"
+    path.write_text(path.read_text("utf-8") + "\nNobody <script>is</script> *hurt*.\n", "utf-8")
+    page = here.post("/studies/findings", study=called).text
+    beside = page.partition('<div class="consent">')[2].partition("</div>\n<details>")[0]
+    assert re.search(r"<pre[^>]*>\d+ of \d+ elements of a consent", beside)
+    assert "purpose" in beside.partition("</pre>")[0].lower()
+    assert "Counted" not in beside and "Empty keys" in beside
+    assert "texts/en/consent.md, as participants read it" in beside
+    assert "<em>hurt</em>" in beside and "<script>" not in beside
+
+
 def test_what_is_typed_is_shown_and_never_obeyed(here):
     text = "# Hello\n\n<script>alert(1)</script>"
     shown = here.post("/studies/look", text="a.md", content=text).text

@@ -112,6 +112,17 @@ test("a key chooses its option, timed from the painting to its press", () => {
   assert.deepEqual([side, rt_ms, input_method, trusted, premature], ["second", 437.5, "key", true, []]);
 });
 
+test("a text with a picture is marked, so that no gap follows it", () => {
+  globalThis.Image = Element;
+  const { view, place } = shown();
+  const [field] = place.children["[data-field]"];
+  const picture = "![a cat](data:image/png;base64,iVBORw0KGgo=)";
+  for (const [first, isPicture] of [[picture, true], [`Who is it? ${picture}`, true], ["The", false], ["", false]]) {
+    view.show({ position: 2, first, second: "b" });
+    assert.equal(field.classes.has("pictured"), isPicture);
+  }
+});
+
 test("a key that is held from the trial before chooses nothing, however often it repeats", () => {
   const { chosen } = shown();
   paintAt(1000);

@@ -53,7 +53,9 @@ class Element extends EventTarget {
     this.attributes[name] = value;
   }
   removeAttribute() {}
-  focus() {}
+  focus() {
+    document.activeElement = this;
+  }
   append(...nodes) {
     for (const node of nodes) if (node instanceof Element) this.nodes.push(Object.assign(node, { parent: this }));
   }
@@ -171,11 +173,11 @@ const TYPES = {
     { first: "a" }, [0, 2],
   ],
   self_paced: () => [
-    group(new Element("reader", { task: "self_paced", display: "moving" }, new Element("window"), new Element("next", { next: "" }))),
+    group(new Element("reader", { task: "self_paced", display: "moving" }, new Element("window"), new Element("next", { next: "" })), new Element("asked")),
     { steps: ["The", "dog", "barks."] }, ["next", "next", "next", "next"],
   ],
   maze: () => [
-    group(new Element("reader", { task: "maze", onError: "delay", delay: "1000" }, button("first"), button("second"), new Element("said"))),
+    group(new Element("reader maze", { task: "maze", onError: "delay", delay: "1000" }, button("first"), button("second"), new Element("said")), new Element("asked")),
     { steps: ["The", "dog", "barks."], distractors: ["x", "of", "the"], right: "lll" }, [0, 0, 0],
   ],
 };
@@ -184,14 +186,14 @@ const SCRIPTS = {
   self_paced: "reading/reading", maze: "reading/reading",
 };
 
-function stage(type) {
+function stage(type, more = {}) {
   const [content, trial, presses] = TYPES[type]();
   const uncounted = new Element("uncounted", { text: "That press does not count." });
   const place = new Element("stage", {}, content, uncounted);
   const chosen = [];
   const { signal } = new AbortController();
   const keys = new Keys(["1", "2"]);
-  const settings = { lockout_ms: 150 };
+  const settings = { lockout_ms: 150, ...more };
   const onChoice = (_, choice) => chosen.push(choice);
   const view = viewOf(scripts[SCRIPTS[type]], { place, keys, settings, onChoice, signal });
   const targets = place.querySelectorAll("[data-side]");
@@ -307,7 +309,7 @@ function asksAfterwards({ trial = {}, settings = {} } = {}) {
   const [before, window_, next] = [new Element("before"), new Element("window"), new Element("next", { next: "" })];
   const reader = new Element("reader", { task: "self_paced", display: "moving" }, window_, next);
   const options = [button("first"), button("second")];
-  const asked = new Element("asked", {}, new Element("asks"), ...options);
+  const asked = new Element("asked", {}, new Element("asks"), group(...options));
   const place = new Element("stage", {}, group(before, reader, asked));
   const chosen = [];
   const { signal } = new AbortController();
@@ -322,6 +324,56 @@ function asksAfterwards({ trial = {}, settings = {} } = {}) {
   };
   return { view, read, press, chosen, before, window_, reader, asked, options };
 }
+
+for (const [type, what] of [["self_paced", "window"], ["self_paced", "asked"], ["maze", "asked"], ["maze", "reader"]]) {
+  test(`${type}: without its .${what}, which a blocker took out, no trial begins`, () => {
+    const { place } = stage(type);
+    place.querySelector(`.${what}`).remove();
+    const { view } = scripts[SCRIPTS[type]];
+    assert.throws(() => view({ place }), { message: `The page lacks .${what}.` });
+  });
+}
+
+for (const [type, what] of [["self_paced", "[data-next]"], ["maze", ".said"], ["choice", ".uncounted"], ["choice", "[role=group]"]]) {
+  test(`${type}: a session goes on without its ${what}, or says nothing of it`, () => {
+    const { view, trial, place, steps, chosen } = stage(type);
+    const gone = place.querySelector(what);
+    if (what === "[role=group]") gone.attributes = {};
+    else gone.remove();
+    view.show({ ...trial, position: 1 });
+    paintAt(1000);
+    let at = 1000;
+    for (const step of steps) {
+      WAYS.key({ ...step, target: place, at: (at += INTERVAL_MS) });
+      paintAt(at + 80);
+    }
+    assert.equal(chosen.length, 1);
+  });
+}
+
+for (const type of Object.keys(TYPES)) {
+  test(`${type}: after a gap, during which the browser takes the focus, the group has it again`, () => {
+    const { view, trial, place } = stage(type, { gap_ms: 500 });
+    document.body = new Element();
+    view.show({ ...trial, position: 1 });
+    document.activeElement = document.body;
+    mock.timers.tick(500);
+    assert.equal(document.activeElement, place.querySelector("[role=group]"));
+    // Whoever opened the keys during the gap stays there.
+    view.show({ ...trial, position: 2 });
+    const elsewhere = (document.activeElement = new Element());
+    mock.timers.tick(500);
+    assert.equal(document.activeElement, elsewhere);
+  });
+}
+
+test("the question after a sentence has the focus on its answers", () => {
+  const { view, read, press, asked } = asksAfterwards();
+  view.show(read);
+  paintAt(100);
+  for (const at of [1000, 1400, 1800]) press(at);
+  assert.equal(document.activeElement, asked.querySelector("[role=group]"));
+});
 
 test("a context stands alone before the sentence, which waits hidden", () => {
   const { view, read, press, before, window_ } = asksAfterwards({ trial: { context: "Once." } });

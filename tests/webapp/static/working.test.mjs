@@ -35,7 +35,7 @@ class Place extends EventTarget {
 const SECTIONS = ["instructions", "trial", "break", "leaving", "preview-over", "other-device"];
 const TEXTS = {
   count: { count: "{position}/{total}", practice: "try {position}/{total}" },
-  verdict: { right: "Right.", wrong: "Wrong.", late: "Late." },
+  verdict: { right: "Right.", wrong: "Wrong.", late: "Late.", which: "This one: {answer}", taken: "Taken." },
   "so-far": { text: "{done} of {total} done" },
   unsaved: { text: "{n} left" },
   indicator: { saving: "Saving", saved: "Saved", offline: "Offline", refused: "Refused" },
@@ -63,7 +63,7 @@ test.afterEach(() => {
 });
 
 /** The page of a session of three trials, and what it sends. */
-async function opened(more = {}) {
+async function opened(more = {}, script = undefined) {
   const session = {
     trials: [1, 2, 3].map((position) => ({ position })), answered: [],
     practice: [{ position: 1, correct: "first", feedback: "So it is." }],
@@ -100,7 +100,7 @@ async function opened(more = {}) {
   const sent = { answers: [], device: [] };
   const replies = { answers: (body) => [200, { saved: body.position, remaining: 1 }], device: () => [200, { saved: true }] };
   let choose;
-  mock.method(server, "load", async () => ({
+  mock.method(server, "load", async () => script ?? ({
     view: (tools) => {
       choose = tools.onChoice;
       return view;
@@ -148,6 +148,15 @@ test("practice says what was right, and stores nothing", async () => {
   assert.deepEqual([page.place("bar").attributes.value, page.sent.answers, remembered().shown], ["1", [], undefined]);
 });
 
+test("a page that lacks an answer or its own data does not begin, and what is stored stays", async () => {
+  const choice = { answer: () => ({}), offered: () => true };
+  kept.set("parallax kept", "unsent");
+  await assert.rejects(opened({}, choice), { message: "Some of the trial's answers or texts are missing from the page." });
+  globalThis.document.getElementById = () => null;
+  await assert.rejects(openWorking(new AbortController().signal), SyntaxError);
+  assert.equal(kept.get("parallax kept"), "unsent");
+});
+
 test("practice goes on until its last trial, and a trial without a right answer has no verdict", async () => {
   const practice = [{ position: 1, correct: "first", feedback: "" }, { position: 2, correct: "", feedback: "Thanks." }];
   const page = await opened({ practice });
@@ -157,6 +166,31 @@ test("practice goes on until its last trial, and a trial without a right answer 
   await page.goOn();
   await page.choose("first");
   assert.deepEqual([page.place("verdict").textContent, page.place("practised").hidden], ["Thanks.", false]);
+});
+
+test("practice says in words which of several options was right, and that an answer was taken", async () => {
+  const practice = [{ position: 1, correct: "third", feedback: "" }, { position: 2, correct: "", feedback: "" }];
+  const page = await opened({ practice });
+  const option = (side, more = {}) =>
+    Object.assign(new Place(side), { dataset: { side }, querySelector: () => ({ textContent: `the ${side}` }), ...more });
+  // The words of a Maze are hidden at the question.
+  const word = option("third", { closest: (what) => what === "[hidden]", querySelector: () => ({ textContent: "a word" }) });
+  page.place("trial").querySelectorAll = () => [word, ...["first", "second", "third"].map((side) => option(side))];
+  await page.goOn();
+  await page.choose("first");
+  assert.equal(page.place("verdict").textContent, "This one: the third");
+  await page.goOn();
+  await page.choose("first");
+  assert.equal(page.place("verdict").textContent, "Taken.");
+});
+
+test("whoever continues here is led to the beginning of the instructions, which nothing focuses by itself", async () => {
+  const page = await opened();
+  let focused = 0;
+  const text = { hasAttribute: () => false, tabIndex: 0, focus: () => (focused += 1) };
+  page.place("instructions").querySelector = () => text;
+  page.place("go-on-here").dispatchEvent(new Event("click"));
+  assert.deepEqual([text.tabIndex, focused], [-1, 1]);
 });
 
 test("a trial is sent with how often and how long it was seen, and a page may come before the next", async () => {

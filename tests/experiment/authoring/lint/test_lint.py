@@ -85,6 +85,16 @@ def test_what_harms_nothing_in_a_spreadsheet_is_left_in_peace(name, tmp_path):
     assert after_spoiling(spreadsheet_mistakes.HARMLESS[name], tmp_path) == ""
 
 
+def test_a_finding_about_a_picture_s_words_prints_no_bytes(tmp_path):
+    picture = "![μία γάτα](data:image/png;base64,iVBORw0KGgo=)"
+    path = tmp_path / "pairs.csv"
+    rows = [f'"{picture}",Μία γάτα {n} кот.,Ένας σκύλος {n}.' for n in range(4)]
+    path.write_text("\n".join(("context,good,bad", *rows)), "utf-8")
+    found = " ".join(of_file(path, tmp_path / "made", "el"))
+    assert 'letters of another script, Cyrillic: "кот."' in found
+    assert "base64" not in found
+
+
 def test_cells_merged_over_rows_count_in_each_of_them(tmp_path):
     book = openpyxl.Workbook()
     sheet = book.active

@@ -54,6 +54,8 @@ class MixedView {
       this.#tasks.set(name, { view: view_, parts, title, keys: tasks[name].keys });
     }
     this.#place.replaceChildren();
+    const missing = Object.keys(tasks).filter((name) => !this.#tasks.has(name));
+    if (missing.length) throw new Error(`The page lacks the tasks ${missing.join(", ")}.`);
   }
 
   /** The trial on the screen; undefined when it is answered. */

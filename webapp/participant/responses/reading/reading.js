@@ -15,9 +15,17 @@
 const DAY_MS = 86_400_000;
 const MOST_PREMATURE = 20;
 
+/** @type {Record<string, string[]>} What no sentence can be read or answered without. */
+const ESSENTIAL = { maze: [".maze", ".asked"], self_paced: [".window", ".asked"] };
+
 /** @type {import("../../../static/trial.js").ReadsAnswers["view"]} */
 export const view = (tools) => {
-  const task = /** @type {HTMLElement} */ (tools.place.querySelector(".reader")).dataset.task;
+  /** @type {HTMLElement | null} */
+  const reader = tools.place.querySelector(".reader");
+  const task = reader?.dataset.task ?? "";
+  for (const selector of ESSENTIAL[task] ?? [".reader"]) {
+    if (!tools.place.querySelector(selector)) throw new Error(`The page lacks ${selector}.`);
+  }
   return task === "maze" ? new Maze(tools) : new SelfPaced(tools);
 };
 
@@ -94,7 +102,7 @@ class Reader {
     this.asked.hidden = true;
     this.reader.hidden = false;
     this.lay(this.trial);
-    this.tools.place.querySelector("[role=group]")?.focus({ preventScroll: true });
+    this.#focusGroup(this.tools.place);
     window.scrollTo(0, 0);
     const { gap_ms = 0 } = this.tools.settings;
     this.tools.place.classList.toggle("between", gap_ms > 0);
@@ -104,7 +112,14 @@ class Reader {
 
   #begin() {
     this.tools.place.classList.remove("between");
+    // A browser takes the focus from what is hidden during the gap.
+    if (document.activeElement === document.body) this.#focusGroup(this.tools.place);
     this.begin();
+  }
+
+  /** @param {HTMLElement} within */
+  #focusGroup(within) {
+    /** @type {HTMLElement | null} */ (within.querySelector("[role=group]"))?.focus({ preventScroll: true });
   }
 
   /** Takes no press any more. */
@@ -200,6 +215,7 @@ class Reader {
     this.at = Infinity;
     this.reader.hidden = true;
     this.asked.hidden = false;
+    this.#focusGroup(this.asked);
     if (!question) return this.#scale();
     const texts = [shownText(this.find(".asks"), question)];
     const words = [question];
