@@ -45,7 +45,7 @@ READERS: dict[str, Callable[[Path], object]] = {
 OTHERS = {
     "experiment/authoring/words.py", "experiment/panels/panel.py", "experiment/takers/prompt.py",
     "experiment/studies/published.py", "experiment/studies/key_errors.py",
-    "experiment/untrusted.py",
+    "experiment/untrusted.py", "experiment/authoring/consent.py",
     "webapp/recruiters/settings.py",
     "webapp/core/settings_sources.py",
     "webapp/researcher/studies.py", "webapp/runs/runs.py", "lm/errors.py",

@@ -13,8 +13,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from zipfile import BadZipFile
 
+import pyarrow as pa
 import yaml
+from jinja2 import TemplateError
 from jinja2.sandbox import SandboxedEnvironment
 
 from analysis.errors import AnalysisError
@@ -24,6 +27,11 @@ _TASKS = (".yaml", ".yml")
 _SEPARATED = (".csv", ".tsv", ".tab", ".txt")
 _DELIMITERS = ",;\t|"
 _ENCODINGS = ("utf-8-sig", "cp1252")
+# What odd files raise: broken JSON, templates, literals, quotation marks, archives.
+_UNREADABLE = (
+    ValueError, LookupError, TypeError, AttributeError, SyntaxError, OSError, RecursionError,
+    csv.Error, yaml.YAMLError, TemplateError, BadZipFile, pa.ArrowException,
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +85,8 @@ class RawTexts:
 def read_raw_texts(path: Path, files: Iterable[Path]) -> RawTexts | None:
     """Return the texts of files of items; None if none of them can be read as cells.
 
+    A file that only the readers under test can read is left out: its items are not compared.
+
     Args:
         path: What the files belong to, for messages.
         files: The files.
@@ -85,8 +95,13 @@ def read_raw_texts(path: Path, files: Iterable[Path]) -> RawTexts | None:
     wholes: dict[str, set[str]] = {}
     for file in files:
         is_task = file.suffix.lower() in _TASKS
-        for text in _fill_task(file) if is_task else _read_cells(file):
-            (wholes if is_task else cells).setdefault(_without_space(text), set()).add(text)
+        try:
+            texts = set(_fill_task(file) if is_task else _read_cells(file))
+        except _UNREADABLE:
+            continue
+        ways = wholes if is_task else cells
+        for text in texts:
+            ways.setdefault(_without_space(text), set()).add(text)
     if not cells and not wholes:
         return None
     return RawTexts(
@@ -133,7 +148,8 @@ def _separated_cells(path: Path) -> Iterator[str]:
         for line in text.splitlines():
             for cell in line.split("\t"):
                 yield cell
-                yield cell.strip().strip('"').replace('""', '"')
+                if '"' in cell:
+                    yield cell.strip().strip('"').replace('""', '"')
     else:
         for row in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter):
             yield from row

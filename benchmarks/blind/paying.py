@@ -48,7 +48,7 @@ class PaidBy:
         asked = ProlificSettings(endpoint=self._url)
         self._platform = open_prolific(asked, live=False, now=lambda: now)
 
-    def carry_out_plan(self, app: Flask, run_ref: str, url: str) -> Visitor:
+    def publish(self, app: Flask, run_ref: str, url: str) -> Visitor:
         """Offer the run there, and return what makes a participant who comes from there."""
         sessions, link = app.extensions["parallax"].sessions, f"{url}/run/{run_ref}"
         asked = draft_plan(sessions, self._platform, run_ref, link, self._now)

@@ -21,8 +21,8 @@ NOT_READ: Mapping[str, str] = {
     "GET installation.": "what parallax doctor tells: of the server, its keys and files",
     "POST platform_hooks.": "what a platform says, signed by it",
     "POST accounts.make_password_link": _SECRET, "POST second_factor.start": _SECRET,
-    "POST projects.invite_someone": _SECRET, "POST tokens.add": _SECRET,
-    "POST second_factor.make_codes": _SECRET, "GET elsewhere.": _SECRET,
+    "POST projects.create_invitation": _SECRET, "POST tokens.create_token": _SECRET,
+    "POST second_factor.replace_recovery_codes": _SECRET, "GET elsewhere.": _SECRET,
     "POST sign_in.": _ENDS, "POST code.": _ENDS, "POST elsewhere.": _ENDS,
     "POST passwords.": _ENDS, "POST accounts.": _ENDS, "POST second_factor.": _ENDS,
 }  # fmt: skip

@@ -100,7 +100,7 @@ class World:
         thread.start()
         try:
             url = f"http://127.0.0.1:{server.server_port}"
-            visitor = self.paid_by.carry_out_plan(self.app, self.ref, url) if self.paid_by else None
+            visitor = self.paid_by.publish(self.app, self.ref, url) if self.paid_by else None
             visits = simulate(ready, url, people, visitor=visitor or SimulatedSession)
             problems = [each.problem for each in visits if each.problem]
             if self.paid_by:

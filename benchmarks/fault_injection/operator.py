@@ -123,11 +123,11 @@ class Operator:
         with reading(self._sessions) as session:
             self._study = load_launched_study(session, run)
 
-    def carry_out_plan(self) -> None:
+    def publish(self) -> None:
         """Offer every open place."""
         self._until_done(self._publish)
 
-    def poll_run(self) -> None:
+    def poll(self) -> None:
         """Bring in what the platform knows."""
         self._until_done(self._poll)
 

@@ -37,7 +37,7 @@ class Market:
     site: Site
     platform: MturkClient
 
-    def carry_out_plan(self, study: Path) -> str:
+    def publish(self, study: Path) -> str:
         """Launch and publish a study, and return its run's link."""
         with self.site.sessions() as session:
             run = launch_run(

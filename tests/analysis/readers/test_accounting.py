@@ -138,7 +138,8 @@ def test_what_nobody_recorded_is_absent_from_the_report(imported, tmp_path):
          str(tmp_path / "report"), "--resamples", "100", "--no-figures"],
         catch_exceptions=False,
     )  # fmt: skip
-    page = (tmp_path / "report" / "report.html").read_text()
+    pages = [tmp_path / "report" / name for name in ("report.html", "methods.html")]
+    page = "".join(path.read_text() for path in pages)
     assert "3 participants judged" in page
     for word in ("consented</li>", " list of ", "recruiter unknown", "for lists, sides"):
         assert word not in page

@@ -84,3 +84,21 @@ def test_a_run_says_how_many_of_its_texts_stand_in_the_file(tmp_path: Path):
         score, [*arguments, str(tmp_path / "s.parquet")], catch_exceptions=False
     )
     assert "the texts of 2 stand in the file as the model read them" in result.output
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("a.json", b"{"),
+        ("b.csv", b'"' + b"x" * 200_000 + b'"'),
+        ("c.yaml", b"doc_to_text: '{{'\ndataset_kwargs: {data_files: no.json}"),
+        ("d.xlsx", b"no archive"),
+        ("e.parquet", b"no table"),
+    ],
+)
+def test_a_file_that_cannot_be_read_a_second_time_is_left_out(tmp_path, name, content):
+    (tmp_path / name).write_bytes(content)
+    (tmp_path / "good.csv").write_text("good\nthe  dog\n")
+    files = [tmp_path / name, tmp_path / "good.csv"]
+    texts = read_raw_texts(tmp_path, files)
+    assert texts is not None and texts.cells["thedog"] == {"the  dog"}

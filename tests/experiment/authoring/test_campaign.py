@@ -70,7 +70,7 @@ def test_each_mistake_is_named_before_launch_and_passes_none(folder, mistake, mo
     assert bool(report.errors) != mistake.note
     if not mistake.note:
         # A launch asks the same checks: they are not made again.
-        monkeypatch.setattr(checking, "check_study", lambda *_: report)
+        monkeypatch.setattr(checking, "check_study", lambda *_, **__: report)
         with pytest.raises(ParallaxError):
             require_sound(load_study(str(folder)), 1)
 

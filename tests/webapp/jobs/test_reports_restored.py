@@ -88,7 +88,7 @@ def test_what_must_not_be_told_twice_waits_for_a_person(
         clock.go_on(hours=7)
         send_reports(services)
     assert (len(panel.asked), stored().state) == (1, "unknown")
-    assert f"is listed by: parallax reconcile {run.ref}" in said_everywhere()
+    assert f"List the reports on hold with: parallax reconcile {run.ref}" in said_everywhere()
     for fix in ((), ("--fix",)):
         listed = shell("reconcile", run.ref, *fix)
         assert listed.exit_code == 1

@@ -95,7 +95,7 @@ def entry(who=1, minor=5, reason="Fine.", worker=None):
 
 def paying(*accounts, lines=(), rule=None):
     return Some(
-        accounts=lambda: list(accounts), ledger=lambda: list(lines), study=rule or study(),
+        load_accounts=lambda: list(accounts), ledger=lambda: list(lines), study=rule or study(),
         run=Some(ref="r", currency="USD"),
     )  # fmt: skip
 

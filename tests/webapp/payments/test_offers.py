@@ -44,7 +44,7 @@ def test_a_run_is_not_opened_in_another_purse(monkeypatch):
 
 
 def test_who_is_named_by_what_the_platform_calls_them_is_that_person():
-    run = Some(accounts=lambda: [account(), account(id=2)])
+    run = Some(load_accounts=lambda: [account(), account(id=2)])
     found, worker = find_payee(run, None, "AWORKER2")
     assert (found.participant.ref, worker) == ("ref2", "AWORKER2")
     assert find_payee(run, None, "AWORKER3") == (None, "AWORKER3")

@@ -32,7 +32,7 @@ def test_only_what_the_platform_and_the_person_allow_is_rejected(
     monkeypatch.setattr(rewards, "reading", nullcontext)
     people = [account(restricted=NOW, id=2), account(restricted=restricted)]
     paying = Some(
-        platform=Some(rejection_terms=terms), run=Some(id=1, ref="r"), accounts=lambda: people,
+        platform=Some(rejection_terms=terms), run=Some(id=1, ref="r"), load_accounts=lambda: people,
         sessions=Some(scalar=lambda _: None),
     )  # fmt: skip
     if problem:

@@ -345,7 +345,7 @@ def test_nobody_is_rejected_or_given_a_bonus_by_answers_that_may_not_be_used(run
     person = SimpleNamespace(ref="abc", code="xyz", restricted_at=1)
     account = SimpleNamespace(participant=person, assignment=None, is_restricted=True)
     payments = SimpleNamespace(
-        accounts=lambda: [account],
+        load_accounts=lambda: [account],
         run=run,
         platform=SimpleNamespace(
             rejection_terms=SimpleNamespace(least_characters=0, categories=())

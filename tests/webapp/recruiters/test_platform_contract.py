@@ -135,7 +135,7 @@ class Stage:
                 )
             )
 
-    def poll_run(self) -> None:
+    def poll(self) -> None:
         poll_run(self.sessions, self.platform, self.run.ref, self.clock())
 
     def pay(self) -> None:

@@ -127,7 +127,7 @@ def a_visit_to_a_closed_run() -> None:
 
 def a_compensation_of_whom_no_platform_knows() -> None:
     somebody = Some(participant=Some(ref="p1", code="c1", platform_id=None))
-    find_payee(Some(accounts=lambda: [somebody], run=Some(ref="r")), "p1")
+    find_payee(Some(load_accounts=lambda: [somebody], run=Some(ref="r")), "p1")
 
 
 class Needs(BaseModel):

@@ -36,7 +36,7 @@ def test_faults_come_first_and_are_counted(researcher, monkeypatch):
 @pytest.mark.one_database
 def test_checks_that_cannot_be_made_are_told(researcher, monkeypatch):
     monkeypatch.setattr(
-        installation, "parallax", lambda *_: CommandResult(False, "a key is missing")
+        installation, "run_parallax", lambda *_: CommandResult(False, "a key is missing")
     )
     response = researcher(Role.OWNER).get("/installation")
     assert response.status_code == 500 and (

@@ -100,7 +100,7 @@ def test_who_comes_back_takes_a_free_place_alone_or_beside_it(people, places):
 
 
 def test_a_clock_that_was_set_ahead_ends_no_lease(monkeypatch):
-    monkeypatch.setattr(lease, "clock_watch", Some(ahead=lambda lasts: lasts / 6))
+    monkeypatch.setattr(lease, "clock_watch", Some(largest_advance=lambda lasts: lasts / 6))
     assert active_period(60, NOW) == (ago(minutes=70), NOW + timedelta(days=1))
 
 

@@ -160,7 +160,7 @@ class Lab:
     visit: Callable[[str], Any]
     once: DoneOnce
 
-    def carry_out_plan(self) -> str:
+    def publish(self) -> str:
         """Publish the run, and return its study's id there."""
         return self.once(("publish", self.run.ref), self._publish)
 
@@ -206,7 +206,7 @@ class Lab:
         with reading(self.sessions) as session:
             return list(session.scalars(select(OutgoingReport.state).order_by(OutgoingReport.id)))
 
-    def poll_run(self) -> None:
+    def poll(self) -> None:
         poll_run(self.sessions, self.platform, self.run.ref, self.app.extensions["parallax"].now())
 
     def hand_in(self, study: str) -> str:
