@@ -181,7 +181,7 @@ class Operator:
             self._until_done(self._mend)
         return self._found
 
-    def load_accounts(self) -> list[PayeeAccount]:
+    def accounts(self) -> list[PayeeAccount]:
         """Return what everybody did and got."""
         with reading(self._sessions) as session:
             return load_accounts(session, self.run)

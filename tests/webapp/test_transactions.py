@@ -21,7 +21,7 @@ ENDS = {"commit", "begin", "rollback", "driver_transaction"}
 # A batch's transaction belongs to all who are in it, so none of them can end it.
 # What the first of two people asks for is kept although nothing is done yet.
 BY_TWO = [
-    ("blinding.py", "unblind_by_two"),
+    ("blinding.py", "unblind_with_second_person"),
     ("second_person.py", "find_first_person"),
     ("second_person.py", "check_second_person"),
 ]
