@@ -55,7 +55,8 @@ def run(command, *arguments):
 def report(folder):
     given = ("--judgments", folder / "in" / "judgments.csv", "--items", folder / "items.csv")
     run(compare, *given, "--out", folder / "report", "--no-figures")
-    return (folder / "report" / "report.html").read_text()
+    pages = ("report.html", "methods.html")
+    return "".join((folder / "report" / name).read_text() for name in pages)
 
 
 def test_ratings_are_imported_and_compared(tmp_path):
