@@ -258,7 +258,7 @@ def join_times(
 
     Args:
         times: Times from ``read_times``.
-        predictors: Predictors from ``with_predictors``.
+        predictors: Predictors from ``add_predictors``.
         where: The file of times, for messages.
         drop_unmatched: Whether to drop times of words without a surprisal.
 

@@ -38,7 +38,7 @@ def choose_options(scores: Scores, options: Options) -> pd.DataFrame:
 
     Args:
         scores: The model's scores.
-        options: The items' options, as returned by ``options_of``.
+        options: The items' options, as returned by ``find_options``.
 
     Returns:
         One row per item: item_id, version (empty on a tie), logprob_good_nats, logprob_best_nats

@@ -22,7 +22,7 @@ def prefix_own_columns(items: pd.DataFrame) -> pd.DataFrame:
 
 
 def list_own_columns(items: pd.DataFrame) -> list[str]:
-    """Return the prefixed names of the own columns of items from ``in_namespace``."""
+    """Return the prefixed names of the own columns of items from ``prefix_own_columns``."""
     return [str(name) for name in items if name not in ITEMS.column_names]
 
 
@@ -39,7 +39,7 @@ def add_original_headers(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def make_items(items: pd.DataFrame) -> Iterator[Item]:
-    """Yield the rows of a table from ``in_namespace`` as items with the original headers.
+    """Yield the rows of a table from ``prefix_own_columns`` as items with the original headers.
 
     Raises:
         ValueError: A value is not text, or not a valid kind or version of an item.

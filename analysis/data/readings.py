@@ -124,7 +124,7 @@ def sum_by_region(frame: pd.DataFrame) -> pd.DataFrame:
     A region has no time, and no row, if a word of it was left out or, in a Maze, chosen wrongly.
 
     Args:
-        frame: The words' times, from ``readings_of``, without those to leave out.
+        frame: The words' times, from ``select_readings``, without those to leave out.
     """
     other_columns = [str(name) for name in frame if name not in (*_REGION, *_OF_WORD)]
     grouped = frame.groupby(_REGION, sort=False, observed=True)

@@ -283,8 +283,9 @@ def measure_first_place_bias(model_answers: pd.DataFrame, judgments: pd.DataFram
     the texts.
 
     Returns:
-        judge, reading, context, labels, estimate, low, high (95%, see ``first_place_shares``), n:
-        for each set of labels and for all; people in the last row.
+        judge, reading, context, labels, estimate, low, high (95%, see
+        ``estimate_first_place_shares``), n: for each set of labels and for all; people in the last
+        row.
     """
     pairs = model_answers[
         model_answers["chosen_side"].isin(PAIR) & model_answers["good_side"].isin(PAIR)

@@ -31,7 +31,7 @@ def find_arrival_link(
         required: Whether the run's recruiter requires a link in any case.
 
     Raises:
-        LinkWantedError: A link is required and missing.
+        LinkRequiredError: A link is required and missing.
         ArrivalError: The link was not made for this run, or is no longer valid.
     """
     token = re.sub(r"[\s-]", "", token_or_code).lower()

@@ -156,7 +156,7 @@ def make_event_rows(
 def make_events(
     participant_id: int, position: int, measured: Measurements, now: datetime
 ) -> list[Event]:
-    """Return the same events as ``measured_events``, as records."""
+    """Return the same events as ``make_event_rows``, as records."""
     rows = make_event_rows(participant_id, position, measured, now)
     return [Event(**row) for row in rows]
 

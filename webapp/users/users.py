@@ -194,7 +194,7 @@ def use_password_link(session: Session, token: str, password_hash: str, now: dat
     """Store a new password by a password link, and sign the user out everywhere.
 
     Raises:
-        RequestError: As ``user_of_password_link``.
+        RequestError: As ``find_user_of_password_link``.
     """
     user, link = find_user_of_password_link(session, token, now)
     # Of two simultaneous uses, only the one that deletes the link goes on.

@@ -19,7 +19,7 @@ from webapp.server import server_control as server
 _IN_HASTE = """
 from runpy import run_path
 globals().update(run_path({settings!r}))
-worker_class.run.__globals__["_ARRIVED_WITHIN_S"] = 1.0
+worker_class.run.__globals__["_REQUEST_TIMEOUT_S"] = 1.0
 """
 
 
