@@ -148,7 +148,7 @@ def make_design_columns(
         session: A reading session.
         run: The run.
         study: Its study.
-        number: The number of the session among several, as ``part_number`` returns it.
+        number: The number of the session among several, as ``find_part_number`` returns it.
     """
     items = [dict(row) for row in stream_rows(session, run, ITEMS)]
     own_columns = [name for name in (items[0] if items else ()) if name not in ITEMS.column_names]
