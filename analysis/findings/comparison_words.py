@@ -158,7 +158,12 @@ def _sentence(row: Mapping[Hashable, Any]) -> str:
     words = WORDS[row["measure"]]
     numbers = _numbers(row, words)
     if row["if_equivalent"]:
-        return _judges_sentence(row, words, numbers)
+        verdict = _judges_verdict(row, words, numbers)
+        if row["is_declared"]:
+            return f"{row['name']}: {verdict}"
+        # A model's name stays as it is written.
+        is_word = verdict.startswith(("whether ", f"{PEOPLE} "))
+        return verdict[0].upper() + verdict[1:] if is_word else verdict
     if pd.isna(row["low"]) and pd.isna(row["high"]):
         return (
             f"{row['name']}: no answer, because there are too few {words.answers}, participants "
@@ -176,7 +181,7 @@ def _sentence(row: Mapping[Hashable, Any]) -> str:
     return f"{row['name']}: {row['if_unclear']} remains open, {numbers}."
 
 
-def _judges_sentence(row: Mapping[Hashable, Any], words: MeasureWords, numbers: str) -> str:
+def _judges_verdict(row: Mapping[Hashable, Any], words: MeasureWords, numbers: str) -> str:
     """Return the verdict on people and a model, or two models; it is declared or implied.
 
     A difference within the margin counts as equal even if it is significantly different from zero,
@@ -189,19 +194,18 @@ def _judges_sentence(row: Mapping[Hashable, Any], words: MeasureWords, numbers: 
         f"{judge} in {row['first']:.1%} and {row['judge']} in {row['second']:.1%} of the same "
         f"{answers}"
     )
-    name = f"{row['name']}: " if row["is_declared"] else ""
     if pd.isna(row["low"]) and pd.isna(row["high"]):
         return (
-            f"{name}{row['if_unclear']} remains open, because there are too few {words.answers}, "
+            f"{row['if_unclear']} remains open, because there are too few {words.answers}, "
             f"participants or frames: {shares}."
         )
     if row["is_equivalent"]:
-        return f"{name}{row['if_equivalent']} {margin}: {shares}, {numbers}."
+        return f"{row['if_equivalent']} {margin}: {shares}, {numbers}."
     if row["p_corrected"] < ALPHA:
         statement = row["if_positive"] if row["estimate"] > 0 else row["if_negative"]
-        return f"{name}{statement}: {shares}, {numbers}; the margin is {margin}."
+        return f"{statement}: {shares}, {numbers}; the margin is {margin}."
     return (
-        f"{name}{row['if_unclear']} remains open, and so does whether the difference is within the "
+        f"{row['if_unclear']} remains open, and so does whether the difference is within the "
         f"margin of {margin}: {shares}, {numbers}."
     )
 

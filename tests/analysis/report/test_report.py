@@ -163,7 +163,7 @@ def test_the_findings_name_the_accuracies_and_where_judges_lie_apart(html):
     text = re.sub(r"\s+", " ", re.sub(r"<[^>]+>", "", html))
     assert "People chose the expected version in 62.5% of all judgments." in text
     assert (
-        "whether people choose the expected version more or less often than 5-gram remains open, "
+        "Whether people choose the expected version more or less often than 5-gram remains open, "
         "because there are too few judgments, participants or frames: people in 62.5% and 5-gram "
         "in 50.0% of the same judgments." in text
     )
