@@ -25,6 +25,7 @@ import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import groupby
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -123,6 +124,8 @@ def run(figure: Figure) -> str:
         return f"stopped after {longest / 60:.0f} minutes, {figure.minutes:g} were expected"
     if process.returncode:
         return f"exit code {process.returncode}; it printed:\n{printed}"
+    if not _lines(figure, printed):
+        return f"no line is like {figure.only!r}, which the page shows; it printed:\n{printed}"
     seconds = time.monotonic() - started
     RESULTS.mkdir(exist_ok=True)
     text = f"{heading(figure.command, code, seconds, load)}{printed.strip()}\n"
@@ -186,7 +189,7 @@ def row(figure: Figure) -> str:
         return f"| {figure.what} | not measured yet | `{figure.command}` | |\n"
     command, source, printed = figure.result.read_text("utf-8").split("\n", 2)
     lines = [line.strip("| \n").replace(" | ", ", ") for line in _lines(figure, printed)]
-    result = "; ".join(dict.fromkeys(" ".join(line.split()) for line in lines))
+    result = "; ".join(" ".join(line.split()) for line, _ in groupby(lines))
     when = source.removeprefix("# Parallax ").split(";")[0].replace(" at ", ", ", 1)
     when = re.sub(r"^[\d.]+, ", "", when)
     return f"| {figure.what} | {result} | `{command.removeprefix('$ ')}` | {when} |\n"

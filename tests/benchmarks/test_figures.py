@@ -68,6 +68,19 @@ def test_a_result_is_kept_below_its_source_and_a_failure_leaves_it(results, capf
     assert (results / "sum.txt").read_text() == kept
 
 
+def test_a_result_without_a_line_for_its_page_is_a_failure_and_leaves_the_earlier_one(results):
+    assert figures.run(figure("print('lost 0')", only="^lost")) == ""
+    [reason] = figures.run_all([figure("print('gone 0')", only="^lost")]).values()
+    assert reason == "no line is like '^lost', which the page shows; it printed:\ngone 0\n"
+    assert (results / "sum.txt").read_text().endswith("\nlost 0\n")
+
+
+def test_every_kept_result_has_a_line_for_its_page():
+    kept = [one for one in KNOWN.values() if one.result.exists()]
+    cells = {one.name: figures.row(one).split(" | ")[1] for one in kept}
+    assert [name for name, result in cells.items() if not result.strip()] == []
+
+
 def test_a_command_that_takes_too_long_is_stopped(results, monkeypatch):
     monkeypatch.setattr(figures, "_AT_LEAST_S", 0)
     monkeypatch.setattr(figures, "_LONGEST", 0.001)
@@ -116,6 +129,13 @@ def test_several_figures_are_the_rows_of_one_table(results):
         "| a sum | lost 0; stuck, 2 | `python x` | c0ffee, 1 May 2026 |",
         "| no sum | not measured yet | `y` | |",
     ]
+
+
+def test_equal_lines_of_different_parts_are_all_shown(results):
+    results.mkdir()
+    printed = "post:\nrows 0\nfile:\nrows 0\nrows 0\n"
+    (results / "sum.txt").write_text(f"$ python x\n# Parallax 1 at c0ffee, 1 May 2026\n{printed}")
+    assert "| post:; rows 0; file:; rows 0 |" in figures.row(figure("pass"))
 
 
 def test_an_unknown_name_is_refused(monkeypatch, capsys):
