@@ -90,29 +90,28 @@ def refuse_moved(engine: Engine) -> None:
         MoveError: It was.
     """
     with engine.connect().execution_options(reading=True) as connection:
-        if not inspect(connection).has_table(Stamp.__tablename__):
-            return
-        departure, arriving = find_departure(connection), stamp_of(connection, _ARRIVING)
-    if departure is not None:
+        marks = _read_marks(connection)
+    if _DEPARTED in marks:
+        departure = Departure(**marks[_DEPARTED])
         raise MoveError(
             f"this installation was moved to {departure.to} at {departure.at}, and its SQLite file "
             "is not used any more",
             where=str(engine.url.database),
             remedy="Let the setting database_url name the PostgreSQL database",
         )
-    if arriving is not None:
+    if _ARRIVING in marks:
         raise MoveError(
             "an installation is being moved to this database, and the move has not ended",
             where=hide_password(engine),
             remedy="While the setting database_url still names the SQLite file "
-            f"{json.loads(arriving)['file']}, run again: parallax db move URL",
+            f"{marks[_ARRIVING]['file']}, run again: parallax db move URL",
         )
 
 
 def find_departure(connection: Connection) -> Departure | None:
     """Return what an SQLite file says of its move; None if it was not moved."""
-    value = stamp_of(connection, _DEPARTED)
-    return None if value is None else Departure(**json.loads(value))
+    mark = _read_marks(connection).get(_DEPARTED)
+    return None if mark is None else Departure(**mark)
 
 
 def hide_password(engine: Engine) -> str:
@@ -122,10 +121,7 @@ def hide_password(engine: Engine) -> str:
 
 def is_arriving(connection: Connection, move: str) -> bool:
     """Return whether a database is the unfinished target of this move."""
-    if not inspect(connection).has_table(Stamp.__tablename__):
-        return False
-    arriving = stamp_of(connection, _ARRIVING)
-    return arriving is not None and json.loads(arriving)["move"] == move
+    return _read_marks(connection).get(_ARRIVING, {}).get("move") == move
 
 
 def copy_database(source: Connection, target: Connection, move: str) -> Sequence[TableProof]:
@@ -173,6 +169,14 @@ def end_move(target: Connection) -> None:
     delete_stamps(target, _ARRIVING)
 
 
+def _read_marks(connection: Connection) -> dict[str, dict[str, str]]:
+    """Return what a database says of a move: its arriving mark, its departed mark, or nothing."""
+    if not inspect(connection).has_table(Stamp.__tablename__):
+        return {}
+    marks = {name: stamp_of(connection, name) for name in (_ARRIVING, _DEPARTED)}
+    return {name: json.loads(mark) for name, mark in marks.items() if mark is not None}
+
+
 def _make_room(target: Connection, origin: dict[str, str]) -> None:
     """Drop what an interrupted move of the same file left.
 
@@ -181,19 +185,17 @@ def _make_room(target: Connection, origin: dict[str, str]) -> None:
     """
     if revision_of(target) is None:
         return
-    arriving = None
-    if inspect(target).has_table(Stamp.__tablename__):
-        arriving = stamp_of(target, _ARRIVING)
-    if arriving is None:
+    arrival = _read_marks(target).get(_ARRIVING)
+    if arrival is None:
         raise MoveError(
             "the database holds an installation already",
             where=hide_password(target.engine),
             expected="an empty PostgreSQL database",
         )
-    if {name: json.loads(arriving)[name] for name in origin} != origin:
+    if not origin.items() <= arrival.items():
         raise MoveError(
             "the database holds the unfinished move of another installation, from "
-            f"{json.loads(arriving)['file']}",
+            f"{arrival['file']}",
             where=hide_password(target.engine),
             expected="an empty PostgreSQL database",
         )
