@@ -22,7 +22,7 @@ from webapp.payments.ledger import load_payments
 from webapp.payments.reconciliation.statement import build_statements
 from webapp.researcher.access import check_project_right
 from webapp.researcher.runs import decide_exclusions, make_export_zip
-from webapp.runs.blinding import get_visible_verdict
+from webapp.runs.blinding import get_visible_verdict, is_blind
 from webapp.runs.runs import Progress, list_run_progress
 from webapp.services import current_services
 from webapp.sessions.lookup import find_run
@@ -73,7 +73,7 @@ def list_decisions(ref: str) -> ResponseReturnValue:
     """Return who was kept and who excluded, with the rules that applied as far as they show."""
     with reading(current_services().sessions) as session:
         run = find_run(session, ref)
-        study = current_services().study_of(session, run)
+        study, blind = current_services().study_of(session, run), is_blind(session, run)
         rows = session.execute(
             select(Participant.ref, Verdict)
             .join(Verdict, Verdict.participant_id == Participant.id)
@@ -85,7 +85,7 @@ def list_decisions(ref: str) -> ResponseReturnValue:
             {"participant": participant, "kept": shown.kept}
             | {"rule": shown.rule, "evidence": shown.evidence}
             for participant, verdict in rows
-            for shown in [get_visible_verdict(session, run, study, verdict)]
+            for shown in [get_visible_verdict(study, verdict, blind=blind)]
         ]
     return jsonify(decisions=decided)
 

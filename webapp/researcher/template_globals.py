@@ -48,7 +48,8 @@ def _get_verdict(run: Run, verdict: Verdict) -> DecidedVerdict:
     """Return a verdict as far as the run may show it now."""
     services = current_services()
     with reading(services.sessions) as session:
-        return get_visible_verdict(session, run, services.study_of(session, run), verdict)
+        study = services.study_of(session, run)
+    return get_visible_verdict(study, verdict, blind=_is_run_blind(run))
 
 
 def _hides_rules(run: Run) -> bool:

@@ -85,15 +85,18 @@ def is_blind(session: Session, run: Run) -> bool:
     return not run.simulated and find_unblinding(session, run) is None
 
 
-def get_visible_verdict(
-    session: Session, run: Run, study: Study, verdict: Verdict
-) -> DecidedVerdict:
-    """Return a verdict as the run may show it now.
+def get_visible_verdict(study: Study, verdict: Verdict, *, blind: bool) -> DecidedVerdict:
+    """Return a verdict as its run may show it now.
 
     While the run is blind and a rule counts targets, this is only whether the participant is kept.
+
+    Args:
+        study: The run's study.
+        verdict: The stored verdict.
+        blind: Whether the run is blind; see ``is_blind``.
     """
     decided = DecidedVerdict(verdict.kept, verdict.rule, verdict.evidence)
-    return blind_verdict(study.exclusion, decided) if is_blind(session, run) else decided
+    return blind_verdict(study.exclusion, decided) if blind else decided
 
 
 def hides_rules(session: Session, run: Run, study: Study) -> bool:
