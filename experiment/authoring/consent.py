@@ -52,6 +52,7 @@ def consent_elements(study: Study) -> tuple[Element, ...]:
     """Return every element of a consent, with the place where the study has it."""
     words, passages = _words_by_language(), _passages(study.text("consent"))
     own, english = words.get(_primary(study), {}), words[_ENGLISH]
+    said_elsewhere = _SAID_BY_THE_PAGE | _key_of(study)
     elements = []
     for name, title in _titles().items():
         heading, *patterns = own.get(name, english[name])
@@ -59,8 +60,8 @@ def consent_elements(study: Study) -> tuple[Element, ...]:
         for known_heading in filter(None, (heading, study.consent.headings.get(name))):
             patterns.append(rf"^{re.escape(known_heading.strip())}\W*$")
         pattern = re.compile("|".join(patterns), re.IGNORECASE)
-        passage = next((rest for sentence, rest in passages if pattern.search(sentence)), "")
-        found = _excerpt(passage) or _key_of(study).get(name, "") or _SAID_BY_THE_PAGE.get(name, "")
+        passage = next((excerpt for sentence, excerpt in passages if pattern.search(sentence)), "")
+        found = passage or said_elsewhere.get(name, "")
         elements.append(Element(name, title, heading, found, bool(passage)))
     return tuple(elements)
 
@@ -138,14 +139,14 @@ def _key_of(study: Study) -> dict[str, str]:
 
 
 def _passages(markdown: str) -> list[tuple[str, str]]:
-    """Return each heading and sentence of a text, and its paragraph from there, without marks."""
+    """Return each heading and sentence of a text, and how its paragraph goes on, without marks."""
     passages = []
     for paragraph in re.split(r"\n\s*\n|(?<=\n)(?=#)", markdown):
         line = _MARKS.sub("", " ".join(paragraph.split())).strip()
         starts = [0, *(match.end() for match in _SENTENCE_ENDS.finditer(line))]
         for start, end in zip(starts, [*starts[1:], len(line)], strict=True):
             if sentence := line[start:end].strip():
-                passages.append((sentence, line[start:]))
+                passages.append((sentence, _excerpt(line[start : start + _LONGEST_EXCERPT + 1])))
     return passages
 
 

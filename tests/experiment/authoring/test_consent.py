@@ -138,3 +138,10 @@ def test_show_lists_each_element_beside_its_passage(written: Written) -> None:
     assert 'risks                                        "Risks. None that we know."' in shown
     assert "what is paid                                 MISSING" in shown
     assert "that the page would show below: contact, institution, ethics" in shown
+
+
+def test_a_text_of_very_many_sentences_takes_no_more_memory_than_its_excerpts() -> None:
+    passages = consent._passages("We store. " * 20_000)
+    assert len(passages) == 20_000
+    assert max(len(excerpt) for _, excerpt in passages) <= len(" ...") + consent._LONGEST_EXCERPT
+    assert passages[0][1] == ("We store. " * 8).strip() + " ..."
