@@ -98,19 +98,14 @@ def count_trials(study: Study, built: BuiltLists) -> str:
         items_by_kind[entry.kind].add(entry.item.item_id)
         if entry.item.version(QUESTION):
             asked.add(entry.item.item_id)
-    counts = {
-        "target": len(items_by_kind[Kind.TARGET]),
-        "filler": len(items_by_kind[Kind.FILLER]),
-        "catch trial": len(items_by_kind[Kind.CATCH]),
-        "practice trial": len(read_practice(study)),
-        "item with a question": len(asked),
-    }
-    return ", ".join(
-        f"{number} {name.replace('item', 'items') if ' with ' in name else f'{name}s'}"
-        if number != 1
-        else f"1 {name}"
-        for name, number in counts.items()
+    counts = (
+        (len(items_by_kind[Kind.TARGET]), "target", "targets"),
+        (len(items_by_kind[Kind.FILLER]), "filler", "fillers"),
+        (len(items_by_kind[Kind.CATCH]), "catch trial", "catch trials"),
+        (len(read_practice(study)), "practice trial", "practice trials"),
+        (len(asked), "item with a question", "items with a question"),
     )
+    return ", ".join(f"{n} {singular if n == 1 else plural}" for n, singular, plural in counts)
 
 
 def _minutes(study: Study) -> str:

@@ -15,7 +15,6 @@ from flask import (
 )
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 from werkzeug.exceptions import HTTPException, MethodNotAllowed
-from werkzeug.routing import RequestRedirect
 
 from experiment.errors import ParallaxError
 from webapp.core.addresses import is_researcher_path
@@ -124,7 +123,7 @@ def _find_page_above() -> str:
     while (path := path.rpartition("/")[0]) and is_researcher_path(path):
         for address in (path, f"{path}/"):
             # Opened like any page, so who may not see it is refused there.
-            with suppress(HTTPException, RequestRedirect):
+            with suppress(HTTPException):
                 routes.match(address, method="GET")
                 return address
     return ""
