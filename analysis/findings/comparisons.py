@@ -14,8 +14,16 @@ from analysis.findings.design import Crossing, crossed_designs
 from analysis.findings.differences import split_tied_models
 from analysis.findings.effects import Measure
 from analysis.findings.finding import Finding, FindingInputs, Findings
-from analysis.findings.measures import READ, Choices, Ratings, YesNo
+from analysis.findings.measures import (
+    READ,
+    SENSITIVITY,
+    Choices,
+    Ratings,
+    ShareOfOption,
+    YesNo,
+)
 from analysis.statistics.contrasts import contrasts
+from analysis.statistics.detection import sensitivity_contrast
 from analysis.statistics.paired import models_against_models, people_against_models
 from analysis.statistics.reading_regression import slope
 from analysis.statistics.resample import LEVEL, codes
@@ -34,7 +42,7 @@ from experiment.comparisons.planned import (
     resolve,
 )
 from experiment.errors import ParallaxError
-from experiment.studies.analysis_plan import Comparison
+from experiment.studies.analysis_plan import D_PRIME, SHARE_OF, Comparison
 
 Row = dict[str, Any]
 
@@ -43,6 +51,7 @@ _MEASURES: Mapping[str, Measure] = {
     "accuracy": Choices(),
     "rating": Ratings(),
     "yes": YesNo(),
+    D_PRIME: SENSITIVITY,
     "log_rt": READ,
 }
 
@@ -63,11 +72,11 @@ class _Answers:
         """Each construction's answers with their cells, and the crossing of the cells."""
         return list(crossed_designs(self.inputs))
 
-    def measured(self, measure: Measure) -> pd.DataFrame:
+    def measured(self, name: str) -> pd.DataFrame:
         """Return all answers with the value of a measure."""
-        if measure.name not in self._measured:
-            self._measured[measure.name] = measure.answers(self.inputs)
-        return self._measured[measure.name]
+        if name not in self._measured:
+            self._measured[name] = _measure(name).answers(self.inputs)
+        return self._measured[name]
 
 
 def _run(inputs: FindingInputs) -> Findings:
@@ -201,10 +210,18 @@ def _estimator(data: _Answers, comparison: PlannedComparison, judge: str) -> Est
     compared = comparison.compared
     if isinstance(compared, JudgeDifference):
         return _judge_estimator(data.inputs, comparison, compared, judge)
-    measure = _MEASURES[comparison.measure]
+    measure = _measure(comparison.measure)
     if isinstance(compared, Contrast):
         return _contrast_estimator(data, comparison, compared, measure)
+    if measure is SENSITIVITY:
+        return "d' is a number of many answers, so it has no slope."
     return _slope_estimator(data, comparison, compared, measure)
+
+
+def _measure(name: str) -> Measure:
+    if name.startswith(SHARE_OF):
+        return ShareOfOption(name.removeprefix(SHARE_OF))
+    return _MEASURES[name]
 
 
 def _contrast_estimator(
@@ -212,11 +229,13 @@ def _contrast_estimator(
 ) -> Estimator | str:
     parts: list[pd.DataFrame] = []
     weights: dict[str, float] = {}
-    answers = data.measured(measure)
+    answers, named = data.measured(comparison.measure), set(compared.named_factors)
     for name, rows, cross in data.designs:
-        named = {step.factor for step in compared.differences} | {fixed for fixed, _ in compared.at}
         if name not in comparison.constructions or not named <= set(cross.factors):
             continue
+        if measure is SENSITIVITY:
+            names, cross = cross.pooled(named)
+            rows = rows.assign(cell=rows["cell"].astype(str).map(names))
         of_cells = compared.weights(cross.factors, cross.cells)
         if not of_cells or not measure.is_compared(rows, cross):
             continue
@@ -234,6 +253,8 @@ def _contrast_estimator(
     pooled = pd.concat(parts, ignore_index=True)
 
     def estimate(level: float) -> Row:
+        if measure is SENSITIVITY:
+            return sensitivity_contrast(pooled, shared, level)
         compared_cells = contrasts(pooled, measure.value, {NAME: shared}, level=level)
         [row] = compared_cells.drop(columns=["contrast", "p_holm"]).to_dict("records")
         return {str(key): value for key, value in row.items()}
@@ -280,7 +301,7 @@ def _slope_estimator(
     numbers = dict(zip(items["item_id"].astype(str), items[column], strict=True))
     keys = ["participant", "position"]
     if measure is READ:
-        read_times = data.measured(READ)
+        read_times = data.measured(comparison.measure)
         answers = _in_regions(
             read_times.assign(cell="", unit=read_times["unit"].astype(str)),
             comparison.declaration.regions,
@@ -288,7 +309,9 @@ def _slope_estimator(
         read = rows[keys].assign(participant=rows["participant"].astype(str))
         answers = answers.merge(read, on=keys)
     else:
-        answers = rows.assign(unit=rows["frame"].astype(str))
+        measured = data.measured(comparison.measure)
+        measured = measured[measured["construction"].astype(str).isin(comparison.constructions)]
+        answers = measured.assign(unit=measured["frame"].astype(str))
     x = pd.to_numeric(answers["item_id"].astype(str).map(numbers), errors="coerce")
     y = answers[measure.value].astype(float)
     used = x.notna() & y.notna() & answers["participant"].notna()

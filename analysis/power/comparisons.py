@@ -18,7 +18,7 @@ from tqdm import tqdm
 
 from analysis.data.scales import find_scales, make_study_of_scale, select_rules_of_scale
 from analysis.errors import AnalysisError
-from analysis.findings.comparison_words import ALPHA, WORDS
+from analysis.findings.comparison_words import ALPHA, words_of
 from analysis.findings.design import cross_conditions
 from analysis.findings.effects import with_repeats
 from analysis.power.base import (
@@ -62,6 +62,13 @@ _USUAL_EFFECTS = {ACCURACY: 0.05, RATING: 0.5, YES: 0.1, LOG_RT: float(np.log1p(
 _PERCENT = 100.0
 _N_LOG_SDS = 5
 _NO_EFFECT = 1e-9
+_PLANNED = (
+    "differences of conditions in accuracy, ratings, yes and reading times, and for people minus "
+    "a model"
+)
+_NOT_PLANNED = (
+    "not for slopes, d', the share of one of several options, or differences between models"
+)
 _RULES = (
     "Rules for other scales were left out. Rules that name no scale were applied to this one's "
     "points; in the study, they exclude only participants who fail on every scale."
@@ -129,7 +136,7 @@ def _outcome(study: Study, built: BuiltLists, options: PowerOptions) -> Outcome:
     results, origins, unplanned = [], [], []
     for measure, comparisons in by_measure.items():
         if measure not in _USUAL_EFFECTS:
-            unplanned += [_unplanned(comparison) for comparison in comparisons]
+            unplanned += [comparison.declaration.name for comparison in comparisons]
             continue
         answers = answers_of(study, built, max(options.sizes), measure)
         model = model_of(study, measure, options)
@@ -138,7 +145,7 @@ def _outcome(study: Study, built: BuiltLists, options: PowerOptions) -> Outcome:
         for comparison in comparisons:
             one = _tested(comparison, answers, rows, study, len(planned), options)
             if one is None:
-                unplanned.append(_unplanned(comparison))
+                unplanned.append(comparison.declaration.name)
             else:
                 tested.append(one)
         for group in together(tested):
@@ -149,6 +156,12 @@ def _outcome(study: Study, built: BuiltLists, options: PowerOptions) -> Outcome:
                 rows.assign(mean=means), group, truths, model, keeps, options, _numbers(options)
             )
             results.append(simulated.assign(measure=measure))
+    if not results and unplanned:
+        raise AnalysisError(
+            f"no power is planned for {', '.join(unplanned)}",
+            where=str(study.folder),
+            expected=f"{_PLANNED}; {_NOT_PLANNED}",
+        )
     if not results:
         raise AnalysisError(
             "no primary comparison of the study can be planned: it compares no two conditions",
@@ -162,7 +175,7 @@ def _outcome(study: Study, built: BuiltLists, options: PowerOptions) -> Outcome:
     at_once = _with_error(_shown_at_once(results)) if len(results) == 1 else None
     return Outcome(
         _table(study, power, options, origins, len(planned)),
-        [*_sentences(power, at_once, study.design.n_lists), *unplanned],
+        [*_sentences(power, at_once, study.design.n_lists), *_sentence_on_unplanned(unplanned)],
         _figure(power, options) if len(by_measure) == 1 and LOG_RT not in by_measure else None,
     )
 
@@ -171,11 +184,9 @@ def _numbers(options: PowerOptions) -> Iterable[int]:
     return tqdm(range(options.simulations), desc="Simulating", unit=" studies", disable=None)
 
 
-def _unplanned(comparison: PlannedComparison) -> str:
-    return (
-        f"{comparison.declaration.name}: not planned; power is planned for differences of "
-        "conditions in accuracy, ratings, yes and reading times, and for people minus a model."
-    )
+def _sentence_on_unplanned(names: Sequence[str]) -> Iterator[str]:
+    if names:
+        yield f"Not planned: {', '.join(names)}. Power is planned for {_PLANNED}; {_NOT_PLANNED}."
 
 
 def _points(model: Model) -> int:
@@ -268,7 +279,7 @@ def _in_cells(
     study: Study,
 ) -> tuple[pd.DataFrame, dict[str, float]]:
     """Return the answers that a contrast compares, in their cells, and the cells' weights."""
-    named = {step.factor for step in compared.differences} | {factor for factor, _ in compared.at}
+    named = set(compared.named_factors)
     targets = rows[rows["kind"] == Kind.TARGET]
     of_items = answers.items["construction"].astype(str)
     parts: list[pd.DataFrame] = []
@@ -315,7 +326,7 @@ def _table(
     study: Study, power: pd.DataFrame, options: PowerOptions, origins: Sequence[str], n_primary: int
 ) -> Table:
     scaled = [
-        WORDS[measure].scale(half)
+        words_of(measure).scale(half)
         for measure, half in zip(power["measure"], power["half_width"], strict=True)
     ]
     frame = power.assign(
@@ -356,7 +367,7 @@ def _table(
 
 
 def _amount(measure: str, effect: float) -> str:
-    words = WORDS[measure]
+    words = words_of(measure)
     return f"{words.amount(effect)} {words.unit}"
 
 
