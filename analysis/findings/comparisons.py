@@ -1,6 +1,6 @@
 """The study's comparisons, answered: the questions that a report answers first."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -9,19 +9,13 @@ import pandas as pd
 
 from analysis.data.own_columns import PREFIX, make_items
 from analysis.data.readings import RELATIVE
+from analysis.findings.compared_measures import SENSITIVITY, measure_of
 from analysis.findings.comparison_words import ALPHA, NAME, comparisons_table, statements
 from analysis.findings.design import Crossing, crossed_designs
 from analysis.findings.differences import split_tied_models
 from analysis.findings.effects import Measure
 from analysis.findings.finding import Finding, FindingInputs, Findings
-from analysis.findings.measures import (
-    READ,
-    SENSITIVITY,
-    Choices,
-    Ratings,
-    ShareOfOption,
-    YesNo,
-)
+from analysis.findings.measures import READ
 from analysis.statistics.contrasts import contrasts
 from analysis.statistics.detection import sensitivity_contrast
 from analysis.statistics.paired import models_against_models, people_against_models
@@ -42,18 +36,9 @@ from experiment.comparisons.planned import (
     resolve,
 )
 from experiment.errors import ParallaxError
-from experiment.studies.analysis_plan import D_PRIME, SHARE_OF, Comparison
+from experiment.studies.analysis_plan import Comparison
 
 Row = dict[str, Any]
-
-
-_MEASURES: Mapping[str, Measure] = {
-    "accuracy": Choices(),
-    "rating": Ratings(),
-    "yes": YesNo(),
-    D_PRIME: SENSITIVITY,
-    "log_rt": READ,
-}
 
 
 class _Answers:
@@ -75,7 +60,7 @@ class _Answers:
     def measured(self, name: str) -> pd.DataFrame:
         """Return all answers with the value of a measure."""
         if name not in self._measured:
-            self._measured[name] = _measure(name).answers(self.inputs)
+            self._measured[name] = measure_of(name).answers(self.inputs)
         return self._measured[name]
 
 
@@ -210,18 +195,12 @@ def _estimator(data: _Answers, comparison: PlannedComparison, judge: str) -> Est
     compared = comparison.compared
     if isinstance(compared, JudgeDifference):
         return _judge_estimator(data.inputs, comparison, compared, judge)
-    measure = _measure(comparison.measure)
+    measure = measure_of(comparison.measure)
     if isinstance(compared, Contrast):
         return _contrast_estimator(data, comparison, compared, measure)
     if measure is SENSITIVITY:
         return "d' is a number of many answers, so it has no slope."
     return _slope_estimator(data, comparison, compared, measure)
-
-
-def _measure(name: str) -> Measure:
-    if name.startswith(SHARE_OF):
-        return ShareOfOption(name.removeprefix(SHARE_OF))
-    return _MEASURES[name]
 
 
 def _contrast_estimator(

@@ -6,7 +6,6 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from analysis.data.n_alternatives import find_options
 from analysis.data.readings import select_comparable_readings, sum_by_region
 from analysis.figures.designs import regions_figure
 from analysis.findings.design import Crossing
@@ -27,7 +26,6 @@ from analysis.statistics.detection import yes_rates
 from analysis.statistics.paired import with_adjusted_p
 from analysis.tables.accuracy_table import Column, Table
 from analysis.tables.section import Section
-from experiment.studies.analysis_plan import D_PRIME
 from experiment.studies.study import Study
 
 _TESTED = (Column("p", "p", "p"), Column("p_holm", "Holm", "p"))
@@ -237,38 +235,6 @@ def _shares_of_yes(design: Design) -> pd.DataFrame:
     return place_cells(yes_rates(design.answers, ["cell"]).rename(columns=names), design)
 
 
-class Sensitivity(YesNo):
-    """d': how well people tell acceptable from unacceptable sentences, where answers are known."""
-
-    name = D_PRIME
-
-    def in_cells(self, answers: pd.DataFrame, rows: pd.DataFrame, study: Study) -> pd.DataFrame:
-        """Return the answers to sentences with an expected answer."""
-        known = rows[rows["chose_good"].notna()]
-        return super().in_cells(answers, known, study)
-
-
-class ShareOfOption(Choices):
-    """The share of choices of one option, among the answers to items that offer it."""
-
-    value = "chose_option"
-
-    def __init__(self, option: str) -> None:
-        self.option = option
-
-    def answers(self, inputs: FindingInputs) -> pd.DataFrame:
-        """Return the answers to items that offer the option."""
-        answers = inputs.data.judgments
-        offers = {item for item, names in find_options(inputs.run).items() if self.option in names}
-        offered = answers[answers["item_id"].astype(str).isin(offers)]
-        return offered.assign(chose_option=offered["version"].astype(str) == self.option)
-
-    def in_cells(self, answers: pd.DataFrame, rows: pd.DataFrame, study: Study) -> pd.DataFrame:
-        """Return a construction's answers, in their cells."""
-        chosen = answers["chose_option"].reindex(rows.index).dropna()
-        return super().in_cells(answers, rows.loc[chosen.index].assign(chose_option=chosen), study)
-
-
 class ReadingTimes(Measure):
     """Log reading time of a region; means for every construction, even with a single cell."""
 
@@ -406,7 +372,7 @@ def _concatenate(cells: Sequence[pd.DataFrame]) -> pd.DataFrame:
     return pd.concat(cells, ignore_index=True) if cells else pd.DataFrame()
 
 
-READ, SENSITIVITY = ReadingTimes(), Sensitivity()
+READ = ReadingTimes()
 CHOICE_EFFECTS, RATING_EFFECTS, YES_NO_EFFECTS, READING_EFFECTS = map(
     effects_of, (Choices(), Ratings(), YesNo(), READ)
 )

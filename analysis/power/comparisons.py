@@ -46,7 +46,15 @@ from analysis.power.cells import (
     with_means,
 )
 from analysis.power.choices import expected_accuracies
-from analysis.power.simulated_comparisons import Tested, cell_means, simulate, together
+from analysis.power.simulated_comparisons import (
+    NO_EFFECT,
+    Tested,
+    cell_means,
+    shown_at_once,
+    simulate,
+    together,
+    with_error,
+)
 from analysis.statistics.resample import Floats
 from analysis.tables.accuracy_table import Column, Table
 from experiment.comparisons.contrast import PEOPLE, Contrast, JudgeDifference
@@ -61,7 +69,6 @@ from experiment.studies.study import Study
 _USUAL_EFFECTS = {ACCURACY: 0.05, RATING: 0.5, YES: 0.1, LOG_RT: float(np.log1p(0.05))}
 _PERCENT = 100.0
 _N_LOG_SDS = 5
-_NO_EFFECT = 1e-9
 _PLANNED = (
     "differences of conditions in accuracy, ratings, yes and reading times, and for people minus "
     "a model"
@@ -169,10 +176,10 @@ def _outcome(study: Study, built: BuiltLists, options: PowerOptions) -> Outcome:
             expected="a construction with two conditions, or items with two versions",
             remedy="Write another condition into the column condition, or declare [[comparisons]]",
         )
-    power = _with_error(summary(pd.concat(results, ignore_index=True)))
+    power = with_error(summary(pd.concat(results, ignore_index=True)))
     measures = {one: part["measure"].iloc[0] for part in results for one in part["construction"]}
     power["measure"] = power["construction"].map(measures)
-    at_once = _with_error(_shown_at_once(results)) if len(results) == 1 else None
+    at_once = with_error(shown_at_once(results)) if len(results) == 1 else None
     return Outcome(
         _table(study, power, options, origins, len(planned)),
         [*_sentences(power, at_once, study.design.n_lists), *_sentence_on_unplanned(unplanned)],
@@ -302,18 +309,6 @@ def _in_cells(
     return pd.concat(parts), {cell: share * weight for cell, weight in weights.items()}
 
 
-def _shown_at_once(results: Sequence[pd.DataFrame]) -> pd.DataFrame:
-    """Return the share of studies that show every effect, for each size."""
-    expected = results[0][results[0]["truth"].abs() > _NO_EFFECT]
-    shown = expected.groupby(["per_list", "simulation"])["detected"].all()
-    return shown.groupby("per_list").agg(power="mean", simulations="size").reset_index()
-
-
-def _with_error(power: pd.DataFrame) -> pd.DataFrame:
-    share = power["power"]
-    return power.assign(error=np.sqrt(share * (1 - share) / power["simulations"]))
-
-
 def _origin(model: Model, means: Floats, measure: str) -> str:
     """Return the simulated model and the expected means of targets, in sentences."""
     if measure == LOG_RT:
@@ -375,7 +370,7 @@ def _sentences(power: pd.DataFrame, at_once: pd.DataFrame | None, n_lists: int) 
     """Yield the participants needed for each comparison, and for all of them."""
     strong: list[pd.DataFrame] = []
     for name, rows in power.groupby("construction", sort=False):
-        if abs(rows["truth"].iloc[0]) < _NO_EFFECT:
+        if abs(rows["truth"].iloc[0]) < NO_EFFECT:
             yield f"{name}: no effect is expected."
             continue
         strong.append(rows)

@@ -188,19 +188,19 @@ def test_a_comparison_of_sensitivity_is_a_difference_of_z():
 
 
 def test_a_share_of_an_option_counts_the_answers_to_items_that_offer_it():
-    """Of the first 4 frames, which offer "distractor": 12 of 48 in near, 36 of 48 in far."""
+    """The first 6 frames offer "distractor", chosen in 18 of 72 near and 54 of 72 far answers."""
     rows = []
-    for condition, n_chosen in (("near", 12), ("far", 36)):
+    for condition, n_chosen in (("near", 18), ("far", 54)):
         for number, answer in enumerate(answered("extraction", condition, 0, expected="no")):
             version = "distractor" if number < n_chosen else "good"
             rows.append(answer | {"version": version})
-    offered = ["good bad" if int(one["frame"][1:]) > 3 else "good bad distractor" for one in rows]
+    offered = ["good bad" if int(one["frame"][1:]) > 5 else "good bad distractor" for one in rows]
     trials = pd.DataFrame({"item_id": [one["item_id"] for one in rows], "options": offered})
     found = _answers_to(
         pd.DataFrame(rows).drop(columns="cell"), response="option_list", trials=trials,
         compare="condition: far - near", of="share of distractor",
     )  # fmt: skip
     [row] = found.statistics["comparisons"].to_dict("records")
-    assert (row["estimate"], row["n_observations"]) == (0.5, 96)
+    assert (row["estimate"], row["n_observations"]) == (0.5, 144)
     [sentence, *_] = comparison_sentences(found.statistics)
     assert "the share of the option distractor is higher for far than for near" in sentence
