@@ -11,7 +11,7 @@ import pytest
 
 from analysis.comparison import compare
 from analysis.data.load import ExportedRun, Scores, load_scores
-from analysis.findings.comparison_words import WORDS
+from analysis.findings.comparison_words import words_of
 from analysis.findings.finding import ComparisonOptions
 from analysis.result import Comparison as Report
 from experiment.studies.analysis_plan import Comparison
@@ -49,6 +49,8 @@ def _means(run: ExportedRun, value: str = "chose_good") -> pd.Series:
     [
         ("accuracy", 0.125, "+12.5"),
         ("rating", -0.5, "\N{MINUS SIGN}0.50"),
+        ("share of bad", 0.125, "+12.5"),
+        ("d_prime", -0.5, "\N{MINUS SIGN}0.50"),
         ("yes", -0.25, "\N{MINUS SIGN}25.0"),
         # A time that is a quarter longer, and one that is half as long.
         ("log_rt", math.log(1.25), "+25.0"),
@@ -56,7 +58,7 @@ def _means(run: ExportedRun, value: str = "chose_good") -> pd.Series:
     ],
 )
 def test_a_difference_is_said_in_the_unit_of_its_measure(measure: str, value: float, shown: str):
-    assert WORDS[measure].amount(value) == shown
+    assert words_of(measure).amount(value) == shown
 
 
 def test_main_effects_and_the_interaction_are_primary_and_come_first(implied: Report) -> None:
