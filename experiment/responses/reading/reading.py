@@ -11,15 +11,8 @@ from pydantic import Field
 
 from experiment.errors import StudyError
 from experiment.records import PAIR, SIDES, Item, Kind, Side, Steps, Variant, join_context
-from experiment.responses.base import (
-    Arrangement,
-    GivenAnswer,
-    Gives,
-    Known,
-    Render,
-    ScoredAnswer,
-    Shown,
-)
+from experiment.responses.answer import Arrangement, GivenAnswer, Gives, ScoredAnswer, Shown
+from experiment.responses.base import Known, Render
 from experiment.responses.one_version import OneVersion
 from experiment.responses.reading.alignment import Regions, misaligned, regions_of
 from experiment.responses.reading.division import (
@@ -345,10 +338,8 @@ class Read(OneVersion):
 
     def compared_regions(self, items: Sequence[Item]) -> tuple[int, ...]:
         """Return the critical region and the next one, if every item names a critical region."""
-        is_named = self.critical and all(
-            self.regions(item, Variant.GOOD).critical for item in items
-        )
-        return (0, 1) if is_named else ()
+        critical_regions = (self.regions(item, Variant.GOOD).critical for item in items)
+        return (0, 1) if self.critical and all(critical_regions) else ()
 
     # How answers are simulated.
 

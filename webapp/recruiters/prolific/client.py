@@ -103,12 +103,8 @@ class ProlificClient:
         except PlatformUnreachable:
             raise
         except PlatformError as error:
-            optional_features = (
-                self._settings.signed_arrivals,
-                task.screen_out_places,
-                task.withdrawn_percent,
-            )
-            if not any(optional_features):
+            signed = self._settings.signed_arrivals
+            if not (signed or task.screen_out_places or task.withdrawn_percent):
                 raise
             problem = f"{error.problem}. {_FEATURES}"
             raise PlatformError(problem, code=error.code, where=error.where) from error
