@@ -29,7 +29,7 @@ from analysis.takers.taking import (
 )
 from experiment.authoring.check import require_sound
 from experiment.records import Side
-from experiment.responses.base import Given
+from experiment.responses.base import GivenAnswer
 from experiment.studies.load import find_study, load_study
 from experiment.takers.prompt import Context
 from lm.answering.answerer import Question, Reply
@@ -37,7 +37,7 @@ from lm.weights import Weights
 from tests.analysis.takers.sessions import EXAMPLES, knowing, planned
 
 NOW = datetime(2026, 11, 24, 9, tzinfo=UTC)
-LEFT, RIGHT = Given(side=Side.FIRST), Given(side=Side.SECOND)
+LEFT, RIGHT = GivenAnswer(side=Side.FIRST), GivenAnswer(side=Side.SECOND)
 Answer = Callable[[Question], Sequence[float | None]]
 
 
@@ -57,7 +57,7 @@ def taken(plan: Plan, answer: Answer) -> tuple[list[Sitting], dict[str, Rows]]:
     return sittings, make_rows(plan, sittings, Taker("toy", "text", "id", "text", NOW))
 
 
-def yoked_to(plan: Plan, answers: dict[int, Given]) -> Plan:
+def yoked_to(plan: Plan, answers: dict[int, GivenAnswer]) -> Plan:
     """Return a plan whose first session is somebody's who answered so, by the trials' numbers."""
     session = plan.sessions[0]
     positions = [trial.trial.position for trial in session.trials]
