@@ -9,7 +9,8 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from experiment.errors import ParallaxError
-from experiment.money import minor_units
+from experiment.money import in_words, minor_units
+from experiment.participation import State
 from experiment.payment.payment import SETTLED_FOR_GOOD, PaymentError, PaymentItem, PaymentKind
 from webapp.database.engine import reading
 from webapp.database.models import AuditEntry, Participant, Payment, Run
@@ -21,6 +22,7 @@ from webapp.payments.compensation_request import (
     pays_compensation_as_bonus,
     prepare_compensation_entry,
 )
+from webapp.payments.debts import OpenPayment, find_open_payments, sum_open_minor
 from webapp.payments.ledger import Entry
 from webapp.payments.non_idempotent_bonuses import settle_by_hand
 from webapp.payments.reconciliation.reconcile import (
@@ -38,8 +40,8 @@ from webapp.payments.rewards import (
 )
 from webapp.payments.run_payments import Proposal, RunPayments, open_run_payments
 from webapp.recruitment.publish import find_recruitment
-from webapp.researcher.access import current_user, require_access
-from webapp.researcher.template_globals import get_page_number, parse_whole_number
+from webapp.researcher.access import current_user, redirect_after_act, require_access
+from webapp.researcher.template_globals import get_page_number, name_run, parse_whole_number
 from webapp.runs.people_table import ON_A_PAGE
 from webapp.services import current_services
 from webapp.sessions.lookup import find_run
@@ -166,14 +168,17 @@ def make_payments(ref: str) -> ResponseReturnValue:
             undo_rejections=form.act == "undo_rejection",
             additional=bool(form.additional),
         )
-        payments.note("payment made", result=str(outcome), answers=" ".join(outcome.answers))
-    return redirect(url_for("money.show_payments", ref=ref), 303)
+        amount = in_words(proposal.amount_minor, proposal.currency) if proposal.amount_minor else ""
+        answers = name_run(" ".join(outcome.answers), ref)
+        payments.note("payment made", result=str(outcome), amount=amount, answers=answers)
+    return redirect_after_act("money.show_payments", ref=ref)
 
 
 @money_pages.errorhandler(ParallaxError)
 def show_error(error: ParallaxError) -> ResponseReturnValue:
     """Show the error's message on the run's page of money."""
-    return _render_page((request.view_args or {})["ref"], problem=str(error)), 409
+    ref = (request.view_args or {})["ref"]
+    return _render_page(ref, problem=name_run(error, ref)), 409
 
 
 def make_compensation_link(ref: str) -> str:
@@ -209,11 +214,16 @@ def _render_confirmation(
         proposal=proposal,
         notes=notes,
         has_changed=has_changed,
+        **({} if proposal.entries else _collect_open_payments(ref)),
     )
 
 
 def _render_page(ref: str, problem: str = "") -> str:
-    form = MoneyForm.from_form() if problem else MoneyForm(who=request.args.get("who", ""))
+    form = (
+        MoneyForm.from_form()
+        if problem
+        else MoneyForm(who=request.args.get("who", ""), act=request.args.get("act", ""))
+    )
     return render_template(
         "researcher/money.html",
         problem=problem,
@@ -221,6 +231,7 @@ def _render_page(ref: str, problem: str = "") -> str:
         for_one=FOR_ONE,
         asked=form,
         looked=current_services().now().isoformat(),
+        **_collect_open_payments(ref),
         **_collect_page_data(ref),
     )
 
@@ -233,8 +244,52 @@ _ACTS_OF_MONEY = (
     "discrepancies mended",
 )
 _LATEST = 20
+# So many participants are asked what they wait for; so many of those who wait are listed.
+_MOST_ASKED = 1_000
+_MOST_LISTED = 100
 # More than this is an outage, to be fixed by reconciling.
 _MOST_UNSETTLED = 100
+
+
+def _collect_open_payments(ref: str) -> dict[str, object]:
+    """Return the template variables of the list of participants who wait for money."""
+    services = current_services()
+    with reading(services.sessions) as session:
+        run = find_run(session, ref)
+        study = services.study_of(session, run)
+        pays_after = services.recruiter(run.recruiter).pays_after(study)
+        waiting, are_more = find_open_payments(session, run, study, pays_after, _MOST_ASKED)
+        at_work = (State.ARRIVED, State.WORKING, State.ANSWERED)
+        n_at_work = session.scalar(
+            select(func.count())
+            .select_from(Participant)
+            .where(Participant.run_id == run.id, Participant.consented_at.is_not(None))
+            .where(Participant.state.in_(at_work))
+        )
+        orders = _find_latest_orders(session, ref, waiting[:_MOST_LISTED])
+    return {
+        "waiting": waiting[:_MOST_LISTED],
+        "n_waiting": len(waiting),
+        "are_more": are_more,
+        "waiting_minor": sum_open_minor(waiting),
+        "undecided": sum(each.amount_minor is None for each in waiting),
+        "n_at_work": n_at_work,
+        "orders": orders,
+    }
+
+
+def _find_latest_orders(
+    session: Session, ref: str, waiting: list[OpenPayment]
+) -> dict[str, AuditEntry]:
+    """Return the latest order to pay each participant, by their reference."""
+    if not waiting:
+        return {}
+    of_run = AuditEntry.run_ref == ref, AuditEntry.act == "payment ordered"
+    orders, payees = dict[str, AuditEntry](), {each.payee for each in waiting}
+    for entry in session.scalars(select(AuditEntry).where(*of_run).order_by(AuditEntry.number)):
+        for payee in payees.intersection(entry.after.get("payees", "").split(", ")):
+            orders[payee] = entry
+    return orders
 
 
 def _collect_page_data(ref: str) -> dict[str, object]:
@@ -342,7 +397,7 @@ def fix_safe_discrepancies(ref: str) -> ResponseReturnValue:
         snapshot,
         payments.now,
     )
-    return redirect(url_for("money.show_payments", ref=ref), 303)
+    return redirect_after_act("money.show_payments", ref=ref)
 
 
 @reconciling_pages.post("/runs/<ref>/money/settle")
@@ -366,7 +421,7 @@ def settle_payment(ref: str) -> ResponseReturnValue:
         looked_at=_parse_checked_time(form.get("looked", "")),
     )
     payments.note("payment settled by hand", payment=str(settled.id), state=settled.state)
-    return redirect(url_for("money.show_payments", ref=ref), 303)
+    return redirect_after_act("money.show_payments", ref=ref)
 
 
 def _parse_checked_time(text: str) -> datetime:
