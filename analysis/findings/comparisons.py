@@ -1,6 +1,6 @@
 """The study's comparisons, answered: the questions that a report answers first."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -9,13 +9,15 @@ import pandas as pd
 
 from analysis.data.own_columns import PREFIX, make_items
 from analysis.data.readings import RELATIVE
+from analysis.findings.compared_measures import SENSITIVITY, measure_of
 from analysis.findings.comparison_words import ALPHA, NAME, comparisons_table, statements
 from analysis.findings.design import Crossing, crossed_designs
 from analysis.findings.differences import split_tied_models
 from analysis.findings.effects import Measure
 from analysis.findings.finding import Finding, FindingInputs, Findings
-from analysis.findings.measures import READ, Choices, Ratings, YesNo
+from analysis.findings.measures import READ
 from analysis.statistics.contrasts import contrasts
+from analysis.statistics.detection import sensitivity_contrast
 from analysis.statistics.paired import models_against_models, people_against_models
 from analysis.statistics.reading_regression import slope
 from analysis.statistics.resample import LEVEL, codes
@@ -39,14 +41,6 @@ from experiment.studies.analysis_plan import Comparison
 Row = dict[str, Any]
 
 
-_MEASURES: Mapping[str, Measure] = {
-    "accuracy": Choices(),
-    "rating": Ratings(),
-    "yes": YesNo(),
-    "log_rt": READ,
-}
-
-
 class _Answers:
     """The answers that comparisons share: each table is made once.
 
@@ -63,11 +57,11 @@ class _Answers:
         """Each construction's answers with their cells, and the crossing of the cells."""
         return list(crossed_designs(self.inputs))
 
-    def measured(self, measure: Measure) -> pd.DataFrame:
+    def measured(self, name: str) -> pd.DataFrame:
         """Return all answers with the value of a measure."""
-        if measure.name not in self._measured:
-            self._measured[measure.name] = measure.answers(self.inputs)
-        return self._measured[measure.name]
+        if name not in self._measured:
+            self._measured[name] = measure_of(name).answers(self.inputs)
+        return self._measured[name]
 
 
 def _run(inputs: FindingInputs) -> Findings:
@@ -201,9 +195,11 @@ def _estimator(data: _Answers, comparison: PlannedComparison, judge: str) -> Est
     compared = comparison.compared
     if isinstance(compared, JudgeDifference):
         return _judge_estimator(data.inputs, comparison, compared, judge)
-    measure = _MEASURES[comparison.measure]
+    measure = measure_of(comparison.measure)
     if isinstance(compared, Contrast):
         return _contrast_estimator(data, comparison, compared, measure)
+    if measure is SENSITIVITY:
+        return "d' is a number of many answers, so it has no slope."
     return _slope_estimator(data, comparison, compared, measure)
 
 
@@ -212,11 +208,13 @@ def _contrast_estimator(
 ) -> Estimator | str:
     parts: list[pd.DataFrame] = []
     weights: dict[str, float] = {}
-    answers = data.measured(measure)
+    answers, named = data.measured(comparison.measure), set(compared.named_factors)
     for name, rows, cross in data.designs:
-        named = {step.factor for step in compared.differences} | {fixed for fixed, _ in compared.at}
         if name not in comparison.constructions or not named <= set(cross.factors):
             continue
+        if measure is SENSITIVITY:
+            names, cross = cross.pooled(named)
+            rows = rows.assign(cell=rows["cell"].astype(str).map(names))
         of_cells = compared.weights(cross.factors, cross.cells)
         if not of_cells or not measure.is_compared(rows, cross):
             continue
@@ -234,6 +232,8 @@ def _contrast_estimator(
     pooled = pd.concat(parts, ignore_index=True)
 
     def estimate(level: float) -> Row:
+        if measure is SENSITIVITY:
+            return sensitivity_contrast(pooled, shared, level)
         compared_cells = contrasts(pooled, measure.value, {NAME: shared}, level=level)
         [row] = compared_cells.drop(columns=["contrast", "p_holm"]).to_dict("records")
         return {str(key): value for key, value in row.items()}
@@ -280,7 +280,7 @@ def _slope_estimator(
     numbers = dict(zip(items["item_id"].astype(str), items[column], strict=True))
     keys = ["participant", "position"]
     if measure is READ:
-        read_times = data.measured(READ)
+        read_times = data.measured(comparison.measure)
         answers = _in_regions(
             read_times.assign(cell="", unit=read_times["unit"].astype(str)),
             comparison.declaration.regions,
@@ -288,7 +288,9 @@ def _slope_estimator(
         read = rows[keys].assign(participant=rows["participant"].astype(str))
         answers = answers.merge(read, on=keys)
     else:
-        answers = rows.assign(unit=rows["frame"].astype(str))
+        measured = data.measured(comparison.measure)
+        measured = measured[measured["construction"].astype(str).isin(comparison.constructions)]
+        answers = measured.assign(unit=measured["frame"].astype(str))
     x = pd.to_numeric(answers["item_id"].astype(str).map(numbers), errors="coerce")
     y = answers[measure.value].astype(float)
     used = x.notna() & y.notna() & answers["participant"].notna()

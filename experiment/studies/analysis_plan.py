@@ -2,9 +2,14 @@
 
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from experiment.studies.toml_values import Texts
+
+# What precedes an option's name in the measure "share of bad".
+SHARE_OF = "share of "
+D_PRIME = "d_prime"
+_MEASURES = ("", "accuracy", "rating", "yes", D_PRIME, "log_rt")
 
 
 class Analysis(BaseModel):
@@ -65,8 +70,10 @@ class Comparison(BaseModel):
         description='what is compared: "factor: level - level", also with "at factor = level"; '
         '"factor x factor" for an interaction; "people - models"; or "slope of column"',
     )
-    of: Literal["", "accuracy", "rating", "yes", "log_rt"] = Field(
-        default="", description="the measure; by default the main measure of the type of response"
+    of: str = Field(
+        default="",
+        description='the measure: accuracy, rating, yes, d_prime, log_rt, or "share of" and the '
+        "name of an option; by default the main measure of the type of response",
     )
     constructions: Texts = Field(
         default=(),
@@ -94,6 +101,15 @@ class Comparison(BaseModel):
         default="primary",
         description="primary comparisons are answered first, and corrected among themselves",
     )
+
+    @field_validator("of")
+    @classmethod
+    def _is_measure(cls, of: str) -> str:
+        if of not in _MEASURES and not of.startswith(SHARE_OF):
+            raise ValueError(
+                f"one of: {', '.join(_MEASURES[1:])}; or {SHARE_OF}and the name of an option"
+            )
+        return of
 
     @property
     def is_primary(self) -> bool:

@@ -32,7 +32,7 @@ class YesNo(OneVersion):
 
     name: ClassVar[str] = "yes_no"
     family: ClassVar[str] = "yes_no"
-    measures: ClassVar[tuple[str, ...]] = ("yes", "accuracy")
+    measures: ClassVar[tuple[str, ...]] = ("yes", "accuracy", "d_prime")
     template: ClassVar[str] = "yes_no/yes_no.html"
     script: ClassVar[str] = "yes_no/yes_no.js"
     gives: ClassVar[frozenset[Gives]] = CHOICE
