@@ -1,7 +1,6 @@
-"""The page of a run's money: owed and paid amounts, confirmed payments, reconciling."""
+"""The page of a run's money: what is left to do, owed and paid amounts, confirmed payments."""
 
 from dataclasses import asdict, dataclass
-from datetime import UTC, datetime
 
 from flask import Blueprint, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
@@ -14,7 +13,6 @@ from experiment.participation import State
 from experiment.payment.payment import SETTLED_FOR_GOOD, PaymentError, PaymentItem, PaymentKind
 from webapp.database.engine import reading
 from webapp.database.models import AuditEntry, Participant, Payment, Run
-from webapp.errors import RequestError
 from webapp.payments.accounts import load_accounts
 from webapp.payments.bonuses import find_rule_bonuses, prepare_listed_bonuses
 from webapp.payments.compensation_request import (
@@ -24,14 +22,7 @@ from webapp.payments.compensation_request import (
 )
 from webapp.payments.debts import OpenPayment, find_open_payments, sum_open_minor
 from webapp.payments.ledger import Entry
-from webapp.payments.non_idempotent_bonuses import settle_by_hand
-from webapp.payments.reconciliation.reconcile import (
-    find_discrepancies,
-    fix_discrepancies,
-    report_comparison,
-)
-from webapp.payments.reconciliation.snapshot import Snapshot, take_snapshot
-from webapp.payments.reconciliation.statement import build_statements, describe_agreement
+from webapp.payments.reconciliation.statement import build_statements
 from webapp.payments.rewards import (
     find_all_rewards,
     find_named_rewards,
@@ -41,7 +32,7 @@ from webapp.payments.rewards import (
 from webapp.payments.run_payments import Proposal, RunPayments, open_run_payments
 from webapp.recruitment.publish import find_recruitment
 from webapp.researcher.access import current_user, redirect_after_act, require_access
-from webapp.researcher.template_globals import get_page_number, name_run, parse_whole_number
+from webapp.researcher.template_globals import get_page_number, name_run
 from webapp.runs.people_table import ON_A_PAGE
 from webapp.services import current_services
 from webapp.sessions.lookup import find_run
@@ -142,7 +133,7 @@ def show_payments(ref: str) -> str:
 def preview_payments(ref: str) -> str:
     """Show the proposed payments for confirmation."""
     form = MoneyForm.from_form()
-    payments = _open_payments(ref, form)
+    payments = open_payments(ref, form)
     entries, notes = form.entries(payments)
     return _render_confirmation(ref, form, payments.propose_payments(entries), notes)
 
@@ -152,7 +143,7 @@ def preview_payments(ref: str) -> str:
 def make_payments(ref: str) -> ResponseReturnValue:
     """Make the confirmed payments, if the proposal is still the same."""
     form = MoneyForm.from_form()
-    payments = _open_payments(ref, form)
+    payments = open_payments(ref, form)
     entries, notes = form.entries(payments)
     proposal = payments.propose_payments(entries)
     if proposal.digest != request.form.get("agreed", ""):
@@ -186,7 +177,12 @@ def make_compensation_link(ref: str) -> str:
     return f"{current_services().settings.link_base}/run/{ref}/compensation"
 
 
-def _open_payments(ref: str, form: MoneyForm) -> RunPayments:
+def open_payments(ref: str, form: MoneyForm) -> RunPayments:
+    """Return the run that pays, for the signed-in user.
+
+    Raises:
+        ParallaxError: The run is unknown, or its platform cannot be used.
+    """
     services = current_services()
     with reading(services.sessions) as session:
         find_run(session, ref)  # raises for an unknown run
@@ -354,88 +350,3 @@ def _find_latest_acts(session: Session, ref: str) -> list[AuditEntry]:
     of_money = AuditEntry.run_ref == ref, AuditEntry.act.in_(_ACTS_OF_MONEY)
     latest = select(AuditEntry).where(*of_money).order_by(AuditEntry.number.desc())
     return list(session.scalars(latest.limit(_LATEST)))
-
-
-_DIGITS = 9
-reconciling_pages = Blueprint("reconciling", __name__)
-reconciling_pages.register_error_handler(ParallaxError, show_error)
-
-
-@reconciling_pages.post("/runs/<ref>/reconcile")
-@require_access(Right.PAY)
-def compare_payments(ref: str) -> str:
-    """Compare our records, the platform and the ledger."""
-    payments = _open_payments(ref, MoneyForm.from_form())
-    snapshot = _take_snapshot(payments)
-    return render_template(
-        "researcher/reconcile.html",
-        run=payments.run,
-        statements=snapshot.statements,
-        found=find_discrepancies(snapshot),
-        agreement=describe_agreement(ref, snapshot.statements),
-        live=request.form.get("live", ""),
-    )
-
-
-@reconciling_pages.post("/runs/<ref>/reconcile/fix")
-@require_access(Right.PAY)
-def fix_safe_discrepancies(ref: str) -> ResponseReturnValue:
-    """Fix the discrepancies that are safe to fix, and show the others."""
-    payments = _open_payments(ref, MoneyForm.from_form())
-    snapshot = _take_snapshot(payments)
-    safe = [discrepancy for discrepancy in find_discrepancies(snapshot) if discrepancy.safe]
-    payments.note(
-        "discrepancies mended",
-        found=", ".join(f"{each.problem} ({each.who})" for each in safe) or "none",
-    )
-    fix_discrepancies(
-        payments.sessions,
-        payments.platform,
-        payments.run,
-        payments.study,
-        make_compensation_link(ref),
-        snapshot,
-        payments.now,
-    )
-    return redirect_after_act("money.show_payments", ref=ref)
-
-
-@reconciling_pages.post("/runs/<ref>/money/settle")
-@require_access(Right.PAY)
-def settle_payment(ref: str) -> ResponseReturnValue:
-    """Record whether a doubtful payment was made, as the user saw on the platform's own site."""
-    payments, form = _open_payments(ref, MoneyForm.from_form()), request.form
-    number, platform_shows = (
-        parse_whole_number(form.get("payment", ""), _DIGITS),
-        form.get("seen", ""),
-    )
-    if platform_shows not in ("paid", "not paid"):
-        problem = "Say whether the platform's own site shows the payment."
-        raise RequestError(problem, status=400, code="not_said")
-    settled = settle_by_hand(
-        payments.sessions,
-        payments.run,
-        number,
-        payments.now,
-        is_paid=platform_shows == "paid",
-        looked_at=_parse_checked_time(form.get("looked", "")),
-    )
-    payments.note("payment settled by hand", payment=str(settled.id), state=settled.state)
-    return redirect_after_act("money.show_payments", ref=ref)
-
-
-def _parse_checked_time(text: str) -> datetime:
-    try:
-        return datetime.fromisoformat(text).astimezone(UTC)
-    except (ValueError, OverflowError) as error:
-        problem = "The form is not whole. Open the page of the run's money again."
-        raise RequestError(problem, status=400, code="not_said") from error
-
-
-def _take_snapshot(payments: RunPayments) -> Snapshot:
-    services = current_services()
-    snapshot = take_snapshot(
-        payments.sessions, payments.platform, payments.run, services.tokens, payments.now()
-    )
-    report_comparison(payments.sessions, snapshot)
-    return snapshot
