@@ -18,7 +18,7 @@ from webapp.core.i18n import gettext
 from webapp.recruiters.arrivals import Arrival, Landing
 from webapp.recruiters.endings import Departure, Exit
 from webapp.recruiters.platform import Platform, Submission
-from webapp.recruiters.terms import AT_THE_DOOR, Terms
+from webapp.recruiters.terms import CHECKED_AT_ARRIVAL, Terms
 
 if TYPE_CHECKING:
     from webapp.recruiters.demonstration import Demonstration
@@ -53,7 +53,7 @@ class Recruiter:
     settings_model: ClassVar[type[BaseModel]] = NoSettings
     id_patterns: ClassVar[tuple[str, ...]] = ()
     link_ids: ClassVar[tuple[str, ...]] = ()
-    terms: ClassVar[Terms] = Terms(AT_THE_DOOR)
+    terms: ClassVar[Terms] = Terms(CHECKED_AT_ARRIVAL)
 
     def __init__(self, settings: BaseModel) -> None:
         self.settings = settings
