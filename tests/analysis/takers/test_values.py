@@ -26,13 +26,13 @@ from analysis.takers.taking import (
     to_probabilities,
 )
 from experiment.records import Side
-from experiment.responses.base import Given
+from experiment.responses.base import GivenAnswer
 from experiment.takers.prompt import Context
 from lm.answering.answerer import Question, Reply
 from tests.analysis.takers.sessions import EXAMPLES, knowing, planned
 
 NOW = datetime(2026, 11, 24, 9, tzinfo=UTC)
-LEFT, RIGHT = Given(side=Side.FIRST), Given(side=Side.SECOND)
+LEFT, RIGHT = GivenAnswer(side=Side.FIRST), GivenAnswer(side=Side.SECOND)
 Answer = Callable[[Question], Sequence[float | None]]
 
 
@@ -52,7 +52,7 @@ def taken(plan: Plan, answer: Answer) -> tuple[list[Sitting], dict[str, Rows]]:
     return sittings, make_rows(plan, sittings, Taker("toy", "text", "id", "text", NOW))
 
 
-def yoked_to(plan: Plan, answers: dict[int, Given]) -> Plan:
+def yoked_to(plan: Plan, answers: dict[int, GivenAnswer]) -> Plan:
     """Return a plan whose first session is somebody's who answered so, by the trials' numbers."""
     session = plan.sessions[0]
     positions = [trial.trial.position for trial in session.trials]
