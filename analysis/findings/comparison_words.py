@@ -1,7 +1,7 @@
 """The table and the sentences of a study's comparisons, and how each measure is worded."""
 
 from collections.abc import Callable, Hashable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from analysis.tables.accuracy_table import Column, Table
 from analysis.tables.section import Section
 from experiment.comparisons.contrast import PEOPLE, JudgeDifference, LevelDifference, Slope
 from experiment.comparisons.planned import PlannedComparison
+from experiment.studies.analysis_plan import D_PRIME, SHARE_OF
 
 NAME = "comparisons"
 ALPHA = 1 - LEVEL
@@ -60,7 +61,7 @@ def _unchanged(value: float) -> float:
     return value
 
 
-WORDS: Mapping[str, MeasureWords] = {
+_WORDS: Mapping[str, MeasureWords] = {
     "accuracy": MeasureWords(
         "Accuracy", "is higher", "is lower", "percentage points", "judgments", _points, 1
     ),
@@ -70,10 +71,21 @@ WORDS: Mapping[str, MeasureWords] = {
     "yes": MeasureWords(
         "The share of yes", "is higher", "is lower", "percentage points", "answers", _points, 1
     ),
+    D_PRIME: MeasureWords(
+        "Sensitivity (d')", "is higher", "is lower", "units of d'", "answers", _unchanged, 2
+    ),
     "log_rt": MeasureWords(
         "Reading", "is slower", "is faster", "per cent", "reading times", _slowdown, 1
     ),
 }
+
+
+def words_of(measure: str) -> MeasureWords:
+    """Return how a report words differences of a measure, such as "yes" or "share of bad"."""
+    if measure.startswith(SHARE_OF):
+        option = measure.removeprefix(SHARE_OF)
+        return replace(_WORDS["accuracy"], subject=f"The share of the option {option}")
+    return _WORDS[measure]
 
 
 def comparisons_table(context: Context, rows: pd.DataFrame, role: str) -> Table:
@@ -92,9 +104,8 @@ def comparisons_table(context: Context, rows: pd.DataFrame, role: str) -> Table:
         if is_primary and family > 1
         else "Intervals: 95%, of each comparison by itself; nothing is corrected."
     )
-    units = {name: words.unit for name, words in WORDS.items()}
     scaled = rows.assign(
-        group=[WORDS[name].subject for name in rows["measure"]],
+        group=[words_of(name).subject for name in rows["measure"]],
         label=(
             rows["name"]
             + rows["judge"].where(rows["judge"] == "", ": " + rows["judge"])
@@ -102,12 +113,12 @@ def comparisons_table(context: Context, rows: pd.DataFrame, role: str) -> Table:
         ),
         **{
             end: [
-                WORDS[name].scale(value)
+                words_of(name).scale(value)
                 for name, value in zip(rows["measure"], rows[end], strict=True)
             ]
             for end in ("estimate", "low", "high")
         },
-        unit=rows["measure"].map(units),
+        unit=[words_of(name).unit for name in rows["measure"]],
         p_shown=rows["p_corrected"],
     )
     return context.table(
@@ -155,7 +166,7 @@ def comparison_sentences(statistics: Mapping[str, pd.DataFrame]) -> Iterator[str
 
 
 def _sentence(row: Mapping[Hashable, Any]) -> str:
-    words = WORDS[row["measure"]]
+    words = words_of(row["measure"])
     numbers = _numbers(row, words)
     if row["if_equivalent"]:
         verdict = _judges_verdict(row, words, numbers)
@@ -226,8 +237,8 @@ def statements(comparison: PlannedComparison, judge: str) -> dict[str, str]:
 
 
 def _statements(comparison: PlannedComparison, judge: str) -> dict[str, str]:
-    words, compared = WORDS[comparison.measure], comparison.compared
-    measured = words.subject.lower()
+    words, compared = words_of(comparison.measure), comparison.compared
+    measured = words.subject[0].lower() + words.subject[1:]
     if isinstance(compared, JudgeDifference):
         verb = "choose" if compared.first == PEOPLE else "chooses"
         model, other = (compared.first, judge) if judge == PEOPLE else (judge, compared.first)
@@ -289,4 +300,5 @@ def _numbers(row: Mapping[Hashable, Any], words: MeasureWords) -> str:
         ends = f"from {low}, one-sided"
     p = row["p_corrected"]
     p_shown = "p < .001" if p < 0.001 else f"p = {p:.3f}".replace("0.", ".")
-    return f"{words.amount(row['estimate'])} {words.unit} (95% interval {ends}; {p_shown})"
+    held = f"; {row['covariates']} held constant" if row["covariates"] else ""
+    return f"{words.amount(row['estimate'])} {words.unit} (95% interval {ends}; {p_shown}{held})"

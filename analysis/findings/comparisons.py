@@ -1,6 +1,6 @@
 """The study's comparisons, answered: the questions that a report answers first."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -9,17 +9,21 @@ import pandas as pd
 
 from analysis.data.own_columns import PREFIX, make_items
 from analysis.data.readings import RELATIVE
+from analysis.findings.compared_measures import SENSITIVITY, measure_of
 from analysis.findings.comparison_words import ALPHA, NAME, comparisons_table, statements
 from analysis.findings.design import Crossing, crossed_designs
+from analysis.findings.design_model import covariate_columns
 from analysis.findings.differences import split_tied_models
 from analysis.findings.effects import Measure
 from analysis.findings.finding import Finding, FindingInputs, Findings
-from analysis.findings.measures import READ, Choices, Ratings, YesNo
-from analysis.statistics.contrasts import contrasts
+from analysis.findings.measures import READ
+from analysis.statistics.contrasts import contrasts, hold_constant
+from analysis.statistics.detection import sensitivity_contrast
 from analysis.statistics.paired import models_against_models, people_against_models
 from analysis.statistics.reading_regression import slope
-from analysis.statistics.resample import LEVEL, codes
+from analysis.statistics.resample import LEVEL, Floats, codes
 from analysis.tables.section import Section
+from experiment.comparisons.check import SURPRISAL
 from experiment.comparisons.contrast import (
     MODELS,
     PEOPLE,
@@ -39,14 +43,6 @@ from experiment.studies.analysis_plan import Comparison
 Row = dict[str, Any]
 
 
-_MEASURES: Mapping[str, Measure] = {
-    "accuracy": Choices(),
-    "rating": Ratings(),
-    "yes": YesNo(),
-    "log_rt": READ,
-}
-
-
 class _Answers:
     """The answers that comparisons share: each table is made once.
 
@@ -63,11 +59,11 @@ class _Answers:
         """Each construction's answers with their cells, and the crossing of the cells."""
         return list(crossed_designs(self.inputs))
 
-    def measured(self, measure: Measure) -> pd.DataFrame:
+    def measured(self, name: str) -> pd.DataFrame:
         """Return all answers with the value of a measure."""
-        if measure.name not in self._measured:
-            self._measured[measure.name] = measure.answers(self.inputs)
-        return self._measured[measure.name]
+        if name not in self._measured:
+            self._measured[name] = measure_of(name).answers(self.inputs)
+        return self._measured[name]
 
 
 def _run(inputs: FindingInputs) -> Findings:
@@ -88,10 +84,10 @@ def answered(inputs: FindingInputs) -> tuple[pd.DataFrame, tuple[str, ...]]:
     Returns:
         A frame with a row for each comparison (and model): name, role, is_declared, is_planned
         (False for those asked by an option), measure, compared (in the notation of study.toml),
-        constructions, judge, estimate, low, high, level (of the interval), p, p_corrected,
-        n_in_family, smallest_effect (between people and models: the margin if none is declared),
-        is_equivalent, first and second (accuracies of people and models), n_observations,
-        n_participants, n_frames; and sentences on comparisons without an answer.
+        constructions, judge, covariates, estimate, low, high, level (of the interval), p,
+        p_corrected, n_in_family, smallest_effect (between people and models: the margin if none is
+        declared), is_equivalent, first and second (accuracies of people and models),
+        n_observations, n_participants, n_frames; and sentences on comparisons without an answer.
         Primary comparisons are corrected among themselves by Bonferroni's method, interval and p
         alike, so that an interval excludes 0 exactly when its p is below .05.
     """
@@ -151,6 +147,7 @@ def _described(
         "constructions": ", ".join(comparison.constructions),
         "judge": judge,
         "n_in_family": family,
+        "covariates": ", ".join(declaration.covariates),
     } | statements(comparison, judge)
 
 
@@ -201,9 +198,11 @@ def _estimator(data: _Answers, comparison: PlannedComparison, judge: str) -> Est
     compared = comparison.compared
     if isinstance(compared, JudgeDifference):
         return _judge_estimator(data.inputs, comparison, compared, judge)
-    measure = _MEASURES[comparison.measure]
+    measure = measure_of(comparison.measure)
     if isinstance(compared, Contrast):
         return _contrast_estimator(data, comparison, compared, measure)
+    if measure is SENSITIVITY:
+        return "d' is a number of many answers, so it has no slope."
     return _slope_estimator(data, comparison, compared, measure)
 
 
@@ -212,11 +211,13 @@ def _contrast_estimator(
 ) -> Estimator | str:
     parts: list[pd.DataFrame] = []
     weights: dict[str, float] = {}
-    answers = data.measured(measure)
+    answers, named = data.measured(comparison.measure), set(compared.named_factors)
     for name, rows, cross in data.designs:
-        named = {step.factor for step in compared.differences} | {fixed for fixed, _ in compared.at}
         if name not in comparison.constructions or not named <= set(cross.factors):
             continue
+        if measure is SENSITIVITY:
+            names, cross = cross.pooled(named)
+            rows = rows.assign(cell=rows["cell"].astype(str).map(names))
         of_cells = compared.weights(cross.factors, cross.cells)
         if not of_cells or not measure.is_compared(rows, cross):
             continue
@@ -232,13 +233,34 @@ def _contrast_estimator(
     share = 1 / len(parts)
     shared = {cell: share * weight for cell, weight in weights.items()}
     pooled = pd.concat(parts, ignore_index=True)
+    if names := comparison.declaration.covariates:
+        pooled = pooled[pooled["cell"].isin(shared) & pooled[measure.value].notna()]
+        values = pooled[measure.value].to_numpy(dtype=float)
+        held = _covariates(data.inputs, pooled, names)
+        pooled = pooled.assign(
+            **{measure.value: hold_constant(values, held, pooled["cell"], shared)}
+        )
 
     def estimate(level: float) -> Row:
+        if measure is SENSITIVITY:
+            return sensitivity_contrast(pooled, shared, level)
         compared_cells = contrasts(pooled, measure.value, {NAME: shared}, level=level)
         [row] = compared_cells.drop(columns=["contrast", "p_holm"]).to_dict("records")
         return {str(key): value for key, value in row.items()}
 
     return estimate
+
+
+def _covariates(inputs: FindingInputs, rows: pd.DataFrame, names: Sequence[str]) -> Floats:
+    """Return the covariates of answers: numbers, or a column for each level but the first."""
+    keys = ["participant", "position"]
+    columns = [
+        name for name in (f"{PREFIX}{one}" for one in names) if name in inputs.data.judgments
+    ]
+    trials = inputs.data.judgments[[*keys, *columns]].astype({"participant": str})
+    of_rows = rows[keys].astype({"participant": str}).merge(trials, "left", on=keys)
+    found = covariate_columns(of_rows, names)
+    return np.hstack([np.empty((len(rows), 0)), *(columns.to_numpy() for columns in found)])
 
 
 def _in_regions(answers: pd.DataFrame, regions: Sequence[int]) -> pd.DataFrame:
@@ -276,11 +298,13 @@ def _slope_estimator(
     column = f"{PREFIX}{compared.variable}"
     items = inputs.run.items
     if column not in items:
+        if compared.variable == SURPRISAL:
+            return "with --surprisal, the report's tables of surprisal have this slope."
         return f'the items have no column "{compared.variable}".'
     numbers = dict(zip(items["item_id"].astype(str), items[column], strict=True))
     keys = ["participant", "position"]
     if measure is READ:
-        read_times = data.measured(READ)
+        read_times = data.measured(comparison.measure)
         answers = _in_regions(
             read_times.assign(cell="", unit=read_times["unit"].astype(str)),
             comparison.declaration.regions,
@@ -288,7 +312,9 @@ def _slope_estimator(
         read = rows[keys].assign(participant=rows["participant"].astype(str))
         answers = answers.merge(read, on=keys)
     else:
-        answers = rows.assign(unit=rows["frame"].astype(str))
+        measured = data.measured(comparison.measure)
+        measured = measured[measured["construction"].astype(str).isin(comparison.constructions)]
+        answers = measured.assign(unit=measured["frame"].astype(str))
     x = pd.to_numeric(answers["item_id"].astype(str).map(numbers), errors="coerce")
     y = answers[measure.value].astype(float)
     used = x.notna() & y.notna() & answers["participant"].notna()
@@ -305,8 +331,12 @@ def _slope_estimator(
         "n_frames": int(answers["unit"].nunique()),
     }
 
+    held = pd.DataFrame(_covariates(inputs, answers, comparison.declaration.covariates))
+    held = (held - held.groupby(people.to_numpy()).transform("mean")).to_numpy()
+    design = np.column_stack([held, x_within])
+
     def estimate(level: float) -> Row:
-        line = slope(y_within, x_within[:, None], [person, unit], level)
+        line = slope(y_within, design, [person, unit], level)
         return {
             "estimate": line.estimate, "low": line.low, "high": line.high, "p": line.p,
         } | numbers_of  # fmt: skip

@@ -1,6 +1,6 @@
 """Crossed designs of constructions: the cells, their answers, and the parts without answers."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import product
 from typing import Self
@@ -44,6 +44,16 @@ class Crossing:
         """The combinations of levels without answers."""
         filled = set(self.cells.values())
         return [levels for levels in product(*self.factors.values()) if levels not in filled]
+
+    def pooled(self, factors: Collection[str]) -> tuple[dict[str, str], Self]:
+        """Return each cell's name when these factors alone count, and the crossing of them."""
+        places = [place for place, name in enumerate(self.factors) if name in factors]
+        levels = {
+            cell: tuple(values[place] for place in places) for cell, values in self.cells.items()
+        }
+        names = {cell: ", ".join(values) for cell, values in levels.items()}
+        kept = {name: values for name, values in self.factors.items() if name in factors}
+        return names, type(self)(kept, {names[cell]: values for cell, values in levels.items()})
 
     def without_empty_levels(self) -> Self:
         """Return the crossing without levels that lack answers, and without one-level factors."""

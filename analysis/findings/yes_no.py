@@ -7,6 +7,7 @@ import pandas as pd
 from scipy.stats import spearmanr
 
 from analysis.data.declared import clustering_column
+from analysis.data.kinds import add_kinds
 from analysis.data.load import PEOPLE, Scores
 from analysis.findings.effects import MEASURES, by_item, effects_table, model_effects
 from analysis.findings.finding import (
@@ -49,11 +50,13 @@ def _run(inputs: FindingInputs) -> Findings:
     rates = _order_by_condition(yes_rates(answers, _CELL), inputs)
     with_answer = answers[answers["expected"] != _NONE]
     sensitivity = _detection(with_answer)
+    fillers = _filler_detection(inputs)
     tables = [_rates_table(rates, inputs.context)]
-    if len(sensitivity):
+    if len(sensitivity) or len(fillers):
         caught = bool((with_answer["kind"].astype(str) == Kind.CATCH).any())
-        tables.append(_detection_table(sensitivity, inputs.context, caught=caught))
-    return Findings(tuple(tables), {"yes_rates": rates, "detection": sensitivity}, (_LEFT_OUT,))
+        tables.append(_detection_table(sensitivity, fillers, inputs.context, caught=caught))
+    statistics = {"yes_rates": rates, "detection": sensitivity, "filler_detection": fillers}
+    return Findings(tuple(tables), statistics, (_LEFT_OUT,))
 
 
 def _order_by_condition(rates: pd.DataFrame, inputs: FindingInputs) -> pd.DataFrame:
@@ -74,6 +77,16 @@ def _detection(answers: pd.DataFrame) -> pd.DataFrame:
     counted = answers[answers["kind"].astype(str) != Kind.CATCH]
     together = detection(counted.assign(construction=""), ["construction"])
     return pd.concat([together, of_each], ignore_index=True)
+
+
+def _filler_detection(inputs: FindingInputs) -> pd.DataFrame:
+    """Return d' of the fillers with an expected answer, all together; empty if there is none."""
+    others = inputs.data.others
+    if others.empty:
+        return pd.DataFrame(columns=["construction"])
+    answers = with_expected(add_kinds(others, inputs.run.items))
+    is_known = (answers["kind"] == Kind.FILLER) & (answers["expected"] != _NONE)
+    return detection(answers[is_known].assign(construction=""), ["construction"])
 
 
 def _rates_table(rates: pd.DataFrame, context: Context) -> Table:
@@ -99,10 +112,15 @@ def _rates_table(rates: pd.DataFrame, context: Context) -> Table:
     )
 
 
-def _detection_table(sensitivity: pd.DataFrame, context: Context, *, caught: bool) -> Table:
+def _detection_table(
+    sensitivity: pd.DataFrame, fillers: pd.DataFrame, context: Context, *, caught: bool
+) -> Table:
     rows = context.by_construction(sensitivity)
     if (rows["construction"] == "").sum() and len(rows) == 2:
         rows = rows[rows["construction"] != ""]
+    if len(fillers):
+        of_fillers = fillers.assign(label="Fillers with a known answer", group="")
+        rows = pd.concat([rows, of_fillers], ignore_index=True)
     return context.table(
         "detection",
         "Discrimination of acceptable and unacceptable",

@@ -18,7 +18,7 @@ from tqdm import tqdm
 
 from analysis.data.scales import find_scales, make_study_of_scale, select_rules_of_scale
 from analysis.errors import AnalysisError
-from analysis.findings.comparison_words import ALPHA, WORDS
+from analysis.findings.comparison_words import ALPHA, words_of
 from analysis.findings.design import cross_conditions
 from analysis.findings.effects import with_repeats
 from analysis.power.base import (
@@ -46,7 +46,15 @@ from analysis.power.cells import (
     with_means,
 )
 from analysis.power.choices import expected_accuracies
-from analysis.power.simulated_comparisons import Tested, cell_means, simulate, together
+from analysis.power.simulated_comparisons import (
+    NO_EFFECT,
+    Tested,
+    cell_means,
+    shown_at_once,
+    simulate,
+    together,
+    with_error,
+)
 from analysis.statistics.resample import Floats
 from analysis.tables.accuracy_table import Column, Table
 from experiment.comparisons.contrast import PEOPLE, Contrast, JudgeDifference
@@ -61,7 +69,13 @@ from experiment.studies.study import Study
 _USUAL_EFFECTS = {ACCURACY: 0.05, RATING: 0.5, YES: 0.1, LOG_RT: float(np.log1p(0.05))}
 _PERCENT = 100.0
 _N_LOG_SDS = 5
-_NO_EFFECT = 1e-9
+_PLANNED = (
+    "differences of conditions in accuracy, ratings, yes and reading times, and for people minus "
+    "a model"
+)
+_NOT_PLANNED = (
+    "not for slopes, d', the share of one of several options, or differences between models"
+)
 _RULES = (
     "Rules for other scales were left out. Rules that name no scale were applied to this one's "
     "points; in the study, they exclude only participants who fail on every scale."
@@ -129,7 +143,7 @@ def _outcome(study: Study, built: BuiltLists, options: PowerOptions) -> Outcome:
     results, origins, unplanned = [], [], []
     for measure, comparisons in by_measure.items():
         if measure not in _USUAL_EFFECTS:
-            unplanned += [_unplanned(comparison) for comparison in comparisons]
+            unplanned += [comparison.declaration.name for comparison in comparisons]
             continue
         answers = answers_of(study, built, max(options.sizes), measure)
         model = model_of(study, measure, options)
@@ -138,7 +152,7 @@ def _outcome(study: Study, built: BuiltLists, options: PowerOptions) -> Outcome:
         for comparison in comparisons:
             one = _tested(comparison, answers, rows, study, len(planned), options)
             if one is None:
-                unplanned.append(_unplanned(comparison))
+                unplanned.append(comparison.declaration.name)
             else:
                 tested.append(one)
         for group in together(tested):
@@ -149,6 +163,12 @@ def _outcome(study: Study, built: BuiltLists, options: PowerOptions) -> Outcome:
                 rows.assign(mean=means), group, truths, model, keeps, options, _numbers(options)
             )
             results.append(simulated.assign(measure=measure))
+    if not results and unplanned:
+        raise AnalysisError(
+            f"no power is planned for {', '.join(unplanned)}",
+            where=str(study.folder),
+            expected=f"{_PLANNED}; {_NOT_PLANNED}",
+        )
     if not results:
         raise AnalysisError(
             "no primary comparison of the study can be planned: it compares no two conditions",
@@ -156,13 +176,13 @@ def _outcome(study: Study, built: BuiltLists, options: PowerOptions) -> Outcome:
             expected="a construction with two conditions, or items with two versions",
             remedy="Write another condition into the column condition, or declare [[comparisons]]",
         )
-    power = _with_error(summary(pd.concat(results, ignore_index=True)))
+    power = with_error(summary(pd.concat(results, ignore_index=True)))
     measures = {one: part["measure"].iloc[0] for part in results for one in part["construction"]}
     power["measure"] = power["construction"].map(measures)
-    at_once = _with_error(_shown_at_once(results)) if len(results) == 1 else None
+    at_once = with_error(shown_at_once(results)) if len(results) == 1 else None
     return Outcome(
         _table(study, power, options, origins, len(planned)),
-        [*_sentences(power, at_once, study.design.n_lists), *unplanned],
+        [*_sentences(power, at_once, study.design.n_lists), *_sentence_on_unplanned(unplanned)],
         _figure(power, options) if len(by_measure) == 1 and LOG_RT not in by_measure else None,
     )
 
@@ -171,11 +191,9 @@ def _numbers(options: PowerOptions) -> Iterable[int]:
     return tqdm(range(options.simulations), desc="Simulating", unit=" studies", disable=None)
 
 
-def _unplanned(comparison: PlannedComparison) -> str:
-    return (
-        f"{comparison.declaration.name}: not planned; power is planned for differences of "
-        "conditions in accuracy, ratings, yes and reading times, and for people minus a model."
-    )
+def _sentence_on_unplanned(names: Sequence[str]) -> Iterator[str]:
+    if names:
+        yield f"Not planned: {', '.join(names)}. Power is planned for {_PLANNED}; {_NOT_PLANNED}."
 
 
 def _points(model: Model) -> int:
@@ -268,7 +286,7 @@ def _in_cells(
     study: Study,
 ) -> tuple[pd.DataFrame, dict[str, float]]:
     """Return the answers that a contrast compares, in their cells, and the cells' weights."""
-    named = {step.factor for step in compared.differences} | {factor for factor, _ in compared.at}
+    named = set(compared.named_factors)
     targets = rows[rows["kind"] == Kind.TARGET]
     of_items = answers.items["construction"].astype(str)
     parts: list[pd.DataFrame] = []
@@ -291,18 +309,6 @@ def _in_cells(
     return pd.concat(parts), {cell: share * weight for cell, weight in weights.items()}
 
 
-def _shown_at_once(results: Sequence[pd.DataFrame]) -> pd.DataFrame:
-    """Return the share of studies that show every effect, for each size."""
-    expected = results[0][results[0]["truth"].abs() > _NO_EFFECT]
-    shown = expected.groupby(["per_list", "simulation"])["detected"].all()
-    return shown.groupby("per_list").agg(power="mean", simulations="size").reset_index()
-
-
-def _with_error(power: pd.DataFrame) -> pd.DataFrame:
-    share = power["power"]
-    return power.assign(error=np.sqrt(share * (1 - share) / power["simulations"]))
-
-
 def _origin(model: Model, means: Floats, measure: str) -> str:
     """Return the simulated model and the expected means of targets, in sentences."""
     if measure == LOG_RT:
@@ -315,7 +321,7 @@ def _table(
     study: Study, power: pd.DataFrame, options: PowerOptions, origins: Sequence[str], n_primary: int
 ) -> Table:
     scaled = [
-        WORDS[measure].scale(half)
+        words_of(measure).scale(half)
         for measure, half in zip(power["measure"], power["half_width"], strict=True)
     ]
     frame = power.assign(
@@ -356,7 +362,7 @@ def _table(
 
 
 def _amount(measure: str, effect: float) -> str:
-    words = WORDS[measure]
+    words = words_of(measure)
     return f"{words.amount(effect)} {words.unit}"
 
 
@@ -364,7 +370,7 @@ def _sentences(power: pd.DataFrame, at_once: pd.DataFrame | None, n_lists: int) 
     """Yield the participants needed for each comparison, and for all of them."""
     strong: list[pd.DataFrame] = []
     for name, rows in power.groupby("construction", sort=False):
-        if abs(rows["truth"].iloc[0]) < _NO_EFFECT:
+        if abs(rows["truth"].iloc[0]) < NO_EFFECT:
             yield f"{name}: no effect is expected."
             continue
         strong.append(rows)

@@ -19,6 +19,7 @@ from analysis.statistics.paired import people_against_models
 from analysis.statistics.resample import Floats, codes, numpy_generator
 from experiment.records import PAIR
 
+NO_EFFECT = 1e-9
 _MODEL = "model"
 
 
@@ -210,3 +211,16 @@ def _intervals(
         rows = people_against_models(judged, {_MODEL: decisions}, ["construction"], level=level)
         rows = rows[rows["construction"] == ""]
     return list(zip(rows["low"].astype(float), rows["high"].astype(float), strict=True))
+
+
+def shown_at_once(results: Sequence[pd.DataFrame]) -> pd.DataFrame:
+    """Return the share of studies that show every effect, for each size."""
+    expected = results[0][results[0]["truth"].abs() > NO_EFFECT]
+    shown = expected.groupby(["per_list", "simulation"])["detected"].all()
+    return shown.groupby("per_list").agg(power="mean", simulations="size").reset_index()
+
+
+def with_error(power: pd.DataFrame) -> pd.DataFrame:
+    """Add the standard error of the power, which is a share of simulated studies."""
+    share = power["power"]
+    return power.assign(error=np.sqrt(share * (1 - share) / power["simulations"]))

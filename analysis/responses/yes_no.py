@@ -36,26 +36,32 @@ def _summarise_yes_no(inputs: FindingInputs, statistics: Mapping[str, pd.DataFra
 
 def _people_sentences(statistics: Mapping[str, pd.DataFrame]) -> Iterator[str]:
     sensitivity = statistics["detection"]
-    for row in sensitivity[sensitivity["construction"] == ""].to_dict("records"):
+    of_targets = sensitivity[sensitivity["construction"] == ""]
+    yield from _detection_sentences(of_targets, "People")
+    if sensitivity.empty:
+        rates = statistics["yes_rates"]
+        share = (rates["yes"] * rates["n_answers"]).sum() / rates["n_answers"].sum()
+        yield f"People judged {share:.0%} of the sentences acceptable; no answer was expected."
+        yield from _detection_sentences(statistics["filler_detection"], "Of the fillers, people")
+
+
+def _detection_sentences(rows: pd.DataFrame, subject: str) -> Iterator[str]:
+    for row in rows.to_dict("records"):
         if pd.isna(row["dprime_low"]) or pd.isna(row["criterion_low"]):
             yield (
-                f"People said yes to {row['hits']:.0%} of the acceptable sentences and to "
+                f"{subject} said yes to {row['hits']:.0%} of the acceptable sentences and to "
                 f"{row['false_alarms']:.0%} of the unacceptable ones; too few answers, "
                 "participants or frames for a conclusion."
             )
             continue
         bias = "no" if row["criterion_low"] > 0 else "yes" if row["criterion_high"] < 0 else ""
         yield (
-            f"People said yes to {row['hits']:.0%} of the acceptable sentences and to "
+            f"{subject} said yes to {row['hits']:.0%} of the acceptable sentences and to "
             f"{row['false_alarms']:.0%} of the unacceptable ones: d' is {row['dprime']:z.2f} (95% "
             f"interval {row['dprime_low']:z.2f} to {row['dprime_high']:z.2f}), the criterion "
             f"{row['criterion']:+z.2f} ({row['criterion_low']:+z.2f} to "
             f"{row['criterion_high']:+z.2f})" + (f": they lean towards {bias}." if bias else ".")
         )
-    if sensitivity.empty:
-        rates = statistics["yes_rates"]
-        share = (rates["yes"] * rates["n_answers"]).sum() / rates["n_answers"].sum()
-        yield f"People judged {share:.0%} of the sentences acceptable; no answer was expected."
 
 
 def _model_sentences(statistics: Mapping[str, pd.DataFrame]) -> Iterator[str]:

@@ -9,7 +9,7 @@ influence of a rate on z is its own influence divided by the normal density (the
 variances are those of ``analysis.statistics.clustered``.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -19,6 +19,7 @@ from scipy.stats import norm, rankdata
 from analysis.data.categorical import decode_texts
 from analysis.data.declared import clustering_column
 from analysis.statistics.clustered import clustered_intervals, quantile, two_way_variance, wilson
+from analysis.statistics.contrasts import contrasts
 from analysis.statistics.resample import Floats, codes
 from analysis.statistics.withheld import too_few_units
 
@@ -111,6 +112,38 @@ def detection(judgments: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
         ends = {f"{name}_low": value - half, f"{name}_high": value + half}
         estimates = estimates.assign(**{name: value}, **ends)
     return estimates
+
+
+def sensitivity_contrast(
+    answers: pd.DataFrame, weights: Mapping[str, float], level: float
+) -> dict[str, float]:
+    """Return a weighted sum of cells' d', with its interval and p.
+
+    Every answer counts as the z of its rate plus the answer's own deviation on the scale of z (the
+    delta method), so that z(H) and z(F) are means of answers and d' is a contrast of means.
+
+    Args:
+        answers: One row per answer with an expected one: cell, participant, unit, ``said_yes`` and
+            ``chose_good``.
+        weights: Each cell's weight.
+        level: The level of the interval.
+
+    Returns:
+        The columns of ``analysis.statistics.contrasts``; NaN if a cell lacks sentences of one kind.
+    """
+    kind = np.where(_expects_yes(answers), "yes", "no")
+    rows = answers.assign(cell=answers["cell"].astype(str) + "\0" + kind)
+    group = codes(rows["cell"])[0]
+    yes = rows["said_yes"].to_numpy(dtype=float)
+    _, z, moves = _yes_rate(yes, group, np.ones(len(rows), bool))
+    rows["z"] = z[group] + moves * np.bincount(group)[group]
+    signed = {
+        f"{cell}\0{kind}": sign * weight
+        for cell, weight in weights.items()
+        for kind, sign in (("yes", 1.0), ("no", -1.0))
+    }
+    [row] = contrasts(rows, "z", {"d'": signed}, level=level).to_dict("records")
+    return {str(name): value for name, value in row.items()}
 
 
 def area_under_curve(values: Floats, signal: NDArray[np.bool_]) -> float:

@@ -2,15 +2,25 @@
 
 from collections.abc import Iterator, Sequence
 
-from experiment.comparisons.contrast import Slope
-from experiment.comparisons.planned import ConstructionDesign, construction_designs, resolve
+from experiment.comparisons.contrast import Contrast, JudgeDifference, Slope
+from experiment.comparisons.planned import (
+    EXPECTED,
+    OTHER,
+    VERSION,
+    ConstructionDesign,
+    PlannedComparison,
+    construction_designs,
+    resolve,
+)
 from experiment.errors import ParallaxError, StudyError
 from experiment.plugins import unknown_name
-from experiment.records import Item, Kind
-from experiment.studies.analysis_plan import Comparison
+from experiment.records import PAIR, Item, Kind, Variant
+from experiment.responses.registry import response_of
+from experiment.studies.analysis_plan import D_PRIME, TRIAL_ORDER, Comparison
 from experiment.studies.study import Study
 
 SURPRISAL = "surprisal"
+_ANSWERS = dict(zip(PAIR, ("yes", "no"), strict=True))
 
 
 def comparison_mistakes(study: Study, items: Sequence[Item]) -> Iterator[tuple[int, ParallaxError]]:
@@ -31,12 +41,15 @@ def comparison_mistakes(study: Study, items: Sequence[Item]) -> Iterator[tuple[i
                 ),
             )
         names.add(comparison.name)
-        for error in _mistakes(comparison, designs, items):
+        for error in _mistakes(comparison, designs, study, items):
             yield number, error
 
 
 def _mistakes(
-    comparison: Comparison, designs: Sequence[ConstructionDesign], items: Sequence[Item]
+    comparison: Comparison,
+    designs: Sequence[ConstructionDesign],
+    study: Study,
+    items: Sequence[Item],
 ) -> Iterator[ParallaxError]:
     known = [design.construction for design in designs]
     for name in comparison.constructions:
@@ -55,6 +68,13 @@ def _mistakes(
             f'the answers have no measure "{planned.measure}"',
             expected=f"of = one of: {', '.join(measures)}",
         )
+    elif isinstance(planned.compared, JudgeDifference) and planned.measure != "accuracy":
+        yield StudyError(
+            f"people and models are not compared by {planned.measure}",
+            expected='of = "accuracy"; of other answers the report has correlations',
+        )
+    elif planned.measure == D_PRIME:
+        yield from _d_prime_mistakes(planned, chosen, study, items)
     if comparison.regions and planned.measure != "log_rt":
         yield StudyError(
             "regions are given for a comparison that is not of reading times",
@@ -72,6 +92,65 @@ def _mistakes(
         )
     if isinstance(planned.compared, Slope):
         yield from _slope_mistakes(planned.compared, items)
+    yield from _covariate_mistakes(planned, study, items)
+
+
+def _covariate_mistakes(
+    planned: PlannedComparison, study: Study, items: Sequence[Item]
+) -> Iterator[ParallaxError]:
+    covariates = planned.declaration.covariates
+    if covariates and (isinstance(planned.compared, JudgeDifference) or planned.measure == D_PRIME):
+        yield StudyError(
+            "covariates are not held constant in differences between people and models, or in d'",
+            expected="covariates in a comparison of levels or a slope of single answers",
+        )
+    columns = dict.fromkeys(name for item in items for name, _ in item.extra)
+    known = [*columns, *study.analysis.covariates, TRIAL_ORDER]
+    for name in covariates:
+        if name not in known:
+            yield unknown_name("covariate", name, known)
+
+
+def _d_prime_mistakes(
+    planned: PlannedComparison,
+    designs: Sequence[ConstructionDesign],
+    study: Study,
+    items: Sequence[Item],
+) -> Iterator[StudyError]:
+    """Yield the cells of a comparison of d' in which the same answer is always expected."""
+    compared = planned.compared
+    if not isinstance(compared, Contrast):
+        yield StudyError(
+            "d' is a number of many answers, so it has no slope",
+            expected='a difference of levels, or of = "yes" or of = "accuracy"',
+        )
+        return
+    response = response_of(study)
+    conditions = {design.construction: design.conditions for design in designs}
+    expected: dict[tuple[str, ...], set[object]] = {}
+    for item in items:
+        if item.kind is not Kind.TARGET or item.construction not in planned.constructions:
+            continue
+        type_ = response.of_item(item)
+        for version in type_.versions(item):
+            levels = {VERSION: EXPECTED if version == Variant.GOOD else OTHER}
+            levels |= conditions[item.construction][item.condition]
+            if compared.compares(levels):
+                # Factors between participants have no level here: their cells share all items.
+                of_items = [levels[name] for name in compared.named_factors if name in levels]
+                cell = (item.construction, *of_items)
+                side = type_.arrangement(item, (version,)).good_side
+                expected.setdefault(cell, set()).add(side)
+    for (construction, *levels), sides in expected.items():
+        if lacking := [word for side, word in _ANSWERS.items() if side not in sides]:
+            where = f"{construction} ({', '.join(levels)})" if levels else construction
+            yield StudyError(
+                f"d' compares answers to sentences where yes is expected and where no is; in "
+                f"{where} no sentence expects {' or '.join(lacking)}",
+                expected="both kinds of sentences in every compared cell",
+                remedy='Leave the factor that decides the expected answer out of "compare", give '
+                'the column of expected answers in trial.parameters, or compare of = "yes"',
+            )
 
 
 def _slope_mistakes(slope: Slope, items: Sequence[Item]) -> Iterator[ParallaxError]:

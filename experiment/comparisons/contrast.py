@@ -67,9 +67,9 @@ class Contrast:
     at: tuple[tuple[str, str], ...] = ()
 
     @property
-    def is_interaction(self) -> bool:
-        """Whether the contrast is a difference of differences."""
-        return len(self.differences) > 1
+    def named_factors(self) -> tuple[str, ...]:
+        """The factors that are compared or held at a level; the others are averaged over."""
+        return (*(step.factor for step in self.differences), *(factor for factor, _ in self.at))
 
     @property
     def text(self) -> str:
@@ -95,6 +95,12 @@ class Contrast:
         ]
         at = ", ".join(level for _, level in self.at)
         return _BY.join(names) + (f" at {at}" if at else "")
+
+    def compares(self, levels: Mapping[str, str]) -> bool:
+        """Return whether answers with these levels, by factor, are compared."""
+        return all(levels.get(factor, level) == level for factor, level in self.at) and all(
+            step.weight(levels.get(step.factor, step.first)) for step in self.differences
+        )
 
     def weights(self, factors: Factors, cells: Mapping[str, Levels]) -> dict[str, float]:
         """Return the weight of each cell that the contrast uses.

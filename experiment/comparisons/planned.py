@@ -18,7 +18,7 @@ from experiment.records import Item, Kind
 from experiment.responses.answer import Balance, Gives
 from experiment.responses.base import ResponseType
 from experiment.responses.registry import response_of
-from experiment.studies.analysis_plan import Comparison
+from experiment.studies.analysis_plan import SHARE_OF, Comparison
 from experiment.studies.study import Study
 
 VERSION, EXPECTED, OTHER = "version", "expected", "other"
@@ -129,6 +129,9 @@ def _construction_design(
     }
     varying = {factor: levels for factor, levels in factors.items() if len(levels) > 1}
     measures = type_.measures or (("accuracy",) if Gives.RIGHT in type_.gives else ())
+    if type_.balance is Balance.PLACES:
+        options = dict.fromkeys(option for item in targets for option in type_.versions(item))
+        measures += tuple(f"{SHARE_OF}{option}" for option in options)
     regions = tuple(type_.compared_regions(targets))
     return ConstructionDesign(name, measures, varying, conditions, regions)
 
@@ -180,12 +183,15 @@ def resolve(comparison: Comparison, designs: Sequence[ConstructionDesign]) -> Pl
         )
     if not fitting or (comparison.constructions and errors):
         raise errors[0]
-    compared = fitting[0][1]
+    measure = comparison.of or fitting[0][0].measures[0]
+    # Tasks of a session may share a factor, but not the measure.
+    measured = [pair for pair in fitting if measure in pair[0].measures] or fitting
+    compared = measured[0][1]
     return PlannedComparison(
         comparison,
         compared,
-        comparison.of or fitting[0][0].measures[0],
-        tuple(design.construction for design, parsed in fitting if parsed == compared),
+        measure,
+        tuple(design.construction for design, parsed in measured if parsed == compared),
         is_declared=True,
     )
 

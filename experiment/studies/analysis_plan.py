@@ -2,9 +2,16 @@
 
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from experiment.studies.toml_values import Texts
+
+# What precedes an option's name in the measure "share of bad".
+SHARE_OF = "share of "
+D_PRIME = "d_prime"
+# The covariate that is no column: the number of the trial in its session.
+TRIAL_ORDER = "trial_order"
+_MEASURES = ("", "accuracy", "rating", "yes", D_PRIME, "log_rt")
 
 
 class Analysis(BaseModel):
@@ -35,8 +42,8 @@ class Analysis(BaseModel):
     )
     covariates: Texts = Field(
         default=(),
-        description="columns of the items and questions of the questionnaire that the mixed "
-        "model of the design holds constant",
+        description="columns of the items, questions of the questionnaire, or trial_order (the "
+        "number of the trial), that the mixed model of the design holds constant",
     )
     least_rt_ms: float = Field(
         default=100,
@@ -45,6 +52,17 @@ class Analysis(BaseModel):
         "by step",
     )
     most_rt_ms: float = Field(default=5000, gt=0, description="and those above this")
+    most_sds: float | None = Field(
+        default=None,
+        gt=0,
+        description="and those further than this many standard deviations from the mean of the "
+        "participant's logarithms of times",
+    )
+    residual_on_length: bool = Field(
+        default=False,
+        description="whether compared times are what is left of each participant's linear "
+        "regression of the logarithm of a word's or region's time on its number of characters",
+    )
     repeats: str = Field(
         default="",
         description="a column of the items whose values repeat over frames as well, such as a "
@@ -65,8 +83,10 @@ class Comparison(BaseModel):
         description='what is compared: "factor: level - level", also with "at factor = level"; '
         '"factor x factor" for an interaction; "people - models"; or "slope of column"',
     )
-    of: Literal["", "accuracy", "rating", "yes", "log_rt"] = Field(
-        default="", description="the measure; by default the main measure of the type of response"
+    of: str = Field(
+        default="",
+        description='the measure: accuracy, rating, yes, d_prime, log_rt, or "share of" and the '
+        "name of an option; by default the main measure of the type of response",
     )
     constructions: Texts = Field(
         default=(),
@@ -77,6 +97,11 @@ class Comparison(BaseModel):
         default=(),
         description="for reading times, regions relative to the critical one (0), such as [0, 1]; "
         "the times of several regions are added",
+    )
+    covariates: Texts = Field(
+        default=(),
+        description="held constant: columns of the items, covariates of [analysis], or "
+        "trial_order (the number of the trial)",
     )
     predicted: Literal["", "positive", "negative"] = Field(
         default="", description="the sign of the predicted difference; it never halves a p-value"
@@ -94,6 +119,15 @@ class Comparison(BaseModel):
         default="primary",
         description="primary comparisons are answered first, and corrected among themselves",
     )
+
+    @field_validator("of")
+    @classmethod
+    def _is_measure(cls, of: str) -> str:
+        if of not in _MEASURES and not of.startswith(SHARE_OF):
+            raise ValueError(
+                f"one of: {', '.join(_MEASURES[1:])}; or {SHARE_OF}and the name of an option"
+            )
+        return of
 
     @property
     def is_primary(self) -> bool:

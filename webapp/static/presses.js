@@ -19,6 +19,11 @@ import { Trace } from "./trace.js";
 // so fast. Browsers count much slower ones as well, which people mean.
 const DOUBLE_CLICK_MS = 250;
 
+// How far a finger may slip in a tap; browsers allow about as much.
+const SLIP_PX = 15;
+
+/** @typedef {{ downMs: number, x: number, y: number, option: HTMLElement | null, beside: boolean }} Finger */
+
 export class Presses {
   /** @type {{ ms: number, type: string, stoppedMs: number | null, sinceMs: number } | undefined} */
   #pointer;
@@ -26,6 +31,8 @@ export class Presses {
   #lastMs = -Infinity;
   /** @type {number | undefined} When a key that presses the focused button went down. */
   #keyMs;
+  /** @type {Map<number, Finger>} The fingers on the screen, and which had another beside it. */
+  #fingers = new Map();
   /** @type {Trace | undefined} Only where the study asks for it. */
   #trace;
   #moves = 0;
@@ -39,9 +46,11 @@ export class Presses {
   /**
    * @param {HTMLElement} place Where pointers press.
    * @param {AbortSignal} signal Aborted when the page is left.
+   * @param {(option: HTMLElement, press: Press) => void} [onTap] Takes a tap beside another finger.
    */
-  constructor(place, signal) {
+  constructor(place, signal, onTap) {
     this.#place = place;
+    if (onTap) this.#watchFingers(signal, onTap);
     if (place.closest("[data-traces]")) this.#trace = new Trace(signal);
     const listening = { signal, capture: true, passive: true };
     const onDown = (/** @type {PointerEvent} */ event) => {
@@ -113,6 +122,43 @@ export class Presses {
     // Fingers tap as fast on purpose: of them, only what began before the painting is refused.
     const repeated = event.detail > 1 && method !== "touch" && sinceMs < DOUBLE_CLICK_MS;
     return { downMs, upMs, method, trusted, stoppedMs, repeated };
+  }
+
+  /**
+   * Takes the taps of fingers that are on the screen together, such as two thumbs: browsers make no
+   * click of them. What zooms or scrolls the page is no tap: the browser takes it as its own.
+   * @param {AbortSignal} signal
+   * @param {(option: HTMLElement, press: Press) => void} onTap
+   */
+  #watchFingers(signal, onTap) {
+    const listening = { signal, capture: true, passive: true };
+    const onDown = (/** @type {PointerEvent} */ event) => {
+      if (event.pointerType !== "touch") return;
+      // Without another finger on it, no screen holds one whose end was not seen.
+      if (event.isPrimary) this.#fingers.clear();
+      const { pointerId, timeStamp: downMs, clientX: x, clientY: y, target } = event;
+      const within = target instanceof Element && this.#place.contains(target);
+      /** @type {HTMLElement | null} */
+      const option = within ? target.closest("[data-side]") : null;
+      this.#fingers.set(pointerId, { downMs, x, y, option, beside: false });
+      const together = !event.isPrimary || this.#fingers.size > 1;
+      if (together) for (const finger of this.#fingers.values()) finger.beside = true;
+    };
+    const onUp = (/** @type {PointerEvent} */ event) => {
+      const finger = this.#fingers.get(event.pointerId);
+      this.#fingers.delete(event.pointerId);
+      if (!finger?.beside) return;
+      // No click comes that would end it.
+      this.#pointer = undefined;
+      if (!finger.option) return;
+      const { timeStamp: upMs, isTrusted: trusted, clientX, clientY } = event;
+      if (Math.hypot(clientX - finger.x, clientY - finger.y) > SLIP_PX) return;
+      onTap(finger.option, { downMs: finger.downMs, upMs, method: "touch", trusted });
+    };
+    const onCancel = (/** @type {PointerEvent} */ event) => this.#fingers.delete(event.pointerId);
+    document.addEventListener("pointerdown", onDown, listening);
+    document.addEventListener("pointerup", onUp, listening);
+    document.addEventListener("pointercancel", onCancel, listening);
   }
 
   /** @param {PointerEvent} event */

@@ -109,7 +109,7 @@ export class TrialView {
     this.#signal = signal;
     this.#clock = new OnsetClock(signal);
     this.#deadline = new Deadline(place, settings.deadline_ms);
-    this.#presses = new Presses(place, signal);
+    this.#presses = new Presses(place, signal, (option, press) => this.#choose(option, press));
     this.#listen();
   }
 

@@ -1,17 +1,27 @@
 """Every number about yes and no and about ratings, worked out by hand or by scipy."""
 
+from dataclasses import replace
 from itertools import product
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.stats import norm
+from scipy.stats import norm, spearmanr
 from statsmodels.stats.multitest import multipletests
 
+from analysis.findings import yes_no
+from analysis.findings.comparison_words import comparison_sentences
+from analysis.findings.comparisons import COMPARISONS
+from analysis.findings.finding import Findings
 from analysis.findings.measures import RATING_EFFECTS, YES_NO_EFFECTS
 from analysis.findings.ratings import RATINGS
-from analysis.findings.yes_no import YES_NO
-from tests.analysis.findings.hand_made_runs import frame_of, given_of
+from analysis.findings.yes_no import YES_NO, YES_NO_MODELS
+from analysis.responses.yes_no import _people_sentences
+from experiment.studies.analysis_plan import Comparison
+from experiment.studies.study import Trials
+from tests.analysis.designed_studies import designed
+from tests.analysis.findings.hand_made_runs import frame_of, given_of, with_others
 
 PEOPLE, FRAMES = 12, 8
 
@@ -67,6 +77,27 @@ def test_shares_of_yes_stand_under_the_answer_that_was_expected():
         zip(rows["condition"], zip(rows["expected"], rows["yes"], strict=True), strict=True)
     )
     assert told == {"a": ("yes", 0.75), "b": ("no", 0.25), "c": ("yes", 1), "d": ("no", 0)}
+
+
+def test_models_are_compared_with_the_answers_to_targets_alone(monkeypatch):
+    answers = told_apart().assign(list=0)
+    items = answers["item_id"].drop_duplicates().tolist()
+    # Of a's eight frames half have the best score and half the worst; b's and catch trials' are 1.
+    values = [2.0 * (number < 4) if number < FRAMES else 1.0 for number in range(len(items))]
+    monkeypatch.setattr(yes_no, "compute_sentence_metric", lambda *_: np.array(values))
+    scores = SimpleNamespace(
+        frame=pd.DataFrame({"item_id": items, "variant": "good"}), facts=SimpleNamespace(model="m")
+    )
+    given = replace(given_of(answers, conditions="abcd"), as_read=[scores])
+    rows = YES_NO_MODELS.run(given).statistics["yes_no_models"].set_index(["judge", "measure"])
+    assert (rows["construction"] == "").all() and (rows["n_sentences"] == 2 * FRAMES).all()
+    # Everybody says yes to six of a's sentences and to two of b's: of 64 pairs a's sentence has
+    # the higher share in 36, and the same in 24.
+    assert rows.loc[("people", ""), "area"] == (36 + 24 / 2) / 64
+    model = rows.loc[("m", "sum")]
+    assert model["area"] == 0.5
+    yes = [1] * 6 + [0] * 2 + [1] * 2 + [0] * 6
+    assert model["spearman"] == pytest.approx(spearmanr(yes, values[: 2 * FRAMES]).statistic)
 
 
 def test_a_difference_of_the_shares_of_yes_is_that_of_the_conditions():
@@ -128,3 +159,71 @@ def test_differences_of_ratings_are_in_points_and_corrected_among_themselves():
     holm = multipletests(rows["p"], method="holm")[1]
     assert rows["p_holm"].to_numpy() == pytest.approx(holm)
     assert (rows["p_holm"] > rows["p"]).any()
+
+
+def test_sensitivity_of_fillers_with_known_answers_is_told_where_targets_have_none():
+    targets = pd.DataFrame(answered("extraction", "a", 72, expected="yes"))
+    fillers = told_apart().assign(construction="filler", kind="filler")
+    found = YES_NO.run(with_others(given_of(targets.assign(chose_good=None)), fillers))
+    [row] = found.statistics["filler_detection"].to_dict("records")
+    assert row["dprime"] == pytest.approx(dprime(72 + 96, 24, 192))
+    assert list(frame_of(found, "detection")["label"]) == ["Fillers with a known answer"]
+    sentences = list(_people_sentences(found.statistics))
+    assert "no answer was expected" in sentences[0]
+    assert sentences[1].startswith(
+        "Of the fillers, people said yes to 88% of the acceptable sentences and to 12% of the "
+        "unacceptable ones: d' is"
+    )
+
+
+def _answers_to(
+    rows: pd.DataFrame,
+    response: str = "yes_no",
+    trials: pd.DataFrame | None = None,
+    **declared: object,
+) -> Findings:
+    given = given_of(rows, conditions=list(dict.fromkeys(rows["condition"])))
+    asked = Comparison.model_validate({"name": "asked", **declared})
+    items = given.run.items.assign(
+        template="", context="", good="x", bad="y", distractor="z", contrast="bad"
+    )
+    run = replace(given.run, items=items, trials=given.run.trials if trials is None else trials)
+    run = designed(run, response=response, trial=Trials(), comparisons=[asked])
+    return COMPARISONS.run(replace(given, run=run))
+
+
+def test_a_comparison_of_sensitivity_is_a_difference_of_z():
+    """Near: 75% and 25% with Hautus' correction; far: 60% and 40%; z by a printed table."""
+    kinds = {"near good": 75, "near bad": 25, "far good": 60, "far bad": 40}
+    rows = []
+    for condition, percent in kinds.items():
+        distance, kind = condition.split()
+        answers = answered("extraction", condition, round(0.97 * percent - 0.5),
+                           expected="yes" if kind == "good" else "no")  # fmt: skip
+        rows += [one | {"own_distance": distance, "own_grammar": kind} for one in answers]
+    found = _answers_to(pd.DataFrame(rows), compare="distance: near - far", of="d_prime")
+    [row] = found.statistics["comparisons"].to_dict("records")
+    # 72, 24, 58 and 38 of 96: z = +-0.670, +-0.257 (shares .747, .253, .603 and .397).
+    assert row["estimate"] == pytest.approx(2 * 0.6666 - 2 * 0.2614, abs=0.002)
+    assert row["low"] < row["estimate"] < row["high"]
+    unknown = _answers_to(pd.DataFrame(rows), compare="grammar: good - bad", of="d_prime")
+    assert unknown.statistics == {} or unknown.statistics["comparisons"]["estimate"].isna().all()
+
+
+def test_a_share_of_an_option_counts_the_answers_to_items_that_offer_it():
+    """The first 6 frames offer "distractor", chosen in 18 of 72 near and 54 of 72 far answers."""
+    rows = []
+    for condition, n_chosen in (("near", 18), ("far", 54)):
+        for number, answer in enumerate(answered("extraction", condition, 0, expected="no")):
+            version = "distractor" if number < n_chosen else "good"
+            rows.append(answer | {"version": version})
+    offered = ["good bad" if int(one["frame"][1:]) > 5 else "good bad distractor" for one in rows]
+    trials = pd.DataFrame({"item_id": [one["item_id"] for one in rows], "options": offered})
+    found = _answers_to(
+        pd.DataFrame(rows).drop(columns="cell"), response="option_list", trials=trials,
+        compare="condition: far - near", of="share of distractor",
+    )  # fmt: skip
+    [row] = found.statistics["comparisons"].to_dict("records")
+    assert (row["estimate"], row["n_observations"]) == (0.5, 144)
+    [sentence, *_] = comparison_sentences(found.statistics)
+    assert "the share of the option distractor is higher for far than for near" in sentence

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from pydantic import ValidationError
 
 from experiment.comparisons.check import comparison_mistakes
 from experiment.materials.read import load_items
@@ -35,6 +36,11 @@ SUBJECT = {"name": "subject", "compare": "subject: sg - pl"}
         ({"regions": [0]}, "regions are given for a comparison that is not of reading times"),
         ({"one_sided": True}, "the test is one-sided, but no direction is predicted"),
         ({"compare": "slope of subject"}, 'the column subject holds "sg"'),
+        ({"covariates": ["frequency"]}, 'There is no covariate "frequency"'),
+        (
+            {"compare": "people - models", "covariates": ["trial_order"]},
+            "covariates are not held constant in differences between people and models",
+        ),
         ({"compare": "slope of frequency"}, 'There is no column of the items "frequency"'),
     ],
 )
@@ -50,7 +56,7 @@ def test_two_comparisons_of_one_name_are_refused() -> None:
 
 def test_sound_comparisons_have_no_mistakes() -> None:
     slope = {"name": "models", "compare": "people - models", "role": "exploratory"}
-    assert _mistakes("latin_square", SUBJECT, slope) == []
+    assert _mistakes("latin_square", SUBJECT | {"covariates": ["trial_order"]}, slope) == []
     assert (
         _mistakes("self_paced", {"name": "comma", "compare": "condition: ambiguous - comma"}) == []
     )
@@ -60,3 +66,38 @@ def test_answers_without_a_measure_cannot_be_compared(monkeypatch: pytest.Monkey
     monkeypatch.setattr(SentencePair, "gives", frozenset())
     [mistake] = _mistakes("latin_square", SUBJECT)
     assert "no answers to these items can be compared" in mistake
+
+
+@pytest.mark.parametrize(
+    ("study", "declared", "message"),
+    [
+        ("yes_no", {"compare": "version"}, "no sentence expects no"),
+        ("yes_no", {"compare": "slope of length"}, "d' is a number of many answers"),
+        ("yes_no", {"compare": "people - models"}, "not compared by d_prime"),
+    ],
+)
+def test_sensitivity_needs_sentences_of_both_kinds(study, declared, message):
+    [mistake, *_] = _mistakes(study, {"name": "d", "of": "d_prime"} | declared)
+    assert message in mistake
+
+
+def test_sensitivity_pools_what_a_comparison_does_not_name():
+    declared = {"name": "d", "compare": "condition: singular - plural", "of": "d_prime"}
+    assert _mistakes("yes_no", declared) == []
+
+
+def test_each_option_of_a_list_has_a_share():
+    def declared(of: str) -> list[str]:
+        study = load_study(str(EXAMPLES / "latin_square")).model_copy(
+            update={
+                "response": "option_list",
+                "comparisons": [Comparison.model_validate(SUBJECT | {"of": of})],
+            }
+        )
+        return [str(error) for _, error in comparison_mistakes(study, list(load_items(study)))]
+
+    assert declared("share of bad") == []
+    [mistake] = declared("share of ugly")
+    assert "of = one of: accuracy, share of good, share of bad" in mistake
+    with pytest.raises(ValidationError, match="or share of and the name of an option"):
+        declared("sharing")

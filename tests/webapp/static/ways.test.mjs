@@ -127,7 +127,7 @@ function send(target, type, timeStamp, fields = {}) {
   let prevented = false;
   const up = [];
   for (let node = target; node; node = node.parent) up.push(node);
-  for (const node of [...up, document]) {
+  for (const node of new Set([...up, document])) {
     const event = new Event(type, { cancelable: true });
     const all = { timeStamp, isTrusted: true, target, detail: 0, ...fields };
     for (const [name, value] of Object.entries(all)) Object.defineProperty(event, name, { value });
@@ -146,6 +146,13 @@ const WAYS = {
   mouse: pointer("mouse", true),
   pen: pointer("pen", true),
   touch: pointer("touch", true),
+  // Of two fingers on the screen, browsers make no click.
+  "a finger beside a resting one": ({ target, at }) => {
+    send(document, "pointerdown", at - 290, { pointerType: "touch", pointerId: 7, button: 0, isPrimary: true });
+    const finger = { pointerType: "touch", pointerId: 8, button: 0, isPrimary: false, clientX: 15, clientY: 150 };
+    send(target, "pointerdown", at, finger);
+    send(target, "pointerup", at + 60, { ...finger, clientX: 18 });
+  },
   dwell: pointer("mouse", false),
   voice: ({ target, at }) => send(target, "click", at),
   "a tool that says it is a mouse": ({ target, at }) => send(target, "click", at, { detail: 1 }),
@@ -252,6 +259,24 @@ for (const type of Object.keys(TYPES)) {
   }
 }
 
+for (const [what, type, acts] of [
+  ["slips far, as where it scrolls", "choice", (finger) => send(document, "pointerup", 1500, { ...finger, clientX: 60 })],
+  ["is taken by the browser, as where it zooms", "yes_no", (finger, target) => {
+    send(document, "pointercancel", 1400, finger);
+    send(target, "pointerup", 1500, finger);
+  }],
+]) {
+  test(`a finger beside another that ${what} chooses nothing`, () => {
+    const { view, trial, steps, chosen } = stage(type);
+    view.show({ ...trial, position: 1 });
+    paintAt(1000);
+    const finger = { pointerType: "touch", pointerId: 8, button: 0, isPrimary: false, clientX: 15, clientY: 150 };
+    send(steps[0].target, "pointerdown", 1300, finger);
+    acts(finger, steps[0].target);
+    assert.deepEqual(chosen, []);
+  });
+}
+
 test("the wait before the first word is measured, and each word from its painting", () => {
   const { view, trial, steps, chosen } = stage("self_paced");
   view.show({ ...trial, position: 1 });
@@ -277,16 +302,30 @@ test("the wait before the first word holds the time of a context and that of the
   assert.deepEqual([sent.wait_ms, sent.rt_ms, rt_ms], [2900, [300, 400, 500], 1232]);
 });
 
-test("a finger beside another, and a press in the pause of the Maze, are stored and not taken", () => {
+test("a key that is held from the word before chooses no word of a Maze, however often it repeats", () => {
+  const { view, trial, steps, chosen } = stage("maze");
+  view.show({ ...trial, position: 1 });
+  paintAt(1000);
+  for (const at of [1400, 1800, 2200]) {
+    const [held, typed] = [at - 200, { key: "1", code: "Digit1", repeat: true }];
+    send(steps[0].target, "keydown", held, typed);
+    WAYS.key({ ...steps[0], at });
+    paintAt(at + 16);
+  }
+  const [{ steps: sent, premature }] = chosen;
+  assert.deepEqual([chosen.length, sent.rt_ms, sent.wrong, premature], [1, [400, 384, 384], [0, 0, 0], []]);
+});
+
+test("two fingers that come together, and a press in the pause of the Maze, are stored and not taken", () => {
   const read = stage("self_paced");
   read.view.show({ ...read.trial, position: 1 });
   paintAt(1000);
-  send(read.place, "pointerdown", 1200, { pointerType: "touch", button: 0, isPrimary: false });
   for (const at of [1500, 1800, 2100, 2400]) {
     WAYS.touch({ ...read.steps[0], at, clicks: 1 });
+    if (at === 1500) send(read.place, "pointerdown", 1749, { pointerType: "touch", button: 0, isPrimary: false });
     paintAt(at + 20);
   }
-  assert.deepEqual(read.chosen[0].premature, [{ reason: "second_finger", input_method: "touch", ms: 200 }]);
+  assert.deepEqual(read.chosen[0].premature, [{ reason: "second_finger", input_method: "touch", ms: null }]);
 
   const maze = stage("maze");
   const [right, wrong] = maze.place.querySelectorAll("[data-side]");

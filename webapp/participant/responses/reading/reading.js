@@ -14,6 +14,8 @@
 
 const DAY_MS = 86_400_000;
 const MOST_PREMATURE = 20;
+// Two fingers that come within this time come together.
+const ZOOM_MS = 250;
 
 /** @type {Record<string, string[]>} What no sentence can be read or answered without. */
 const ESSENTIAL = { maze: [".maze", ".asked"], self_paced: [".window", ".asked"] };
@@ -61,7 +63,8 @@ class Reader {
   constructor(tools) {
     this.tools = tools;
     this.clock = new tools.OnsetClock(tools.signal);
-    this.presses = new tools.Presses(tools.place, tools.signal);
+    const onTap = (/** @type {HTMLElement} */ option, /** @type {Press} */ press) => this.#chosen(option, press);
+    this.presses = new tools.Presses(tools.place, tools.signal, onTap);
     this.deadline = new tools.Deadline(tools.place, tools.settings.deadline_ms);
     this.reader = this.find(".reader");
     this.before = this.find(".before");
@@ -366,6 +369,8 @@ class SelfPaced extends Reader {
   #places = [];
   /** Whether a pointer that is still to end in a click has shown the next step already. */
   #taken = false;
+  /** When a first finger, or another pointer, went down last. */
+  #fingerMs = -Infinity;
   /** @type {string | undefined} The key that is down, and has shown the next step already. */
   #held;
 
@@ -376,13 +381,17 @@ class SelfPaced extends Reader {
     // What is shown changes with the press itself, not with its end.
     stage.addEventListener("pointerdown", (event) => {
       if (event.button > 0) return;
-      if (event.isPrimary) this.#taken = true;
+      const beside = !event.isPrimary && event.timeStamp - this.#fingerMs < ZOOM_MS;
+      if (event.isPrimary) {
+        this.#taken = true;
+        this.#fingerMs = event.timeStamp;
+      }
       if (!this.trial || this.at === Infinity) return;
       const method = event.pointerType === "touch" ? "touch" : "pointer";
       const { timeStamp: downMs, isTrusted: trusted } = event;
       const press = /** @type {Press} */ ({ downMs, upMs: null, method, trusted });
-      // A second finger may zoom the page.
-      if (!event.isPrimary) return this.refuse("second_finger", press);
+      // Two fingers together may zoom the page; beside one that rests on it, another one reads.
+      if (beside) return this.refuse("second_finger", press);
       event.preventDefault();
       this.#next(press);
     }, { signal: tools.signal });
