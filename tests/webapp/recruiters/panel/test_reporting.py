@@ -3,7 +3,7 @@
 import pytest
 
 from experiment.panels.table import Report
-from webapp.recruiters.panel.reporting import _judged
+from webapp.recruiters.panel.reporting import _judge_answer
 from webapp.recruiters.platform import PlatformError, PlatformUnreachable
 
 pytestmark = pytest.mark.one_database
@@ -12,7 +12,7 @@ REPORT = Report.model_validate({"address": "https://panel.example/", "done": "st
 
 def test_an_answer_nested_too_deep_to_be_read_is_incomplete():
     with pytest.raises(PlatformUnreachable, match="incomplete"):
-        _judged(REPORT, 200, "[" * 60_000)
+        _judge_answer(REPORT, 200, "[" * 60_000)
     with pytest.raises(PlatformError, match="200 \\[\\]"):
-        _judged(REPORT, 200, "[]")
-    assert _judged(REPORT, 200, "it is stored") == "200 it is stored"
+        _judge_answer(REPORT, 200, "[]")
+    assert _judge_answer(REPORT, 200, "it is stored") == "200 it is stored"
