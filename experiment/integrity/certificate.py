@@ -14,7 +14,7 @@ from experiment.integrity.observed import (
     log_times,
     n_too_early,
     time_residuals,
-    timed,
+    timed_answers,
     unexplained_ms,
 )
 from experiment.integrity.rates import weight
@@ -40,7 +40,7 @@ def signals(session: ObservedSession) -> dict[str, bool]:
     return {name: speaks for name, speaks in by_name.items() if speaks is not None}
 
 
-def counted(session: ObservedSession, reported: Mapping[str, bool]) -> dict[str, float]:
+def count_signs(session: ObservedSession, reported: Mapping[str, bool]) -> dict[str, float]:
     """Return the nats of the signals that count in a session's score.
 
     In a session with trials that more than one press answers, only direct evidence counts: how
@@ -90,7 +90,7 @@ def _clock(session: ObservedSession) -> bool | None:
     return excess > TOLERANCE_MS or n_too_early(session) > 0
 
 
-def _measured(session: ObservedSession) -> bool:
+def _is_measured(session: ObservedSession) -> bool:
     """Fire if measurements that the page takes with every answer are missing."""
     missing = [
         answer.trusted is None or not answer.has_onset or answer.pointer_moves is None
@@ -104,12 +104,12 @@ def _device(session: ObservedSession) -> bool:
     return session.device_facts <= 1
 
 
-def _automated(session: ObservedSession) -> bool | None:
+def _is_automated(session: ObservedSession) -> bool | None:
     """Fire if a browser reports that a program drives it, as in some laboratories."""
     return session.automated
 
 
-def _copied(session: ObservedSession) -> bool | None:
+def _is_copied(session: ObservedSession) -> bool | None:
     """Fire if most times are identical to another session's."""
     if session.n_copied is None or len(session.answers) < _FEWEST:
         return None
@@ -157,7 +157,7 @@ def log_rt_sd(session: ObservedSession) -> float | None:
 
 def length_correlation(session: ObservedSession) -> float | None:
     """Return the Pearson correlation of log reaction times with the log length of the texts."""
-    answers = timed(session)
+    answers = timed_answers(session)
     if len(answers) < _FEWEST_FOR_SHAPE:
         return None
     lengths = [math.log(answer.n_characters) for answer in answers]
@@ -186,10 +186,10 @@ def median_hold_ms(session: ObservedSession) -> float | None:
 
 SIGNALS: Mapping[str, Callable[[ObservedSession], bool | None]] = {
     "clock": _clock,
-    "measured": _measured,
+    "measured": _is_measured,
     "device": _device,
-    "automated": _automated,
-    "copied": _copied,
+    "automated": _is_automated,
+    "copied": _is_copied,
 }
 
 
@@ -271,7 +271,7 @@ def certify(session: ObservedSession) -> Certificate:
     apart = unexplained_ms(session)
     beyond = sum(abs(ms) > TOLERANCE_MS for ms in apart)
     speaking = signals(session)
-    counting = counted(session, speaking)
+    counting = count_signs(session, speaking)
     return Certificate(
         n_answers=len(answers),
         claimed_ms=sum(answer.rt_ms or 0.0 for answer in answers),

@@ -65,7 +65,7 @@ class Told:
 
 
 @cache
-def measured() -> tuple[Rate, ...]:
+def measured_rates() -> tuple[Rate, ...]:
     """Return every measured rate among people, those of simulated people first."""
     return tuple(
         Rate(
@@ -106,7 +106,7 @@ def highest(name: str, input_methods: frozenset[str], n_answers: int) -> float |
     Returns:
         The upper end of the 95 % interval; None if nothing was measured.
     """
-    rates = [rate for rate in measured() if rate.name == name and rate.n_trials <= n_answers]
+    rates = [rate for rate in measured_rates() if rate.name == name and rate.n_trials <= n_answers]
     if not input_methods or not rates:
         return None
     n_trials = max(rate.n_trials for rate in rates)

@@ -37,9 +37,9 @@ def test_where_nobody_knows_whom_it_hurts_it_excludes_nobody(n: int, method: str
 def test_where_it_hurts_more_than_one_in_a_hundred_it_excludes_nobody(monkeypatch):
     worse = tuple(
         replace(rate, high=0.02) if rate.way == "dwell clicks" else rate
-        for rate in rates.measured()
+        for rate in rates.measured_rates()
     )
-    monkeypatch.setattr(rates, "measured", lambda: worse)
+    monkeypatch.setattr(rates, "measured_rates", lambda: worse)
     rates.highest.cache_clear()
     try:
         assert judged(automatic=True)[0] is None
@@ -49,7 +49,7 @@ def test_where_it_hurts_more_than_one_in_a_hundred_it_excludes_nobody(monkeypatc
 
 
 def test_every_signal_that_counts_was_measured_in_every_way_and_length():
-    found = rates.measured()
+    found = rates.measured_rates()
     simulated = [rate for rate in found if rate.n == 400]
     cells = {(rate.way, rate.n_trials) for rate in simulated}
     names = {rate.name for rate in simulated}
@@ -68,9 +68,11 @@ def test_every_signal_that_counts_was_measured_in_every_way_and_length():
 
 def test_a_signal_that_speaks_against_real_people_counts_nowhere_they_look_alike():
     key = frozenset({"key"})
-    published = [rate for rate in rates.measured() if rate.n == 522 and rate.name == "even_times"]
+    published = [
+        rate for rate in rates.measured_rates() if rate.n == 522 and rate.name == "even_times"
+    ]
     assert max(rate.n_flagged / rate.n for rate in published) > 0.3
     assert rates.weight("even_times", key, 76) is None
     cell = ("even_times", "key", 76, 400)
-    same = [r for r in rates.measured() if (r.name, r.seen, r.n_trials, r.n) == cell]
+    same = [r for r in rates.measured_rates() if (r.name, r.seen, r.n_trials, r.n) == cell]
     assert max(r.high for r in same) < rates.MOST, "devices alone would let it count"
