@@ -29,7 +29,7 @@ PROGRAMS = (
 @pytest.fixture
 def few(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Count these people, and no others."""
-    monkeypatch.setattr(rates, "measured", lambda: PEOPLE)
+    monkeypatch.setattr(rates, "measured_rates", lambda: PEOPLE)
     for function in (highest, weight):
         function.cache_clear()
     yield
