@@ -46,7 +46,7 @@ from experiment.integrity import rates
 from experiment.integrity.certificate import DIRECT, SIGNALS, certify, signals
 from experiment.integrity.observed import ObservedAnswer, ObservedSession
 from experiment.records import Side, Steps
-from experiment.responses.answer import Given, Gives
+from experiment.responses.answer import GivenAnswer, Gives
 from experiment.responses.base import ResponseType
 from experiment.responses.reading.maze import Maze
 from experiment.responses.reading.reading import Read
@@ -100,7 +100,7 @@ NETWORKS: Mapping[str, tuple[float, bool]] = {
 class Taken:
     """One trial: the answer that is stored, the time that is claimed, and the time that passes."""
 
-    given: Given
+    given: GivenAnswer
     rt_ms: float
     passed_ms: float
 
@@ -127,7 +127,7 @@ class Participant:
         rt_ms = self._person.rt_ms(position, trial) + self._press_ms(trial.n_characters)
         rt_ms += sum(self._press_ms(20, 1200.0) for _ in range(n_presses - 1))
         is_rated = Gives.POINT in type_.gives
-        given = Given(rating=3) if is_rated else Given(side=Side.FIRST)
+        given = GivenAnswer(rating=3) if is_rated else GivenAnswer(side=Side.FIRST)
         return Taken(given, rt_ms, rt_ms)
 
     def _press_ms(self, n_characters: int, thinks_ms: float = 0.0) -> float:
@@ -162,7 +162,7 @@ class Participant:
             tuple(wrong) if is_maze else (), tuple(done) if is_maze else (),
             question_ms, sum(waits_ms) if waits_ms else None,
         )  # fmt: skip
-        given = Given(
+        given = GivenAnswer(
             side=Side.FIRST if is_asked and not rates else None,
             rating=3 if rates else None,
             steps=steps,
@@ -235,7 +235,7 @@ def send(
     return ObservedSession(tuple(answers), automated=False, lockout_ms=LOCKOUT_MS, n_copied=0)
 
 
-def _type_of(type_: ResponseType, given: Given) -> ResponseType:
+def _type_of(type_: ResponseType, given: GivenAnswer) -> ResponseType:
     """Return the type of a trial: in a mixed session, that of the task whose answer this is."""
     if not type_.types:
         return type_

@@ -155,7 +155,7 @@ def test_a_class_that_is_no_type_of_response_is_refused(site: Path):
     code = "class Whispered:\n    name = template = columns = 'whispered'\n" \
         "    typical_rt_ms = 2000.0\n    show = None\n"  # fmt: skip
     lay_package(site, "pack_whispered", code, {"parallax.responses": ("whispered", "Whispered")})
-    with pytest.raises(PluginError, match="cannot be used as type of response: it lacks judged"):
+    with pytest.raises(PluginError, match="as type of response: it lacks score_answer"):
         load_response("whispered", {})
 
 

@@ -61,8 +61,9 @@ def select_readings(run: ExportedRun, judgments: pd.DataFrame) -> Readings:
     text = [frame[name].astype(str) for name in names]
     frame = frame.assign(n_recorded=in_trial.groupby(text, sort=False).transform("max"))
     kept, left_out = _drop_extreme_times(frame, run.study)
-    times = kept["rt_ms"].to_numpy(dtype=float)
-    return Readings(kept.assign(log_rt=np.log(times)).reset_index(drop=True), left_out)
+    kept = kept.assign(log_rt=np.log(kept["rt_ms"].to_numpy(dtype=float)))
+    kept, of_person = _drop_far_times(kept, run.study)
+    return Readings(kept.reset_index(drop=True), (*left_out, *of_person))
 
 
 def select_comparable_readings(run: ExportedRun, judgments: pd.DataFrame) -> Readings:
@@ -71,6 +72,9 @@ def select_comparable_readings(run: ExportedRun, judgments: pd.DataFrame) -> Rea
     ``parallax study check`` refuses others; runs of earlier versions may have some.
     """
     readings = select_readings(run, judgments)
+    if run.study.analysis.residual_on_length:
+        adjusted = (*readings.left_out, _ADJUSTED)
+        readings = Readings(_without_length(readings.frame), adjusted)
     present = set(readings.frame["construction"].astype(str).unique())
     faults = {name: text for name, text in _find_misaligned(run) if name in present}
     if not faults:
@@ -116,6 +120,44 @@ def _drop_extreme_times(frame: pd.DataFrame, study: Study) -> tuple[pd.DataFrame
         f"{plan.least_rt_ms:g} ms, above {plan.most_rt_ms:g} ms, or not measured (the study's "
         "rule, [analysis] least_rt_ms and most_rt_ms).",
     )
+
+
+def _drop_far_times(frame: pd.DataFrame, study: Study) -> tuple[pd.DataFrame, tuple[str, ...]]:
+    """Return the times within so many of their participant's standard deviations, in logarithms."""
+    most = study.analysis.most_sds
+    if most is None:
+        return frame, ()
+    logs = frame["log_rt"].groupby(frame["participant"])
+    is_far = (frame["log_rt"] - logs.transform("mean")).abs() > most * logs.transform("std")
+    if not is_far.any():
+        return frame, ()
+    return frame[~is_far], (
+        f"{int(is_far.sum()):,} of {len(frame):,} reading times were left out: their logarithms "
+        f"lie more than {most:g} standard deviations from the participant's mean (the study's "
+        "rule, [analysis] most_sds).",
+    )
+
+
+_ADJUSTED = (
+    "Compared reading times are residual on length: what is left of each participant's linear "
+    "regression of the logarithm of a time on its number of characters, at the mean number "
+    "([analysis] residual_on_length)."
+)
+
+
+def _without_length(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return times as they would be at the mean number of characters, by each participant's line.
+
+    Ferreira, F. & Clifton, C. (1986). The independence of syntactic processing. Journal of Memory
+    and Language, 25(3), 348-368; here of logarithms, so that differences stay in per cent.
+    """
+    length = frame["text"].astype(str).str.len().astype(float)
+    people, logs = frame["participant"], frame["log_rt"]
+    x, y = (values - values.groupby(people).transform("mean") for values in (length, logs))
+    products, squares = ((x * other).groupby(people).transform("sum") for other in (y, x))
+    slopes = (products / squares.where(squares > 0)).fillna(0.0)
+    adjusted = logs - slopes * (length - length.mean())
+    return frame.assign(log_rt=adjusted, rt_ms=np.exp(adjusted))
 
 
 def sum_by_region(frame: pd.DataFrame) -> pd.DataFrame:

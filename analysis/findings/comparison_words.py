@@ -300,4 +300,5 @@ def _numbers(row: Mapping[Hashable, Any], words: MeasureWords) -> str:
         ends = f"from {low}, one-sided"
     p = row["p_corrected"]
     p_shown = "p < .001" if p < 0.001 else f"p = {p:.3f}".replace("0.", ".")
-    return f"{words.amount(row['estimate'])} {words.unit} (95% interval {ends}; {p_shown})"
+    held = f"; {row['covariates']} held constant" if row["covariates"] else ""
+    return f"{words.amount(row['estimate'])} {words.unit} (95% interval {ends}; {p_shown}{held})"

@@ -12,16 +12,18 @@ from analysis.data.readings import RELATIVE
 from analysis.findings.compared_measures import SENSITIVITY, measure_of
 from analysis.findings.comparison_words import ALPHA, NAME, comparisons_table, statements
 from analysis.findings.design import Crossing, crossed_designs
+from analysis.findings.design_model import covariate_columns
 from analysis.findings.differences import split_tied_models
 from analysis.findings.effects import Measure
 from analysis.findings.finding import Finding, FindingInputs, Findings
 from analysis.findings.measures import READ
-from analysis.statistics.contrasts import contrasts
+from analysis.statistics.contrasts import contrasts, hold_constant
 from analysis.statistics.detection import sensitivity_contrast
 from analysis.statistics.paired import models_against_models, people_against_models
 from analysis.statistics.reading_regression import slope
-from analysis.statistics.resample import LEVEL, codes
+from analysis.statistics.resample import LEVEL, Floats, codes
 from analysis.tables.section import Section
+from experiment.comparisons.check import SURPRISAL
 from experiment.comparisons.contrast import (
     MODELS,
     PEOPLE,
@@ -82,10 +84,10 @@ def answered(inputs: FindingInputs) -> tuple[pd.DataFrame, tuple[str, ...]]:
     Returns:
         A frame with a row for each comparison (and model): name, role, is_declared, is_planned
         (False for those asked by an option), measure, compared (in the notation of study.toml),
-        constructions, judge, estimate, low, high, level (of the interval), p, p_corrected,
-        n_in_family, smallest_effect (between people and models: the margin if none is declared),
-        is_equivalent, first and second (accuracies of people and models), n_observations,
-        n_participants, n_frames; and sentences on comparisons without an answer.
+        constructions, judge, covariates, estimate, low, high, level (of the interval), p,
+        p_corrected, n_in_family, smallest_effect (between people and models: the margin if none is
+        declared), is_equivalent, first and second (accuracies of people and models),
+        n_observations, n_participants, n_frames; and sentences on comparisons without an answer.
         Primary comparisons are corrected among themselves by Bonferroni's method, interval and p
         alike, so that an interval excludes 0 exactly when its p is below .05.
     """
@@ -145,6 +147,7 @@ def _described(
         "constructions": ", ".join(comparison.constructions),
         "judge": judge,
         "n_in_family": family,
+        "covariates": ", ".join(declaration.covariates),
     } | statements(comparison, judge)
 
 
@@ -230,6 +233,13 @@ def _contrast_estimator(
     share = 1 / len(parts)
     shared = {cell: share * weight for cell, weight in weights.items()}
     pooled = pd.concat(parts, ignore_index=True)
+    if names := comparison.declaration.covariates:
+        pooled = pooled[pooled["cell"].isin(shared) & pooled[measure.value].notna()]
+        values = pooled[measure.value].to_numpy(dtype=float)
+        held = _covariates(data.inputs, pooled, names)
+        pooled = pooled.assign(
+            **{measure.value: hold_constant(values, held, pooled["cell"], shared)}
+        )
 
     def estimate(level: float) -> Row:
         if measure is SENSITIVITY:
@@ -239,6 +249,18 @@ def _contrast_estimator(
         return {str(key): value for key, value in row.items()}
 
     return estimate
+
+
+def _covariates(inputs: FindingInputs, rows: pd.DataFrame, names: Sequence[str]) -> Floats:
+    """Return the covariates of answers: numbers, or a column for each level but the first."""
+    keys = ["participant", "position"]
+    columns = [
+        name for name in (f"{PREFIX}{one}" for one in names) if name in inputs.data.judgments
+    ]
+    trials = inputs.data.judgments[[*keys, *columns]].astype({"participant": str})
+    of_rows = rows[keys].astype({"participant": str}).merge(trials, "left", on=keys)
+    found = covariate_columns(of_rows, names)
+    return np.hstack([np.empty((len(rows), 0)), *(columns.to_numpy() for columns in found)])
 
 
 def _in_regions(answers: pd.DataFrame, regions: Sequence[int]) -> pd.DataFrame:
@@ -276,6 +298,8 @@ def _slope_estimator(
     column = f"{PREFIX}{compared.variable}"
     items = inputs.run.items
     if column not in items:
+        if compared.variable == SURPRISAL:
+            return "with --surprisal, the report's tables of surprisal have this slope."
         return f'the items have no column "{compared.variable}".'
     numbers = dict(zip(items["item_id"].astype(str), items[column], strict=True))
     keys = ["participant", "position"]
@@ -307,8 +331,12 @@ def _slope_estimator(
         "n_frames": int(answers["unit"].nunique()),
     }
 
+    held = pd.DataFrame(_covariates(inputs, answers, comparison.declaration.covariates))
+    held = (held - held.groupby(people.to_numpy()).transform("mean")).to_numpy()
+    design = np.column_stack([held, x_within])
+
     def estimate(level: float) -> Row:
-        line = slope(y_within, x_within[:, None], [person, unit], level)
+        line = slope(y_within, design, [person, unit], level)
         return {
             "estimate": line.estimate, "low": line.low, "high": line.high, "p": line.p,
         } | numbers_of  # fmt: skip

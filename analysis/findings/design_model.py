@@ -32,6 +32,7 @@ from analysis.statistics.linear_mixed import LinearMixedModel, fit_linear_by_rul
 from analysis.statistics.resample import codes
 from analysis.tables.accuracy_table import Column, Table
 from analysis.tables.section import Section
+from experiment.studies.analysis_plan import TRIAL_ORDER
 from experiment.studies.study import Study
 
 MOST_CORRELATED = 4
@@ -45,10 +46,10 @@ def repeated_units(rows: pd.DataFrame, study: Study) -> Iterator[tuple[str, str]
         yield study.analysis.repeats, column
 
 
-def covariate_columns(rows: pd.DataFrame, study: Study) -> Iterator[pd.DataFrame]:
+def covariate_columns(rows: pd.DataFrame, names: Sequence[str]) -> Iterator[pd.DataFrame]:
     """Yield the covariates' columns: standardised numbers, or levels."""
-    for name in study.analysis.covariates:
-        column = f"{PREFIX}{name}"
+    for name in names:
+        column = "position" if name == TRIAL_ORDER else f"{PREFIX}{name}"
         if column not in rows or rows[column].nunique() < 2:
             continue
         values = rows[column]
@@ -161,7 +162,7 @@ def _reason_not_to_fit(rows: pd.DataFrame, cross: Crossing, value: str) -> str:
 
 def _fit(rows: pd.DataFrame, cross: Crossing, study: Study, value: str) -> _Fitted:
     effects = fixed_columns(rows["cell"], cross, study.analysis)
-    fixed = pd.concat([effects, *covariate_columns(rows, study)], axis=1)
+    fixed = pd.concat([effects, *covariate_columns(rows, study.analysis.covariates)], axis=1)
     terms = [
         random_term(unit, rows[column], effects) for unit, column in repeated_units(rows, study)
     ]

@@ -39,7 +39,7 @@ from experiment.errors import why_unread
 from experiment.exclusion.rules import verdict
 from experiment.materials.read import item_row, load_items
 from experiment.records import PAIR, Item, Judgment, Kind, Side, Variant
-from experiment.responses.base import Arrangement, Given
+from experiment.responses.base import Arrangement, GivenAnswer
 from experiment.responses.registry import response_of
 from experiment.studies.study import Study
 
@@ -308,8 +308,10 @@ def answers_of(study: Study, built: BuiltLists, per_list: int, measure: str) -> 
             fields: dict[str, Any] = {"chose_good": is_right, "chosen_side": side}
         else:
             rated = measure == RATING
-            answer = Given(rating=point) if rated else Given(side=PAIR[point != len(PAIR)])
-            fields = response.judged(arranged, answer).fields()
+            answer = (
+                GivenAnswer(rating=point) if rated else GivenAnswer(side=PAIR[point != len(PAIR)])
+            )
+            fields = response.score_answer(arranged, answer).fields()
         return Judgment(
             position=at + 1, item_id=entry.item.item_id, kind=entry.kind, rt_ms=None,
             construction=entry.item.construction, condition=entry.item.condition,

@@ -8,7 +8,7 @@ from scipy.stats import t as student
 
 from analysis.statistics.clustered import quantile, several_way_variance, two_way_variance
 from analysis.statistics.paired import with_adjusted_p
-from analysis.statistics.resample import LEVEL, codes
+from analysis.statistics.resample import LEVEL, Floats, codes
 from analysis.statistics.variance_parts import contrast_variance
 from analysis.statistics.withheld import CONTRAST, MEAN, too_few_units, withhold_ends
 
@@ -62,6 +62,34 @@ def cell_means(answers: pd.DataFrame, value: str, by: Sequence[str]) -> pd.DataF
         means["mean"] - half, means["mean"] + half, means["n_observations"], MEAN
     )
     return means.assign(low=low, high=high)
+
+
+def hold_constant(
+    values: Floats, covariates: Floats, cell: "pd.Series[str]", weights: Weights
+) -> Floats:
+    """Return values whose contrast is that of a linear regression on cells and covariates.
+
+    The contrast of the returned values is the regression's, and their deviations are each answer's
+    influence on it, so that the interval counts the uncertainty of the covariates' coefficients.
+
+    Args:
+        values: Shape ``(n,)``.
+        covariates: Shape ``(n, k)``.
+        cell: Each answer's cell.
+        weights: The weight of every cell.
+    """
+    grouped = cell.groupby(cell.to_numpy())
+    weight = (cell.map(dict(weights)) / grouped.transform("size")).to_numpy(dtype=float)
+    columns = pd.DataFrame(np.column_stack([values, covariates]), cell.index)
+    within = (columns - columns.groupby(cell.to_numpy()).transform("mean")).to_numpy()
+    y, x = within[:, 0], within[:, 1:]
+    inverse = np.linalg.pinv(x.T @ x)
+    slopes = inverse @ (x.T @ y)
+    adjusted = values - (covariates - covariates.mean(axis=0)) @ slopes
+    # The covariates' coefficients matter as far as the cells differ in their means of covariates.
+    influence = (x @ (inverse @ (weight @ covariates))) * (y - x @ slopes)
+    result: Floats = adjusted - influence / weight
+    return result
 
 
 def contrasts(

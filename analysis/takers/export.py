@@ -154,7 +154,7 @@ def _trial_row(sitting: Sitting, read: Read) -> dict[str, object]:
 def _response_row(plan: Plan, sitting: Sitting, read: Read, taker: Taker) -> dict[str, object]:
     assert read.given is not None
     response, trial = plan.screens.response, read.trial
-    judgment = response.judged(trial.arrangement, read.given)
+    judgment = response.score_answer(trial.arrangement, read.given)
     row = {
         **dict.fromkeys(tables_shown(response)[1].column_names),
         **_trial_key(sitting, read),
@@ -165,7 +165,7 @@ def _response_row(plan: Plan, sitting: Sitting, read: Read, taker: Taker) -> dic
         "input_method": MODEL,
         "recorded_at": taker.started_at,
     }
-    return response.completed(row)
+    return response.derive_all_columns(row)
 
 
 def _read_row(sitting: Sitting, read: Read) -> dict[str, object]:
@@ -254,7 +254,7 @@ def _collect_answers(plan: Plan, sitting: Sitting) -> Answered:
             rt_ms=None,
             condition=read.trial.entry.item.condition,
             extra=read.trial.entry.item.extra,
-            **plan.screens.response.judged(read.trial.arrangement, read.given).fields(),
+            **plan.screens.response.score_answer(read.trial.arrangement, read.given).fields(),
         )
         for read in sitting.read
         if read.given is not None

@@ -14,7 +14,7 @@ from experiment.errors import StudyError
 from experiment.materials.read import load_items
 from experiment.materials.render import render, split_lower_case_tokens, split_tokens
 from experiment.records import PAIR, Item, Kind, Trial
-from experiment.responses.base import Given
+from experiment.responses.base import GivenAnswer
 from experiment.seeds import generator
 from experiment.studies.study import Study
 from experiment.takers.prompt import LABEL_SETS, Ask, Context, Prompter, Way
@@ -115,8 +115,8 @@ class Lessons:
         trial = Trial(1, item.item_id, Kind.TARGET, self._rng.choice(PAIR))
         return self._screens.trial(trial, ListEntry(item, Kind.TARGET))
 
-    def _right(self, trial: TakerTrial) -> Given:
-        right_answer = self._screens.response.faultless(trial.arrangement)
+    def _right(self, trial: TakerTrial) -> GivenAnswer:
+        right_answer = self._screens.response.correct_answer(trial.arrangement)
         if right_answer not in trial.answers:
             raise StudyError(
                 "the study's trials have no right answer, so prompts cannot be given with one",
@@ -126,7 +126,7 @@ class Lessons:
 
 
 def make_lessons(
-    reading: Reading, trial: TakerTrial, situation: Situation, right: Given
+    reading: Reading, trial: TakerTrial, situation: Situation, right: GivenAnswer
 ) -> Iterator[Lesson]:
     """Yield every prompt of a trial with the answer that most favours the right one.
 

@@ -15,7 +15,7 @@ from experiment.authoring.check import require_sound
 from experiment.design.lists import BuiltLists, ListEntry
 from experiment.plugins import unknown_name
 from experiment.records import Kind, Side, Trial
-from experiment.responses.base import Given, ResponseType
+from experiment.responses.base import GivenAnswer, ResponseType
 from experiment.responses.registry import tables_shown
 from experiment.studies.files import study_files
 from experiment.studies.load import load_study
@@ -86,7 +86,7 @@ def find_source(study_or_export: str, seed: int | None) -> Source:
 
 
 # A participant's answers, by trial position.
-Answers = Mapping[int, Given]
+Answers = Mapping[int, GivenAnswer]
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,9 +199,9 @@ def _make_trial(row: Row, entry: ListEntry, response: ResponseType) -> Trial:
     )
 
 
-def _parse_answers(rows: Sequence[Row]) -> Iterator[tuple[int, Given]]:
+def _parse_answers(rows: Sequence[Row]) -> Iterator[tuple[int, GivenAnswer]]:
     for row in rows:
         if row.get("rating") is not None:
-            yield int(row["position"]), Given(rating=int(row["rating"]))
+            yield int(row["position"]), GivenAnswer(rating=int(row["rating"]))
         elif row.get("chosen_side"):
-            yield int(row["position"]), Given(side=Side(str(row["chosen_side"])))
+            yield int(row["position"]), GivenAnswer(side=Side(str(row["chosen_side"])))

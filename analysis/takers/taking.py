@@ -7,7 +7,7 @@ from typing import Protocol
 
 from analysis.takers.plan import Plan
 from analysis.takers.source import Answers
-from experiment.responses.base import Given, Gives
+from experiment.responses.base import GivenAnswer, Gives
 from experiment.seeds import derive_seed, generator
 from experiment.takers.prompt import Ask, Context, Way
 from experiment.takers.readings.base import Earlier, Reading, Situation
@@ -32,7 +32,7 @@ class Read:
     trial: TakerTrial
     asks: tuple[Ask, ...]
     replies: tuple[Reply, ...]
-    given: Given | None
+    given: GivenAnswer | None
     outcome: str
     weights: tuple[float, ...] = ()
     p_good: float | None = None
@@ -226,6 +226,6 @@ def _index_of_expected(plan: Plan, trial: TakerTrial) -> int | None:
     response = plan.screens.response
     if Gives.RIGHT not in response.gives:
         return None
-    right = response.faultless(trial.arrangement)
+    right = response.correct_answer(trial.arrangement)
     # A sentence without an expected answer has no right answer.
     return trial.answers.index(right) if right in trial.answers else None

@@ -22,6 +22,7 @@ from experiment.payment.cost import hourly_minor
 from experiment.plugins import unknown_name
 from experiment.responses.registry import response_of
 from experiment.responses.responders import RESPONDERS
+from experiment.studies.analysis_plan import TRIAL_ORDER
 from experiment.studies.key_errors import misread
 from experiment.studies.study import PAGES, Rule, Study
 from experiment.untrusted import MOST_CHARACTERS, MOST_MARKS, is_too_marked
@@ -310,7 +311,10 @@ def named(examined: Examined) -> Iterator[ParallaxError]:
     between = list(study.design.factors)
     yield from _unknown("column", plan.factors, [*columns, *between], location["factors"])
     yield from _unknown(
-        "column or question", plan.covariates, [*columns, *question_names], location["covariates"]
+        "column or question",
+        plan.covariates,
+        [*columns, *question_names, TRIAL_ORDER],
+        location["covariates"],
     )
     yield from _unknown(
         "column", [plan.repeats] if plan.repeats else [], columns, location["repeats"]

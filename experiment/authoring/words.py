@@ -171,7 +171,9 @@ def ask(materials: Found, name: str, language: str) -> Asking:
     """
     name, words = name or _derived(materials), words_in(language)
     ends = (words.lowest, words.highest)
-    parameters, note = response_class(name).proposed(materials.items, materials.against, ends)
+    parameters, note = response_class(name).propose_parameters(
+        materials.items, materials.against, ends
+    )
     response = load_response(name, parameters)
     heading, instructions = response.asked_about(materials.items)
     kind = words.asked[heading]

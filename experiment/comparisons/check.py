@@ -16,7 +16,7 @@ from experiment.errors import ParallaxError, StudyError
 from experiment.plugins import unknown_name
 from experiment.records import PAIR, Item, Kind, Variant
 from experiment.responses.registry import response_of
-from experiment.studies.analysis_plan import D_PRIME, Comparison
+from experiment.studies.analysis_plan import D_PRIME, TRIAL_ORDER, Comparison
 from experiment.studies.study import Study
 
 SURPRISAL = "surprisal"
@@ -92,6 +92,23 @@ def _mistakes(
         )
     if isinstance(planned.compared, Slope):
         yield from _slope_mistakes(planned.compared, items)
+    yield from _covariate_mistakes(planned, study, items)
+
+
+def _covariate_mistakes(
+    planned: PlannedComparison, study: Study, items: Sequence[Item]
+) -> Iterator[ParallaxError]:
+    covariates = planned.declaration.covariates
+    if covariates and (isinstance(planned.compared, JudgeDifference) or planned.measure == D_PRIME):
+        yield StudyError(
+            "covariates are not held constant in differences between people and models, or in d'",
+            expected="covariates in a comparison of levels or a slope of single answers",
+        )
+    columns = dict.fromkeys(name for item in items for name, _ in item.extra)
+    known = [*columns, *study.analysis.covariates, TRIAL_ORDER]
+    for name in covariates:
+        if name not in known:
+            yield unknown_name("covariate", name, known)
 
 
 def _d_prime_mistakes(

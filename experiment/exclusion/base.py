@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict
 from experiment.errors import ParallaxError, StudyError
 from experiment.integrity.certificate import Certificate
 from experiment.records import Item, Judgment, Kind
-from experiment.responses.base import Arrangement, Gives, Judged, ResponseType
+from experiment.responses.base import Arrangement, Gives, ResponseType, ScoredAnswer
 from experiment.studies.study import Study
 
 # A rule's decision (True: kept; None: undecidable, which excludes nobody) and its evidence.
@@ -139,9 +139,11 @@ class PlannedTrial:
         return self.session_type.of_item(self.item)
 
     @property
-    def judged(self) -> Judged:
+    def judged(self) -> ScoredAnswer:
         """The evaluation of an error-free answer to this trial."""
-        return self.session_type.judged(self.shown, self.session_type.faultless(self.shown))
+        return self.session_type.score_answer(
+            self.shown, self.session_type.correct_answer(self.shown)
+        )
 
 
 @dataclass(frozen=True, slots=True)

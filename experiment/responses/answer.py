@@ -74,7 +74,7 @@ class Arrangement:
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class GivenAnswer:
     """An answer as the page sends it and the database stores it: a side, or a point of a scale.
 
     A step-by-step reading also has its steps; its side is set only if a question followed.
@@ -91,7 +91,7 @@ class Given:
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class ScoredAnswer:
     """How an answer was evaluated: see the ``Judgment`` fields of the same names."""
 
     chose_good: bool | None = None
@@ -189,7 +189,7 @@ class Timed(BaseModel):
             LATE.name: self.late(cast("float | None", rt_ms), cast("Steps | None", steps))
         }
 
-    def hurried(self, median_ms: float) -> float:
+    def limit_time(self, median_ms: float) -> float:
         """Return simulated participants' median time in milliseconds, limited by the deadline."""
         if self.deadline_ms is None:
             return median_ms

@@ -13,11 +13,11 @@ from experiment.records import PAIR, SIDES, Item, Side, Steps, Variant
 from experiment.responses.answer import (
     Arrangement,
     Balance,
-    Given,
+    GivenAnswer,
     Gives,
-    Judged,
     Known,
     Render,
+    ScoredAnswer,
     Shown,
     Timed,
 )
@@ -28,12 +28,12 @@ from experiment.tables.column import Column, TableSchema
 __all__ = [
     "Arrangement",
     "Balance",
-    "Given",
+    "GivenAnswer",
     "Gives",
-    "Judged",
     "Known",
     "Render",
     "ResponseType",
+    "ScoredAnswer",
     "Shown",
 ]
 
@@ -208,7 +208,7 @@ class ResponseType(Timed, ABC):
         """
         return arranged
 
-    def practised(self, item: Item, good_side: Side) -> Arrangement:
+    def practice_arrangement(self, item: Item, good_side: Side) -> Arrangement:
         """Return the arrangement of a practice trial, the same for all participants.
 
         Args:
@@ -237,7 +237,7 @@ class ResponseType(Timed, ABC):
         """
         return self.n_answers
 
-    def accepts(self, answer: Given, options: str | None) -> bool:
+    def accepts(self, answer: GivenAnswer, options: str | None) -> bool:
         """Return whether an answer is valid for a trial; called for every answer, so keep it cheap.
 
         Args:
@@ -247,7 +247,7 @@ class ResponseType(Timed, ABC):
         has_side_only = answer.rating is None and answer.steps is None
         return has_side_only and answer.side in SIDES[: self.n_offered(options)]
 
-    def time_outside_rt_ms(self, answer: Given) -> float | None:
+    def time_outside_rt_ms(self, answer: GivenAnswer) -> float | None:
         """Return the time of a trial that the answer's reaction time leaves out.
 
         Together they last from the trial's appearance to the moment at which the page has its
@@ -261,33 +261,33 @@ class ResponseType(Timed, ABC):
         """
         return 0.0 if Gives.WHOLE_TIME in self.gives else None
 
-    def judged(self, arrangement: Arrangement, answer: Given) -> Judged:
+    def score_answer(self, arrangement: Arrangement, answer: GivenAnswer) -> ScoredAnswer:
         """Return the evaluation of an answer to a trial."""
-        return Judged(
+        return ScoredAnswer(
             chose_good=answer.side == arrangement.good_side,
             chosen_side=answer.side,
         )
 
-    def faultless(self, arrangement: Arrangement) -> Given:
+    def correct_answer(self, arrangement: Arrangement) -> GivenAnswer:
         """Return the error-free answer to a trial."""
-        return Given(side=arrangement.good_side)
+        return GivenAnswer(side=arrangement.good_side)
 
     # What the export contains.
 
     @property
     def completes_rows(self) -> bool:
-        """Whether ``exported`` changes rows; if not, the export of a large run skips the call."""
+        """Whether ``derive_columns`` changes rows; if not, a large run's export skips the call."""
         return False
 
-    def exported(self, row: dict[str, object]) -> dict[str, object]:
+    def derive_columns(self, row: dict[str, object]) -> dict[str, object]:
         """Return a row of responses with the columns that are derived from the stored ones."""
         return row
 
-    def completed(self, row: dict[str, object]) -> dict[str, object]:
+    def derive_all_columns(self, row: dict[str, object]) -> dict[str, object]:
         """Return a row of responses with all derived columns, including lateness."""
         if self.deadline_ms is None:
-            return self.exported(row) if self.completes_rows else row
-        done = self.exported(dict(row)) if self.completes_rows else row
+            return self.derive_columns(row) if self.completes_rows else row
+        done = self.derive_columns(dict(row)) if self.completes_rows else row
         return self.with_lateness(done, row)
 
     def is_late(
@@ -297,7 +297,7 @@ class ResponseType(Timed, ABC):
         return self.late(rt_ms, steps)
 
     def step_rows(
-        self, item: Item, arrangement: Arrangement, answer: Given
+        self, item: Item, arrangement: Arrangement, answer: GivenAnswer
     ) -> Iterator[dict[str, object]]:
         """Yield an answer's rows of ``step_table``, without the columns that identify the trial.
 
@@ -318,7 +318,7 @@ class ResponseType(Timed, ABC):
         """Return the regions that the comparisons of a new study name, relative to the critical."""
         return ()
 
-    def unbalanced(self, arrangements: Sequence[Arrangement]) -> Iterator[str]:
+    def find_imbalances(self, arrangements: Sequence[Arrangement]) -> Iterator[str]:
         """Yield a session's imbalances that ``balance`` does not cover."""
         yield from ()
 
@@ -326,7 +326,7 @@ class ResponseType(Timed, ABC):
 
     def simulate(
         self, responder: Responder, known: Known, options: Sequence[str], rng: random.Random
-    ) -> Given:
+    ) -> GivenAnswer:
         """Return the answer of a simulated participant.
 
         Args:
@@ -338,8 +338,8 @@ class ResponseType(Timed, ABC):
         sides, good_side = SIDES[: len(options)], SIDES[options.index(known.good)]
         kind = known.item.kind
         if sides == PAIR:
-            return Given(responder.choose(kind, good_side, known.accuracy, rng))
-        return Given(responder.choose(kind, good_side, known.accuracy, rng, sides=sides))
+            return GivenAnswer(responder.choose(kind, good_side, known.accuracy, rng))
+        return GivenAnswer(responder.choose(kind, good_side, known.accuracy, rng, sides=sides))
 
     # How a table of items becomes a new study of this type.
 
@@ -354,7 +354,7 @@ class ResponseType(Timed, ABC):
         return False
 
     @classmethod
-    def proposed(
+    def propose_parameters(
         cls, items: Sequence[Item], against: Sequence[str], ends: tuple[str, str]
     ) -> tuple[dict[str, object], str]:
         """Return the parameters of a new study, and a sentence that explains the decision.
@@ -378,7 +378,7 @@ class ResponseType(Timed, ABC):
 
     # How an answer is described in words.
 
-    def said(self, arrangement: Arrangement, answer: Given) -> str:
+    def describe_answer(self, arrangement: Arrangement, answer: GivenAnswer) -> str:
         """Return an answer in a word or two, for the researcher's page about a participant."""
         return str(answer.side)
 

@@ -28,7 +28,7 @@ RESPONSE_TYPES = Registry(
         "sentence_pair": "experiment.responses.choice.choice:SentencePair",
     },
     group="parallax.responses",
-    requires=("name", "template", "columns", "typical_rt_ms", "show", "judged"),
+    requires=("name", "template", "columns", "typical_rt_ms", "show", "score_answer"),
 )
 
 

@@ -9,6 +9,8 @@ from experiment.studies.toml_values import Texts
 # What precedes an option's name in the measure "share of bad".
 SHARE_OF = "share of "
 D_PRIME = "d_prime"
+# The covariate that is no column: the number of the trial in its session.
+TRIAL_ORDER = "trial_order"
 _MEASURES = ("", "accuracy", "rating", "yes", D_PRIME, "log_rt")
 
 
@@ -40,8 +42,8 @@ class Analysis(BaseModel):
     )
     covariates: Texts = Field(
         default=(),
-        description="columns of the items and questions of the questionnaire that the mixed "
-        "model of the design holds constant",
+        description="columns of the items, questions of the questionnaire, or trial_order (the "
+        "number of the trial), that the mixed model of the design holds constant",
     )
     least_rt_ms: float = Field(
         default=100,
@@ -50,6 +52,17 @@ class Analysis(BaseModel):
         "by step",
     )
     most_rt_ms: float = Field(default=5000, gt=0, description="and those above this")
+    most_sds: float | None = Field(
+        default=None,
+        gt=0,
+        description="and those further than this many standard deviations from the mean of the "
+        "participant's logarithms of times",
+    )
+    residual_on_length: bool = Field(
+        default=False,
+        description="whether compared times are what is left of each participant's linear "
+        "regression of the logarithm of a word's or region's time on its number of characters",
+    )
     repeats: str = Field(
         default="",
         description="a column of the items whose values repeat over frames as well, such as a "
@@ -84,6 +97,11 @@ class Comparison(BaseModel):
         default=(),
         description="for reading times, regions relative to the critical one (0), such as [0, 1]; "
         "the times of several regions are added",
+    )
+    covariates: Texts = Field(
+        default=(),
+        description="held constant: columns of the items, covariates of [analysis], or "
+        "trial_order (the number of the trial)",
     )
     predicted: Literal["", "positive", "negative"] = Field(
         default="", description="the sign of the predicted difference; it never halves a p-value"

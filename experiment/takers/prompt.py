@@ -14,7 +14,7 @@ from experiment.design.practice import Practice, read_practice
 from experiment.errors import StudyError
 from experiment.plugins import unknown_name
 from experiment.records import SIDES, Kind, Trial
-from experiment.responses.base import Given, Gives
+from experiment.responses.base import GivenAnswer, Gives
 from experiment.studies.study import Study
 from experiment.takers.session import Screens, TakerTrial
 
@@ -216,14 +216,14 @@ class Prompter:
             blocks += [self._block(*practice_block) for practice_block in earlier]
         return "\n\n".join([*blocks, f"{trial}\n{self.words.answer}"])
 
-    def practised(self, way: Way) -> list[tuple[TakerTrial, Given | None, str]]:
+    def practised(self, way: Way) -> list[tuple[TakerTrial, GivenAnswer | None, str]]:
         """Return the practice trials of a prompt: trial, right answer, feedback."""
         if not way.context.has_practice:
             return []
         return [
             (
                 trial,
-                Given(side=practice_trial.good_side) if self._told else None,
+                GivenAnswer(side=practice_trial.good_side) if self._told else None,
                 practice_trial.feedback,
             )
             for practice_trial, trial in self._practice

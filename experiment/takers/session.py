@@ -8,7 +8,7 @@ from experiment.design.lists import BuiltLists, ListEntry
 from experiment.design.session import compose, session_number
 from experiment.errors import StudyError
 from experiment.records import PAIR, SIDES, Item, Trial, Variant
-from experiment.responses.base import Arrangement, Given, Gives, ResponseType, Shown
+from experiment.responses.base import Arrangement, GivenAnswer, Gives, ResponseType, Shown
 from experiment.responses.registry import response_of
 from experiment.studies.study import Study
 
@@ -41,7 +41,7 @@ class TakerTrial:
     form: Form
     shown: Shown
     sentences: tuple[str, ...]
-    answers: tuple[Given, ...]
+    answers: tuple[GivenAnswer, ...]
 
     @property
     def arrangement(self) -> Arrangement:
@@ -114,11 +114,11 @@ def _pair(item: Item, trial: Trial) -> tuple[str, ...]:
     return names if trial.good_side is PAIR[0] else names[::-1]
 
 
-def _answers(form: Form, response: ResponseType, shown: Shown) -> tuple[Given, ...]:
+def _answers(form: Form, response: ResponseType, shown: Shown) -> tuple[GivenAnswer, ...]:
     if form is Form.RATE:
-        return tuple(Given(rating=point) for point in range(1, response.n_answers + 1))
+        return tuple(GivenAnswer(rating=point) for point in range(1, response.n_answers + 1))
     n = len(shown.options) if form is Form.CHOOSE else response.n_answers
-    return tuple(Given(side=side) for side in SIDES[:n])
+    return tuple(GivenAnswer(side=side) for side in SIDES[:n])
 
 
 def taker_sessions(

@@ -13,7 +13,7 @@ from webapp.core.metrics import METRICS
 from webapp.errors import WebappError
 from webapp.jobs.long_job_queue import leaving, open_long_queue
 from webapp.jobs.periodic_queue import PERIODIC, EmbeddedQueue, open_queue, run_job, serve_queue
-from webapp.recruiters.settings import load_settings, shown_settings
+from webapp.recruiters.settings import list_settings, load_settings
 from webapp.server import server_control as server
 from webapp.server.waiting import wait_for_app
 from webapp.services import EXTENSION
@@ -95,7 +95,7 @@ def settings(instance: Path) -> None:
     Each line names the default and the meaning too.
     """
     header = ("setting", "value", "default", "source", "meaning")
-    rows = list(shown_settings(instance))
+    rows = list(list_settings(instance))
     click.echo(text_table(header, rows))
 
 

@@ -23,7 +23,7 @@ from webapp.sessions.collected import list_uncollected_fields
 from webapp.sessions.device import note_device, read_device
 from webapp.sessions.finish import finish_without_questions
 from webapp.sessions.leave import note_late_work
-from webapp.sessions.record import GivenAnswer, read_answer, record
+from webapp.sessions.record import PostedAnswer, read_answer, record
 from webapp.sessions.record_batch import SentAnswer
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def _save_with_others(token: str, body: bytes) -> tuple[int, int] | None:
     services = current_services()
     ref = services.tokens.read(token)
     try:
-        answer = GivenAnswer.model_validate_json(body)
+        answer = PostedAnswer.model_validate_json(body)
     except ValidationError:
         return None
     remaining = services.answers.submit(SentAnswer(ref, answer, services.now()))

@@ -7,7 +7,7 @@ folder never checks which recruiter it has: an optional ability is a protocol of
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, ClassVar, Protocol, runtime_checkable
 
 from pydantic import BaseModel, ConfigDict
@@ -18,7 +18,7 @@ from webapp.core.i18n import gettext
 from webapp.recruiters.arrivals import Arrival, Landing
 from webapp.recruiters.endings import Departure, Exit
 from webapp.recruiters.platform import Platform, Submission
-from webapp.recruiters.terms import AT_THE_DOOR, Terms
+from webapp.recruiters.terms import CHECKED_AT_ARRIVAL, Terms
 
 if TYPE_CHECKING:
     from webapp.recruiters.demonstration import Demonstration
@@ -53,7 +53,7 @@ class Recruiter:
     settings_model: ClassVar[type[BaseModel]] = NoSettings
     id_patterns: ClassVar[tuple[str, ...]] = ()
     link_ids: ClassVar[tuple[str, ...]] = ()
-    terms: ClassVar[Terms] = Terms(AT_THE_DOOR)
+    terms: ClassVar[Terms] = Terms(CHECKED_AT_ARRIVAL)
 
     def __init__(self, settings: BaseModel) -> None:
         self.settings = settings
@@ -101,6 +101,10 @@ class Recruiter:
         if departure.ending in (Ending.FULL, Ending.DUPLICATE):
             return Exit(gettext("Thank you for your interest!"))
         return Exit(gettext("You can close this page now."))
+
+    def pays_after(self, study: Study) -> timedelta | None:
+        """Return how long after a submission the platform approves it by itself; None if never."""
+        return None
 
     def visitor(self) -> "Visitor":
         """Return the factory of simulated participants, who arrive as real participants would."""

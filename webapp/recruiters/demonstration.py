@@ -121,23 +121,23 @@ class Listing:
 
     def steps(self, stage: Stage) -> None:
         """List the run on the stand-in, send every participant from there, and show its records."""
-        codes = _made_codes(stage) if self.access_codes else []
+        codes = _make_access_codes(stage) if self.access_codes else []
         listing = self.listed(LISTED, stage.link, access_codes=codes)
         click.echo(f"\nStudy link given to the panel: {stage.link}")
-        _asked("POST", f"{stage.site}/control/studies", listing)
+        _request_json("POST", f"{stage.site}/control/studies", listing)
         stage.do("simulate", stage.run_ref)
         if self.credited:
             stage.do("reconcile", stage.run_ref, "--fix")
         stage.do("exclude", stage.run_ref)
         stage.do("export", stage.run_ref, "--out", str(stage.place / "export"))
-        people = _asked("GET", f"{stage.site}/control/books/{LISTED}")["people"]
+        people = _request_json("GET", f"{stage.site}/control/books/{LISTED}")["people"]
         assert isinstance(people, list)
-        back = sum("completed" in one["outcomes"] for one in people)
+        back = sum("completed" in participant["outcomes"] for participant in people)
         came = "" if self.access_codes else f"; {back} came back as completed"
         click.echo(f"\nThe stand-in's records: {self.panel} sent {len(people)} people{came}.")
 
 
-def _made_codes(stage: Stage) -> list[str]:
+def _make_access_codes(stage: Stage) -> list[str]:
     table = stage.place / "codes.csv"
     stage.do(
         "links", "make", stage.run_ref, "--codes", str(stage.places), "--csv", str(table)
@@ -146,7 +146,7 @@ def _made_codes(stage: Stage) -> list[str]:
         return [row["code"] for row in csv.DictReader(file)]
 
 
-def _asked(method: str, url: str, body: object = None) -> dict[str, object]:
+def _request_json(method: str, url: str, body: object = None) -> dict[str, object]:
     with httpx.Client(trust_env=False, timeout=_TIMEOUT_S) as client:
         reply: dict[str, object] = client.request(method, url, json=body).raise_for_status().json()
         return reply

@@ -77,16 +77,16 @@ class DirectRecruiter(Recruiter):
         if arguments.get("preview") == "1":
             return Arrival(preview=True)
         link = arguments.get("link", "")
-        named = next((each for each in _panels() if each.person in arguments), None)
-        if named is None:
+        panel = next((each for each in _panels() if each.person in arguments), None)
+        if panel is None:
             return Arrival(link=link)
-        person = checked_id(arguments, named.person, named.patterns[named.person])
-        kept = {
+        person = checked_id(arguments, panel.person, panel.patterns[panel.person])
+        parameters = {
             name: arguments[name]
-            for name, pattern in named.patterns.items()
-            if name != named.person and re.fullmatch(pattern, arguments.get(name, ""), re.ASCII)
+            for name, pattern in panel.patterns.items()
+            if name != panel.person and re.fullmatch(pattern, arguments.get(name, ""), re.ASCII)
         }
-        return Arrival(person, link=link, parameters=kept)
+        return Arrival(person, link=link, parameters=parameters)
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,13 +105,13 @@ class _Panel:
 @cache
 def _panels() -> tuple[_Panel, ...]:
     """Return the panels that identify a person by one argument, each set of arguments once."""
-    found = {}
+    panels = {}
     for table in map(preset, PRESETS):
         parameters = table.get("parameters", {})
         if len(person := table.get("person", [])) == 1:
             patterns = {name: Parameter(**one).pattern for name, one in parameters.items()}
-            found[person[0]] = _Panel(person[0], patterns)
-    return tuple(found.values())
+            panels[person[0]] = _Panel(person[0], patterns)
+    return tuple(panels.values())
 
 
 class SimulatorRecruiter(Recruiter):

@@ -40,9 +40,9 @@ def recruiter_class(name: str) -> type[Recruiter]:
         UnknownNameError: There is no such recruiter.
         PluginError: The class cannot be imported or is not a recruiter.
     """
-    found = cast(type[Recruiter], RECRUITERS.load(name))
-    hide_in_log(found.id_patterns)
-    return found
+    recruiter = cast(type[Recruiter], RECRUITERS.load(name))
+    hide_in_log(recruiter.id_patterns)
+    return recruiter
 
 
 def recruiter_classes() -> Iterator[type[Recruiter]]:
@@ -66,8 +66,8 @@ def load_recruiter(name: str, settings: Settings) -> Recruiter:
         PluginError: The class cannot be imported or is not a recruiter.
         SettingError: A required setting is missing.
     """
-    found = recruiter_class(name)
-    return found(settings.recruiter_settings(name, found.settings_model))
+    recruiter = recruiter_class(name)
+    return recruiter(settings.recruiter_settings(name, recruiter.settings_model))
 
 
 def open_platform(recruiter: str, settings: Settings, *, live: bool = False) -> Platform:
@@ -88,7 +88,11 @@ def open_platform(recruiter: str, settings: Settings, *, live: bool = False) -> 
     """
     loaded = load_recruiter(recruiter, settings)
     if not isinstance(loaded, PayingRecruiter):
-        paying = [each.name for each in recruiter_classes() if issubclass(each, PayingRecruiter)]
+        paying = [
+            recruiter_type.name
+            for recruiter_type in recruiter_classes()
+            if issubclass(recruiter_type, PayingRecruiter)
+        ]
         raise RunError(
             f'the recruiter "{recruiter}" neither publishes runs nor pays participants',
             expected=f"a run launched with one of: {', '.join(paying)}",
@@ -107,7 +111,7 @@ def open_platform(recruiter: str, settings: Settings, *, live: bool = False) -> 
 
 
 def _let_paying_copy_alone_act(platform: Platform, instance: Path) -> None:
-    for name in _acts():
+    for name in _methods_of_paying_copy():
         # Also a method that a plug-in's platform has by itself and not by its class.
         method = getattr(platform, name, None)
         if method is not None:
@@ -133,7 +137,7 @@ def _by_paying_copy(
 
 
 @cache
-def _acts() -> frozenset[str]:
+def _methods_of_paying_copy() -> frozenset[str]:
     """Return the names of the methods that only the paying copy may call."""
     protocols = (Platform, *vars(capabilities).values())
     return frozenset(

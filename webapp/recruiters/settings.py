@@ -49,7 +49,7 @@ def load_settings(instance: Path, environment: Mapping[str, str] = os.environ) -
 _PASSWORD = re.compile(r"(://[^:/@]*):[^@]*@")
 
 
-def shown_settings(instance: Path) -> Iterator[tuple[str, ...]]:
+def list_settings(instance: Path) -> Iterator[tuple[str, ...]]:
     """Yield the name, value, default, source and meaning of every setting; secrets are masked.
 
     Args:
@@ -71,8 +71,8 @@ def _rows(section: str, values: BaseModel, in_file: set[str]) -> Iterator[tuple[
         flat = flat_name(section, name)
         yield (
             flat,
-            _shown(getattr(values, name)),
-            _shown(field.default),
+            _mask_password(getattr(values, name)),
+            _mask_password(field.default),
             _source(flat, in_file),
             field.description or "",
         )
@@ -80,9 +80,9 @@ def _rows(section: str, values: BaseModel, in_file: set[str]) -> Iterator[tuple[
 
 def _names_in_file(instance: Path) -> set[str]:
     file = instance / FILE_NAME
-    given = tomllib.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
-    sections = {key: of for key, of in given.items() if isinstance(of, dict)}
-    return {*given, *(flat_name(key, name) for key, of in sections.items() for name in of)}
+    in_file = tomllib.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
+    sections = {key: of for key, of in in_file.items() if isinstance(of, dict)}
+    return {*in_file, *(flat_name(key, name) for key, of in sections.items() for name in of)}
 
 
 def _source(name: str, in_file: set[str]) -> str:
@@ -91,5 +91,5 @@ def _source(name: str, in_file: set[str]) -> str:
     return FILE_NAME if name in in_file else "default"
 
 
-def _shown(value: object) -> str:
+def _mask_password(value: object) -> str:
     return _PASSWORD.sub(r"\1:***@", str(value)) or '""'

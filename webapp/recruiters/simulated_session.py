@@ -191,7 +191,7 @@ class SimulatedSession:
         answer = response.simulate(self._responder, known, options, self._rng)
         sent = {name: value for name, value in asdict(answer).items() if value is not None}
         typical_ms = self._plan.study.simulation.median_rt_ms or response.typical_rt_ms
-        median_ms = response.hurried(typical_ms)
+        median_ms = response.limit_time(typical_ms)
         took_ms = round(reaction_time_ms(self._rng, median_ms), 1)
         return sent | {"rt_ms": answer.steps.total_ms if answer.steps else took_ms}
 

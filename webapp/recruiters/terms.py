@@ -19,10 +19,10 @@ _TABLES: dict[str, type[BaseModel]] = {
 
 
 # The server itself enforces these for every recruiter.
-AT_THE_DOOR = frozenset({"recruitment.exclude_earlier_runs", "recruitment.after"})
+CHECKED_AT_ARRIVAL = frozenset({"recruitment.exclude_earlier_runs", "recruitment.after"})
 
 
-class Answer(StrEnum):
+class Treatment(StrEnum):
     """How a recruiter treats a key."""
 
     HONOURED = "honoured"
@@ -44,17 +44,17 @@ class Terms:
     honoured: frozenset[str] = frozenset()
     set_aside: frozenset[str] = frozenset(_TABLES)
 
-    def answer(self, key: str) -> Answer:
+    def answer(self, key: str) -> Treatment:
         """Return the treatment of a key."""
-        for named in (key, key.partition(".")[0]):
-            if named in self.honoured:
-                return Answer.HONOURED
-            if named in self.set_aside:
-                return Answer.SET_ASIDE
-        return Answer.REFUSED
+        for name in (key, key.partition(".")[0]):
+            if name in self.honoured:
+                return Treatment.HONOURED
+            if name in self.set_aside:
+                return Treatment.SET_ASIDE
+        return Treatment.REFUSED
 
 
-def keys() -> Iterator[str]:
+def list_keys() -> Iterator[str]:
     """Yield every key, in the order of the tables."""
     for table, model in _TABLES.items():
         yield from (f"{table}.{name}" for name in model.model_fields)
@@ -66,7 +66,7 @@ def refuse_unknown_terms(name: str, terms: Terms, study: Study) -> None:
     Raises:
         RunError: The study has terms that the recruiter does not support; all are named.
     """
-    if refused := list(_written(terms, study, Answer.REFUSED)):
+    if refused := list(_used_keys(terms, study, Treatment.REFUSED)):
         raise RunError(
             f'the recruiter "{name}" cannot do what these keys ask for: {", ".join(refused)}',
             where=f"{study.name}/study.toml",
@@ -80,22 +80,30 @@ def set_aside(terms: Terms, study: Study) -> list[str]:
 
     A table whose written keys are all ignored is named once, as ``[recruitment]``.
     """
-    found = list(_written(terms, study, Answer.SET_ASIDE))
-    honoured = {key.partition(".")[0] for key in _written(terms, study, Answer.HONOURED)}
-    whole = [
+    ignored_keys = list(_used_keys(terms, study, Treatment.SET_ASIDE))
+    honoured = {key.partition(".")[0] for key in _used_keys(terms, study, Treatment.HONOURED)}
+    ignored_tables = [
         table
         for table in _TABLES
-        if terms.answer(table) is Answer.SET_ASIDE and table not in honoured
+        if terms.answer(table) is Treatment.SET_ASIDE and table not in honoured
     ]
-    tables = [f"[{table}]" for table in whole if any(key.startswith(f"{table}.") for key in found)]
-    return tables + [key for key in found if key.partition(".")[0] not in whole]
+    tables = [
+        f"[{table}]"
+        for table in ignored_tables
+        if any(key.startswith(f"{table}.") for key in ignored_keys)
+    ]
+    return tables + [key for key in ignored_keys if key.partition(".")[0] not in ignored_tables]
 
 
-def _written(terms: Terms, study: Study, answer: Answer) -> Iterator[str]:
+def _used_keys(terms: Terms, study: Study, answer: Treatment) -> Iterator[str]:
     """Yield the keys with that treatment whose value in study.toml is not the default."""
-    for key in keys():
+    for key in list_keys():
         table, _, name = key.partition(".")
-        given: BaseModel | None = getattr(study, table)
+        table_of_study: BaseModel | None = getattr(study, table)
         default = _TABLES[table].model_fields[name].default
-        if given is not None and getattr(given, name) != default and terms.answer(key) is answer:
+        if (
+            table_of_study is not None
+            and getattr(table_of_study, name) != default
+            and terms.answer(key) is answer
+        ):
             yield key

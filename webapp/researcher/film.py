@@ -118,7 +118,9 @@ def _make_scene(study: Study, answered_trial: AnsweredTrial, first: datetime) ->
         "rt_ms": response.rt_ms,
         "texts": [{"side": side, "text": prefix + text} for side, text in sides if text],
         "chosen": response.chosen_side,
-        "said": response_of(study).said(get_arrangement(trial), get_given_answer(response)),
+        "said": response_of(study).describe_answer(
+            get_arrangement(trial), get_given_answer(response)
+        ),
         "by": response.input_method or "",
         "hidden": bool(response.was_hidden),
         "unfocused": bool(response.lost_focus),

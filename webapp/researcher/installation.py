@@ -12,7 +12,7 @@ from webapp.core.subprocesses import run_parallax
 from webapp.database.engine import reading
 from webapp.errors import RequestError
 from webapp.jobs.long_jobs import OVER, Step
-from webapp.recruiters.settings import shown_settings
+from webapp.recruiters.settings import list_settings
 from webapp.researcher.access import current_user, require_access
 from webapp.researcher.reports import get_job_queue, get_long_jobs
 from webapp.services import current_services
@@ -51,7 +51,7 @@ def show_doctor_findings() -> str:
 @require_access(Role.OWNER)
 def show_settings() -> str:
     """Show every setting, with secrets masked."""
-    rows = shown_settings(Path(current_app.instance_path))
+    rows = list_settings(Path(current_app.instance_path))
     return render_template("researcher/settings.html", rows=rows)
 
 

@@ -119,7 +119,7 @@ def _describe_answer(study: Study, answered_trial: AnsweredTrial) -> str:
     """Return a participant's answer in words; empty without an answer."""
     if not answered_trial.response:
         return ""
-    return response_of(study).said(
+    return response_of(study).describe_answer(
         get_arrangement(answered_trial.trial), get_given_answer(answered_trial.response)
     )
 

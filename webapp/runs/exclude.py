@@ -175,7 +175,7 @@ def _load_judgments(
     )
     for trial, item, stored in rows:
         arrangement = get_arrangement(trial)
-        judgment = response.judged(arrangement, get_given_answer(stored))
+        judgment = response.score_answer(arrangement, get_given_answer(stored))
         yield Judgment(
             position=trial.position,
             item_id=item.item_id,

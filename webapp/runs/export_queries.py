@@ -139,10 +139,10 @@ def _make_response_completion(
     response: ResponseType,
 ) -> Callable[[dict[str, object]], dict[str, object]]:
     if response.step_table:
-        return lambda row: response.completed(
+        return lambda row: response.derive_all_columns(
             row | {"steps": read_steps(cast("str | None", row["n_steps"]))}
         )
-    return response.completed
+    return response.derive_all_columns
 
 
 def _keep_row(row: dict[str, object]) -> dict[str, object]:

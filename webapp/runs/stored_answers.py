@@ -7,7 +7,7 @@ from sqlalchemy import Select
 from sqlalchemy.orm import Session
 
 from experiment.records import Side
-from experiment.responses.base import Arrangement, Given
+from experiment.responses.base import Arrangement, GivenAnswer
 from experiment.responses.trace import read_trace
 from experiment.tables.column import JUDGE, PERSON, PROGRAM
 from webapp.database.models import Response, Run, Trial
@@ -20,9 +20,9 @@ def get_arrangement(trial: Trial) -> Arrangement:
     return Arrangement(side, tuple((trial.options or "").split()), trial.points)
 
 
-def get_given_answer(stored: Response) -> Given:
+def get_given_answer(stored: Response) -> GivenAnswer:
     """Return a stored answer."""
-    return Given(
+    return GivenAnswer(
         Side(stored.chosen_side) if stored.chosen_side else None,
         stored.rating,
         read_steps(stored.steps),

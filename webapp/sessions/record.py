@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 from experiment.errors import said
 from experiment.participation import Ending, EventKind, State, move
 from experiment.records import Side
-from experiment.responses.base import Given, ResponseType
+from experiment.responses.base import GivenAnswer, ResponseType
 from experiment.studies.question import Attention
 from webapp.core.i18n import gettext
 from webapp.database.models import Event, Participant, Response, Trial
@@ -26,7 +26,7 @@ from webapp.sessions.measurements import EVENTS, Measurements, SentSteps, make_e
 NOTHING_STORED = (State.ARRIVED, State.DECLINED, State.LEFT, State.WITHDRAWN)
 
 
-class GivenAnswer(Measurements):
+class PostedAnswer(Measurements):
     """An answer as sent by the browser: the choice, with its measurements."""
 
     uuid: UUID = Field(description="made by the browser, the same for every resend")
@@ -46,19 +46,19 @@ class GivenAnswer(Measurements):
         return self
 
     @property
-    def given(self) -> Given:
+    def given(self) -> GivenAnswer:
         """The answer without measurements, in the form that its response type reads."""
-        return Given(self.side, self.rating, self.steps.steps if self.steps else None)
+        return GivenAnswer(self.side, self.rating, self.steps.steps if self.steps else None)
 
 
-def read_answer(body: bytes) -> GivenAnswer:
+def read_answer(body: bytes) -> PostedAnswer:
     """Return the answer in a request's JSON body.
 
     Raises:
         RequestError: The body is not a valid answer; the message names every wrong field.
     """
     try:
-        return GivenAnswer.model_validate_json(body)
+        return PostedAnswer.model_validate_json(body)
     except ValidationError as error:
         raise malformed_body_error(error, "malformed_answer") from error
 
@@ -76,7 +76,7 @@ def malformed_body_error(error: ValidationError, code: str) -> RequestError:
 def record(
     session: Session,
     participant: Participant,
-    answer: GivenAnswer,
+    answer: PostedAnswer,
     now: datetime,
     response: ResponseType,
     attention: Attention | None = None,
@@ -145,7 +145,7 @@ _FIND_TRIAL = select(
 
 
 def _find_trial(
-    session: Session, participant: Participant, answer: GivenAnswer, response: ResponseType
+    session: Session, participant: Participant, answer: PostedAnswer, response: ResponseType
 ) -> tuple[int, str | None, int]:
     """Return the trial's id, the UUID of its stored answer, and the number of unanswered trials."""
     trial_row = session.execute(
@@ -167,7 +167,7 @@ def _find_trial(
     return trial_id, stored_uuid, remaining
 
 
-def response_values(trial_id: int, answer: GivenAnswer, now: datetime) -> dict[str, object]:
+def response_values(trial_id: int, answer: PostedAnswer, now: datetime) -> dict[str, object]:
     """Return the columns of the response for an answer."""
     return {
         "trial_id": trial_id,
@@ -190,7 +190,7 @@ RESPONSE_COLUMNS = tuple(
 def _store_late_answer(
     session: Session,
     participant: Participant,
-    answer: GivenAnswer,
+    answer: PostedAnswer,
     now: datetime,
     left_out: Collected,
 ) -> None:

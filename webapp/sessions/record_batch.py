@@ -24,7 +24,7 @@ from webapp.database.prepared import Prepared, as_list, as_pairs, is_one_of, pai
 from webapp.database.write_lock import driver_transaction
 from webapp.sessions.answered import answer_column, count_unanswered
 from webapp.sessions.measurements import make_event_rows
-from webapp.sessions.record import RESPONSE_COLUMNS, GivenAnswer, response_values
+from webapp.sessions.record import RESPONSE_COLUMNS, PostedAnswer, response_values
 
 Payload = TypeVar("Payload")
 Result = TypeVar("Result")
@@ -124,7 +124,7 @@ class SentAnswer:
     """
 
     ref: str
-    answer: GivenAnswer
+    answer: PostedAnswer
     at: datetime
 
 

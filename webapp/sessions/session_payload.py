@@ -200,7 +200,7 @@ class Screen:
         return cast(ShownTrial, {"position": position, **texts, **shown.besides})
 
     def _practice(self, number: int, each: Practice) -> ShownPractice:
-        shown = self._response.practised(each.item, each.good_side)
+        shown = self._response.practice_arrangement(each.item, each.good_side)
         gives = self._response.of_item(each.item).gives
         right = shown.good_side if Gives.RIGHT in gives else None
         return ShownPractice(

@@ -51,7 +51,7 @@ def _uneven(response: ResponseType, sessions: Sequence[Session]) -> Iterator[str
             Arrangement(trial.good_side, trial.options, trial.points) for trial in session.trials
         ]
         yield from (
-            f"{session.name}: {problem}" for problem in response.unbalanced(shown_conditions)
+            f"{session.name}: {problem}" for problem in response.find_imbalances(shown_conditions)
         )
 
 
@@ -187,7 +187,7 @@ def _faultless(session: Session, response: ResponseType) -> Iterator[Judgment]:
             right_positions[cell] = right_positions.get(cell, len(right_positions)) + 1
             good_side = Side.FIRST if right_positions[cell] % len(PAIR) else None
         arrangement = Arrangement(good_side, trial.options, trial.points)
-        judgment = response.judged(arrangement, response.faultless(arrangement))
+        judgment = response.score_answer(arrangement, response.correct_answer(arrangement))
         yield Judgment(
             position=trial.position,
             item_id=trial.item_id,

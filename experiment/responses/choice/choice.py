@@ -108,7 +108,7 @@ class Options(ResponseType):
         """True: the chosen version is derived from its position."""
         return True
 
-    def exported(self, row: dict[str, object]) -> dict[str, object]:
+    def derive_columns(self, row: dict[str, object]) -> dict[str, object]:
         """Return a row of responses with the chosen version."""
         place = SIDES.index(Side(str(row["chosen_side"])))
         return row | {"version": str(row["version"]).split()[place]}
@@ -156,7 +156,7 @@ class OptionList(Options):
         return bool(against)
 
     @classmethod
-    def proposed(
+    def propose_parameters(
         cls, items: Sequence[Item], against: Sequence[str], ends: tuple[str, str]
     ) -> tuple[dict[str, object], str]:
         """Return the columns of the other options as parameters."""

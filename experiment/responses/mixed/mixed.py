@@ -15,12 +15,12 @@ from experiment.plugins import unknown_name
 from experiment.records import Item, Side, Steps
 from experiment.responses.base import (
     Arrangement,
-    Given,
+    GivenAnswer,
     Gives,
-    Judged,
     Known,
     Render,
     ResponseType,
+    ScoredAnswer,
     Shown,
 )
 from experiment.responses.mixed.task import TASK, Task, united, united_table
@@ -195,9 +195,11 @@ class Mixed(ResponseType):
         """Return the arrangement to store for a trial."""
         return self.whole(self.task_of(item), self.of_item(item).arrangement(item, options))
 
-    def practised(self, item: Item, good_side: Side) -> Arrangement:
+    def practice_arrangement(self, item: Item, good_side: Side) -> Arrangement:
         """Return the arrangement of a practice trial of the item's task."""
-        return self.whole(self.task_of(item), self.of_item(item).practised(item, good_side))
+        return self.whole(
+            self.task_of(item), self.of_item(item).practice_arrangement(item, good_side)
+        )
 
     @property
     def balanced_over(self) -> int:
@@ -216,7 +218,7 @@ class Mixed(ResponseType):
         type_, task_options = self._named(options)
         return type_.n_offered(task_options)
 
-    def accepts(self, answer: Given, options: str | None) -> bool:
+    def accepts(self, answer: GivenAnswer, options: str | None) -> bool:
         """Return whether an answer is valid for the trial's task."""
         type_, task_options = self._named(options)
         return type_.accepts(answer, task_options)
@@ -225,15 +227,15 @@ class Mixed(ResponseType):
         """Return the response type of a stored trial's task."""
         return self._named(options)[0]
 
-    def judged(self, arrangement: Arrangement, answer: Given) -> Judged:
+    def score_answer(self, arrangement: Arrangement, answer: GivenAnswer) -> ScoredAnswer:
         """Return the evaluation of an answer by the trial's task."""
         task, part = self.part_of(arrangement)
-        return self.tasks[task].type.judged(part, answer)
+        return self.tasks[task].type.score_answer(part, answer)
 
-    def faultless(self, arrangement: Arrangement) -> Given:
+    def correct_answer(self, arrangement: Arrangement) -> GivenAnswer:
         """Return the error-free answer to the trial's task."""
         task, part = self.part_of(arrangement)
-        return self.tasks[task].type.faultless(part)
+        return self.tasks[task].type.correct_answer(part)
 
     def is_late(
         self, arrangement: Arrangement, rt_ms: float | None, steps: Steps | None = None
@@ -249,14 +251,14 @@ class Mixed(ResponseType):
         """True: the stored columns begin with the task's name, which the export separates."""
         return True
 
-    def exported(self, row: dict[str, object]) -> dict[str, object]:
+    def derive_columns(self, row: dict[str, object]) -> dict[str, object]:
         """Return a row of responses with the columns that the trial's task derives."""
         task, _, task_options = str(row["task"]).partition(" ")
         type_ = self.tasks[task].type
         steps = row.pop("steps", None)
         assert isinstance(steps, Steps | None)
         of_task = row | {"version": task_options} | ({"steps": steps} if type_.step_table else {})
-        return {**type_.completed(of_task), **self._alien[task], "task": task}
+        return {**type_.derive_all_columns(of_task), **self._alien[task], "task": task}
 
     @cached_property
     def _alien(self) -> dict[str, dict[str, None]]:
@@ -279,7 +281,7 @@ class Mixed(ResponseType):
         return {task: dict.fromkeys(sorted(all_names - of_task)) for task, of_task in names.items()}
 
     def step_rows(
-        self, item: Item, arrangement: Arrangement, answer: Given
+        self, item: Item, arrangement: Arrangement, answer: GivenAnswer
     ) -> Iterator[dict[str, object]]:
         """Yield the rows of steps from the trial's task."""
         task, part = self.part_of(arrangement)
@@ -298,7 +300,7 @@ class Mixed(ResponseType):
 
     def simulate(
         self, responder: Responder, known: Known, options: Sequence[str], rng: random.Random
-    ) -> Given:
+    ) -> GivenAnswer:
         """Return the answer of a simulated participant to the item's task."""
         return self.of_item(known.item).simulate(responder, known, options, rng)
 
@@ -310,7 +312,7 @@ class Mixed(ResponseType):
         return len(_by_type(items)) > 1
 
     @classmethod
-    def proposed(
+    def propose_parameters(
         cls, items: Sequence[Item], against: Sequence[str], ends: tuple[str, str]
     ) -> tuple[dict[str, object], str]:
         """Return a task for each response type that the column ``task`` names.
@@ -329,15 +331,18 @@ class Mixed(ResponseType):
                 remedy="Add the column, or write the tasks into study.toml: docs/reading.md",
             )
         tasks = {
-            name: {"response": name, **response_class(name).proposed(parameters, against, ends)[0]}
+            name: {
+                "response": name,
+                **response_class(name).propose_parameters(parameters, against, ends)[0],
+            }
             for name, parameters in of_task.items()
         }
         return {"column": "task", "tasks": tasks}, f"The tasks are {', '.join(tasks)}."
 
-    def said(self, arrangement: Arrangement, answer: Given) -> str:
+    def describe_answer(self, arrangement: Arrangement, answer: GivenAnswer) -> str:
         """Return an answer in a word or two."""
         task, part = self.part_of(arrangement)
-        return self.tasks[task].type.said(part, answer)
+        return self.tasks[task].type.describe_answer(part, answer)
 
     @property
     def example_note(self) -> str:

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_vali
 from experiment.materials.formats.columns import key_of
 from experiment.records import Item, Side, Variant
 from experiment.responses.answer import RATED
-from experiment.responses.base import Arrangement, Given, Gives, Judged, Known
+from experiment.responses.base import Arrangement, GivenAnswer, Gives, Known, ScoredAnswer
 from experiment.responses.one_version import OneVersion
 from experiment.responses.proposed_rules import CatchTrials
 from experiment.responses.responders import Rater, Responder
@@ -56,30 +56,30 @@ class Scale(OneVersion):
         is_good = options[0] == Variant.GOOD
         return Arrangement(Side.FIRST if is_good else None, options, self.n_answers)
 
-    def accepts(self, answer: Given, options: str | None) -> bool:
+    def accepts(self, answer: GivenAnswer, options: str | None) -> bool:
         """Return whether the answer is a point of the scale."""
         has_rating_only = answer.side is None and answer.steps is None
         return has_rating_only and answer.rating in range(1, self.n_answers + 1)
 
-    def judged(self, arrangement: Arrangement, answer: Given) -> Judged:
+    def score_answer(self, arrangement: Arrangement, answer: GivenAnswer) -> ScoredAnswer:
         """Return the chosen point; no rating is right or wrong."""
-        return Judged(
+        return ScoredAnswer(
             rating=answer.rating,
             version=arrangement.options[0],
             answer=f"point {answer.rating} of the scale",
         )
 
-    def faultless(self, arrangement: Arrangement) -> Given:
+    def correct_answer(self, arrangement: Arrangement) -> GivenAnswer:
         """Return the highest point for a good version, the lowest for any other."""
-        return Given(rating=self.n_answers if arrangement.good_side else 1)
+        return GivenAnswer(rating=self.n_answers if arrangement.good_side else 1)
 
     def simulate(
         self, responder: Responder, known: Known, options: Sequence[str], rng: random.Random
-    ) -> Given:
+    ) -> GivenAnswer:
         """Return the rating of a simulated participant."""
         is_good = options[0] == known.good
         rater = cast(Rater, responder)
-        return Given(
+        return GivenAnswer(
             rating=rater.rate(known.item.kind, self.n_answers, is_good, known.accuracy, rng)
         )
 
@@ -87,7 +87,7 @@ class Scale(OneVersion):
         """Yield a rule for the catch trials that have two versions, or an example of a rule."""
         yield from rules_of_ratings(catch)
 
-    def said(self, arrangement: Arrangement, answer: Given) -> str:
+    def describe_answer(self, arrangement: Arrangement, answer: GivenAnswer) -> str:
         """Return the chosen point and the number of points."""
         return f"{answer.rating} of {arrangement.points}"
 
@@ -144,7 +144,7 @@ class Rating(Points, Scale):
         return not any(item.alternative for item in items)
 
     @classmethod
-    def proposed(
+    def propose_parameters(
         cls, items: Sequence[Item], against: Sequence[str], ends: tuple[str, str]
     ) -> tuple[dict[str, object], str]:
         """Return the scale that the items' own columns define, or a scale of seven points."""
@@ -264,7 +264,7 @@ class Scales(Scale):
         """Return the version with the first scale's points; only a good version has a side."""
         return replace(super().arrangement(item, options), points=self.points)
 
-    def accepts(self, answer: Given, options: str | None) -> bool:
+    def accepts(self, answer: GivenAnswer, options: str | None) -> bool:
         """Return whether the answer has a valid point for each scale."""
         if answer.side is not None or answer.steps is not None or answer.rating is None:
             return False
@@ -277,14 +277,14 @@ class Scales(Scale):
         """Return the point of each scale that an answer's number encodes."""
         return dict(zip(self.scales, map(int, str(rating)), strict=True))
 
-    def judged(self, arrangement: Arrangement, answer: Given) -> Judged:
+    def score_answer(self, arrangement: Arrangement, answer: GivenAnswer) -> ScoredAnswer:
         """Return the first scale's point and each scale's point; no rating is right or wrong."""
         points = self.points_of(answer.rating or 0)
         first = next(iter(points.values()))
-        of_first = super().judged(arrangement, replace(answer, rating=first))
+        of_first = super().score_answer(arrangement, replace(answer, rating=first))
         return replace(of_first, ratings=tuple(points.items()))
 
-    def faultless(self, arrangement: Arrangement) -> Given:
+    def correct_answer(self, arrangement: Arrangement) -> GivenAnswer:
         """Return the highest points for a good version, the lowest for any other."""
         return _together(self.most_points if arrangement.good_side else [1] * len(self.scales))
 
@@ -293,7 +293,7 @@ class Scales(Scale):
         """True: each scale's point gets its own column."""
         return True
 
-    def exported(self, row: dict[str, object]) -> dict[str, object]:
+    def derive_columns(self, row: dict[str, object]) -> dict[str, object]:
         """Return a row of responses with a column for each scale."""
         points = self.points_of(int(str(row["rating"])))
         points_by_column = {f"{PREFIX}{name}": point for name, point in points.items()}
@@ -301,7 +301,7 @@ class Scales(Scale):
 
     def simulate(
         self, responder: Responder, known: Known, options: Sequence[str], rng: random.Random
-    ) -> Given:
+    ) -> GivenAnswer:
         """Return the ratings of a simulated participant, drawn independently for each scale."""
         rater, is_good = cast(Rater, responder), options[0] == known.good
         return _together(
@@ -310,7 +310,7 @@ class Scales(Scale):
         )
 
     @classmethod
-    def proposed(
+    def propose_parameters(
         cls, items: Sequence[Item], against: Sequence[str], ends: tuple[str, str]
     ) -> tuple[dict[str, object], str]:
         """Return two example scales whose questions the author must write."""
@@ -322,7 +322,7 @@ class Scales(Scale):
             "one's question, and name them as you like."
         )
 
-    def said(self, arrangement: Arrangement, answer: Given) -> str:
+    def describe_answer(self, arrangement: Arrangement, answer: GivenAnswer) -> str:
         """Return the point of each scale."""
         points = self.points_of(answer.rating or 0)
         return ", ".join(f"{name} {point}" for name, point in points.items())
@@ -336,5 +336,5 @@ class Scales(Scale):
         return f"a trial shows one of the texts, and asks for a point of each scale: {scales}"
 
 
-def _together(points: Iterator[int] | Sequence[int]) -> Given:
-    return Given(rating=int("".join(map(str, points))))
+def _together(points: Iterator[int] | Sequence[int]) -> GivenAnswer:
+    return GivenAnswer(rating=int("".join(map(str, points))))

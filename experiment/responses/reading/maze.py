@@ -234,7 +234,7 @@ class Maze(Questioned, Read):
             tuple(onsets[:n]), tuple(times), "p" * n, (4.0,) * n, tuple(wrong), tuple(done)
         )
 
-    def unbalanced(self, arrangements: Sequence[Arrangement]) -> Iterator[str]:
+    def find_imbalances(self, arrangements: Sequence[Arrangement]) -> Iterator[str]:
         """Yield trials whose right words favour one side, or repeat a side four times in a row."""
         for number, arranged in enumerate(arrangements, start=1):
             plan = arranged.options[1]
@@ -245,12 +245,12 @@ class Maze(Questioned, Read):
 
     # What the export contains.
 
-    def exported(self, row: dict[str, object]) -> dict[str, object]:
+    def derive_columns(self, row: dict[str, object]) -> dict[str, object]:
         """Return a row of responses with the number of words chosen wrongly."""
         steps = row.get("steps")
         plan = f"{row['version']} ".split(" ")[1]
         assert isinstance(steps, Steps | None)
-        return super().exported(row) | {
+        return super().derive_columns(row) | {
             "n_wrong": sum(map(bool, steps.wrong)) if steps else 0,
             "is_finished": steps is not None and self.is_finished(steps, plan),
         }
@@ -274,7 +274,7 @@ class Maze(Questioned, Read):
         return bool(columns & {"distractors", "good_distractors"})
 
     @classmethod
-    def proposed(
+    def propose_parameters(
         cls, items: Sequence[Item], against: Sequence[str], ends: tuple[str, str]
     ) -> tuple[dict[str, object], str]:
         """Return parameters with which errors must be corrected."""

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import ClassVar, cast
 
 from experiment.records import Item, Side, Variant
-from experiment.responses.base import Arrangement, Given, Gives, Judged, Known
+from experiment.responses.base import Arrangement, GivenAnswer, Gives, Known, ScoredAnswer
 from experiment.responses.proposed_rules import CatchTrials
 from experiment.responses.rating.rating import SCALE_COMMENTS, Points, rules_of_ratings
 from experiment.responses.reading.division import Question
@@ -65,42 +65,42 @@ class ReadThenRate(Points, Paced):
         side = Side.FIRST if options[0] == Variant.GOOD else None
         return replace(super().arrangement(item, options), good_side=side, points=self.points)
 
-    def accepts(self, answer: Given, options: str | None) -> bool:
+    def accepts(self, answer: GivenAnswer, options: str | None) -> bool:
         """Return whether the steps match the trial and the rating is a point of the scale."""
         if answer.side is not None or answer.steps is None or not answer.steps.is_whole:
             return False
         _, _, plan = (options or " ").partition(" ")
         return answer.rating in range(1, self.points + 1) and self.fits(answer.steps, plan)
 
-    def judged(self, arrangement: Arrangement, answer: Given) -> Judged:
+    def score_answer(self, arrangement: Arrangement, answer: GivenAnswer) -> ScoredAnswer:
         """Return the chosen point and the steps; no rating is right or wrong."""
-        return Judged(
+        return ScoredAnswer(
             rating=answer.rating,
             version=arrangement.options[0],
             answer=f"point {answer.rating} of the scale",
             steps=answer.steps,
         )
 
-    def faultless(self, arrangement: Arrangement) -> Given:
+    def correct_answer(self, arrangement: Arrangement) -> GivenAnswer:
         """Return evenly timed steps, with the highest point for a good version, else the lowest."""
-        answer = super().faultless(arrangement)
+        answer = super().correct_answer(arrangement)
         return replace(answer, side=None, rating=self.points if arrangement.good_side else 1)
 
-    def exported(self, row: dict[str, object]) -> dict[str, object]:
+    def derive_columns(self, row: dict[str, object]) -> dict[str, object]:
         """Return a row of responses with the columns that are derived from its steps."""
-        done = super().exported(row)
+        done = super().derive_columns(row)
         return done | {"rating_rt_ms": done.pop("question_rt_ms")}
 
     def simulate(
         self, responder: Responder, known: Known, options: Sequence[str], rng: random.Random
-    ) -> Given:
+    ) -> GivenAnswer:
         """Return the reading times and the rating of a simulated participant."""
         is_good = options[0] == known.good
         version = Variant.GOOD if is_good else str(known.item.contrast)
         steps = with_question(self.simulate_steps(responder, known, version, rng), rng)
         rater = cast(Rater, responder)
         point = rater.rate(known.item.kind, self.points, is_good, known.accuracy, rng)
-        return Given(rating=point, steps=steps)
+        return GivenAnswer(rating=point, steps=steps)
 
     @classmethod
     def suits(cls, items: Sequence[Item], against: Sequence[str]) -> bool:
@@ -108,11 +108,11 @@ class ReadThenRate(Points, Paced):
         return False
 
     @classmethod
-    def proposed(
+    def propose_parameters(
         cls, items: Sequence[Item], against: Sequence[str], ends: tuple[str, str]
     ) -> tuple[dict[str, object], str]:
         """Return the parameters of the reading and of the scale."""
-        reading, _ = super().proposed(items, against, ends)
+        reading, _ = super().propose_parameters(items, against, ends)
         scale = cls.proposed_scale(items, ends)
         return (
             {**reading, **scale},
@@ -124,9 +124,9 @@ class ReadThenRate(Points, Paced):
         """Yield a rule for the catch trials that have two versions, or an example of a rule."""
         yield from rules_of_ratings(catch)
 
-    def said(self, arrangement: Arrangement, answer: Given) -> str:
+    def describe_answer(self, arrangement: Arrangement, answer: GivenAnswer) -> str:
         """Return the total reading time and the chosen point."""
-        read = super().said(arrangement, answer)
+        read = super().describe_answer(arrangement, answer)
         return ", ".join(filter(None, [read, f"{answer.rating} of {arrangement.points}"]))
 
     @property

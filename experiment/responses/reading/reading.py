@@ -11,7 +11,8 @@ from pydantic import Field
 
 from experiment.errors import StudyError
 from experiment.records import PAIR, SIDES, Item, Kind, Side, Steps, Variant, join_context
-from experiment.responses.base import Arrangement, Given, Gives, Judged, Known, Render, Shown
+from experiment.responses.answer import Arrangement, GivenAnswer, Gives, ScoredAnswer, Shown
+from experiment.responses.base import Known, Render
 from experiment.responses.one_version import OneVersion
 from experiment.responses.reading.alignment import Regions, misaligned, regions_of
 from experiment.responses.reading.division import (
@@ -190,7 +191,7 @@ class Read(OneVersion):
         parts = (version, self.plan(item, version), *((ASKED,) if question else ()))
         return Arrangement(question.right if question else None, parts)
 
-    def practised(self, item: Item, good_side: Side) -> Arrangement:
+    def practice_arrangement(self, item: Item, good_side: Side) -> Arrangement:
         """Return the good version, which every practice trial shows."""
         return self.arrangement(item, (Variant.GOOD,))
 
@@ -220,7 +221,7 @@ class Read(OneVersion):
 
     # How the server reads and checks an answer.
 
-    def accepts(self, answer: Given, options: str | None) -> bool:
+    def accepts(self, answer: GivenAnswer, options: str | None) -> bool:
         """Return whether the steps match the trial, and a question that was asked has an answer."""
         if answer.rating is not None or answer.steps is None or not answer.steps.is_whole:
             return False
@@ -228,7 +229,7 @@ class Read(OneVersion):
         expected_sides = PAIR if question and self.is_finished(answer.steps, plan) else (None,)
         return answer.side in expected_sides and self.fits(answer.steps, plan)
 
-    def time_outside_rt_ms(self, answer: Given) -> float | None:
+    def time_outside_rt_ms(self, answer: GivenAnswer) -> float | None:
         """Return the wait before the first step and the time of the question or scale.
 
         None for answers from pages that did not measure the wait.
@@ -253,10 +254,10 @@ class Read(OneVersion):
         """Return whether the sentence was read to its end, so that its question was shown."""
         return True
 
-    def judged(self, arrangement: Arrangement, answer: Given) -> Judged:
+    def score_answer(self, arrangement: Arrangement, answer: GivenAnswer) -> ScoredAnswer:
         """Return the steps, and whether the question was answered correctly."""
         is_question_answered = answer.side is not None and arrangement.good_side is not None
-        return Judged(
+        return ScoredAnswer(
             chose_good=answer.side == arrangement.good_side if is_question_answered else None,
             chosen_side=answer.side,
             version=arrangement.options[0],
@@ -264,10 +265,10 @@ class Read(OneVersion):
             steps=answer.steps,
         )
 
-    def faultless(self, arrangement: Arrangement) -> Given:
+    def correct_answer(self, arrangement: Arrangement) -> GivenAnswer:
         """Return evenly timed steps and the right answer."""
         steps = self.steady(arrangement.options[1] if len(arrangement.options) > 1 else "2")
-        return Given(side=arrangement.good_side, steps=steps)
+        return GivenAnswer(side=arrangement.good_side, steps=steps)
 
     @abstractmethod
     def steady(self, plan: str) -> Steps:
@@ -280,7 +281,7 @@ class Read(OneVersion):
         """True: the version and the question's time are derived from the stored values."""
         return True
 
-    def exported(self, row: dict[str, object]) -> dict[str, object]:
+    def derive_columns(self, row: dict[str, object]) -> dict[str, object]:
         """Return a row of responses with the columns that are derived from its steps."""
         steps = row.pop("steps", None)
         assert isinstance(steps, Steps | None)
@@ -291,7 +292,7 @@ class Read(OneVersion):
         }
 
     def step_rows(
-        self, item: Item, arrangement: Arrangement, answer: Given
+        self, item: Item, arrangement: Arrangement, answer: GivenAnswer
     ) -> Iterator[dict[str, object]]:
         """Yield one row for each step that was read."""
         version, measured = arrangement.options[0], answer.steps
@@ -337,24 +338,22 @@ class Read(OneVersion):
 
     def compared_regions(self, items: Sequence[Item]) -> tuple[int, ...]:
         """Return the critical region and the next one, if every item names a critical region."""
-        is_named = self.critical and all(
-            self.regions(item, Variant.GOOD).critical for item in items
-        )
-        return (0, 1) if is_named else ()
+        critical_regions = (self.regions(item, Variant.GOOD).critical for item in items)
+        return (0, 1) if self.critical and all(critical_regions) else ()
 
     # How answers are simulated.
 
     def simulate(
         self, responder: Responder, known: Known, options: Sequence[str], rng: random.Random
-    ) -> Given:
+    ) -> GivenAnswer:
         """Return a simulated reader's times, and their answer to the question."""
         version = Variant.GOOD if options[0] == known.good else str(known.item.contrast)
         steps = self.simulate_steps(responder, known, version, rng)
         question = self.question(known.item)
         if question is None or not self.is_finished(steps, self.plan(known.item, version)):
-            return Given(steps=steps)
+            return GivenAnswer(steps=steps)
         side = responder.choose(known.item.kind, question.right, known.accuracy, rng)
-        return Given(side, steps=with_question(steps, rng))
+        return GivenAnswer(side, steps=with_question(steps, rng))
 
     @abstractmethod
     def simulate_steps(
@@ -370,10 +369,10 @@ class Read(OneVersion):
             rng: The random generator.
             times: A factor on the time for reading the word alone.
         """
-        median = self.hurried(times * (_WORD_MS + _LETTER_MS * len(word)))
+        median = self.limit_time(times * (_WORD_MS + _LETTER_MS * len(word)))
         return min(round(rng.lognormvariate(math.log(median), _SPREAD), 1), _MS_A_DAY)
 
-    def said(self, arrangement: Arrangement, answer: Given) -> str:
+    def describe_answer(self, arrangement: Arrangement, answer: GivenAnswer) -> str:
         """Return the total reading time, and the answer to the question."""
         total = answer.steps.total_ms if answer.steps else None
         read = "" if total is None else f"read in {total / 1000:.1f} s"

@@ -66,7 +66,7 @@ class Paced(Read):
         return Steps(tuple(onsets), tuple(times), "p" * n, (4.0,) * n)
 
     @classmethod
-    def proposed(
+    def propose_parameters(
         cls, items: Sequence[Item], against: Sequence[str], ends: tuple[str, str]
     ) -> tuple[dict[str, object], str]:
         """Return parameters for reading by region if every item names regions, else by word."""

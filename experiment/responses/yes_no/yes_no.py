@@ -11,7 +11,7 @@ from experiment.materials.formats.columns import NAMES, key_of
 from experiment.materials.formats.pairs import BAD_WORDS, GOOD_WORDS
 from experiment.records import PAIR, Item, Side, Variant
 from experiment.responses.answer import CHOICE
-from experiment.responses.base import Arrangement, Given, Gives, Judged, Known
+from experiment.responses.base import Arrangement, GivenAnswer, Gives, Known, ScoredAnswer
 from experiment.responses.one_version import OneVersion
 from experiment.responses.responders import Responder
 from experiment.tables.column import Column
@@ -108,32 +108,32 @@ class YesNo(OneVersion):
         """Return 2: every trial offers both answers."""
         return len(PAIR)
 
-    def judged(self, arrangement: Arrangement, answer: Given) -> Judged:
+    def score_answer(self, arrangement: Arrangement, answer: GivenAnswer) -> ScoredAnswer:
         """Return the judgment, which is right or wrong only if an answer is expected."""
         side = answer.side or NO
-        return Judged(
+        return ScoredAnswer(
             chose_good=None if arrangement.good_side is None else side == arrangement.good_side,
             chosen_side=side,
             version=arrangement.options[0],
             answer=_WORDS[side],
         )
 
-    def faultless(self, arrangement: Arrangement) -> Given:
+    def correct_answer(self, arrangement: Arrangement) -> GivenAnswer:
         """Return the expected answer, or yes if none is expected."""
-        return Given(side=arrangement.good_side or YES)
+        return GivenAnswer(side=arrangement.good_side or YES)
 
     @property
     def completes_rows(self) -> bool:
         """True: the column ``said_yes`` is derived from the side."""
         return True
 
-    def exported(self, row: dict[str, object]) -> dict[str, object]:
+    def derive_columns(self, row: dict[str, object]) -> dict[str, object]:
         """Return a row of responses with the column ``said_yes``."""
         return row | {"said_yes": row["chosen_side"] == YES}
 
     def simulate(
         self, responder: Responder, known: Known, options: Sequence[str], rng: random.Random
-    ) -> Given:
+    ) -> GivenAnswer:
         """Return a simulated participant's answer, correct with the item's accuracy.
 
         Args:
@@ -145,10 +145,10 @@ class YesNo(OneVersion):
         version = Variant.GOOD if options[0] == known.good else known.item.contrast
         side = self.expected_side(known.item, version)
         accuracy = _UNDECIDED if side is None else known.accuracy
-        return Given(side=responder.choose(known.item.kind, side or YES, accuracy, rng))
+        return GivenAnswer(side=responder.choose(known.item.kind, side or YES, accuracy, rng))
 
     @classmethod
-    def proposed(
+    def propose_parameters(
         cls, items: Sequence[Item], against: Sequence[str], ends: tuple[str, str]
     ) -> tuple[dict[str, object], str]:
         """Return the column with the expected answers to single sentences, if there is one."""
@@ -159,7 +159,7 @@ class YesNo(OneVersion):
                 return {"expected": header}, f'{note} The column "{header}" says what is expected.'
         return {}, note
 
-    def said(self, arrangement: Arrangement, answer: Given) -> str:
+    def describe_answer(self, arrangement: Arrangement, answer: GivenAnswer) -> str:
         """Return yes or no."""
         return _WORDS[answer.side or NO]
 

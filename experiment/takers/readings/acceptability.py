@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import ClassVar
 
-from experiment.responses.base import Given
+from experiment.responses.base import GivenAnswer
 from experiment.takers.prompt import Ask, Way, Words, labels_of
 from experiment.takers.readings.base import Reading, Situation, displayed, placed
 from experiment.takers.session import Form, TakerTrial
@@ -61,7 +61,7 @@ def _lines(trial: TakerTrial, way: Way, words: Words) -> Iterator[str]:
         yield "\n".join([text, *answers])
 
 
-def _label(trial: TakerTrial, way: Way, answer: Given | None) -> str:
+def _label(trial: TakerTrial, way: Way, answer: GivenAnswer | None) -> str:
     if answer is None:
         return ""
     place = displayed(_N, swapped=way.swapped).index(trial.answers.index(answer))

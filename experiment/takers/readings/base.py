@@ -7,11 +7,11 @@ from math import inf
 from typing import ClassVar, cast
 
 from experiment.plugins import Registry
-from experiment.responses.base import Given
+from experiment.responses.base import GivenAnswer
 from experiment.takers.prompt import Ask, Context, Prompter, Way
 from experiment.takers.session import Form, TakerTrial
 
-Earlier = Sequence[tuple[TakerTrial, Given]]
+Earlier = Sequence[tuple[TakerTrial, GivenAnswer]]
 
 
 @dataclass(frozen=True, slots=True)

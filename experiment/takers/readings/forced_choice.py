@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import ClassVar
 
-from experiment.responses.base import Given
+from experiment.responses.base import GivenAnswer
 from experiment.takers.prompt import Ask, Way, labels_of, option_lines
 from experiment.takers.readings.base import Reading, Situation, displayed, placed
 from experiment.takers.session import Form, TakerTrial
@@ -47,7 +47,7 @@ def _lines(trial: TakerTrial, way: Way) -> str:
     return option_lines(trial, labels_of(way.labels, n), displayed(n, swapped=way.swapped))
 
 
-def _label(trial: TakerTrial, way: Way, answer: Given | None) -> str:
+def _label(trial: TakerTrial, way: Way, answer: GivenAnswer | None) -> str:
     if answer is None:
         return ""
     n = len(trial.answers)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from math import exp, inf
 from typing import ClassVar
 
-from experiment.responses.base import Given
+from experiment.responses.base import GivenAnswer
 from experiment.takers.prompt import Ask, Way, labels_of
 from experiment.takers.readings.base import Reading, Situation, displayed, placed
 from experiment.takers.session import Form, TakerTrial
@@ -79,7 +79,7 @@ def _texts(trial: TakerTrial) -> list[str]:
     return [f"{trial.shown.prefix} {option}".strip() for option in trial.shown.options]
 
 
-def _label(trial: TakerTrial, way: Way, answer: Given) -> str:
+def _label(trial: TakerTrial, way: Way, answer: GivenAnswer) -> str:
     n = len(trial.answers)
     place = displayed(n, swapped=way.swapped).index(trial.answers.index(answer))
     return labels_of(way.labels, n)[place]

@@ -1,5 +1,6 @@
 """Every number about reading times, worked out by hand from a few times."""
 
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -7,9 +8,14 @@ import pandas as pd
 import pytest
 from statsmodels.stats.multitest import multipletests
 
+from analysis.data.readings import _drop_far_times, _without_length
+from analysis.findings.comparisons import COMPARISONS
 from analysis.findings.measures import READING_EFFECTS
 from analysis.maze.analysis import MAZE_ACCURACY
-from tests.analysis.findings.hand_made_runs import frame_of, given_of
+from experiment.studies.analysis_plan import Analysis, Comparison
+from experiment.studies.study import Trials
+from tests.analysis.designed_studies import designed
+from tests.analysis.findings.hand_made_runs import RUN, frame_of, given_of
 
 PEOPLE, FRAMES = 12, 8
 # The times of region 1 are alike in both conditions; region 2 takes 400 ms in a and 500 ms in b.
@@ -124,3 +130,79 @@ def test_regions_are_compared_relative_to_the_critical_one():
     assert rows["region"].tolist() == [-1, 0]
     # As in the test above: 400 ms are a fifth less than 500 ms.
     assert rows.loc[rows["region"] == 0, "percent"].item() == pytest.approx(-20)
+
+
+def _compared(times: pd.DataFrame, *, plan: dict[str, object] | None = None, **declared: object):
+    """The one comparison of a study that reads these times."""
+    given = given_of(answers(), readings=times)
+    asked = Comparison.model_validate({"name": "asked", "compare": "condition: b - a"} | declared)
+    items = given.run.items.assign(
+        template="", context="", good="w1 w2", bad="", distractor="", contrast="bad"
+    )
+    run = designed(
+        replace(given.run, items=items),
+        response="self_paced", trial=Trials(), comparisons=[asked], analysis=plan or {},
+    )  # fmt: skip
+    found = COMPARISONS.run(replace(given, run=run))
+    return found.statistics["comparisons"].iloc[0]
+
+
+def test_times_of_several_regions_are_added_before_their_logarithm():
+    """A critical region of 300 ms and the next of 400 or 500 ms: 800 to 700 ms; noise-free."""
+    times = readings(answers()).assign(
+        rt_ms=lambda rows: [
+            MEDIAN_MS[item[-1], region]
+            for item, region in zip(rows["item_id"], rows["region"], strict=True)
+        ],
+        relative_region=lambda rows: rows["region"] - 1,
+    )
+    row = _compared(times, of="log_rt", regions=[0, 1])
+    assert row["estimate"] == pytest.approx(np.log(800 / 700))
+    row = _compared(times, of="log_rt", regions=[1])
+    assert row["estimate"] == pytest.approx(np.log(500 / 400))
+
+
+def test_times_far_from_their_participants_mean_are_left_out():
+    """Eleven times of 300 ms and one of 4,000: 3.18 standard deviations from the mean."""
+    ms = np.array([300.0] * 11 + [4000.0])
+    far = (np.log(ms) - np.log(ms).mean()) / np.log(ms).std(ddof=1)
+    assert far.max() == pytest.approx(3.175, abs=0.001)
+    frame = pd.DataFrame({"participant": "p", "log_rt": np.log(ms)})
+
+    def kept(most: float):
+        analysis = Analysis(most_sds=most)
+        return _drop_far_times(frame, RUN.study.model_copy(update={"analysis": analysis}))
+
+    assert len(kept(3.1)[0]) == 11 and len(kept(3.2)[0]) == 12
+    assert kept(3.1)[1][0].startswith("1 of 12 reading times were left out: their logarithms")
+
+
+def test_times_residual_on_length_are_those_of_each_participants_line():
+    rng = np.random.default_rng(3)
+    texts = ["a", "four", "sixsix", "eleven word"] * 2
+    frame = pd.DataFrame({"participant": ["p"] * 4 + ["q"] * 4, "text": texts,
+                          "log_rt": rng.normal(6, 0.2, 8)})  # fmt: skip
+    adjusted = _without_length(frame)
+    lengths = np.array([len(text) for text in texts[:4]])
+    for rows, before in ((slice(0, 4), frame[:4]), (slice(4, 8), frame[4:])):
+        slope, intercept = np.polyfit(lengths, before["log_rt"], 1)
+        residuals = before["log_rt"] - (intercept + slope * lengths)
+        at_mean = intercept + slope * lengths.mean()
+        assert adjusted["log_rt"][rows].to_numpy() == pytest.approx(
+            (residuals + at_mean).to_numpy()
+        )
+
+
+def test_trial_order_is_held_constant_as_in_a_linear_regression():
+    times = readings(answers())
+    trials = answers().astype({"participant": str}).merge(times, on=["participant", "position"])
+    summed = trials.groupby(["participant", "position"], sort=False).agg(
+        rt=("rt_ms", "sum"), condition=("condition", "first")
+    ).reset_index()  # fmt: skip
+    design = np.column_stack([np.ones(len(summed)), summed["condition"] == "b", summed["position"]])
+    expected = np.linalg.lstsq(design.astype(float), np.log(summed["rt"]), rcond=None)[0][1]
+    row = _compared(times, of="log_rt", covariates=["trial_order"])
+    plain = _compared(times, of="log_rt")
+    assert row["estimate"] == pytest.approx(expected)
+    assert abs(row["estimate"] - plain["estimate"]) > 1e-6
+    assert row["covariates"] == "trial_order"

@@ -44,8 +44,8 @@ def test_a_model_that_knows_the_answers_is_read_as_one(plans, study: str, name: 
     [reading] = plan.readings
     for sitting in take_sessions(plan, reading, knowing(plan)):
         for read in sitting.read:
-            judged = plan.screens.response.judged(read.trial.arrangement, read.given)
-            right = plan.screens.response.faultless(read.trial.arrangement)
+            judged = plan.screens.response.score_answer(read.trial.arrangement, read.given)
+            right = plan.screens.response.correct_answer(read.trial.arrangement)
             assert read.given == right, (sitting.ref, read.asks)
             assert read.outcome == "answered"
             assert judged.chose_good in (True, None)
@@ -118,4 +118,4 @@ def test_yes_or_no_is_asked_of_one_sentence_and_the_session_so_far_shows_it():
     for sitting in take_sessions(plan, plan.readings[0], knowing(plan)):
         for read in sitting.read:
             assert len(read.asks) == 1
-            assert read.given == plan.screens.response.faultless(read.trial.arrangement)
+            assert read.given == plan.screens.response.correct_answer(read.trial.arrangement)

@@ -230,8 +230,8 @@ def test_answers_are_drawn_by_their_probability_and_by_the_seed():
         for _ in range(2)
     )
     assert [read.given for read in first] == [read.given for read in again]
-    faultless = plan.screens.response.faultless
-    right = sum(read.given == faultless(read.trial.arrangement) for read in first)
+    correct_answer = plan.screens.response.correct_answer
+    right = sum(read.given == correct_answer(read.trial.arrangement) for read in first)
     # 480 draws at 1 / (1 + exp(-1)) = .731: four standard errors are .081.
     assert right / len(first) == pytest.approx(0.731, abs=0.081)
     assert {round(read.p_good or 0, 3) for read in first} == {0.731}

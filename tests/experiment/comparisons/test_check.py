@@ -36,6 +36,11 @@ SUBJECT = {"name": "subject", "compare": "subject: sg - pl"}
         ({"regions": [0]}, "regions are given for a comparison that is not of reading times"),
         ({"one_sided": True}, "the test is one-sided, but no direction is predicted"),
         ({"compare": "slope of subject"}, 'the column subject holds "sg"'),
+        ({"covariates": ["frequency"]}, 'There is no covariate "frequency"'),
+        (
+            {"compare": "people - models", "covariates": ["trial_order"]},
+            "covariates are not held constant in differences between people and models",
+        ),
         ({"compare": "slope of frequency"}, 'There is no column of the items "frequency"'),
     ],
 )
@@ -51,7 +56,7 @@ def test_two_comparisons_of_one_name_are_refused() -> None:
 
 def test_sound_comparisons_have_no_mistakes() -> None:
     slope = {"name": "models", "compare": "people - models", "role": "exploratory"}
-    assert _mistakes("latin_square", SUBJECT, slope) == []
+    assert _mistakes("latin_square", SUBJECT | {"covariates": ["trial_order"]}, slope) == []
     assert (
         _mistakes("self_paced", {"name": "comma", "compare": "condition: ambiguous - comma"}) == []
     )

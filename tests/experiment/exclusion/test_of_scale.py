@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from experiment.records import Side
-from experiment.responses.base import Arrangement, Given
+from experiment.responses.base import Arrangement, GivenAnswer
 from experiment.responses.rating.rating import Scales
 from tests.experiment.exclusion.answers import judged, ratings
 
@@ -56,6 +56,6 @@ def test_an_answer_has_the_point_of_each_scale():
     scales = Scales.model_validate(
         {"scales": {"a": {"question": "A?"}, "b": {"question": "B?", "points": 5}}}
     )
-    found = scales.judged(Arrangement(Side.FIRST, ("good",), 7), Given(rating=73))
+    found = scales.score_answer(Arrangement(Side.FIRST, ("good",), 7), GivenAnswer(rating=73))
     assert found.rating == 7
     assert found.ratings == (("a", 7), ("b", 3))

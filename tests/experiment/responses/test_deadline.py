@@ -42,8 +42,8 @@ def test_a_task_of_a_mixed_session_has_a_deadline_of_its_own_and_a_row_says_so()
     assert mixed.is_late(Arrangement(None, ("rate", "good"), 7), 1600) is True
     assert mixed.is_late(Arrangement(None, ("pair",)), 1600) is None
     row = {"task": "rate good", "version": "rate good", "rating": 3, "rt_ms": 1600.0}
-    assert mixed.completed(row)["is_late"] is True
-    pair = mixed.completed({"task": "pair", "version": "pair", "rt_ms": 1600.0})
+    assert mixed.derive_all_columns(row)["is_late"] is True
+    pair = mixed.derive_all_columns({"task": "pair", "version": "pair", "rt_ms": 1600.0})
     assert pair["is_late"] is None
 
 

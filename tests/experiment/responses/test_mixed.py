@@ -14,7 +14,7 @@ from experiment.design.session import compose
 from experiment.errors import ParallaxError, StudyError
 from experiment.materials.read import load_items
 from experiment.records import Item, Kind, Side, Steps
-from experiment.responses.base import Arrangement, Given, Gives
+from experiment.responses.base import Arrangement, GivenAnswer, Gives
 from experiment.responses.registry import load_response, response_of, tables_shown
 from experiment.studies.load import load_study
 
@@ -36,17 +36,19 @@ def test_a_trial_is_stored_judged_and_counted_as_its_own_task_does():
     way = MIXED.arrangement(item("way"), ("good",))
     assert way.options[:2] == ("way", "good") and len(way.options) == 3
     stored = " ".join(way.options)
-    assert MIXED.accepts(Given(steps=steps), stored)
-    assert not MIXED.accepts(Given(side=Side.FIRST), stored)
+    assert MIXED.accepts(GivenAnswer(steps=steps), stored)
+    assert not MIXED.accepts(GivenAnswer(side=Side.FIRST), stored)
     pair = MIXED.whole("pair", Arrangement(Side.SECOND))
-    assert MIXED.accepts(Given(side=Side.FIRST), "pair")
-    assert not MIXED.accepts(Given(rating=5), "pair") and MIXED.accepts(
-        Given(rating=5), "rate good"
+    assert MIXED.accepts(GivenAnswer(side=Side.FIRST), "pair")
+    assert not MIXED.accepts(GivenAnswer(rating=5), "pair") and MIXED.accepts(
+        GivenAnswer(rating=5), "rate good"
     )
-    assert not MIXED.accepts(Given(rating=6), "rate good")
-    assert MIXED.judged(pair, Given(side=Side.FIRST)).chose_good is False
-    assert MIXED.judged(pair, MIXED.faultless(pair)).chose_good is True
-    assert MIXED.judged(MIXED.whole("rate", Arrangement(None, ("bad",), 5)), Given(rating=2)).rating
+    assert not MIXED.accepts(GivenAnswer(rating=6), "rate good")
+    assert MIXED.score_answer(pair, GivenAnswer(side=Side.FIRST)).chose_good is False
+    assert MIXED.score_answer(pair, MIXED.correct_answer(pair)).chose_good is True
+    assert MIXED.score_answer(
+        MIXED.whole("rate", Arrangement(None, ("bad",), 5)), GivenAnswer(rating=2)
+    ).rating
     assert (MIXED.n_offered("pair"), MIXED.n_offered("rate good")) == (2, 5)
     assert MIXED.gives == {Gives.RIGHT, Gives.POINT, Gives.WHOLE_TIME, Gives.ONE_PRESS}
 
@@ -65,9 +67,11 @@ def test_a_row_has_the_columns_of_all_tasks_and_values_of_its_own():
     of = {column.name: column for column in responses.columns}
     assert of["rating"].optional and of["n_wrong"].optional and of["chose_good"].optional
     assert "pair: the side" in of["chosen_side"].description
-    row = MIXED.exported({"task": "rate good", "version": "rate good", "rating": 3, "steps": None})
+    row = MIXED.derive_columns(
+        {"task": "rate good", "version": "rate good", "rating": 3, "steps": None}
+    )
     assert (row["task"], row["version"], row["rating"], row["n_wrong"]) == ("rate", "good", 3, None)
-    pair = MIXED.exported({"task": "pair", "version": "pair", "chosen_side": "first"})
+    pair = MIXED.derive_columns({"task": "pair", "version": "pair", "chosen_side": "first"})
     assert (pair["task"], pair["version"], pair["rating"]) == ("pair", None, None)
 
 

@@ -12,7 +12,7 @@ from experiment.errors import StudyError
 from experiment.exclusion.rules import load_rule
 from experiment.materials.render import sentence_case
 from experiment.records import Item, Judgment, Kind, Side, Steps
-from experiment.responses.base import Given, Known
+from experiment.responses.base import GivenAnswer, Known
 from experiment.responses.reading.maze import sides
 from experiment.responses.registry import answer_keys, load_response
 from experiment.responses.responders import Accurate, Guessing
@@ -82,21 +82,26 @@ def timed(n: int, wrong: tuple[int, ...] = (), done: tuple[float | None, ...] = 
 @pytest.mark.parametrize(
     ("response", "given", "options", "accepted"),
     [
-        (WORDS, Given(steps=timed(4)), "good 4", True),
-        (WORDS, Given(steps=timed(3)), "good 4", False),
-        (WORDS, Given(Side.FIRST, steps=timed(4)), "good 4", False),
-        (WORDS, Given(Side.FIRST, steps=timed(4)), "good 4 question", True),
-        (WORDS, Given(steps=timed(4)), "good 4 question", False),
-        (WORDS, Given(Side.FIRST), "good 4 question", False),
-        (WORDS, Given(steps=replace(timed(4), rt_ms=(1.0,))), "good 4", False),
-        (MAZE, Given(steps=timed(4, (0, 1, 0, 0), (1.0,) * 4)), "good lrlr", True),
-        (MAZE, Given(steps=timed(4)), "good lrlr", False),
-        (MAZE, Given(steps=timed(2, (0, 1), (1.0, None))), "good lrlr", False),
-        (ENDING, Given(steps=timed(2, (0, 1), (1.0, None))), "good lrlr question", True),
-        (ENDING, Given(steps=timed(2, (1, 0), (None, 1.0))), "good lrlr", False),
-        (ENDING, Given(Side.FIRST, steps=timed(2, (0, 1), (1.0, None))), "good lrlr x", False),
+        (WORDS, GivenAnswer(steps=timed(4)), "good 4", True),
+        (WORDS, GivenAnswer(steps=timed(3)), "good 4", False),
+        (WORDS, GivenAnswer(Side.FIRST, steps=timed(4)), "good 4", False),
+        (WORDS, GivenAnswer(Side.FIRST, steps=timed(4)), "good 4 question", True),
+        (WORDS, GivenAnswer(steps=timed(4)), "good 4 question", False),
+        (WORDS, GivenAnswer(Side.FIRST), "good 4 question", False),
+        (WORDS, GivenAnswer(steps=replace(timed(4), rt_ms=(1.0,))), "good 4", False),
+        (MAZE, GivenAnswer(steps=timed(4, (0, 1, 0, 0), (1.0,) * 4)), "good lrlr", True),
+        (MAZE, GivenAnswer(steps=timed(4)), "good lrlr", False),
+        (MAZE, GivenAnswer(steps=timed(2, (0, 1), (1.0, None))), "good lrlr", False),
+        (ENDING, GivenAnswer(steps=timed(2, (0, 1), (1.0, None))), "good lrlr question", True),
+        (ENDING, GivenAnswer(steps=timed(2, (1, 0), (None, 1.0))), "good lrlr", False),
+        (
+            ENDING,
+            GivenAnswer(Side.FIRST, steps=timed(2, (0, 1), (1.0, None))),
+            "good lrlr x",
+            False,
+        ),
     ],
-)  # fmt: skip
+)
 def test_only_the_steps_of_the_trial_are_an_answer(response, given, options, accepted):
     assert response.accepts(given, options) is accepted
 
@@ -116,14 +121,14 @@ def test_a_maze_is_finished_where_no_error_ended_it(response, n, wrong, finished
     steps = timed(n, wrong, (1.0,) * n)
     assert response.is_finished(steps, "lrlr") is finished
     row = {"version": "good lrlr", "steps": steps, "chosen_side": None, "chose_good": None}
-    exported = response.exported(row)
+    exported = response.derive_columns(row)
     assert (exported["is_finished"], exported["n_wrong"]) == (finished, sum(map(bool, wrong)))
     assert exported["version"] == "good"
 
 
 @pytest.mark.parametrize("name", ["sentence_pair", "rating", "yes_no", "option_list"])
 def test_no_other_type_takes_steps(name):
-    given = Given(Side.FIRST if name != "rating" else None, 1 if name == "rating" else None)
+    given = GivenAnswer(Side.FIRST if name != "rating" else None, 1 if name == "rating" else None)
     response = load_response(name, {})
     assert response.accepts(given, "good bad")
     assert not response.accepts(replace(given, steps=timed(2)), "good bad")
@@ -170,8 +175,8 @@ def test_a_simulated_reader_gives_an_answer_that_is_accepted_and_exported(respon
             )
             assert [row["text"] for row in rows] == item.good.split()[: len(rows)]
             row = {"version": " ".join(arranged.options), "steps": given.steps}
-            assert response.exported(row)["version"] == "good"
-    assert response.accepts(response.faultless(arranged), " ".join(arranged.options))
+            assert response.derive_columns(row)["version"] == "good"
+    assert response.accepts(response.correct_answer(arranged), " ".join(arranged.options))
 
 
 def test_regions_that_do_not_align_over_conditions_are_named():

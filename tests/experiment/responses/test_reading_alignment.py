@@ -8,7 +8,7 @@ import pytest
 from experiment.errors import StudyError
 from experiment.materials.render import sentence_case
 from experiment.records import Item, Kind, Side
-from experiment.responses.base import Given
+from experiment.responses.base import GivenAnswer
 from experiment.responses.registry import load_response
 
 WORDS = load_response("self_paced", {})
@@ -27,7 +27,9 @@ def item(text: str, condition: str = "short", context: str = "", **columns: str)
 def relative_words(response, read: Item) -> dict[str, int]:
     """Return each word's exported region relative to the critical one."""
     arranged = response.arrangement(read, ("good",))
-    rows = response.step_rows(read, arranged, Given(steps=response.steady(arranged.options[1])))
+    rows = response.step_rows(
+        read, arranged, GivenAnswer(steps=response.steady(arranged.options[1]))
+    )
     return {row["text"]: row["relative_region"] for row in rows}
 
 

@@ -8,7 +8,7 @@ import pytest
 from experiment.authoring.new import new_study
 from experiment.errors import StudyError
 from experiment.records import Side, Steps
-from experiment.responses.base import Arrangement, Given, Known
+from experiment.responses.base import Arrangement, GivenAnswer, Known
 from experiment.responses.rating.rating import Points
 from experiment.responses.registry import load_response
 from experiment.responses.responders import Accurate
@@ -30,26 +30,26 @@ def response():
 
 @pytest.mark.parametrize("rating", [11, 75, 71, 15])
 def test_an_answer_has_a_point_of_each_scale(response, rating):
-    assert response.accepts(Given(rating=rating), "good")
+    assert response.accepts(GivenAnswer(rating=rating), "good")
 
 
 @pytest.mark.parametrize("rating", [None, 7, 76, 81, 10, 111, -71])
 def test_anything_else_is_refused(response, rating):
-    assert not response.accepts(Given(rating=rating), "good")
-    assert not response.accepts(Given(Side.FIRST, rating), "good")
+    assert not response.accepts(GivenAnswer(rating=rating), "good")
+    assert not response.accepts(GivenAnswer(Side.FIRST, rating), "good")
 
 
 def test_rules_see_the_first_scale_and_the_export_all(response):
-    judged = response.judged(SHOWN, Given(rating=62))
+    judged = response.score_answer(SHOWN, GivenAnswer(rating=62))
     assert (judged.rating, judged.chose_good) == (6, None)
-    assert response.exported({"rating": 62, "version": "good"}) == {
+    assert response.derive_columns({"rating": 62, "version": "good"}) == {
         "rating": 6, "rating_natural": 6, "rating_likely": 2, "version": "good"
     }  # fmt: skip
     names = [one.name for one in response.columns]
     at = names.index("rating")
     assert names[at : at + 3] == ["rating", "rating_natural", "rating_likely"]
-    assert response.said(SHOWN, Given(rating=62)) == "natural 6, likely 2"
-    assert response.faultless(SHOWN) == Given(rating=75)
+    assert response.describe_answer(SHOWN, GivenAnswer(rating=62)) == "natural 6, likely 2"
+    assert response.correct_answer(SHOWN) == GivenAnswer(rating=75)
 
 
 def test_simulated_people_rate_each_scale_within_its_points(response):
@@ -109,5 +109,5 @@ def test_a_scale_is_read_from_columns_that_say_the_same_of_every_item(columns, e
 
 def test_steps_and_sides_are_no_answer_to_scales(response):
     steps = Steps((0.0,), (1.0,), "p", (4.0,), (), ())
-    assert not response.accepts(Given(rating=75, steps=steps), "good")
-    assert not response.accepts(Given(Side.FIRST, 75), "good")
+    assert not response.accepts(GivenAnswer(rating=75, steps=steps), "good")
+    assert not response.accepts(GivenAnswer(Side.FIRST, 75), "good")

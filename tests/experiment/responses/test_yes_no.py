@@ -11,7 +11,7 @@ from experiment.commands import study as commands
 from experiment.errors import StudyError
 from experiment.exclusion.rules import load_rule
 from experiment.records import Item, Judgment, Kind, Side
-from experiment.responses.base import Arrangement, Given, Known
+from experiment.responses.base import Arrangement, GivenAnswer, Known
 from experiment.responses.registry import load_response, response_of
 from experiment.responses.responders import Accurate
 from experiment.studies.study import Rule
@@ -20,7 +20,7 @@ PAIR = Item("a-1", Kind.TARGET, "a", "", "t", "", "", "", "Dogs bark.", "Dogs ba
 ALONE = replace(PAIR, bad="", extra=(("ok", "no"),))
 YES_NO = load_response("yes_no", {})
 MARKED = load_response("yes_no", {"expected": "ok"})
-YES, NO = Given(Side.FIRST), Given(Side.SECOND)
+YES, NO = GivenAnswer(Side.FIRST), GivenAnswer(Side.SECOND)
 
 
 @pytest.mark.parametrize(
@@ -39,11 +39,11 @@ YES, NO = Given(Side.FIRST), Given(Side.SECOND)
 def test_yes_is_expected_of_what_is_acceptable(response, item, version, expected):
     shown = response.arrangement(item, (version,))
     assert (shown.good_side, shown.options, shown.points) == (expected, (version,), None)
-    said = [response.judged(shown, given).chose_good for given in (YES, NO)]
+    said = [response.score_answer(shown, given).chose_good for given in (YES, NO)]
     assert said == (
         [None, None] if expected is None else [expected == "first", expected != "first"]
     )
-    assert response.judged(shown, response.faultless(shown)).chose_good in (True, None)
+    assert response.score_answer(shown, response.correct_answer(shown)).chose_good in (True, None)
 
 
 def test_a_word_that_says_neither_is_refused_with_its_item():
@@ -53,15 +53,15 @@ def test_a_word_that_says_neither_is_refused_with_its_item():
 
 def test_every_trial_offers_yes_and_no_and_nothing_else():
     assert [YES_NO.accepts(given, "good") for given in (YES, NO)] == [True, True]
-    others = (Given(Side.THIRD), Given(rating=1), Given())
+    others = (GivenAnswer(Side.THIRD), GivenAnswer(rating=1), GivenAnswer())
     assert not any(YES_NO.accepts(given, "good") for given in others)
     assert YES_NO.screens(PAIR, str)[1].options == ("Dogs barks.",)
 
 
 def test_what_was_said_is_exported_and_told():
-    assert YES_NO.exported({"chosen_side": "first"})["said_yes"] is True
-    assert YES_NO.exported({"chosen_side": "second"})["said_yes"] is False
-    assert [YES_NO.said(Arrangement(None, ("good",)), given) for given in (YES, NO)] == [
+    assert YES_NO.derive_columns({"chosen_side": "first"})["said_yes"] is True
+    assert YES_NO.derive_columns({"chosen_side": "second"})["said_yes"] is False
+    assert [YES_NO.describe_answer(Arrangement(None, ("good",)), given) for given in (YES, NO)] == [
         "yes",
         "no",
     ]

@@ -26,8 +26,8 @@ from webapp.payments.platform_payments import OtherBonuses, require_token_bonuse
 from webapp.payments.rewards import refuse_rejection
 from webapp.recruiters.mturk.errors import platform_errors
 from webapp.recruiters.mturk.worker import WorkerSession
-from webapp.recruiters.panel.recruiter import secrets_of
-from webapp.recruiters.panel.reporting import call as report
+from webapp.recruiters.panel.recruiter import required_secrets
+from webapp.recruiters.panel.reporting import send_report as report
 from webapp.recruiters.prolific.api import Busy, Calls, SubmissionAnswer, member
 from webapp.recruiters.prolific.client import ProlificClient
 from webapp.recruiters.prolific.participant import ParticipantSession
@@ -159,7 +159,7 @@ class Needs(BaseModel):
          "the platform answered GET /studies with 500: {}"),
         (lambda: simulated(StandInSession, 404, {}).arrive(),
          "the panel answered POST /people with 404: {}"),
-        (lambda: secrets_of(Some(secrets={"key": "sona"}), Some(secrets={})),
+        (lambda: required_secrets(Some(secrets={"key": "sona"}), Some(secrets={})),
          'panel_secrets: the installation has no secret "sona", which the study\'s [panel] names.'
          ' Expected a line sona = "..." under [panel.secrets] in parallax.toml.'),
         (a_report_of_what_nobody_knows,

@@ -13,7 +13,7 @@ from webapp.recruiters.mturk.requests import offer_request, type_request
 from webapp.recruiters.prolific.drafts import draft_of
 from webapp.recruiters.prolific.settings import ProlificSettings
 from webapp.recruiters.registry import recruiter_classes
-from webapp.recruiters.terms import Answer, keys, refuse_unknown_terms, set_aside
+from webapp.recruiters.terms import Treatment, list_keys, refuse_unknown_terms, set_aside
 from webapp.recruitment.terms import build_offer, build_task
 
 PAGE = Path(__file__).parents[3] / "docs" / "studies.md"
@@ -57,7 +57,7 @@ def matrix() -> str:
     """Return the table of docs/studies.md: keys with the same answers share a row."""
     names = list(RECRUITERS)
     rows: dict[tuple[str, ...], list[str]] = {}
-    for key in keys():
+    for key in list_keys():
         table = key.partition(".")[0]
         answers = (table, *(RECRUITERS[name].answer(key).value for name in names))
         rows.setdefault(answers, []).append(f"`{key.partition('.')[2]}`")
@@ -93,9 +93,9 @@ def test_the_page_shows_every_key_and_every_recruiter(request):
 
 
 def test_no_cell_is_empty_and_no_answer_names_a_key_that_is_not_there():
-    tables = {key.partition(".")[0] for key in keys()}
+    tables = {key.partition(".")[0] for key in list_keys()}
     for terms in RECRUITERS.values():
-        assert terms.honoured | terms.set_aside <= {*keys(), *tables}
+        assert terms.honoured | terms.set_aside <= {*list_keys(), *tables}
         assert not terms.honoured & terms.set_aside
 
 
@@ -103,13 +103,13 @@ def test_no_cell_is_empty_and_no_answer_names_a_key_that_is_not_there():
 @pytest.mark.parametrize("key", OTHER)
 def test_a_key_is_refused_by_name_said_to_be_set_aside_or_honoured(name, key):
     terms, study = RECRUITERS[name], study_with(key)
-    if terms.answer(key) is Answer.REFUSED:
+    if terms.answer(key) is Treatment.REFUSED:
         with pytest.raises(RunError, match=key.replace(".", r"\.")):
             refuse_unknown_terms(name, terms, study)
         return
     aside = set_aside(terms, study)
     named = key in aside or f"[{key.partition('.')[0]}]" in aside
-    assert named is (terms.answer(key) is Answer.SET_ASIDE)
+    assert named is (terms.answer(key) is Treatment.SET_ASIDE)
 
 
 def asked_of_mturk(study) -> object:
@@ -134,7 +134,7 @@ ASKED = {"mturk": asked_of_mturk, "prolific": asked_of_prolific}
 @pytest.mark.parametrize(
     ("name", "key"),
     [(name, key) for name in ASKED for key in OTHER
-     if RECRUITERS[name].answer(key) is Answer.HONOURED],
+     if RECRUITERS[name].answer(key) is Treatment.HONOURED],
 )  # fmt: skip
 def test_a_key_that_is_honoured_changes_what_the_platform_is_asked(name, key):
     plain, changed = load_study("marvin_linzen_2018"), study_with(key)

@@ -22,7 +22,7 @@ from webapp.errors import RequestError
 from webapp.sessions.consent import Decision, enroll
 from webapp.sessions.finish import finish
 from webapp.sessions.lease import come_back, is_over
-from webapp.sessions.record import GivenAnswer, record
+from webapp.sessions.record import PostedAnswer, record
 
 PAIRS = SentencePair()
 
@@ -97,7 +97,7 @@ class Assignment(RuleBasedStateMachine):
         if not who or self.answered[who] == TRIALS:
             return
         position = self.answered[who] + 1
-        answer = GivenAnswer(uuid=uuid4(), position=position, side=Side.FIRST, input_method="key")
+        answer = PostedAnswer(uuid=uuid4(), position=position, side=Side.FIRST, input_method="key")
         with self.sessions.begin() as session:
             participant = session.get(Participant, who, with_for_update=True)
             assert record(session, participant, answer, self.now, PAIRS) == TRIALS - position

@@ -20,7 +20,7 @@ from webapp.sessions.admission import Step, assent, has_assented, next_step, tri
 from webapp.sessions.consent import Decision
 from webapp.sessions.consent_texts import store_agreed_text
 from webapp.sessions.finish import PASTED_FIELD, has_answered_any, pasted_events
-from webapp.sessions.record import GivenAnswer, record
+from webapp.sessions.record import PostedAnswer, record
 
 pytestmark = pytest.mark.one_database
 
@@ -102,7 +102,7 @@ def test_an_answer_that_cannot_be_is_refused(people: People, state, position, ra
     person = people.person(state)
     people.trials(person, 1)
     side = None if rating else Side.FIRST
-    answer = GivenAnswer(
+    answer = PostedAnswer(
         uuid=UUID(int=1), position=position, side=side, rating=rating, input_method="key"
     )
     with pytest.raises(RequestError) as caught:
@@ -117,7 +117,7 @@ def test_a_later_answer_is_kept_once_for_each_person_and_trial(people: People):
     for person in (*persons, persons[0]):
         for position in (1, 2):
             for number in (1, 2, 1):
-                answer = GivenAnswer(
+                answer = PostedAnswer(
                     uuid=UUID(int=number), position=position, side=Side.FIRST, input_method="key"
                 )
                 assert record(session, person, answer, NOW, SentencePair()) == 0

@@ -17,7 +17,7 @@ from webapp.errors import RequestError
 from webapp.sessions.consent import Decision, enroll, refuse_newcomers
 from webapp.sessions.finish import finish
 from webapp.sessions.lease import come_back, has_expired, is_over, release_expired
-from webapp.sessions.record import GivenAnswer, record
+from webapp.sessions.record import PostedAnswer, record
 
 PAIRS = SentencePair()
 
@@ -46,8 +46,8 @@ def fill(session, run, study):
     return until_full
 
 
-def an_answer(position: int) -> GivenAnswer:
-    return GivenAnswer(uuid=uuid4(), position=position, side=Side.FIRST, input_method="key")
+def an_answer(position: int) -> PostedAnswer:
+    return PostedAnswer(uuid=uuid4(), position=position, side=Side.FIRST, input_method="key")
 
 
 def place_of(session, participant) -> Place | None:

@@ -14,7 +14,7 @@ from experiment.records import Side
 from experiment.responses.choice.choice import SentencePair
 from webapp.database.write_lock import driver_transaction
 from webapp.sessions.consent import Decision, enroll
-from webapp.sessions.record import GivenAnswer
+from webapp.sessions.record import PostedAnswer
 from webapp.sessions.record_batch import SentAnswer, record_batch
 
 pytestmark = pytest.mark.one_database("postgresql")
@@ -33,7 +33,7 @@ def read_for(engine: Engine, run_id: int, refs: list[str], position: int) -> tup
     sent = [
         SentAnswer(
             ref,
-            GivenAnswer(uuid=uuid4(), position=position, side=Side.FIRST, input_method="key"),
+            PostedAnswer(uuid=uuid4(), position=position, side=Side.FIRST, input_method="key"),
             NOW,
         )
         for ref in refs

@@ -17,7 +17,7 @@ from webapp.database.models import Event, Response, Run, Trial
 from webapp.errors import RequestError
 from webapp.sessions.consent import Decision, enroll
 from webapp.sessions.lookup import find_participant
-from webapp.sessions.record import GivenAnswer, read_answer, record
+from webapp.sessions.record import PostedAnswer, read_answer, record
 
 PAIRS = SentencePair()
 
@@ -29,8 +29,8 @@ def participant(session, run, study):
     return enroll(session, run, study, Decision.ACCEPT, NOW)
 
 
-def an_answer(position: int, side: Side = Side.FIRST, uuid: UUID | None = None) -> GivenAnswer:
-    return GivenAnswer(
+def an_answer(position: int, side: Side = Side.FIRST, uuid: UUID | None = None) -> PostedAnswer:
+    return PostedAnswer(
         uuid=uuid or uuid4(), position=position, side=side, rt_ms=700.0, input_method="touch",
         client_time=NOW,
     )  # fmt: skip
@@ -240,7 +240,7 @@ def test_a_body_that_is_no_answer_is_refused(body):
 ).map(lambda value: json.dumps(value).encode()))  # fmt: skip
 def test_whatever_the_body_it_is_an_answer_or_a_clear_refusal(body: bytes):
     try:
-        assert isinstance(read_answer(body), GivenAnswer)
+        assert isinstance(read_answer(body), PostedAnswer)
     except RequestError as error:
         assert error.code == "malformed_answer"
 
@@ -265,7 +265,7 @@ def test_only_what_a_trial_offers_can_be_answered(
     trial = session.scalars(select(Trial).where(Trial.position == 1)).one()
     trial.options = options
     session.flush()
-    given = GivenAnswer(uuid=uuid4(), position=1, input_method="key", **answer)
+    given = PostedAnswer(uuid=uuid4(), position=1, input_method="key", **answer)
     if possible:
         record(session, participant, given, NOW, response)
         assert [row.rating for row in responses(session)] == [answer.get("rating")]

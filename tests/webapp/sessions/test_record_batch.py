@@ -12,7 +12,7 @@ from experiment.responses.choice.choice import SentencePair
 from webapp.database.engine import reading
 from webapp.database.models import Participant, Response, Trial
 from webapp.sessions.consent import Decision, enroll
-from webapp.sessions.record import GivenAnswer, read_answer
+from webapp.sessions.record import PostedAnswer, read_answer
 from webapp.sessions.record_batch import SentAnswer, record_in_one_transaction
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
@@ -36,7 +36,7 @@ def refs(sessions, run, study) -> list[str]:
 def sent(
     ref: str, position: int = 1, uuid: UUID | None = None, at: datetime = NOW, side=Side.FIRST
 ) -> SentAnswer:
-    answer = GivenAnswer(uuid=uuid or uuid4(), position=position, side=side, input_method="key")
+    answer = PostedAnswer(uuid=uuid or uuid4(), position=position, side=side, input_method="key")
     return SentAnswer(ref, answer, at)
 
 

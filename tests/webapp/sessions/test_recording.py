@@ -13,15 +13,15 @@ from experiment.responses.choice.choice import SentencePair
 from tests.webapp.sessions.people import NOW, ago
 from webapp.database.models import Event, Response, RunItem, Trial
 from webapp.sessions import record_batch as record_batch_module
-from webapp.sessions.record import GivenAnswer, record
+from webapp.sessions.record import PostedAnswer, record
 from webapp.sessions.record_batch import SentAnswer, record_batch, record_in_one_transaction
 
 pytestmark = pytest.mark.one_database
 
 
-def answer(position: int, number: int = 1, **more: object) -> GivenAnswer:
+def answer(position: int, number: int = 1, **more: object) -> PostedAnswer:
     given = {"side": Side.SECOND, "input_method": "key"} | more
-    return GivenAnswer(uuid=UUID(int=number), position=position, **given)
+    return PostedAnswer(uuid=UUID(int=number), position=position, **given)
 
 
 @pytest.fixture
@@ -92,7 +92,7 @@ def test_what_was_otherwise_is_kept_beside_the_answer(people):
 def together(people):
     """Return a function that sends answers together, each of somebody, and tells what is left."""
 
-    def send(*sent: tuple[object, GivenAnswer], at: datetime = NOW, types=None):
+    def send(*sent: tuple[object, PostedAnswer], at: datetime = NOW, types=None):
         people.session.flush()
         connection = people.session.connection()
         known = {people.run.id: SentencePair()} if types is None else types
@@ -156,7 +156,7 @@ def test_what_is_not_plain_waits_for_the_longer_way(people, together, stored):
     assert together((person, answer(1)), (person, answer(2))) == [1, None]
     refused = {
         "another answer": answer(1, 2), "no such trial": answer(3),
-        "no such answer": GivenAnswer(uuid=UUID(int=9), position=2, rating=3, input_method="key"),
+        "no such answer": PostedAnswer(uuid=UUID(int=9), position=2, rating=3, input_method="key"),
     }  # fmt: skip
     found = {name: together((person, each)) for name, each in refused.items()}
     assert list(found.values()) == [[None]] * 3

@@ -11,14 +11,14 @@ from webapp.database.models import Device
 from webapp.errors import RequestError
 from webapp.sessions.device import GivenDevice, note_device
 from webapp.sessions.measurements import SentSteps, read_steps, stored_steps
-from webapp.sessions.record import GivenAnswer, read_answer
+from webapp.sessions.record import PostedAnswer, read_answer
 
 pytestmark = pytest.mark.one_database
 
 
-def answer(position: int, **more: object) -> GivenAnswer:
+def answer(position: int, **more: object) -> PostedAnswer:
     given = {"side": Side.SECOND, "input_method": "key"} | more
-    return GivenAnswer(uuid=UUID(int=1), position=position, **given)
+    return PostedAnswer(uuid=UUID(int=1), position=position, **given)
 
 
 def test_steps_are_read_as_they_were_stored():

@@ -142,8 +142,8 @@ class MturkClient:
         """Return the id of a task's HIT type; the same task always has the same type."""
         if task not in self._types:
             with platform_errors("create_hit_type"):
-                made = self._repeating.create_hit_type(**type_request(task, self.endpoint))
-                self._types[task] = str(made["HITTypeId"])
+                response = self._repeating.create_hit_type(**type_request(task, self.endpoint))
+                self._types[task] = str(response["HITTypeId"])
         return self._types[task]
 
     def post(self, task: Task, offer: Offer) -> str:
@@ -151,13 +151,13 @@ class MturkClient:
         type_id = self._type_of(task)
         try:
             with platform_errors("create_hit_with_hit_type"):
-                made = self._repeating.create_hit_with_hit_type(**offer_request(type_id, offer))
-                return str(made["HIT"]["HITId"])
+                response = self._repeating.create_hit_with_hit_type(**offer_request(type_id, offer))
+                return str(response["HIT"]["HITId"])
         except PlatformError as error:
-            known = _HIT_ID.search(error.problem) if error.code == HIT_EXISTS else None
-            if known is None:
+            existing_hit = _HIT_ID.search(error.problem) if error.code == HIT_EXISTS else None
+            if existing_hit is None:
                 raise
-            return known[0]
+            return existing_hit[0]
 
     def find_posted(self, token: str, qualification_id: str | None) -> str | None:
         """Return the id of the HIT with that token, among the HITs that use the qualification."""
@@ -201,11 +201,11 @@ class MturkClient:
             undo_rejection: Whether a rejected submission is paid after all. Mechanical Turk allows
                 this for thirty days.
         """
-        more: dict[str, object] = {"RequesterFeedback": feedback} if feedback else {}
+        options: dict[str, object] = {"RequesterFeedback": feedback} if feedback else {}
         if undo_rejection:
-            more["OverrideRejection"] = True
+            options["OverrideRejection"] = True
         approved = AssignmentStatus.APPROVED
-        self._decide("approve_assignment", approved, AssignmentId=assignment_id, **more)
+        self._decide("approve_assignment", approved, AssignmentId=assignment_id, **options)
 
     def reject(self, assignment_id: str, reason: str, category: str = "") -> None:
         """Refuse to pay a submission; rejecting a rejected submission is no error.
@@ -258,15 +258,17 @@ class MturkClient:
     def make_qualification(self, name: str, description: str) -> str:
         """Return the id of our qualification of that name, creating the qualification if needed."""
         # This call takes no token, so an existing qualification is looked up before creating one.
-        if (known := self.find_qualification(name)) is not None:
-            return known
+        if (existing_id := self.find_qualification(name)) is not None:
+            return existing_id
         with platform_errors("create_qualification_type"):
-            made = self._once.create_qualification_type(**qualification_request(name, description))
-            return str(made["QualificationType"]["QualificationTypeId"])
+            response = self._once.create_qualification_type(
+                **qualification_request(name, description)
+            )
+            return str(response["QualificationType"]["QualificationTypeId"])
 
     def find_qualification(self, name: str) -> str | None:
         """Return the id of our qualification of that name; None if it does not exist."""
-        found = self._pages(
+        qualifications = self._pages(
             "list_qualification_types",
             "QualificationTypes",
             lambda kind: (kind["Name"], str(kind["QualificationTypeId"])),
@@ -274,7 +276,7 @@ class MturkClient:
             MustBeRequestable=False,
             MustBeOwnedByCaller=True,
         )
-        return next((id_ for known_name, id_ in found if known_name == name), None)
+        return next((id_ for known_name, id_ in qualifications if known_name == name), None)
 
     def grant(self, qualification_id: str, worker_id: str) -> None:
         """Give a worker a qualification without notifying them; repeating the call is no error."""

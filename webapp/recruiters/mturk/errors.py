@@ -43,23 +43,23 @@ def platform_errors(operation: str) -> Iterator[None]:
     try:
         yield
     except ClientError as error:
-        raise _answered(operation, error) from error
+        raise _refusal(operation, error) from error
     except NoCredentialsError as error:
         raise no_credentials(operation) from error
     except ParamValidationError as error:
-        said = " ".join(str(error).split())
-        raise PlatformError(f"the request was not sent: {said}", where=operation) from error
+        problem = " ".join(str(error).split())
+        raise PlatformError(f"the request was not sent: {problem}", where=operation) from error
     except BotoCoreError as error:
         # The connection was lost: the platform may have carried out the call.
-        raise _unanswered(f"there was no answer: {error}", operation) from error
+        raise _no_answer(f"there was no answer: {error}", operation) from error
     except _UNREADABLE as error:
         # The platform may also have carried out a call whose answer was cut off or is incomplete.
-        raise _unanswered(
+        raise _no_answer(
             "the answer was cut off, or is none of the platform's", operation
         ) from error
 
 
-def _unanswered(problem: str, operation: str) -> PlatformUnreachable:
+def _no_answer(problem: str, operation: str) -> PlatformUnreachable:
     return PlatformUnreachable(
         problem,
         where=operation,
@@ -76,7 +76,7 @@ def no_credentials(operation: str = "") -> PlatformError:
     return PlatformError("there are no AWS credentials", where=operation, remedy=_CREDENTIALS)
 
 
-def _answered(operation: str, error: ClientError) -> PlatformError:
+def _refusal(operation: str, error: ClientError) -> PlatformError:
     answer = error.response
     kind, message = answer["Error"]["Code"], answer["Error"]["Message"]
     status = answer.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)
@@ -90,7 +90,7 @@ def _answered(operation: str, error: ClientError) -> PlatformError:
         )
     if not kind or kind.isdigit():
         # The error message itself was cut off, so its kind is unknown.
-        return _unanswered(f"the answer with status {status} cannot be read", operation)
+        return _no_answer(f"the answer with status {status} cannot be read", operation)
     if kind in _SIGNATURE:
         return PlatformError(
             f"the platform does not accept the AWS credentials ({kind}: {message})",

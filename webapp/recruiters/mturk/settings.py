@@ -99,6 +99,6 @@ def fee_cents(amount_cents: int, places: int, audience: Audience) -> int:
     """
     if amount_cents == 0:
         return 0
-    many = _MANY_PERCENT * (places > MOST_PLACES)
-    percent = _FEE_PERCENT + many + _MASTERS_PERCENT * audience.masters
+    surcharge = _MANY_PERCENT * (places > MOST_PLACES)
+    percent = _FEE_PERCENT + surcharge + _MASTERS_PERCENT * audience.masters
     return max(_LEAST_FEE_CENTS, -(-amount_cents * percent // 100))

@@ -9,7 +9,7 @@ from webapp.recruiters.demonstration import CODE, LISTED, TOKEN, Demonstration, 
 
 def demonstrations() -> Mapping[str, Demonstration]:
     """Return a demonstration for each preset, by its name."""
-    return {name: _of_preset(name) for name in PRESETS}
+    return {name: _build_demonstration(name) for name in PRESETS}
 
 
 def listing(name: str) -> Listing:
@@ -32,12 +32,16 @@ def listing(name: str) -> Listing:
     )
 
 
-def _of_preset(name: str) -> Demonstration:
-    own = demonstration(name).get("panel", "").replace("{code}", CODE).replace("{study}", LISTED)
-    kept = "".join(f'{each} = "{TOKEN}"\n' for each in preset(name).get("secrets", {}).values())
-    settings = f'[panel]\nstand_in = "{{site}}/{LISTED}"\n[panel.secrets]\n{kept}'
+def _build_demonstration(name: str) -> Demonstration:
+    panel_lines = (
+        demonstration(name).get("panel", "").replace("{code}", CODE).replace("{study}", LISTED)
+    )
+    secret_lines = "".join(
+        f'{each} = "{TOKEN}"\n' for each in preset(name).get("secrets", {}).values()
+    )
+    settings = f'[panel]\nstand_in = "{{site}}/{LISTED}"\n[panel.secrets]\n{secret_lines}'
 
     def written(toml: str, site: str) -> str:
-        return f'{toml}\n[panel]\npreset = "{name}"\n{own.replace("{site}", site)}'
+        return f'{toml}\n[panel]\npreset = "{name}"\n{panel_lines.replace("{site}", site)}'
 
     return Demonstration("panels", settings, listing(name).steps, written)

@@ -27,9 +27,9 @@ from webapp.errors import RunError, WebappError
 from webapp.recruiters.arrivals import Arrival, ArrivalError, Landing, checked_id, other_study
 from webapp.recruiters.base import Recruiter, ReportTerms
 from webapp.recruiters.endings import Departure, Exit, ExitForm
-from webapp.recruiters.panel.reporting import call
+from webapp.recruiters.panel.reporting import send_report
 from webapp.recruiters.panel.signature import Signatures
-from webapp.recruiters.terms import AT_THE_DOOR, Terms
+from webapp.recruiters.terms import CHECKED_AT_ARRIVAL, Terms
 
 if TYPE_CHECKING:
     from webapp.recruiters.demonstration import Demonstration
@@ -69,7 +69,7 @@ _LOG = logging.getLogger("parallax.panels")
 _GIVES_BACK = (Ending.NO_CONSENT, Ending.DECLINED, Ending.FULL, Ending.DUPLICATE)
 
 
-def secrets_of(panel: Panel, settings: PanelSettings) -> dict[str, str]:
+def required_secrets(panel: Panel, settings: PanelSettings) -> dict[str, str]:
     """Return the panel's secrets by their names in templates.
 
     Raises:
@@ -89,7 +89,7 @@ def secrets_of(panel: Panel, settings: PanelSettings) -> dict[str, str]:
     return {name: settings.secrets[kept].get_secret_value() for name, kept in panel.secrets.items()}
 
 
-def secrets_at_hand(panel: Panel, settings: PanelSettings) -> dict[str, str]:
+def available_secrets(panel: Panel, settings: PanelSettings) -> dict[str, str]:
     """Return the panel's secrets that the installation has, and log the names of missing ones.
 
     A leaving participant must see a page in any case, as they cannot repair the installation.
@@ -102,7 +102,9 @@ def secrets_at_hand(panel: Panel, settings: PanelSettings) -> dict[str, str]:
     return {name: settings.secrets[kept].get_secret_value() for name, kept in there.items()}
 
 
-def known_of(panel: Panel, departure: Departure, secrets: Mapping[str, str]) -> dict[str, str]:
+def template_values(
+    panel: Panel, departure: Departure, secrets: Mapping[str, str]
+) -> dict[str, str]:
     """Return the values that templates may contain about a leaving participant."""
     known = {
         **{name: value for name, value in departure.parameters.items() if name in panel.parameters},
@@ -165,7 +167,7 @@ class PanelRecruiter(Recruiter):
     link_ids = tuple(
         dict.fromkeys(id_ for name in PRESETS for id_ in preset(name).get("person", []))
     )
-    terms = Terms(AT_THE_DOOR | {"panel"}, frozenset({"recruitment", "payment"}))
+    terms = Terms(CHECKED_AT_ARRIVAL | {"panel"}, frozenset({"recruitment", "payment"}))
 
     def __init__(self, settings: PanelSettings) -> None:
         super().__init__(settings)
@@ -178,13 +180,13 @@ class PanelRecruiter(Recruiter):
             WebappError: The panel or a secret is missing.
         """
         panel = _panel(study)
-        for path, why in unbounded_patterns(panel):
+        for path, problem in unbounded_patterns(panel):
             raise RunError(
                 "the pattern could keep the server busy for as long as somebody likes",
                 where=f"study.toml, [panel] {'.'.join(path)}",
-                expected=why,
+                expected=problem,
             )
-        secrets_of(panel, self._settings)
+        required_secrets(panel, self._settings)
 
     def sites(self, study: Study | None) -> tuple[str, ...]:
         """Return the sites to which the study's endings lead."""
@@ -192,8 +194,8 @@ class PanelRecruiter(Recruiter):
             return ()
         panel = study.panel
         addresses = filter(None, map(panel.address_of, Ending))
-        found = (_site(panel, address) for address in addresses)
-        return tuple(dict.fromkeys((*filter(None, found), *panel.sites)))
+        sites = (_site(panel, address) for address in addresses)
+        return tuple(dict.fromkeys((*filter(None, sites), *panel.sites)))
 
     def posted_link(self, public_url: str, run_ref: str, study: Study) -> str:
         """Return the link to paste on the platform, with the platform's placeholders."""
@@ -227,7 +229,7 @@ class PanelRecruiter(Recruiter):
                 raise other_study(name)
         if panel.signature is not None:
             try:
-                self._signatures.check(panel, landing, secrets_of(panel, self._settings))
+                self._signatures.check(panel, landing, required_secrets(panel, self._settings))
             except ArrivalError as error:
                 error.kept = kept
                 raise
@@ -246,7 +248,7 @@ class PanelRecruiter(Recruiter):
         if departure.study.panel is None:
             return super().exit(departure)
         panel = departure.study.panel
-        known = known_of(panel, departure, secrets_at_hand(panel, self._settings))
+        known = template_values(panel, departure, available_secrets(panel, self._settings))
         form = _form(panel, departure.ending, known)
         way = panel.way_back(departure.ending)
         reported = way.report is not None and bool(departure.receipt)
@@ -296,8 +298,10 @@ class PanelRecruiter(Recruiter):
         panel = _panel(departure.study)
         report = panel.way_back(departure.ending).report
         assert report is not None, "this ending is not reported to the panel"
-        secrets = secrets_of(panel, self._settings)
-        return call(report, panel.signatures, known_of(panel, departure, secrets), secrets.values())
+        secrets = required_secrets(panel, self._settings)
+        return send_report(
+            report, panel.signatures, template_values(panel, departure, secrets), secrets.values()
+        )
 
 
 def _panel(study: Study) -> Panel:
@@ -329,9 +333,9 @@ def _form(panel: Panel, ending: Ending, known: dict[str, str]) -> ExitForm | Non
 
 def _site(panel: Panel, address: str) -> str:
     """Return the fixed site of an address, which no participant's values can change."""
-    others = {name: quote(_STANDS_FOR_NAME) for name in names_in(address)}
+    names = {name: quote(_STANDS_FOR_NAME) for name in names_in(address)}
     try:
-        parts = urlsplit(fill_address(address, {**others, **panel.values}))
+        parts = urlsplit(fill_address(address, {**names, **panel.values}))
     except UnfilledError:
         return ""
     return f"{parts.scheme}://{parts.netloc}" if parts.netloc else ""

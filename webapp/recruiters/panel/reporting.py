@@ -14,7 +14,7 @@ _PATIENCE_S = 20.0
 _LARGEST_ANSWER_BYTES = 64 * 1024
 
 
-def call(
+def send_report(
     report: Report,
     signatures: Mapping[str, OwnSignature],
     known: Mapping[str, str],
@@ -56,16 +56,16 @@ def call(
                 data=None if as_json else posted,
             ) as response,
         ):
-            status, text = response.status_code, _text(response)
+            status, text = response.status_code, _read_text(response)
     except httpx.HTTPError as error:
         # The exception's message contains the address, and so the secret.
         late = isinstance(error, httpx.TimeoutException)
-        why = "it took too long" if late else "the connection failed"
-        raise PlatformUnreachable(f"no answer: {why}") from error
-    return _judged(report, status, _without(text, secrets))
+        reason = "it took too long" if late else "the connection failed"
+        raise PlatformUnreachable(f"no answer: {reason}") from error
+    return _judge_answer(report, status, _mask_secrets(text, secrets))
 
 
-def _judged(report: Report, status: int, text: str) -> str:
+def _judge_answer(report: Report, status: int, text: str) -> str:
     answer = f"{status} {text}".strip()
     if status >= 500 or status in (408, 425, 429):
         raise PlatformUnreachable(answer)
@@ -90,7 +90,7 @@ def _is_whole(text: str) -> bool:
     return bool(text) and text.startswith("<") == text.endswith(">")
 
 
-def _text(response: httpx.Response) -> str:
+def _read_text(response: httpx.Response) -> str:
     content = b""
     for chunk in response.iter_bytes():
         content += chunk
@@ -99,7 +99,7 @@ def _text(response: httpx.Response) -> str:
     return content[:_LARGEST_ANSWER_BYTES].decode(response.encoding or "utf-8", "replace")
 
 
-def _without(text: str, secrets: Collection[str]) -> str:
+def _mask_secrets(text: str, secrets: Collection[str]) -> str:
     for secret in filter(None, secrets):
         text = text.replace(secret, "(secret)")
     return text

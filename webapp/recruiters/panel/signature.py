@@ -62,14 +62,18 @@ class Signatures:
         # Imported late: the import loads network code, which the server's worker must patch first.
         import jwt
 
-        known = {**landing.arguments, **panel.values, "url": _without(landing.url, signature)}
+        values = {
+            **landing.arguments,
+            **panel.values,
+            "url": _without_signature(landing.url, signature),
+        }
         try:
             claims = jwt.decode(
                 token,
                 secrets.get(signature.secret) or self._key(signature, token),
                 algorithms=[signature.algorithm],
                 issuer=signature.issuer or None,
-                audience=fill(signature.audience, known) if signature.audience else None,
+                audience=fill(signature.audience, values) if signature.audience else None,
                 leeway=signature.leeway_s,
                 options={"require": ["exp"], "verify_aud": bool(signature.audience)},
             )
@@ -99,9 +103,9 @@ class Signatures:
 def _is_code(
     panel: Panel, signature: Signature, token: str, landing: Landing, secrets: Mapping[str, str]
 ) -> bool:
-    known = {**landing.arguments, **panel.values, **secrets}
+    values = {**landing.arguments, **panel.values, **secrets}
     return is_signature(
-        signature, token, {**known, **parts_before(landing.url, signature.parameter)}
+        signature, token, {**values, **parts_before(landing.url, signature.parameter)}
     )
 
 
@@ -111,14 +115,14 @@ def _claim(claims: object, path: str) -> object:
     return claims
 
 
-def _without(url: str, signature: Signature) -> str:
+def _without_signature(url: str, signature: Signature) -> str:
     parts = urlsplit(url)
-    kept = [
+    parameters = [
         (name, value)
         for name, value in parse_qsl(parts.query, keep_blank_values=True)
         if name != signature.parameter
     ]
-    return urlunsplit(parts._replace(query=urlencode(kept)))
+    return urlunsplit(parts._replace(query=urlencode(parameters)))
 
 
 def _unavailable() -> RequestError:

@@ -185,7 +185,7 @@ class Calls:
             PlatformUnreachable: The platform does not answer.
             PlatformError: The platform refuses.
         """
-        return self._repeated("GET", path, params=params)
+        return self._send_repeatedly("GET", path, params=params)
 
     def say(self, method: str, path: str, body: object = None) -> Any:  # noqa: ANN401
         """Send an idempotent call and return the answer.
@@ -194,7 +194,7 @@ class Calls:
             PlatformUnreachable: The outcome is unknown.
             PlatformError: The platform refuses.
         """
-        return self._repeated(method, path, body=body)
+        return self._send_repeatedly(method, path, body=body)
 
     def once(self, path: str, body: object = None, method: str = "POST") -> Any:  # noqa: ANN401
         """Send a call exactly once, without repeating it, and return the answer.
@@ -205,7 +205,7 @@ class Calls:
             PlatformUnreachable: The outcome is unknown.
             PlatformError: The platform refuses.
         """
-        return self._answered(method, path, body, None)[0]
+        return self._send_request(method, path, body, None)[0]
 
     def once_with_headers(self, path: str, body: object = None) -> tuple[Any, Mapping[str, str]]:
         """Send a call exactly once, and return the answer and its headers.
@@ -213,7 +213,7 @@ class Calls:
         Raises:
             PlatformError: As for ``once``.
         """
-        return self._answered("POST", path, body, None)
+        return self._send_request("POST", path, body, None)
 
     def pages(self, path: str, params: Mapping[str, str | int]) -> Iterator[Any]:
         """Yield each entry of a paged list."""
@@ -226,7 +226,7 @@ class Calls:
             address, wanted = (answer.get("_links", {}).get("next") or {}).get("href"), None
             address = address and f"{address.partition(_API)[2]}"
 
-    def _repeated(
+    def _send_repeatedly(
         self,
         method: str,
         path: str,
@@ -241,9 +241,9 @@ class Calls:
             sleep=self.sleep,
             reraise=True,
         )
-        return repeated(self._answered, method, path, body, params)[0]
+        return repeated(self._send_request, method, path, body, params)[0]
 
-    def _answered(
+    def _send_request(
         self, method: str, path: str, body: object, params: Mapping[str, str | int] | None
     ) -> tuple[Any, Mapping[str, str]]:
         where = f"{method} {path.partition('?')[0]}"
@@ -277,7 +277,7 @@ def _content(answer: httpx.Response, where: str) -> Any:  # noqa: ANN401 - JSON 
 
 
 def _refusal(answer: httpx.Response, where: str) -> PlatformError:
-    code, words = _error(answer)
+    code, words = _read_error(answer)
     status = answer.status_code
     if status == _BUSY:
         problem = f"the platform is busy with another call ({words})"
@@ -292,19 +292,19 @@ def _refusal(answer: httpx.Response, where: str) -> PlatformError:
     return kind(f"the platform refused: {words}", code=code or str(status), where=where)
 
 
-def _error(answer: httpx.Response) -> tuple[str, str]:
+def _read_error(answer: httpx.Response) -> tuple[str, str]:
     """Return the platform's error code and message; only some calls wrap them."""
     try:
         error = answer.json()
         error = error.get("error", error)
-        return str(error.get("error_code", "")), _words(error.get("detail", ""))
+        return str(error.get("error_code", "")), _detail_in_words(error.get("detail", ""))
     except (ValueError, AttributeError):
         return "", answer.reason_phrase
 
 
-def _words(detail: object) -> str:
+def _detail_in_words(detail: object) -> str:
     if isinstance(detail, dict):
-        return "; ".join(f"{name}: {_words(part)}" for name, part in detail.items())
+        return "; ".join(f"{name}: {_detail_in_words(part)}" for name, part in detail.items())
     if isinstance(detail, list):
-        return " ".join(map(_words, detail))
+        return " ".join(map(_detail_in_words, detail))
     return str(detail)[:500]

@@ -30,7 +30,7 @@ from webapp.recruiters.prolific.api import (
 )
 from webapp.recruiters.prolific.codes import refuse_unknown_group, screen_out_slots, with_slots
 from webapp.recruiters.prolific.settings import ProlificSettings
-from webapp.recruiters.prolific.workspace import Workspace, csv_bonuses, secret_of, subscribe
+from webapp.recruiters.prolific.workspace import Workspace, csv_bonuses, subscribe, webhook_secret
 
 CATEGORIES = (
     *("TOO_QUICKLY", "TOO_SLOWLY", "FAILED_INSTRUCTIONS", "INCOMP_LONGITUDINAL", "FAILED_CHECK"),
@@ -99,12 +99,12 @@ class ProlificClient:
         Participants cannot find it before its launch.
         """
         try:
-            return self._make(task, drafts.draft_of(task, offer, self._settings)).id
+            return self._create_draft(task, drafts.draft_of(task, offer, self._settings)).id
         except PlatformUnreachable:
             raise
         except PlatformError as error:
-            wants = (self._settings.signed_arrivals, task.screen_out_places, task.withdrawn_percent)
-            if not any(wants):
+            signed = self._settings.signed_arrivals
+            if not (signed or task.screen_out_places or task.withdrawn_percent):
                 raise
             problem = f"{error.problem}. {_FEATURES}"
             raise PlatformError(problem, code=error.code, where=error.where) from error
@@ -112,14 +112,14 @@ class ProlificClient:
     def launch(self, offer_id: str) -> None:
         """Publish a draft; repeating the call is no error."""
         if self.study(offer_id).status in ("UNPUBLISHED", "SCHEDULED"):
-            self._move(offer_id, "PUBLISH", unless=("UNPUBLISHED", "SCHEDULED"))
+            self._change_status(offer_id, "PUBLISH", unless=("UNPUBLISHED", "SCHEDULED"))
 
     def find_posted(self, token: str, qualification_id: str | None) -> str | None:
         """Return the id of the study whose internal name contains the token's mark."""
-        wanted = {"page_size": _PAGE_SIZE}
-        for each in self._calls.pages("/studies/", wanted):
-            if drafts.mark(token) in (each.get("internal_name") or ""):
-                return str(each["id"])
+        parameters = {"page_size": _PAGE_SIZE}
+        for study in self._calls.pages("/studies/", parameters):
+            if drafts.mark(token) in (study.get("internal_name") or ""):
+                return str(study["id"])
         return None
 
     def expire(self, offer_id: str, at: datetime) -> None:
@@ -127,14 +127,14 @@ class ProlificClient:
         status = self.study(offer_id).status
         over = at <= self._now()
         if over and status in _OPEN:
-            self._move(offer_id, "PAUSE", unless=_OPEN)
+            self._change_status(offer_id, "PAUSE", unless=_OPEN)
         elif not over and status == "PAUSED":
-            self._move(offer_id, "START", unless=("PAUSED",))
+            self._change_status(offer_id, "START", unless=("PAUSED",))
 
     def stop(self, offer_id: str) -> None:
         """Stop a study permanently: reserved money is freed, and only adding places revives it."""
         if self.study(offer_id).status in ("ACTIVE", "PAUSED"):
-            self._move(offer_id, "STOP", unless=("ACTIVE", "PAUSED"))
+            self._change_status(offer_id, "STOP", unless=("ACTIVE", "PAUSED"))
 
     def grow(self, offer_id: str, places: int) -> None:
         """Set a study's total number of places, and let participants find it."""
@@ -143,17 +143,17 @@ class ProlificClient:
             # A stopped study's free places become available only once a further place is added.
             places = study.total_available_places + 1
         if places > study.total_available_places:
-            self._change(offer_id, {"total_available_places": places})
+            self._update_study(offer_id, {"total_available_places": places})
         if study.status == "PAUSED":
-            self._move(offer_id, "START", unless=("PAUSED",))
+            self._change_status(offer_id, "START", unless=("PAUSED",))
 
     def list_places(self, offer_id: str) -> Mapping[str, int]:
         """Return how many places each address of a study still has free."""
         where = f"/studies/{offer_id}/access-details-progress/"
         free = Counter[str]()
-        for each in member(self._calls.read(where), "progress", where):
-            left = member(each, "total_allocation", where) - member(each, "allocated", where)
-            free[drafts.own_address(member(each, "external_url", where))] += max(0, left)
+        for entry in member(self._calls.read(where), "progress", where):
+            unused = member(entry, "total_allocation", where) - member(entry, "allocated", where)
+            free[drafts.own_address(member(entry, "external_url", where))] += max(0, unused)
         return free
 
     def grow_lists(self, offer_id: str, quotas: Sequence[tuple[str, int]]) -> None:
@@ -161,19 +161,21 @@ class ProlificClient:
 
         If no answer comes, the next publishing reads the places of each address and adds the rest.
         """
-        further = {"access_details": drafts.access_details(quotas)}
-        self._calls.once(f"/studies/{offer_id}/", further, "PATCH")
+        body = {"access_details": drafts.access_details(quotas)}
+        self._calls.once(f"/studies/{offer_id}/", body, "PATCH")
         if self.study(offer_id).status == "PAUSED":
-            self._move(offer_id, "START", unless=("PAUSED",))
+            self._change_status(offer_id, "START", unless=("PAUSED",))
 
     def state(self, offer_id: str) -> OfferState:
         """Return a study's progress; a paused or stopped study counts as expired."""
         study = self.study(offer_id)
         counted = self._calls.read(f"/studies/{offer_id}/submissions/counts/")
-        of = {name: int(number) for name, number in counted.items()}
-        pending = of.get("RESERVED", 0) + of.get("ACTIVE", 0)
-        completed = sum(of.get(name, 0) for name in ("APPROVED", "PARTIALLY APPROVED", "REJECTED"))
-        taken = pending + completed + of.get("AWAITING REVIEW", 0)
+        count_by_status = {name: int(number) for name, number in counted.items()}
+        pending = count_by_status.get("RESERVED", 0) + count_by_status.get("ACTIVE", 0)
+        completed = sum(
+            count_by_status.get(name, 0) for name in ("APPROVED", "PARTIALLY APPROVED", "REJECTED")
+        )
+        taken = pending + completed + count_by_status.get("AWAITING REVIEW", 0)
         stopped = study.status == "COMPLETED"
         places = taken if stopped else max(taken, study.total_available_places)
         return OfferState(
@@ -189,9 +191,9 @@ class ProlificClient:
 
     def submissions(self, offer_id: str) -> Iterator[Submission]:
         """Yield every submission of a study, in every status."""
-        wanted: dict[str, str | int] = {"study": offer_id, "page_size": _PAGE_SIZE}
-        for each in self._calls.pages("/submissions/", wanted):
-            yield read(SubmissionAnswer, each, "GET /submissions/").to_submission(offer_id)
+        parameters: dict[str, str | int] = {"study": offer_id, "page_size": _PAGE_SIZE}
+        for submission in self._calls.pages("/submissions/", parameters):
+            yield read(SubmissionAnswer, submission, "GET /submissions/").to_submission(offer_id)
 
     def submission(self, assignment_id: str) -> Submission:
         """Return one submission."""
@@ -213,8 +215,8 @@ class ProlificClient:
 
     def reject(self, assignment_id: str, reason: str, category: str = "") -> None:
         """Refuse to pay a submission; rejecting a rejected submission is no error."""
-        asked = {"action": "REJECT", "message": reason, "rejection_category": category}
-        self._decide(assignment_id, "REJECTED", asked)
+        body = {"action": "REJECT", "message": reason, "rejection_category": category}
+        self._decide(assignment_id, "REJECTED", body)
 
     def complete(self, assignment_id: str, code: str, percent: int | None = None) -> str:
         """Complete a submission with one of our codes and return its status; repeating is no error.
@@ -227,40 +229,41 @@ class ProlificClient:
         Raises:
             PlatformError: The submission cannot be completed: it was returned or ran out of time.
         """
-        asked: dict[str, Any] = {"action": "COMPLETE", "completion_code": code}
+        body: dict[str, Any] = {"action": "COMPLETE", "completion_code": code}
         if percent is not None:
-            asked["completion_code_data"] = {"percentage_of_reward": percent}
+            body["completion_code_data"] = {"percentage_of_reward": percent}
         where = f"/submissions/{assignment_id}/transition/"
         try:
-            return str(member(self._calls.say("POST", where, asked), "status", where))
+            return str(member(self._calls.say("POST", where, body), "status", where))
         except PlatformUnreachable:
             raise
         except PlatformError:
             # The submission was completed before, perhaps by a call whose answer was lost, and
             # since decided.
-            found = self._submission(assignment_id)
-            if found.completed_at is None:
+            submission = self._submission(assignment_id)
+            if submission.completed_at is None:
                 raise
-            return found.status
+            return submission.status
 
     def request_return(self, assignment_id: str, reason: str) -> None:
         """Ask a participant to return a submission."""
         if self._submission(assignment_id).return_requested is None:
-            asked = {"request_return_reasons": [reason]}
-            self._calls.once(f"/submissions/{assignment_id}/request-return/", asked)
+            body = {"request_return_reasons": [reason]}
+            self._calls.once(f"/submissions/{assignment_id}/request-return/", body)
 
     def set_up_bonus(self, offer_id: str, assignment_id: str, amount_minor: int) -> str:
         """Set up one bonus and return the set-up's id; nothing is paid yet."""
         line = csv_bonuses(assignment_id, amount_minor, self.currency)
-        where, asked = "/submissions/bonus-payments/", {"study_id": offer_id, "csv_bonuses": line}
-        made = self._calls.once(where, asked)
-        if int(member(made, "amount", where)) != amount_minor:
+        where, body = "/submissions/bonus-payments/", {"study_id": offer_id, "csv_bonuses": line}
+        response = self._calls.once(where, body)
+        if int(member(response, "amount", where)) != amount_minor:
             raise PlatformError(
-                f"the platform understood {made['amount']} in place of {amount_minor} minor units",
+                f"the platform understood {response['amount']} in place of {amount_minor} minor"
+                " units",
                 where=where,
                 remedy="Nothing was paid. Find out why before you pay any bonus",
             )
-        return str(member(made, "id", where))
+        return str(member(response, "id", where))
 
     def pay_bonus(self, set_up_id: str) -> None:
         """Tell the platform to pay a set-up bonus, in one unrepeated call."""
@@ -285,9 +288,9 @@ class ProlificClient:
         """Set the total number of paid screen-outs, and continue recruiting."""
         study = self.study(offer_id)
         if places > (screen_out_slots(study) or 0):
-            self._change(offer_id, {"completion_codes": with_slots(study, places)})
+            self._update_study(offer_id, {"completion_codes": with_slots(study, places)})
         if study.status == "PAUSED":
-            self._move(offer_id, "START", unless=("PAUSED",))
+            self._change_status(offer_id, "START", unless=("PAUSED",))
 
     def notes(self, task: Task) -> Sequence[tuple[str, str]]:
         """Return notes: the recommended pay, the audience, and the effect of each ending."""
@@ -306,13 +309,13 @@ class ProlificClient:
 
     def write(self, offer_id: str, worker_ids: Sequence[str], text: str) -> None:
         """Write to participants with a submission of a study, in one unrepeated call."""
-        asked = {"ids": list(worker_ids), "body": text, "study_id": offer_id}
-        self._calls.once("/messages/bulk/", asked)
+        body = {"ids": list(worker_ids), "body": text, "study_id": offer_id}
+        self._calls.once("/messages/bulk/", body)
 
     def offer_test(self, task: Task, offer: Offer) -> str:
         """Make a draft of an offer and Prolific's test study of it; return the test's address."""
-        made = self._make(task, drafts.test_draft_of(task, offer, self._settings))
-        where = f"/studies/{made.id}/test-study"
+        response = self._create_draft(task, drafts.test_draft_of(task, offer, self._settings))
+        where = f"/studies/{response.id}/test-study"
         return str(member(self._calls.once(where), "study_url", where))
 
     def edits(self, offer_id: str, task: Task, link: str) -> Sequence[str]:
@@ -321,7 +324,7 @@ class ProlificClient:
 
     def hook_secret(self, *, new: bool) -> str:
         """Return the secret of the workspace's webhooks; create it if missing or if ``new``."""
-        return secret_of(self._calls, self.workspace.id(), new=new)
+        return webhook_secret(self._calls, self.workspace.id(), new=new)
 
     def subscribe(self, target_url: str) -> str:
         """Subscribe our server to the workspace's submissions; repeating it is no error."""
@@ -345,28 +348,28 @@ class ProlificClient:
         where = f"/studies/{offer_id}/"
         return read(StudyAnswer, self._calls.read(where), f"GET {where}")
 
-    def _make(self, task: Task, draft: dict[str, Any]) -> StudyAnswer:
+    def _create_draft(self, task: Task, draft: dict[str, Any]) -> StudyAnswer:
         """Make a draft, by default with signed links if the platform accepts them."""
         refuse_unknown_group(self._calls, task)
         try:
-            made = self._calls.once("/studies/", draft)
+            response = self._calls.once("/studies/", draft)
         except PlatformUnreachable:
             raise
         except PlatformError:
             # A refused draft does not exist, so a retry without signed links makes no second study.
             if self._settings.signed_arrivals is not None:
                 raise
-            made = self._calls.once("/studies/", {**draft, drafts.SIGNS_LINKS: False})
-        return read(StudyAnswer, made, "POST /studies/")
+            response = self._calls.once("/studies/", {**draft, drafts.SIGNS_LINKS: False})
+        return read(StudyAnswer, response, "POST /studies/")
 
     def _submission(self, assignment_id: str) -> SubmissionAnswer:
         where = f"/submissions/{assignment_id}/"
         return read(SubmissionAnswer, self._calls.read(where), f"GET {where}")
 
-    def _change(self, offer_id: str, fields: dict[str, Any]) -> None:
+    def _update_study(self, offer_id: str, fields: dict[str, Any]) -> None:
         self._calls.say("PATCH", f"/studies/{offer_id}/", fields)
 
-    def _move(self, offer_id: str, action: str, *, unless: Sequence[str]) -> None:
+    def _change_status(self, offer_id: str, action: str, *, unless: Sequence[str]) -> None:
         """Send an action to a study, unless its status shows that the action is already done."""
         try:
             self._calls.say("POST", f"/studies/{offer_id}/transition/", {"action": action})

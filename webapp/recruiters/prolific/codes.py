@@ -137,11 +137,11 @@ def code_of(study: StudyAnswer, ending: Ending, *, in_part: bool = False) -> str
     Raises:
         PlatformError: The study has no such code, so it was changed on the platform.
     """
-    for each in study.completion_codes:
-        pays_in_part = any(act.get("action") == _PAID_IN_PART["action"] for act in each.actions)
-        ours = each.code_type == CODE_TYPES[ending] and each.actor == "researcher"
-        if ours and each.code and pays_in_part is in_part:
-            return each.code
+    for code in study.completion_codes:
+        pays_in_part = any(act.get("action") == _PAID_IN_PART["action"] for act in code.actions)
+        is_our_code = code.code_type == CODE_TYPES[ending] and code.actor == "researcher"
+        if is_our_code and code.code and pays_in_part is in_part:
+            return code.code
     raise PlatformError(
         f"the study on Prolific has lost its completion code {CODE_TYPES[ending]}, which the "
         "researcher uses",

@@ -53,7 +53,7 @@ def draft_of(task: Task, offer: Offer, settings: ProlificSettings) -> dict[str, 
         PlatformError: The task needs a feature that the platform lacks.
     """
     _refuse_other_platforms_terms(task.audience)
-    made: dict[str, Any] = {
+    draft: dict[str, Any] = {
         "name": task.title,
         "internal_name": f"{task.title} {mark(offer.token)}",
         "description": task.description,
@@ -61,18 +61,18 @@ def draft_of(task: Task, offer: Offer, settings: ProlificSettings) -> dict[str, 
         "prolific_id_option": "url_parameters",
         "completion_codes": completion_codes(task, offer.token),
         "total_available_places": offer.places,
-        "estimated_completion_time": _minutes(task),
+        "estimated_completion_time": _estimated_minutes(task),
         "maximum_allowed_time": round(task.duration.total_seconds() / 60),
         "reward": task.reward_minor,
         "device_compatibility": list(task.devices),
         "peripheral_requirements": list(task.peripherals),
-        "submissions_config": _submissions(task),
+        "submissions_config": _submission_limits(task),
         SIGNS_LINKS: settings.signed_arrivals is not False,
     }
     if offer.quotas:
-        del made["external_study_url"]
-        made["access_details"] = access_details(offer.quotas)
-    return made | _who(task) | _chosen(task, settings)
+        del draft["external_study_url"]
+        draft["access_details"] = access_details(offer.quotas)
+    return draft | _participant_filters(task) | _optional_fields(task, settings)
 
 
 def test_draft_of(task: Task, offer: Offer, settings: ProlificSettings) -> dict[str, Any]:
@@ -80,22 +80,22 @@ def test_draft_of(task: Task, offer: Offer, settings: ProlificSettings) -> dict[
 
     Its name has no mark, so it is never mistaken for an offer of the run.
     """
-    made = draft_of(task, offer, settings)
+    draft = draft_of(task, offer, settings)
     link = f"{offer.link}{'&' if '?' in offer.link else '?'}preview=1"
     return {
-        **made,
+        **draft,
         "internal_name": f"{task.title} (test)",
         "external_study_url": entry_link(link),
         "total_available_places": 1,
     }
 
 
-def _submissions(task: Task) -> dict[str, int]:
+def _submission_limits(task: Task) -> dict[str, int]:
     most = {} if task.most_at_once is None else {"max_concurrent_submissions": task.most_at_once}
     return {"max_submissions_per_participant": 1, **most}
 
 
-def _who(task: Task) -> dict[str, Any]:
+def _participant_filters(task: Task) -> dict[str, Any]:
     """Return the draft's filters of participants."""
     if not task.filter_set:
         return {"filters": filters_of(task)}
@@ -107,20 +107,20 @@ def _who(task: Task) -> dict[str, Any]:
             remedy="Write the set's filters into [[recruitment.filters]]",
         )
     version = task.filter_set_version
-    chosen = {"filter_set_id": task.filter_set}
-    return chosen if version is None else {**chosen, "filter_set_version": version}
+    filter_set = {"filter_set_id": task.filter_set}
+    return filter_set if version is None else {**filter_set, "filter_set_version": version}
 
 
-def _chosen(task: Task, settings: ProlificSettings) -> dict[str, Any]:
+def _optional_fields(task: Task, settings: ProlificSettings) -> dict[str, Any]:
     """Return the draft's optional fields, set by the study or the installation."""
-    said = {
+    fields = {
         "project": settings.project,
         "naivety_distribution_rate": task.naivety,
         "study_labels": [task.label] if task.label else None,
         "content_warnings": [task.content_warning] if task.content_warning else None,
         "content_warning_details": task.content_warning_details,
     }
-    return {name: value for name, value in said.items() if value not in (None, "")}
+    return {name: value for name, value in fields.items() if value not in (None, "")}
 
 
 def filters_of(task: Task) -> list[dict[str, Any]]:
@@ -129,32 +129,37 @@ def filters_of(task: Task) -> list[dict[str, Any]]:
     Raises:
         PlatformError: The study's own filters also name earlier studies.
     """
-    ours = [
+    earlier_run_filters = [
         *([{"filter_id": _NOT_OF, "selected_values": list(task.audience.not_of)}]
           if task.audience.not_of else []),
         *({"filter_id": _ONE_OF, "selected_values": list(part)} for part in task.audience.one_of),
     ]  # fmt: skip
-    written = {str(each.get("filter_id")) for each in task.filters}
-    for each in ours:
-        if each["filter_id"] in written:
+    own_filter_ids = {
+        str(participant_filter.get("filter_id")) for participant_filter in task.filters
+    }
+    for participant_filter in earlier_run_filters:
+        if participant_filter["filter_id"] in own_filter_ids:
             raise PlatformError(
-                f"the study has a filter {each['filter_id']} of its own beside"
+                f"the study has a filter {participant_filter['filter_id']} of its own beside"
                 " exclude_earlier_runs or after",
                 where="study.toml, recruitment",
                 expected="one of the two",
                 remedy="Remove the key and name all of the studies in the filter,"
                 " or remove the filter",
             )
-    return [*(dict(each) for each in task.filters), *ours]
+    return [
+        *(dict(participant_filter) for participant_filter in task.filters),
+        *earlier_run_filters,
+    ]
 
 
-def _minutes(task: Task) -> int:
+def _estimated_minutes(task: Task) -> int:
     median = task.median_minutes or task.duration.total_seconds() / 60 / 4
     return max(1, round(median))
 
 
 def _refuse_other_platforms_terms(audience: Audience) -> None:
-    asked = {
+    terms = {
         "countries": audience.countries,
         "min_approval_percent": audience.min_approval_percent,
         "min_approved": audience.min_approved,
@@ -162,17 +167,17 @@ def _refuse_other_platforms_terms(audience: Audience) -> None:
         "require": audience.having,
         "refuse": audience.lacking,
     }
-    wrong = [name for name, value in asked.items() if value]
-    if wrong:
+    unsupported = [name for name, value in terms.items() if value]
+    if unsupported:
         raise PlatformError(
-            f"Prolific does not know {', '.join(wrong)}",
+            f"Prolific does not know {', '.join(unsupported)}",
             where="study.toml, recruitment",
             expected="filters by Prolific's own names",
             remedy="docs/prolific.md shows how to choose the same people with filters",
         )
 
 
-_EACH = "one of its own for each list"
+_OWN_ADDRESS_OF_LIST = "one of its own for each list"
 _LINKS = {
     None: "signed where the workspace can; Prolific is asked about each arrival that is not",
     True: "signed by Prolific; nobody else is let in",
@@ -187,15 +192,15 @@ def notes_on(
 ) -> Sequence[tuple[str, str]]:
     """Return the notes on a task for the researcher to read before publishing."""
     return [
-        *_pay(task, recommended),
-        ("devices", _devices(task.devices)),
+        *_describe_pay(task, recommended),
+        ("devices", _devices_in_words(task.devices)),
         ("filters", _audience_in_words(task)),
-        *_said(task),
+        *_describe_optional_terms(task),
         ("links", _LINKS[settings.signed_arrivals]),
         ("who finishes", "submitted by our server, awaits review"),
         ("participants who fail the attention check", "submitted by our server, awaits review"),
-        ("who withdraws", _withdrawn(task)),
-        ("participants who are screened out", _screened_out(task)),
+        ("who withdraws", _withdrawal_in_words(task)),
+        ("participants who are screened out", _screen_out_in_words(task)),
         (
             "participants who decline, come late or find the study full",
             "are asked to return the submission",
@@ -208,28 +213,41 @@ def edits_of(
 ) -> Sequence[str]:
     """Return descriptions of each difference between a study and what was posted."""
     pairs = (
-        ("the reward", in_words(study.reward, task.currency),
-         in_words(task.reward_minor, task.currency)),
-        ("the address", _address(study, link), _EACH if task.list_quotas else entry_link(link)),
+        (
+            "the reward",
+            in_words(study.reward, task.currency),
+            in_words(task.reward_minor, task.currency),
+        ),
+        (
+            "the address",
+            _posted_address(study, link),
+            _OWN_ADDRESS_OF_LIST if task.list_quotas else entry_link(link),
+        ),
         ("the audience", *_audiences(study, task)),
-        ("the choice of devices", _devices(study.device_compatibility), _devices(task.devices)),
-    )  # fmt: skip
-    found = [f"{name} is {now}, not {posted}" for name, now, posted in pairs if now != posted]
+        (
+            "the choice of devices",
+            _devices_in_words(study.device_compatibility),
+            _devices_in_words(task.devices),
+        ),
+    )
+    edits = [f"{name} is {now}, not {posted}" for name, now, posted in pairs if now != posted]
     if settings.signed_arrivals and not study.is_external_study_url_secure:
-        found.append(
+        edits.append(
             "its links are not signed, so that prolific_signed_arrivals keeps everybody out"
         )
-    ours = [code for code in study.completion_codes if code.actor == "researcher"]
+    our_codes = [code for code in study.completion_codes if code.actor == "researcher"]
     return (
-        found if ours else [*found, "no completion code is under the researcher's control any more"]
+        edits
+        if our_codes
+        else [*edits, "no completion code is under the researcher's control any more"]
     )
 
 
-def _address(study: StudyAnswer, link: str) -> str | None:
-    theirs = [str(each.get("external_url")) for each in study.access_details]
-    if theirs and all(each.startswith(f"{link}?") for each in theirs):
-        return _EACH
-    return " and ".join(theirs) or study.external_study_url
+def _posted_address(study: StudyAnswer, link: str) -> str | None:
+    addresses = [str(details.get("external_url")) for details in study.access_details]
+    if addresses and all(details.startswith(f"{link}?") for details in addresses):
+        return _OWN_ADDRESS_OF_LIST
+    return " and ".join(addresses) or study.external_study_url
 
 
 def _audiences(study: StudyAnswer, task: Task) -> tuple[str, str]:
@@ -238,7 +256,7 @@ def _audiences(study: StudyAnswer, task: Task) -> tuple[str, str]:
     return _filters_in_words(study.filters), _filters_in_words(filters_of(task))
 
 
-def _pay(task: Task, recommended: Recommendation | None) -> Iterator[tuple[str, str]]:
+def _describe_pay(task: Task, recommended: Recommendation | None) -> Iterator[tuple[str, str]]:
     if recommended is None:
         yield "Prolific recommends", "no amount for this currency"
         return
@@ -256,7 +274,7 @@ def _pay(task: Task, recommended: Recommendation | None) -> Iterator[tuple[str, 
             yield "WARNING", "the pay is below what Prolific recommends"
 
 
-def _devices(devices: Iterable[str]) -> str:
+def _devices_in_words(devices: Iterable[str]) -> str:
     return ", ".join(sorted(devices)) or "any"
 
 
@@ -266,12 +284,12 @@ def _audience_in_words(task: Task) -> str:
     )
 
 
-def _said(task: Task) -> Iterator[tuple[str, str]]:
+def _describe_optional_terms(task: Task) -> Iterator[tuple[str, str]]:
     """Yield the task's optional terms."""
     if task.peripherals:
         yield "participants need", ", ".join(task.peripherals)
     if task.list_quotas:
-        yield "address and places", _EACH
+        yield "address and places", _OWN_ADDRESS_OF_LIST
     if task.most_at_once is not None:
         yield "at work at the same time, at most", str(task.most_at_once)
     if task.naivety is not None:
@@ -298,7 +316,7 @@ def _filter_in_words(chosen: object) -> str:
     return f"{name}: {', '.join(map(str, chosen.get('selected_values', [])))}"
 
 
-def _withdrawn(task: Task) -> str:
+def _withdrawal_in_words(task: Task) -> str:
     if task.withdrawn_percent is None:
         return "submitted by our server, awaits review"
     paid = in_words(task.reward_minor * task.withdrawn_percent // 100, task.currency)
@@ -306,7 +324,7 @@ def _withdrawn(task: Task) -> str:
     return f"is paid {paid} at once ({share}) after {share} of the study's time; else awaits review"
 
 
-def _screened_out(task: Task) -> str:
+def _screen_out_in_words(task: Task) -> str:
     if not (task.screen_out_minor and task.screen_out_places):
         return "are asked to return the submission"
     paid = in_words(task.screen_out_minor, task.currency)

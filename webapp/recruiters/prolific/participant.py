@@ -83,11 +83,11 @@ class ParticipantSession(SiteSession):
         """Return the run's link as the platform fills it in for this participant."""
         study = self._plan.study
         name = (study.recruitment and study.recruitment.title) or study.study.title
-        for listed in self._at_site("GET", "/studies").json()["studies"]:
-            if listed["name"] == name:
-                taken = self._at_site("POST", f"/studies/{listed['study_id']}/take")
-                opened = self._at_site("POST", f"{taken.headers['location']}/open")
-                link = str(opened.headers["location"])
+        for study_entry in self._at_site("GET", "/studies").json()["studies"]:
+            if study_entry["name"] == name:
+                response = self._at_site("POST", f"/studies/{study_entry['study_id']}/take")
+                redirect = self._at_site("POST", f"{response.headers['location']}/open")
+                link = str(redirect.headers["location"])
                 if urlsplit(link).path == f"/run/{self._plan.run_ref}":
                     return link
         raise self._not_listed()
@@ -101,15 +101,17 @@ class ScreenedOutSession(ParticipantSession):
         self._site.close()
 
     def _answer_before_start(self) -> None:
-        unwanted = {each.name: _unwanted(each) for each in self._plan.study.screening}
-        form = {**self._open(self._home, "screening").hidden, **unwanted}
+        answers = {
+            question.name: _ineligible_answer(question) for question in self._plan.study.screening
+        }
+        form = {**self._open(self._home, "screening").hidden, **answers}
         self._request(303, "POST", f"{self._home}screening", form=form)
 
 
-def _unwanted(question: ScreeningQuestion) -> str:
+def _ineligible_answer(question: ScreeningQuestion) -> str:
     if question.type != "number":
-        others = (option for option in question.options if option not in question.accept)
-        return next(others, "no such element")
+        refused_options = (option for option in question.options if option not in question.accept)
+        return next(refused_options, "no such element")
     if question.at_least is not None:
         return str(question.at_least - 1)
     return str((question.at_most or 0) + 1)

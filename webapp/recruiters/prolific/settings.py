@@ -45,12 +45,12 @@ class ProlificSettings(BaseModel):
 
     @field_validator("token", mode="after")
     @classmethod
-    def _bare(cls, value: SecretStr) -> SecretStr:
+    def _strip_token(cls, value: SecretStr) -> SecretStr:
         return SecretStr(value.get_secret_value().strip())
 
     @field_validator("endpoint")
     @classmethod
-    def _an_address(cls, value: str) -> str:
+    def _check_endpoint(cls, value: str) -> str:
         return checked_url(value)
 
 

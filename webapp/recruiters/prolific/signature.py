@@ -53,7 +53,7 @@ class Signatures:
                 raise
             return False
         if strict and not is_good:
-            raise _unsigned()
+            raise _unsigned_link()
         return is_good
 
     def _check(self, landing: Landing) -> bool:
@@ -79,18 +79,18 @@ class Signatures:
         except jwt.PyJWKClientConnectionError as error:
             raise _KeysAwayError from error
         except (jwt.PyJWTError, ValueError) as error:
-            raise _unsigned() from error
-        if not _says_the_same(claims, landing.arguments):
-            raise _unsigned()
+            raise _unsigned_link() from error
+        if not _claims_match_arguments(claims, landing.arguments):
+            raise _unsigned_link()
         is_here = claims["aud"] == _TOKEN.sub("", landing.url)
         return is_here and self._is_fresh(claims, landing.at)
 
     def _is_fresh(self, claims: Mapping[str, object], at: datetime) -> bool:
-        made, ends = (claims.get(name) for name in ("iat", "exp"))
-        if not isinstance(made, int | float) or not isinstance(ends, int | float):
+        issued_at, expires_at = (claims.get(name) for name in ("iat", "exp"))
+        if not isinstance(issued_at, int | float) or not isinstance(expires_at, int | float):
             return False
         leeway = self.settings.leeway_s
-        return made - leeway <= at.timestamp() <= ends + leeway
+        return issued_at - leeway <= at.timestamp() <= expires_at + leeway
 
     def _key(self, token: str) -> "jwt.PyJWK":
         import jwt
@@ -105,7 +105,7 @@ class Signatures:
         return self._keys.get_signing_key_from_jwt(token)
 
 
-def _says_the_same(claims: Mapping[str, object], arguments: Mapping[str, str]) -> bool:
+def _claims_match_arguments(claims: Mapping[str, object], arguments: Mapping[str, str]) -> bool:
     signed = claims.get("prolific")
     return (
         isinstance(signed, dict)
@@ -114,7 +114,7 @@ def _says_the_same(claims: Mapping[str, object], arguments: Mapping[str, str]) -
     )
 
 
-def _unsigned() -> ArrivalError:
+def _unsigned_link() -> ArrivalError:
     return ArrivalError(
         gettext(
             "This link was not made by the platform, or is too old. Please open the study once"

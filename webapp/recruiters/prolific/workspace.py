@@ -63,9 +63,13 @@ class Workspace:
 
     def recommendation(self) -> Recommendation | None:
         """Return the platform's recommended pay; None if it recommends nothing."""
-        wanted = {"workspace_id": self.id(), "currency": self.currency()}
-        found = self.calls.read("/reward-recommendations/", wanted)
-        return read(Recommendation, found[0], "GET /reward-recommendations/") if found else None
+        parameters = {"workspace_id": self.id(), "currency": self.currency()}
+        recommendations = self.calls.read("/reward-recommendations/", parameters)
+        return (
+            read(Recommendation, recommendations[0], "GET /reward-recommendations/")
+            if recommendations
+            else None
+        )
 
     def eligible(self, filters: Sequence[Mapping[str, Any]]) -> int | None:
         """Return how many people pass the filters.
@@ -73,17 +77,17 @@ class Workspace:
         None below 25, which the platform does not tell.
         """
         where = "/eligibility-count/"
-        asked = {"filters": list(filters), "workspace_id": self.id()}
-        return int(member(self.calls.say("POST", where, asked), "count", where)) or None
+        body = {"filters": list(filters), "workspace_id": self.id()}
+        return int(member(self.calls.say("POST", where, body), "count", where)) or None
 
     def _fee(self, charge: Charge) -> int:
         if not (charge.amount_minor and charge.payments):
             return 0
         key = charge.amount_minor, charge.payments
         if key not in self._fees:
-            asked = {"reward": charge.amount_minor, "total_available_places": charge.payments}
+            body = {"reward": charge.amount_minor, "total_available_places": charge.payments}
             where = "/study-cost-calculator/"
-            total = int(member(self.calls.say("POST", where, asked), "total_cost", where))
+            total = int(member(self.calls.say("POST", where, body), "total_cost", where))
             self._fees[key] = total - charge.amount_minor * charge.payments
         return self._fees[key]
 
@@ -119,25 +123,25 @@ def submission_of_hook(
     """
     stamp = headers.get(_TIME, "")
     digest = hmac.new(secret.encode(), stamp.encode() + body, hashlib.sha256).digest()
-    ours = base64.b64encode(digest)
-    if not secret or not hmac.compare_digest(ours, headers.get(_SIGNATURE, "").encode()):
-        raise _refused("bad_signature")
+    signature = base64.b64encode(digest)
+    if not secret or not hmac.compare_digest(signature, headers.get(_SIGNATURE, "").encode()):
+        raise _foreign_call("bad_signature")
     if not _SECONDS.fullmatch(stamp) or abs(at - datetime.fromtimestamp(int(stamp), UTC)) > _OLDEST:
-        raise _refused("too_old")
+        raise _foreign_call("too_old")
     try:
         event = json.loads(body)
     except (ValueError, RecursionError) as error:
-        raise _refused("unreadable") from error
+        raise _foreign_call("unreadable") from error
     if not isinstance(event, dict) or event.get("event_type") != _SUBMISSION:
         return None
     return str(event.get("resource_id", "")) or None
 
 
-def _refused(code: str) -> RequestError:
+def _foreign_call(code: str) -> RequestError:
     return RequestError(gettext("This call was not made by the platform."), status=403, code=code)
 
 
-def secret_of(calls: Calls, workspace: str, *, new: bool) -> str:
+def webhook_secret(calls: Calls, workspace: str, *, new: bool) -> str:
     """Return the secret of the workspace's webhooks, creating one if there is none.
 
     Args:
@@ -147,9 +151,11 @@ def secret_of(calls: Calls, workspace: str, *, new: bool) -> str:
     """
     if not new:
         secrets = member(calls.read(_SECRETS, {"workspace_id": workspace}), "results", _SECRETS)
-        of_here = [one for one in secrets if one.get("workspace_id") in (workspace, None)]
-        if of_here:
-            return str(member(of_here[-1], "value", _SECRETS))
+        workspace_secrets = [
+            secret for secret in secrets if secret.get("workspace_id") in (workspace, None)
+        ]
+        if workspace_secrets:
+            return str(member(workspace_secrets[-1], "value", _SECRETS))
     return str(member(calls.once(_SECRETS, {"workspace_id": workspace}), "value", _SECRETS))
 
 
@@ -161,16 +167,16 @@ def subscribe(calls: Calls, workspace: str, target_url: str) -> str:
     Raises:
         PlatformError: The platform refused, or did not say how to confirm.
     """
-    of_here = calls.read(_SUBSCRIPTIONS, {"workspace_id": workspace})
-    for each in member(of_here, "results", _SUBSCRIPTIONS):
-        if (each.get("target_url"), each.get("event_type")) == (target_url, _EVENT):
-            ref = str(member(each, "id", _SUBSCRIPTIONS))
-            if not each.get("is_enabled"):
+    subscriptions = calls.read(_SUBSCRIPTIONS, {"workspace_id": workspace})
+    for subscription in member(subscriptions, "results", _SUBSCRIPTIONS):
+        if (subscription.get("target_url"), subscription.get("event_type")) == (target_url, _EVENT):
+            ref = str(member(subscription, "id", _SUBSCRIPTIONS))
+            if not subscription.get("is_enabled"):
                 calls.say("PATCH", f"{_SUBSCRIPTIONS}{ref}/", {"is_enabled": True})
             return ref
-    asked = {"workspace_id": workspace, "event_type": _EVENT, "target_url": target_url}
-    made, headers = calls.once_with_headers(_SUBSCRIPTIONS, asked)
-    ref = str(member(_first(made), "id", _SUBSCRIPTIONS))
+    body = {"workspace_id": workspace, "event_type": _EVENT, "target_url": target_url}
+    response, headers = calls.once_with_headers(_SUBSCRIPTIONS, body)
+    ref = str(member(_read_new_subscription(response), "id", _SUBSCRIPTIONS))
     if not (proof := headers.get("X-Hook-Secret", "")):
         raise PlatformError(
             "the platform did not say how to confirm the subscription", where=_SUBSCRIPTIONS
@@ -179,6 +185,6 @@ def subscribe(calls: Calls, workspace: str, target_url: str) -> str:
     return ref
 
 
-def _first(made: dict[str, Any]) -> dict[str, Any]:
+def _read_new_subscription(made: dict[str, Any]) -> dict[str, Any]:
     """Return a new subscription; per the reference in a list, per the guide without."""
     return made if "id" in made else next(iter(made.get("results") or [{}]))
