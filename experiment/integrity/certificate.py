@@ -17,7 +17,7 @@ from experiment.integrity.observed import (
     timed_answers,
     unexplained_ms,
 )
-from experiment.integrity.rates import weight
+from experiment.integrity.rates import is_unfair, weight
 
 # The prior log-odds: one session in a hundred is a program's, whatever the study's length.
 BASE_NATS = math.log(99)
@@ -54,8 +54,14 @@ def count_signs(session: ObservedSession, reported: Mapping[str, bool]) -> dict[
         The nats by name; 0 for a signal that does not fire.
     """
     n, input_methods, known = len(session.answers), methods(session), is_measured(session)
+    types = types_of(session)
     worth = {
-        name: DIRECT.get(name) or (weight(name, input_methods, n) if known else None)
+        name: DIRECT.get(name)
+        or (
+            weight(name, input_methods, n)
+            if known and not is_unfair(name, types, input_methods, n)
+            else None
+        )
         for name in reported
     }
     return {name: nats * reported[name] for name, nats in worth.items() if nats is not None}
@@ -64,6 +70,11 @@ def count_signs(session: ObservedSession, reported: Mapping[str, bool]) -> dict[
 def methods(session: ObservedSession) -> frozenset[str]:
     """Return the input methods that the server saw: key, pointer, touch."""
     return frozenset(answer.input_method for answer in session.answers if answer.input_method)
+
+
+def types_of(session: ObservedSession) -> frozenset[str]:
+    """Return the names of the types of response of a session's trials, as far as they are known."""
+    return frozenset(answer.type_name for answer in session.answers if answer.type_name)
 
 
 def is_measured(session: ObservedSession) -> bool:
@@ -230,6 +241,7 @@ class Certificate:
             count in a session of this kind (docs/integrity.md).
         counting: The signals that count in the score of a session of this kind.
         methods: The input methods that the server saw: key, pointer, touch.
+        types: The names of the types of response of the trials.
         is_measured: Whether the measured rates of false flags apply to all of the answers.
         agent_likelihood: The score from 0 to 1, which is not a probability.
     """
@@ -261,6 +273,7 @@ class Certificate:
     signals: tuple[tuple[str, float], ...]
     counting: tuple[str, ...]
     methods: tuple[str, ...]
+    types: tuple[str, ...]
     is_measured: bool
     agent_likelihood: float | None
 
@@ -300,6 +313,7 @@ def certify(session: ObservedSession) -> Certificate:
         signals=tuple((name, counting.get(name, 0.0)) for name in speaking),
         counting=tuple(counting),
         methods=tuple(sorted(methods(session))),
+        types=tuple(sorted(types_of(session))),
         is_measured=is_measured(session),
         agent_likelihood=likelihood(counting),
     )

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from experiment.exclusion.integrity import flags
 from experiment.exclusion.rules import load_rule
 from experiment.integrity import rates
 from experiment.integrity.certificate import DIRECT, SIGNALS, certify
@@ -26,6 +27,23 @@ def test_naming_the_rule_proposes():
 
 def test_it_excludes_by_itself_only_where_the_study_says_so():
     assert judged(automatic=True)[0] is False
+
+
+def test_a_rule_does_not_count_where_it_may_speak_against_more_than_one_person_in_a_hundred(
+    monkeypatch,
+):
+    of_maze = {("maze", "timing_mismatch", "pointer"): {24: 0.012}}
+    monkeypatch.setattr(rates, "_of_types", lambda: of_maze)
+    rule = load_rule(Rule.model_validate({"rule": "timing_mismatch"}))
+    for type_name, kept in {"maze": None, "yes_no": False}.items():
+        slow = changed(observed(), rt_ms=300.0, release_ms=400.0, type_name=type_name)
+        certificate = certify(slow)
+        found, evidence = rule.judge(replace(session(errors(0)), certificate=certificate))
+        assert found is kept
+        assert ("not counted, because it may speak against more than 1%" in evidence) is (
+            kept is None
+        )
+        assert ("timing_mismatch" in flags(certificate)) is (kept is False)
 
 
 @pytest.mark.parametrize(("n", "method"), [(7, "pointer"), (40, "thought")])
