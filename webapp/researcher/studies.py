@@ -276,14 +276,19 @@ def show_check_findings() -> ResponseReturnValue:
         found=problems.strip(),
         shown=overview.strip() if done.worked else "",
         elements=find_consent_lines(overview),
-        consents=[
-            (name, _render_preview_apart(name, read_study_text(folder, name)))
-            for name in list_study_texts(folder)
-            if Path(name).name == "consent.md"
-        ],
+        consents=render_consents(folder),
         worked=done.worked,
         project=get_project_name(),
     )
+
+
+def render_consents(folder: Path) -> list[tuple[str, Markup]]:
+    """Return the consent texts of a study with their names, as participants read them."""
+    return [
+        (name, _render_preview_apart(name, read_study_text(folder, name)))
+        for name in list_study_texts(folder)
+        if Path(name).name == "consent.md"
+    ]
 
 
 def _render_editor(called: str, name: str, text: str, seen: str, stored: str | None = None) -> str:
