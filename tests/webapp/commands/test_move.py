@@ -123,7 +123,7 @@ def test_a_command_that_waited_for_its_turn_to_write_says_that_all_was_moved(
     shell("db", "move", url)
     # It looked at the file before the file was marked.
     monkeypatch.setattr(engines, "refuse_moved", lambda _: None)
-    for words in (f"close {launched}", "launch minimal", "projects add lab"):
+    for words in (f"close {launched}", "launch minimal --seed 4", "projects add lab"):
         with pytest.raises(MoveError, match=r"was moved to postgresql.* is not used any more"):
             shell(*words.split())
     assert launched in shell("runs")
