@@ -143,7 +143,7 @@ def error_heading(code: str) -> str:
         "run_full": gettext("The study is full"),
         "run_closed": gettext("The study is closed"),
         "earlier_run": gettext("You have taken part before"),
-        "part_before": gettext("Please take the part before first"),
+        "part_before": gettext("Please take the earlier part first"),
         "expired_token": gettext("This link has expired"),
         "internal_server_error": gettext("Something went wrong on our side"),
         "busy": gettext("Please try again in a moment"),

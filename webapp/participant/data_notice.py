@@ -13,6 +13,13 @@ from webapp.core.i18n import gettext
 from webapp.sessions.collected import Collected, collected_now, list_declared_sentences
 
 
+class Detail(str):
+    """A sentence that the page shows behind "More", with the sentence before it."""
+
+    __slots__ = ()
+    is_detail = True
+
+
 def stored_data(
     study: Study, *, known_to_platform: bool, collected: Collected | None = None
 ) -> Iterator[str]:
@@ -25,25 +32,25 @@ def stored_data(
     """
     collected = collected_now() if collected is None else collected
     yield gettext(
-        "Two random codes instead of your name, of which one is shown only to you, and the times at"
-        " which you came, agreed, came back and finished."
+        "Two random codes instead of your name (one is shown only to you), and when you came,"
+        " agreed, came back and finished."
     )
     yield from (*_describe_answer_data(study), *map(gettext, list_declared_sentences(collected)))
     yield gettext(
-        "Once, of each device you open the session on: the browser's family (such as Firefox), the"
+        "Once for each device you use: the browser's family (such as Firefox), the"
         " screen's refresh rate, the time zone's offset, the language, and whether the browser says"
         " that a program drives it, under a random code."
     )
     if decided_by_score(study):
         yield gettext(
-            "From these times and presses a score is computed: how much your session looks like a"
+            "From these times and presses we compute a score: how much your session looks like a"
             " program's. Above a limit, your answers are left out without a person's decision. You"
             " may ask for the reasons, say what you think, and have a person decide."
         )
     else:
         yield gettext(
-            "From these times and presses a score is computed: how much your session looks like a"
-            " program's. By itself it decides nothing: a person does."
+            "From these times and presses we compute a score: how much your session looks like a"
+            " program's. It decides nothing by itself: a person does."
         )
     if study.humanness is not None:
         yield gettext(
@@ -52,7 +59,8 @@ def stored_data(
             " does."
         )
     yield gettext(
-        "For an hour, a code made of your network address, so that nobody takes all the places."
+        "For one hour, a code made from your network address, so that nobody can take all the"
+        " places."
     )
     if study.taking_part.assent:
         yield gettext("That you and whoever decides for you agreed, to which texts, and when.")
@@ -94,12 +102,16 @@ def device_notice() -> str:
 def _describe_answer_data(study: Study) -> Iterator[str]:
     """Yield one sentence for each kind of data stored about an answer."""
     yield gettext(
-        "For each of your choices: what you chose, when you pressed and let go, and how exactly"
-        " that was measured; whether by key, mouse or touch, and how far and until when the mouse"
-        " moved; presses that came too early; how often the choice was shown; the size of the page"
-        " and its zoom, whether the page was hidden or lost focus meanwhile and for how long,"
-        " frames that the screen missed, how long an answer took to the server and back, and the"
-        " time of day."
+        "For each of your choices: what you chose, when, and whether by key, mouse or touch."
+    )
+    yield Detail(
+        gettext(
+            "Also for each choice: when you let go, and how exactly the times were measured; how"
+            " far and until when the mouse moved; presses that came too early; how often the choice"
+            " was shown; the size of the page and its zoom; whether the page was hidden or lost"
+            " focus, and for how long; frames that the screen missed; how long an answer took to"
+            " the server and back; and the time of day."
+        )
     )
     if study.taking_part.traces:
         yield gettext(

@@ -218,13 +218,13 @@ class NoRoomError(RequestError):
 
 def run_full_error() -> NoRoomError:
     """Return the error for a visitor to a run whose places are all taken."""
-    return NoRoomError(gettext("Every place in this study is taken."), status=409, code="run_full")
+    return NoRoomError(gettext("All places in this study are taken."), status=409, code="run_full")
 
 
 def run_closed_error() -> NoRoomError:
     """Return the error for a visitor to a closed run."""
     return NoRoomError(
-        gettext("This study takes no new participants."),
+        gettext("This study no longer takes new participants."),
         status=409,
         code="run_closed",
     )
@@ -268,7 +268,7 @@ class PartBeforeError(NoRoomError):
 
     def __init__(self) -> None:
         super().__init__(
-            gettext("This part is for people who have finished the part before it."),
+            gettext("This part is for people who have finished the earlier part."),
             status=409,
             code="part_before",
         )

@@ -199,7 +199,7 @@ def test_what_is_untranslated_is_marked_as_english_and_the_studys_own_words_come
     assert '<html lang="fa" dir="rtl">' in consent
     assert "موافقم" in consent
     assert '<span lang="en" dir="ltr">I do not want to take part</span>' in consent
-    assert '<span lang="en" dir="ltr">Once, of each device' in consent
+    assert '<span lang="en" dir="ltr">Once for each device' in consent
     page = start(run).page().text
     assert '<span lang="en" dir="ltr" id="indicator"' in page
     assert '<span id="count"' in page

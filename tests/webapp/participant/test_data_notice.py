@@ -49,7 +49,7 @@ def test_the_consent_page_holds_every_sentence(client, run, study):
     sentences = [
         *stored_data(study, known_to_platform=False), device_notice(), rights_notice()
     ]  # fmt: skip
-    assert len(sentences) == 12
+    assert len(sentences) == 13
     assert all(sentence.replace("'", "&#39;") in page for sentence in sentences)
 
 
@@ -63,7 +63,7 @@ def test_a_questionnaire_and_a_platform_are_told_of_where_there_is_one():
 
 def test_a_score_that_excludes_by_itself_is_told_of_before_anybody_agrees():
     study = load_study("minimal")
-    assert "By itself it decides nothing" in "".join(stored_data(study, known_to_platform=False))
+    assert "It decides nothing by itself" in "".join(stored_data(study, known_to_platform=False))
     rule = Rule.model_validate({"rule": "agent_likelihood", "automatic": True})
     either = {"rule": "any", "rules": [rule.model_dump(), {"rule": "same_side", "max_run": 8}]}
     for declared in (rule, Rule.model_validate(either)):

@@ -158,7 +158,7 @@ def test_html_in_a_studys_text_is_shown_not_obeyed():
 
 
 def test_every_page_of_a_simulated_run_says_so(client, start, simulated_run, sessions):
-    marked = "Programs answer here; nothing in it comes from people."
+    marked = "Programs answer here; nothing here comes from people."
     consent = f"/run/{simulated_run.ref}"
     assert marked in client.get(consent).text
     assert marked in client.post(consent, data={}).text

@@ -189,7 +189,7 @@ class Needs(BaseModel):
          'the run "r" is not published. parallax publish r.'),
         (lambda: find_participant(NOBODY_THERE, "x", LONG_AGO, 1),
          "There is no session at this address. Please check the link you were given."),
-        (a_visit_to_a_closed_run, "This study takes no new participants."),
+        (a_visit_to_a_closed_run, "This study no longer takes new participants."),
         (lambda: at(SimulatedSession, None)._answer_fields(Some(item=None), ()),
          'the responder "reader" cannot answer trials of the type "rating". Expected a responder'
          ' with the method "rate".'),

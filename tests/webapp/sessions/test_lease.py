@@ -112,7 +112,7 @@ def test_the_next_to_come_gets_the_place(session, run, study, participant, fill)
 
 def test_a_full_run_without_expired_leases_takes_nobody(session, run, participant, fill):
     fill(NOW)
-    with pytest.raises(RequestError, match="Every place"):
+    with pytest.raises(RequestError, match="All places"):
         refuse_newcomers(session, run, NOW + HOUR)
 
 

@@ -76,7 +76,7 @@ class MturkRecruiter(Recruiter):
         ):
             raise ArrivalError(
                 gettext(
-                    "We do not recognise the way in which this page was opened. Please open it"
+                    "We do not recognise how this page was opened. Please open it"
                     " again from the marketplace."
                 )
             )
