@@ -1,5 +1,6 @@
 """The study's comparisons, answered: values from the cells, corrections, and sentences."""
 
+import math
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -9,6 +10,7 @@ import pandas as pd
 import pytest
 
 from analysis.data.load import ExportedRun, Scores, load_scores
+from analysis.findings.comparison_words import words_of
 from analysis.findings.finding import ComparisonOptions
 from analysis.result import Comparison as Report
 from experiment.studies.analysis_plan import Comparison
@@ -40,6 +42,23 @@ def implied(run: ExportedRun) -> Report:
 def _means(run: ExportedRun, value: str = "chose_good") -> pd.Series:
     rows = run.responses.merge(run.items[["item_id", "own_structure", "own_length"]], on="item_id")
     return rows.groupby(["own_structure", "own_length"])[value].mean()
+
+
+@pytest.mark.parametrize(
+    ("measure", "value", "shown"),
+    [
+        ("accuracy", 0.125, "+12.5"),
+        ("rating", -0.5, "\N{MINUS SIGN}0.50"),
+        ("share of bad", 0.125, "+12.5"),
+        ("d_prime", -0.5, "\N{MINUS SIGN}0.50"),
+        ("yes", -0.25, "\N{MINUS SIGN}25.0"),
+        # A time that is a quarter longer, and one that is half as long.
+        ("log_rt", math.log(1.25), "+25.0"),
+        ("log_rt", math.log(0.5), "\N{MINUS SIGN}50.0"),
+    ],
+)
+def test_a_difference_is_said_in_the_unit_of_its_measure(measure: str, value: float, shown: str):
+    assert words_of(measure).amount(value) == shown
 
 
 def test_main_effects_and_the_interaction_are_primary_and_come_first(implied: Report) -> None:
