@@ -12,7 +12,7 @@ from analysis.data.readings import RELATIVE
 from analysis.findings.compared_measures import SENSITIVITY, measure_of
 from analysis.findings.comparison_words import ALPHA, NAME, comparisons_table, statements
 from analysis.findings.design import Crossing, crossed_designs
-from analysis.findings.design_model import covariate_columns
+from analysis.findings.design_model import covariates_of_trials
 from analysis.findings.differences import split_tied_models
 from analysis.findings.effects import Measure
 from analysis.findings.finding import Finding, FindingInputs, Findings
@@ -21,7 +21,7 @@ from analysis.statistics.contrasts import contrasts, hold_constant
 from analysis.statistics.detection import sensitivity_contrast
 from analysis.statistics.paired import models_against_models, people_against_models
 from analysis.statistics.reading_regression import slope
-from analysis.statistics.resample import LEVEL, Floats, codes
+from analysis.statistics.resample import LEVEL, codes
 from analysis.tables.section import Section
 from experiment.comparisons.check import SURPRISAL
 from experiment.comparisons.contrast import (
@@ -236,7 +236,7 @@ def _contrast_estimator(
     if names := comparison.declaration.covariates:
         pooled = pooled[pooled["cell"].isin(shared) & pooled[measure.value].notna()]
         values = pooled[measure.value].to_numpy(dtype=float)
-        held = _covariates(data.inputs, pooled, names)
+        held = covariates_of_trials(data.inputs, pooled, names).to_numpy(dtype=float)
         pooled = pooled.assign(
             **{measure.value: hold_constant(values, held, pooled["cell"], shared)}
         )
@@ -249,18 +249,6 @@ def _contrast_estimator(
         return {str(key): value for key, value in row.items()}
 
     return estimate
-
-
-def _covariates(inputs: FindingInputs, rows: pd.DataFrame, names: Sequence[str]) -> Floats:
-    """Return the covariates of answers: numbers, or a column for each level but the first."""
-    keys = ["participant", "position"]
-    columns = [
-        name for name in (f"{PREFIX}{one}" for one in names) if name in inputs.data.judgments
-    ]
-    trials = inputs.data.judgments[[*keys, *columns]].astype({"participant": str})
-    of_rows = rows[keys].astype({"participant": str}).merge(trials, "left", on=keys)
-    found = covariate_columns(of_rows, names)
-    return np.hstack([np.empty((len(rows), 0)), *(columns.to_numpy() for columns in found)])
 
 
 def _in_regions(answers: pd.DataFrame, regions: Sequence[int]) -> pd.DataFrame:
@@ -331,7 +319,7 @@ def _slope_estimator(
         "n_frames": int(answers["unit"].nunique()),
     }
 
-    held = pd.DataFrame(_covariates(inputs, answers, comparison.declaration.covariates))
+    held = covariates_of_trials(inputs, answers, comparison.declaration.covariates)
     held = (held - held.groupby(people.to_numpy()).transform("mean")).to_numpy()
     design = np.column_stack([held, x_within])
 

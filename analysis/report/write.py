@@ -250,7 +250,7 @@ TABLES, FIGURES = "tables", "figures"
 _FOLDERS = {
     "mixed_model": "holds the choices, and scripts that fit the model again in R.",
     **dict.fromkeys(
-        ("design_model", "rating_model", "yes_no_model"),
+        ("design_model", "rating_model", "yes_no_model", "reading_model"),
         "holds the answers, and scripts that fit the mixed model of the design again in R.",
     ),
     "human_baseline": "holds the checklist for human baselines, and the items side by side.",
