@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
@@ -253,5 +254,11 @@ def test_a_plan_has_every_decision_of_the_study(folder: Path):
     ]
     assert "study.toml" not in values["files"] and "texts/en/consent.md" in values["files"]
     # Each list: one target and three catch trials of one square, four targets of the other.
-    kinds = [str(entry.kind) for entry in require_sound(study, 7).lists[0]]
-    assert sorted(kinds) == ["catch"] * 3 + ["target"] * 5
+    lists = require_sound(study, 7).lists
+    assert sorted(str(entry.kind) for entry in lists[0]) == ["catch"] * 3 + ["target"] * 5
+    rows = sorted(
+        f"{number}\x1f{entry.item.item_id}\x1f{entry.kind}\n"
+        for number, entries in enumerate(lists)
+        for entry in entries
+    )
+    assert values["lists_hash"] == sha256("".join(rows).encode()).hexdigest()

@@ -209,7 +209,8 @@ def _find_submission(
         raise PaymentError(
             f'"{identifier}" has submitted nothing in the run {run.ref}',
             expected="a participant's reference, or the platform's id of a submitted assignment",
-            remedy="To pay someone who could not submit: parallax compensate RUN PARTICIPANT",
+            remedy="To pay someone who could not submit: parallax compensate "
+            f"{run.ref} PARTICIPANT",
         )
     return identifier, assignment
 

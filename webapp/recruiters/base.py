@@ -7,7 +7,7 @@ folder never checks which recruiter it has: an optional ability is a protocol of
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, ClassVar, Protocol, runtime_checkable
 
 from pydantic import BaseModel, ConfigDict
@@ -101,6 +101,10 @@ class Recruiter:
         if departure.ending in (Ending.FULL, Ending.DUPLICATE):
             return Exit(gettext("Thank you for your interest!"))
         return Exit(gettext("You can close this page now."))
+
+    def pays_after(self, study: Study) -> timedelta | None:
+        """Return how long after a submission the platform approves it by itself; None if never."""
+        return None
 
     def visitor(self) -> "Visitor":
         """Return the factory of simulated participants, who arrive as real participants would."""

@@ -14,7 +14,7 @@ from webapp.researcher.film import film_pages
 from webapp.researcher.installation import audit_pages, installation_pages
 from webapp.researcher.launch import launch_pages
 from webapp.researcher.links import link_pages
-from webapp.researcher.money import money_pages, reconciling_pages
+from webapp.researcher.money import money_pages
 from webapp.researcher.notifications import notification_pages
 from webapp.researcher.own_account import password_pages, second_factor_pages, token_pages
 from webapp.researcher.participants import (
@@ -24,6 +24,7 @@ from webapp.researcher.participants import (
 )
 from webapp.researcher.power import power_pages
 from webapp.researcher.projects import joining_pages, project_pages
+from webapp.researcher.reconciling import reconciling_pages
 from webapp.researcher.recruitment import recruitment_pages
 from webapp.researcher.reports import reading_pages, reports_pages
 from webapp.researcher.run_page import chart_pages, live_pages

@@ -19,7 +19,7 @@ from webapp.core.i18n import SOURCE_LANGUAGE, set_language
 from webapp.database.engine import reading
 from webapp.database.models import Project, Run, SignIn, User
 from webapp.errors import RequestError
-from webapp.researcher.template_globals import make_template_globals
+from webapp.researcher.template_globals import DONE_ARGUMENT, make_template_globals
 from webapp.services import current_services
 from webapp.users.projects import get_project_rights
 from webapp.users.roles import Right, Role, find_lowest_role
@@ -177,6 +177,11 @@ def get_safe_return_address(address: str) -> str:
         address.startswith(f"{RESEARCHER_PATH}/") and "\\" not in address and "//" not in address
     )
     return address if is_ours else url_for("runs.show_runs")
+
+
+def redirect_after_act(endpoint: str, **values: str) -> Response:
+    """Return the way to a page, which then says what the user has just done."""
+    return redirect(url_for(endpoint, **values, **{DONE_ARGUMENT: "1"}), 303)
 
 
 def set_session_cookie(response: Response, token: str) -> Response:

@@ -1,7 +1,6 @@
-"""The page of a run's money: owed and paid amounts, confirmed payments, reconciling."""
+"""The page of a run's money: what is left to do, owed and paid amounts, confirmed payments."""
 
 from dataclasses import asdict, dataclass
-from datetime import UTC, datetime
 
 from flask import Blueprint, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
@@ -9,11 +8,11 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from experiment.errors import ParallaxError
-from experiment.money import minor_units
+from experiment.money import in_words, minor_units
+from experiment.participation import State
 from experiment.payment.payment import SETTLED_FOR_GOOD, PaymentError, PaymentItem, PaymentKind
 from webapp.database.engine import reading
 from webapp.database.models import AuditEntry, Participant, Payment, Run
-from webapp.errors import RequestError
 from webapp.payments.accounts import load_accounts
 from webapp.payments.bonuses import find_rule_bonuses, prepare_listed_bonuses
 from webapp.payments.compensation_request import (
@@ -21,15 +20,9 @@ from webapp.payments.compensation_request import (
     pays_compensation_as_bonus,
     prepare_compensation_entry,
 )
+from webapp.payments.debts import OpenPayment, find_open_payments, sum_open_minor
 from webapp.payments.ledger import Entry
-from webapp.payments.non_idempotent_bonuses import settle_by_hand
-from webapp.payments.reconciliation.reconcile import (
-    find_discrepancies,
-    fix_discrepancies,
-    report_comparison,
-)
-from webapp.payments.reconciliation.snapshot import Snapshot, take_snapshot
-from webapp.payments.reconciliation.statement import build_statements, describe_agreement
+from webapp.payments.reconciliation.statement import build_statements
 from webapp.payments.rewards import (
     find_all_rewards,
     find_named_rewards,
@@ -38,8 +31,8 @@ from webapp.payments.rewards import (
 )
 from webapp.payments.run_payments import Proposal, RunPayments, open_run_payments
 from webapp.recruitment.publish import find_recruitment
-from webapp.researcher.access import current_user, require_access
-from webapp.researcher.template_globals import get_page_number, parse_whole_number
+from webapp.researcher.access import current_user, redirect_after_act, require_access
+from webapp.researcher.template_globals import get_page_number, name_run
 from webapp.runs.people_table import ON_A_PAGE
 from webapp.services import current_services
 from webapp.sessions.lookup import find_run
@@ -140,7 +133,7 @@ def show_payments(ref: str) -> str:
 def preview_payments(ref: str) -> str:
     """Show the proposed payments for confirmation."""
     form = MoneyForm.from_form()
-    payments = _open_payments(ref, form)
+    payments = open_payments(ref, form)
     entries, notes = form.entries(payments)
     return _render_confirmation(ref, form, payments.propose_payments(entries), notes)
 
@@ -150,7 +143,7 @@ def preview_payments(ref: str) -> str:
 def make_payments(ref: str) -> ResponseReturnValue:
     """Make the confirmed payments, if the proposal is still the same."""
     form = MoneyForm.from_form()
-    payments = _open_payments(ref, form)
+    payments = open_payments(ref, form)
     entries, notes = form.entries(payments)
     proposal = payments.propose_payments(entries)
     if proposal.digest != request.form.get("agreed", ""):
@@ -166,14 +159,17 @@ def make_payments(ref: str) -> ResponseReturnValue:
             undo_rejections=form.act == "undo_rejection",
             additional=bool(form.additional),
         )
-        payments.note("payment made", result=str(outcome), answers=" ".join(outcome.answers))
-    return redirect(url_for("money.show_payments", ref=ref), 303)
+        amount = in_words(proposal.amount_minor, proposal.currency) if proposal.amount_minor else ""
+        answers = name_run(" ".join(outcome.answers), ref)
+        payments.note("payment made", result=str(outcome), amount=amount, answers=answers)
+    return redirect_after_act("money.show_payments", ref=ref)
 
 
 @money_pages.errorhandler(ParallaxError)
 def show_error(error: ParallaxError) -> ResponseReturnValue:
     """Show the error's message on the run's page of money."""
-    return _render_page((request.view_args or {})["ref"], problem=str(error)), 409
+    ref = (request.view_args or {})["ref"]
+    return _render_page(ref, problem=name_run(error, ref)), 409
 
 
 def make_compensation_link(ref: str) -> str:
@@ -181,7 +177,12 @@ def make_compensation_link(ref: str) -> str:
     return f"{current_services().settings.link_base}/run/{ref}/compensation"
 
 
-def _open_payments(ref: str, form: MoneyForm) -> RunPayments:
+def open_payments(ref: str, form: MoneyForm) -> RunPayments:
+    """Return the run that pays, for the signed-in user.
+
+    Raises:
+        ParallaxError: The run is unknown, or its platform cannot be used.
+    """
     services = current_services()
     with reading(services.sessions) as session:
         find_run(session, ref)  # raises for an unknown run
@@ -209,11 +210,16 @@ def _render_confirmation(
         proposal=proposal,
         notes=notes,
         has_changed=has_changed,
+        **({} if proposal.entries else _collect_open_payments(ref)),
     )
 
 
 def _render_page(ref: str, problem: str = "") -> str:
-    form = MoneyForm.from_form() if problem else MoneyForm(who=request.args.get("who", ""))
+    form = (
+        MoneyForm.from_form()
+        if problem
+        else MoneyForm(who=request.args.get("who", ""), act=request.args.get("act", ""))
+    )
     return render_template(
         "researcher/money.html",
         problem=problem,
@@ -221,6 +227,7 @@ def _render_page(ref: str, problem: str = "") -> str:
         for_one=FOR_ONE,
         asked=form,
         looked=current_services().now().isoformat(),
+        **_collect_open_payments(ref),
         **_collect_page_data(ref),
     )
 
@@ -233,8 +240,52 @@ _ACTS_OF_MONEY = (
     "discrepancies mended",
 )
 _LATEST = 20
+# So many participants are asked what they wait for; so many of those who wait are listed.
+_MOST_ASKED = 1_000
+_MOST_LISTED = 100
 # More than this is an outage, to be fixed by reconciling.
 _MOST_UNSETTLED = 100
+
+
+def _collect_open_payments(ref: str) -> dict[str, object]:
+    """Return the template variables of the list of participants who wait for money."""
+    services = current_services()
+    with reading(services.sessions) as session:
+        run = find_run(session, ref)
+        study = services.study_of(session, run)
+        pays_after = services.recruiter(run.recruiter).pays_after(study)
+        waiting, are_more = find_open_payments(session, run, study, pays_after, _MOST_ASKED)
+        at_work = (State.ARRIVED, State.WORKING, State.ANSWERED)
+        n_at_work = session.scalar(
+            select(func.count())
+            .select_from(Participant)
+            .where(Participant.run_id == run.id, Participant.consented_at.is_not(None))
+            .where(Participant.state.in_(at_work))
+        )
+        orders = _find_latest_orders(session, ref, waiting[:_MOST_LISTED])
+    return {
+        "waiting": waiting[:_MOST_LISTED],
+        "n_waiting": len(waiting),
+        "are_more": are_more,
+        "waiting_minor": sum_open_minor(waiting),
+        "undecided": sum(each.amount_minor is None for each in waiting),
+        "n_at_work": n_at_work,
+        "orders": orders,
+    }
+
+
+def _find_latest_orders(
+    session: Session, ref: str, waiting: list[OpenPayment]
+) -> dict[str, AuditEntry]:
+    """Return the latest order to pay each participant, by their reference."""
+    if not waiting:
+        return {}
+    of_run = AuditEntry.run_ref == ref, AuditEntry.act == "payment ordered"
+    orders, payees = dict[str, AuditEntry](), {each.payee for each in waiting}
+    for entry in session.scalars(select(AuditEntry).where(*of_run).order_by(AuditEntry.number)):
+        for payee in payees.intersection(entry.after.get("payees", "").split(", ")):
+            orders[payee] = entry
+    return orders
 
 
 def _collect_page_data(ref: str) -> dict[str, object]:
@@ -299,88 +350,3 @@ def _find_latest_acts(session: Session, ref: str) -> list[AuditEntry]:
     of_money = AuditEntry.run_ref == ref, AuditEntry.act.in_(_ACTS_OF_MONEY)
     latest = select(AuditEntry).where(*of_money).order_by(AuditEntry.number.desc())
     return list(session.scalars(latest.limit(_LATEST)))
-
-
-_DIGITS = 9
-reconciling_pages = Blueprint("reconciling", __name__)
-reconciling_pages.register_error_handler(ParallaxError, show_error)
-
-
-@reconciling_pages.post("/runs/<ref>/reconcile")
-@require_access(Right.PAY)
-def compare_payments(ref: str) -> str:
-    """Compare our records, the platform and the ledger."""
-    payments = _open_payments(ref, MoneyForm.from_form())
-    snapshot = _take_snapshot(payments)
-    return render_template(
-        "researcher/reconcile.html",
-        run=payments.run,
-        statements=snapshot.statements,
-        found=find_discrepancies(snapshot),
-        agreement=describe_agreement(ref, snapshot.statements),
-        live=request.form.get("live", ""),
-    )
-
-
-@reconciling_pages.post("/runs/<ref>/reconcile/fix")
-@require_access(Right.PAY)
-def fix_safe_discrepancies(ref: str) -> ResponseReturnValue:
-    """Fix the discrepancies that are safe to fix, and show the others."""
-    payments = _open_payments(ref, MoneyForm.from_form())
-    snapshot = _take_snapshot(payments)
-    safe = [discrepancy for discrepancy in find_discrepancies(snapshot) if discrepancy.safe]
-    payments.note(
-        "discrepancies mended",
-        found=", ".join(f"{each.problem} ({each.who})" for each in safe) or "none",
-    )
-    fix_discrepancies(
-        payments.sessions,
-        payments.platform,
-        payments.run,
-        payments.study,
-        make_compensation_link(ref),
-        snapshot,
-        payments.now,
-    )
-    return redirect(url_for("money.show_payments", ref=ref), 303)
-
-
-@reconciling_pages.post("/runs/<ref>/money/settle")
-@require_access(Right.PAY)
-def settle_payment(ref: str) -> ResponseReturnValue:
-    """Record whether a doubtful payment was made, as the user saw on the platform's own site."""
-    payments, form = _open_payments(ref, MoneyForm.from_form()), request.form
-    number, platform_shows = (
-        parse_whole_number(form.get("payment", ""), _DIGITS),
-        form.get("seen", ""),
-    )
-    if platform_shows not in ("paid", "not paid"):
-        problem = "Say whether the platform's own site shows the payment."
-        raise RequestError(problem, status=400, code="not_said")
-    settled = settle_by_hand(
-        payments.sessions,
-        payments.run,
-        number,
-        payments.now,
-        is_paid=platform_shows == "paid",
-        looked_at=_parse_checked_time(form.get("looked", "")),
-    )
-    payments.note("payment settled by hand", payment=str(settled.id), state=settled.state)
-    return redirect(url_for("money.show_payments", ref=ref), 303)
-
-
-def _parse_checked_time(text: str) -> datetime:
-    try:
-        return datetime.fromisoformat(text).astimezone(UTC)
-    except (ValueError, OverflowError) as error:
-        problem = "The form is not whole. Open the page of the run's money again."
-        raise RequestError(problem, status=400, code="not_said") from error
-
-
-def _take_snapshot(payments: RunPayments) -> Snapshot:
-    services = current_services()
-    snapshot = take_snapshot(
-        payments.sessions, payments.platform, payments.run, services.tokens, payments.now()
-    )
-    report_comparison(payments.sessions, snapshot)
-    return snapshot

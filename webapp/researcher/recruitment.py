@@ -4,7 +4,7 @@ from collections.abc import Callable
 from datetime import timedelta
 from itertools import chain
 
-from flask import Blueprint, redirect, render_template, request, url_for
+from flask import Blueprint, render_template, request
 from flask.typing import ResponseReturnValue
 
 from experiment import money
@@ -29,7 +29,7 @@ from webapp.recruitment.poll import poll_run
 from webapp.recruitment.progress import compute_progress, extend_run, load_hit_states, pause_run
 from webapp.recruitment.publish import PublishPlan, carry_out_plan, draft_plan, find_recruitment
 from webapp.recruitment.terms import refuse_other_owner
-from webapp.researcher.access import current_user, require_access
+from webapp.researcher.access import current_user, redirect_after_act, require_access
 from webapp.researcher.run_page import render_run_page
 from webapp.researcher.template_globals import parse_whole_number
 from webapp.runs.launch import check_responsible_people
@@ -125,7 +125,7 @@ def message_participants(ref: str) -> ResponseReturnValue:
         return render_template("researcher/write_confirm.html", **facts)
     _log_act(run, "participants written to", {"whom": whom, "participants": str(number)})
     send_message(platform, by_offer, text)
-    return redirect(url_for("runs.show_run", ref=ref), 303)
+    return redirect_after_act("runs.show_run", ref=ref)
 
 
 @recruitment_pages.post("/runs/<ref>/recruitment/plan")
@@ -149,7 +149,7 @@ def publish_run(ref: str) -> ResponseReturnValue:
     require_second_person(services.sessions, plan, platform, by=user_name, now=now)
     _log_act(run, "run published", dict(list_cost_rows(plan, platform)))
     list(carry_out_plan(services.sessions, platform, plan, services.now))
-    return redirect(url_for("runs.show_run", ref=ref), 303)
+    return redirect_after_act("runs.show_run", ref=ref)
 
 
 @recruitment_pages.errorhandler(ParallaxError)
@@ -207,7 +207,7 @@ def _change_offers(
     run, platform = _open_run_platform(ref)
     moved = move(platform)
     _log_act(run, act, {"offers": str(moved), **after})
-    return redirect(url_for("runs.show_run", ref=ref), 303)
+    return redirect_after_act("runs.show_run", ref=ref)
 
 
 def _log_act(run: Run, act: str, after: dict[str, str]) -> None:

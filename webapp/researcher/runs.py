@@ -15,7 +15,7 @@ from webapp.database.retry import in_transaction
 from webapp.errors import RequestError, RunError, WebappError
 from webapp.jobs.long_jobs import Step
 from webapp.payments.debts import describe_debts, find_debts
-from webapp.researcher.access import current_user, require_access
+from webapp.researcher.access import current_user, redirect_after_act, require_access
 from webapp.researcher.reports import (
     get_job_queue,
     get_long_jobs,
@@ -119,7 +119,7 @@ def add_places(ref: str) -> ResponseReturnValue:
 def apply_exclusion_rules(ref: str) -> ResponseReturnValue:
     """Apply the study's exclusion rules to participants who finished."""
     decide_exclusions(ref, by=current_user().name)
-    return redirect(url_for("runs.show_run", ref=ref), 303)
+    return redirect_after_act("runs.show_run", ref=ref)
 
 
 @run_pages.post("/runs/<ref>/unblind")
@@ -131,7 +131,7 @@ def unblind_run(ref: str) -> Response:
         study = services.study_of(session, run := find_run(session, ref))
     user_name, now = current_user().name, services.now()
     unblind_with_second_person(services.sessions, run, study, by=user_name, reason=reason, now=now)
-    return redirect(url_for("runs.show_run", ref=ref), 303)
+    return redirect_after_act("runs.show_run", ref=ref)
 
 
 @run_pages.post("/runs/<ref>/export")
@@ -191,7 +191,7 @@ def _describe_debts(ref: str) -> str:
 
 def _change_run(ref: str, change: Callable[[Session], None]) -> Response:
     in_transaction(current_services().sessions, change)
-    return redirect(url_for("runs.show_run", ref=ref), 303)
+    return redirect_after_act("runs.show_run", ref=ref)
 
 
 def _log_act(session: Session, run: Run, act: str, *, was: str = "", **after: str) -> None:
@@ -273,4 +273,4 @@ def _set_archived(ref: str, *, into: bool) -> Response:
             record_act(session, current_user().name, act, now, run_ref=ref)
 
     in_transaction(current_services().sessions, work)
-    return redirect(url_for("runs.show_run", ref=ref), 303)
+    return redirect_after_act("runs.show_run", ref=ref)

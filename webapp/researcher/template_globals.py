@@ -1,14 +1,18 @@
 """What templates of researcher pages share: variables, functions, filters, and pages of lists."""
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
+from datetime import timedelta
 
 from flask import g, request
+from sqlalchemy import select
 
 from experiment import money
 from experiment.exclusion.rules import reason
+from experiment.participation import State
 from experiment.records import Verdict as DecidedVerdict
 from webapp.database.engine import reading
-from webapp.database.models import Payment, Run, User, Verdict
+from webapp.database.models import AuditEntry, Payment, Run, User, Verdict
 from webapp.gate.gate import find_blockers
 from webapp.runs.blinding import get_visible_verdict, hides_rules, is_blind
 from webapp.runs.people_table import ON_A_PAGE
@@ -59,6 +63,85 @@ def _hides_rules(run: Run) -> bool:
         return hides_rules(session, run, services.study_of(session, run))
 
 
+# An act that was logged longer ago is not the one that led to this page.
+_JUST_NOW = timedelta(minutes=2)
+# The argument of a page's address after an act; the page then says what was done.
+DONE_ARGUMENT = "done"
+
+
+def _find_act_done(user: User) -> tuple[str, bool] | None:
+    """Return what the user has just done, as the audit log has it, and whether all of it succeeded.
+
+    The address says only that something was done, so a forged link announces nothing false.
+    """
+    if request.method != "GET" or DONE_ARGUMENT not in request.args:
+        return None
+    services = current_services()
+    of_user = (
+        AuditEntry.who == user.name,
+        AuditEntry.run_ref == (request.view_args or {}).get("ref"),
+        AuditEntry.at >= services.now() - _JUST_NOW,
+    )
+    latest = select(AuditEntry).where(*of_user).order_by(AuditEntry.number.desc()).limit(1)
+    with reading(services.sessions) as session:
+        entry = session.scalar(latest)
+    return None if entry is None else describe_act(entry.act, entry.after)
+
+
+_SENTENCES = {
+    "discrepancies mended": "What was safe to do is done: {found}.",
+    "payment settled by hand": "Payment {payment} is settled: {state}.",
+    "run closed": "The run is closed: nobody new is let in.",
+    "run opened": "The run is open again.",
+    "run archived": "The run is in the archive.",
+    "run taken out of the archive": "The run is listed again.",
+    "run unblinded": "The run is unblinded: its results can be seen and exported.",
+    "places added": "Places were added: the run now has {places}.",
+    "exclusion rules applied": "The exclusion rules were applied; {decided} new verdicts.",
+    "recruitment paused": "Recruitment is paused: {offers} offers are hidden from newcomers.",
+    "recruitment extended": "Recruitment goes on until {until}: {offers} offers.",
+    "participants written to": "The message was sent to {participants} participants.",
+    "run published": "The run is published.",
+}
+
+
+def describe_act(act: str, after: Mapping[str, str]) -> tuple[str, bool]:
+    """Return a sentence on a logged act, and whether all of it succeeded."""
+    if act == "payment made":
+        return _describe_payment(after)
+    values = {name: value.removesuffix(".") for name, value in after.items()}
+    try:
+        return _SENTENCES[act].format_map(values), True
+    except KeyError:
+        return f"Done: {act}.", True
+
+
+def _describe_payment(after: Mapping[str, str]) -> tuple[str, bool]:
+    result, amount = after.get("result", ""), after.get("amount", "")
+    if result == "offered":
+        told = after.get("told") == "by the platform"
+        return (
+            "The compensation is offered, and the platform told them."
+            if told
+            else "The compensation is offered, but the platform could not tell them. Write to them."
+        ), told
+    all_done = re.fullmatch(r"(\d+) done", result)
+    if all_done is None:
+        return (
+            f"Not everything is done: {result}. {after.get('answers', '')} What is not done is "
+            "listed below, and can be asked for again: nobody is paid twice."
+        ), False
+    number = f"{all_done[1]} {'decision' if not amount else 'payment'}"
+    plural = "" if all_done[1] == "1" else "s"
+    was = "was" if all_done[1] == "1" else "were"
+    return f"{number}{plural} {was} made{f', {amount} in all' if amount else ''}.", True
+
+
+def name_run(text: object, ref: str) -> str:
+    """Return a message with a run's reference where it has the placeholder of commands."""
+    return re.sub(r"\bRUN\b", ref, str(text))
+
+
 def make_template_globals() -> dict[str, object]:
     """Return the variables and functions of every researcher page's template."""
     user: User | None = g.get("user")
@@ -72,6 +155,7 @@ def make_template_globals() -> dict[str, object]:
         "verdict_of": _get_verdict,
         "hides_rules": _hides_rules,
         "form_token": g.get("form_token", ""),
+        "act_done": _find_act_done(user) if user is not None else None,
         "may": lambda role: user is not None and Role(user.role).may(Role(role)),
         "can": lambda right: Right(right) in g.get("rights", ()),
     }
@@ -92,7 +176,25 @@ def _format_amount(payment: Payment) -> str:
     return money.in_words(payment.amount_minor, payment.currency)
 
 
-FILTERS = {"number": format_number, "amount": _format_amount}
+_STATES = {
+    State.WORKING: "at work",
+    State.ANSWERED: "at work: last questions",
+    State.ABANDONED: "left before the end",
+    State.LEFT: "ended early",
+}
+
+
+def _describe_state(state: str) -> str:
+    """Return a participant's state in the words of the run's overview."""
+    return _STATES.get(State(state), state)
+
+
+FILTERS = {
+    "number": format_number,
+    "amount": _format_amount,
+    "name_run": name_run,
+    "state_words": _describe_state,
+}
 
 
 _DIGITS = 6

@@ -41,7 +41,14 @@ def planned_power(plan: Planned, study: Study, n: int = N_PLANNED, **changes) ->
     return outcome.table.frame.set_index("construction")
 
 
-@pytest.mark.parametrize("name", DESIGNS)
+# One of the designs of choices, and one of a scale.
+_SAMPLE = ("one factor, choices", "2 x 2, ratings")
+_CAMPAIGN = [name for name in DESIGNS if name not in _SAMPLE]
+
+
+@pytest.mark.parametrize(
+    "name", [*_SAMPLE, *(pytest.param(name, marks=pytest.mark.campaign) for name in _CAMPAIGN)]
+)
 def test_planned_power_is_the_share_of_simulated_reports_that_show_the_effect(
     name: str, tmp_path: Path
 ) -> None:

@@ -1,5 +1,7 @@
 """Nobody's pay is forgotten quietly: whoever closes, archives or forgets reads who is owed."""
 
+from dataclasses import replace
+from datetime import timedelta
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
@@ -15,8 +17,16 @@ from tests.webapp.researcher.conftest import (  # noqa: F401 - fixtures
 )
 from webapp.database.engine import reading
 from webapp.database.models import Participant, Payment, Project, Recruitment, Run
-from webapp.payments.debts import describe_debts, find_debts
+from webapp.payments.accounts import load_accounts
+from webapp.payments.debts import (
+    OpenPayment,
+    describe_debts,
+    describe_open_payment,
+    find_debts,
+    find_open_payments,
+)
 from webapp.researcher.study_folders import find_editable_study
+from webapp.runs.runs import load_launched_study
 from webapp.users.projects import LIMITS
 from webapp.users.roles import Role
 
@@ -164,3 +174,80 @@ def test_deleting_a_study_says_who_is_owed_what_and_asks(
     assert "although people are owed money" in refused.text
     done = here.post("/studies/delete", study=called, sure="yes", although_owed="yes")
     assert done.status_code == 303 and not folder.exists()
+
+
+def waiting_of(sessions, run, pays_after=None, most=100) -> dict[str, OpenPayment]:
+    with reading(sessions) as session:
+        study = load_launched_study(session, run)
+        waiting, _ = find_open_payments(session, run, study, pays_after, most)
+    return {each.payee: each for each in waiting}
+
+
+def test_each_person_who_waits_is_listed_with_what_for_how_much_since_and_until_when(
+    four, sessions, clock
+):
+    waiting = waiting_of(sessions, four, timedelta(days=21))
+    assert list(waiting) == ["ref1", "ref2", "ref4"]
+    assert waiting["ref1"] == OpenPayment(
+        "ref1", "approval of the reward", 20, clock(), clock() + timedelta(days=21), True
+    )
+    assert "which the platform has not reported" in waiting["ref2"].waits_for
+    assert (waiting["ref2"].amount_minor, waiting["ref2"].until) == (20, None)
+    assert waiting["ref4"].waits_for == "their acceptance of the compensation"
+    assert waiting["ref4"].amount_minor == 150
+
+
+@pytest.mark.parametrize(
+    ("state", "waits_for"),
+    [
+        ("unknown", "the outcome of their reward: compare with the platform"),
+        ("refused", "another attempt to pay their reward: the platform refused it"),
+        ("intended", "their reward, which was begun: pay it again"),
+    ],
+)
+def test_a_payment_that_is_not_done_stays_on_the_list(
+    four, sessions, pay_rewards, platform, state, waits_for
+):
+    pay_rewards()
+    assert "ref1" not in waiting_of(sessions, four)
+    with sessions.begin() as session:
+        session.scalars(select(Payment).where(Payment.kind == "reward")).one().state = state
+    assert waiting_of(sessions, four)["ref1"].waits_for == waits_for
+
+
+def test_who_submitted_without_finishing_waits_for_a_decision(four, sessions, worked):
+    worked(5, state="working")
+    assert waiting_of(sessions, four)["ref5"].waits_for.startswith("your decision")
+
+
+def test_a_payment_at_the_platform_alone_waits_for_its_record(four, sessions, worked):
+    worked(5, status="approved")
+    assert "the platform paid without Parallax" in waiting_of(sessions, four)["ref5"].waits_for
+
+
+def test_a_bonus_that_is_not_decided_names_what_decides_it(four, sessions, pay_rewards, platform):
+    pay_rewards()
+    with reading(sessions) as session:
+        study = load_launched_study(session, four)
+        for bonus, waits_for, amount_minor in (
+            ("kept", "the amount of their bonus: apply the exclusion rules", None),
+            ("per_correct_catch_trial", "the amount of their bonus: unblind the run", None),
+            ("everyone", "the bonus of the study's rule", 30),
+        ):
+            payment = study.payment.model_copy(update={"bonus": bonus, "bonus_amount": "0.30"})
+            changed = study.model_copy(update={"payment": payment})
+            if bonus == "per_correct_catch_trial":
+                accounts = load_accounts(session, four)
+                account = replace(accounts[0], kept=True, correct_catch_trials=None)
+                waiting = describe_open_payment(account, changed, None)
+            else:
+                waiting = find_open_payments(session, four, changed, None, 100)[0][0]
+            assert (waiting.payee, waiting.waits_for) == ("ref1", waits_for)
+            assert waiting.amount_minor == amount_minor
+
+
+def test_of_many_who_may_be_unpaid_the_first_are_asked(four, sessions):
+    with reading(sessions) as session:
+        study = load_launched_study(session, four)
+        waiting, are_more = find_open_payments(session, four, study, None, 2)
+    assert ([each.payee for each in waiting], are_more) == (["ref1", "ref2"], True)

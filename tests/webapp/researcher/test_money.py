@@ -7,12 +7,13 @@ import pytest
 from sqlalchemy import select
 
 from tests.webapp.payments.conftest import hit, platform, worked  # noqa: F401 - fixtures
-from tests.webapp.payments.platform_double import DIES_AFTER, ProcessDied
+from tests.webapp.payments.platform_double import DIES_AFTER, REFUSES, ProcessDied
 from webapp.database.engine import reading
 from webapp.database.models import Participant, Recruitment, Run, Verdict
 from webapp.gate.gate import begin_ledger_entry, store_ledger_state
 from webapp.payments import run_payments
 from webapp.researcher import recruitment
+from webapp.researcher.template_globals import describe_act
 from webapp.users.roles import Role
 
 pytestmark = pytest.mark.one_database
@@ -371,3 +372,86 @@ def test_more_than_the_balance_is_not_published(
     refused = payer.here.post(f"{payer.path}/recruitment/publish", **fields)
     assert (refused.status_code, "at least $1.92" in refused.text) == (409, True)
     assert offered(platform) == 0
+
+
+def test_the_page_lists_who_waits_and_never_says_that_nothing_is_left_while_somebody_does(
+    payer,
+    worked,  # noqa: F811
+    platform,  # noqa: F811
+):
+    worked(1)
+    worked(2, status=None)
+    worked(3, state="answered", status=None)
+    page = payer.page()
+    assert "2 people wait: $0.40 in all" in page
+    assert "approval of the reward" in page
+    assert "no: at work: last questions" in page and "no: answered" not in page
+    assert "nothing" in page
+    paid = payer.pay(act="approve")
+    done = payer.here.client.get(paid.location).text
+    assert "1 payment was made, $0.20 in all." in done
+    assert 'role="status"' in done
+    assert "1 person waits: $0.20 in all" in done
+    again = payer.check(act="approve").text
+    assert "Nothing can be paid in this way now." in again
+    assert "Nothing is left to do" not in again
+    assert "1 person waits: $0.20 in all" in again
+
+
+def test_an_act_that_is_not_done_is_said_with_who_asked_for_it(
+    payer,
+    worked,  # noqa: F811
+    platform,  # noqa: F811
+):
+    worked(1)
+    platform.trouble("approve", REFUSES)
+    reply = payer.pay(act="approve")
+    page = payer.here.client.get(reply.location).text
+    assert "Not everything is done: 1 refused." in page
+    assert "another attempt to pay their reward" in page
+    assert "1 reward, asked for by researcher on" in page
+
+
+def test_what_was_done_is_not_said_of_another_run_or_after_a_while(
+    payer,
+    worked,  # noqa: F811
+    platform,  # noqa: F811
+    clock,
+):
+    worked(1)
+    place = payer.pay(act="approve").location
+    clock.go_on(minutes=3)
+    assert "1 payment was made" not in payer.here.client.get(place).text
+    assert payer.here.get("/?done=1").status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("act", "after", "said"),
+    [
+        ("payment made", {"result": "2 done", "amount": ""}, ("2 decisions were made.", True)),
+        (
+            "payment made",
+            {"result": "offered", "told": "by the platform"},
+            ("The compensation is offered, and the platform told them.", True),
+        ),
+        (
+            "payment made",
+            {"result": "offered", "told": "no"},
+            (
+                "The compensation is offered, but the platform could not tell them. Write to them.",
+                False,
+            ),
+        ),
+        ("run closed", {}, ("The run is closed: nobody new is let in.", True)),
+        ("payment settled by hand", {}, ("Done: payment settled by hand.", True)),
+    ],
+)
+def test_each_act_has_its_sentence(act, after, said):
+    assert describe_act(act, after) == said
+
+
+def test_messages_name_the_run_instead_of_the_placeholder_of_commands(payer, worked):  # noqa: F811
+    worked(1)
+    refused = payer.check(act="compensate", who="ref1", amount="0.50", reason="x").text
+    assert f"parallax approve {payer.run.ref}" in refused
+    assert "RUN" not in refused

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping
+from datetime import timedelta
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -90,6 +91,11 @@ class MturkRecruiter(Recruiter):
             fields = {"assignmentId": accepted.assignment_id, "receipt": departure.receipt}
             form = ExitForm(f"{accepted.submit_to}/mturk/externalSubmit", fields)
         return Exit(gettext("You submit your work to the marketplace from this page."), form)
+
+    def pays_after(self, study: Study) -> timedelta | None:
+        """Return the delay that the study sets."""
+        terms = study.recruitment
+        return timedelta(days=terms.auto_approve_days) if terms is not None else None
 
     def visitor(self) -> "Visitor":
         """Return the factory of simulated workers, who come through the marketplace's pages."""

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 # New submissions may appear with a delay, so "not found" is cached for this time only.
 _NOT_THERE_FOR = timedelta(minutes=1)
 _MOST_KEPT = 10_000
+# Prolific approves what nobody has reviewed for this time.
+_PAYS_AFTER = timedelta(days=21)
 
 # (participant, study); None if the submission does not exist
 _Facts = tuple[str, str] | None
@@ -223,6 +225,10 @@ class ProlificRecruiter(Recruiter):
         # Reading costs nothing.
         platform = open_prolific(self._settings, live=True, attempts=1)
         return platform.submission(found) if found else None
+
+    def pays_after(self, study: Study) -> timedelta | None:
+        """Return the delay that Prolific sets for every study."""
+        return _PAYS_AFTER
 
     def visitor(self) -> "Visitor":
         """Return the factory of simulated participants, who come through the platform's pages."""
