@@ -88,8 +88,9 @@ def test_estimates_are_differences_of_the_cells(run: ExportedRun, implied: Repor
 
 
 def test_a_comparison_names_the_contrast_of_the_table_of_effects_that_it_answers(
-    implied: Report,
+    run: ExportedRun,
 ) -> None:
+    implied = compare_by(("comparisons", "design_effects"), run)
     estimates = implied.statistics["design_effects"].set_index("contrast")["estimate"]
     rows = _rows(implied)
     contrasted = rows[rows["contrast"] != ""]
@@ -106,7 +107,7 @@ def test_an_exploratory_verdict_on_several_models_is_corrected_for_their_number(
     models = [_wrong_on_every(nth, name, run, tmp_path) for name, nth in (("a", 4), ("b", 3))]
     declared = [Comparison(name="models", compare="people - models", role="exploratory")]
     asked = replace(run, study=run.study.model_copy(update={"comparisons": declared}))
-    report = compare(asked, models, ComparisonOptions(resamples=50), code_version="v9")
+    report = compare_by(("comparisons", "differences"), asked, models)
     rows = report.statistics["comparisons"]
     assert list(rows["n_in_family"]) == [2, 2]
     assert list(rows["p_corrected"]) == pytest.approx([min(1, 2 * p) for p in rows["p"]])
