@@ -100,7 +100,10 @@ def new_study(
     _refuse_unknown(language)
     materials = _read(source, named, response, language)
     asking = ask(materials, response, language)
-    design = plan_design(materials.items, asking.response.balanced_over)
+    try:
+        design = plan_design(materials.items, asking.response.balanced_over)
+    except MaterialsError as error:
+        raise placed(error, str(source)) from error
     if block:
         design = in_blocks(design, materials.items, block)
     if not design.trials_per_list:
@@ -115,7 +118,12 @@ def new_study(
         _write(new, temporary, title or asking.title, language)
         if errors := check_folder(str(temporary), _SEED).errors:
             # Errors in a derived study are errors in its items.
-            raise placed(errors[0], str(source))
+            error = errors[0]
+            where = error.where.replace(str(temporary), str(folder))
+            told = type(error)(
+                error.problem, where=where, expected=error.expected, remedy=error.remedy
+            )
+            raise placed(told, str(source))
     return new
 
 
