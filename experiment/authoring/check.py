@@ -166,6 +166,7 @@ KEY_CHECKS: tuple[StudyCheck, ...] = (
     key_checks.rules,
     key_checks.constructions,
     session_checks.size,
+    session_checks.task_titles,
     key_checks.recruitment,
     key_checks.patterns,
     key_checks.marks,

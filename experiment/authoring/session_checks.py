@@ -118,6 +118,23 @@ def places(examined: Examined) -> Iterator[ParallaxError]:
         return
 
 
+def task_titles(examined: Examined) -> Iterator[ParallaxError]:
+    """Report several tasks of a session that stand under one title, the study's."""
+    try:
+        tasks = response_of(examined.study).page_tasks
+    except ParallaxError:
+        # The check of the response type reports this error.
+        return
+    untitled = [name for name, task in tasks.items() if not task["title"]]
+    if len(untitled) > 1:
+        yield StudyNote(
+            f"the tasks {' and '.join(untitled)} have no title, so participants see the study's, "
+            f'"{examined.study.study.title}", above the trials of each',
+            where=examined.at("trial", "parameters", "tasks", untitled[0]),
+            expected="a title for each task that says what is asked",
+        )
+
+
 def size(examined: Examined) -> Iterator[ParallaxError]:
     """Raise an error if a study has more places than a run can hold.
 
