@@ -21,7 +21,7 @@ from experiment.authoring.study_toml import (
 )
 from experiment.authoring.words import Asking, ask, is_tag
 from experiment.comparisons.planned import planned_comparisons
-from experiment.errors import MaterialsError, ParallaxError, StudyError, StudyNote, placed
+from experiment.errors import MaterialsError, ParallaxError, StudyError, StudyNote, prefix_location
 from experiment.materials.formats.read import Found, read_materials
 from experiment.materials.read import item_table, load_items
 from experiment.records import Item
@@ -103,7 +103,7 @@ def new_study(
     try:
         design = plan_design(materials.items, asking.response.balanced_over)
     except MaterialsError as error:
-        raise placed(error, str(source)) from error
+        raise prefix_location(error, str(source)) from error
     if block:
         design = in_blocks(design, materials.items, block)
     if not design.trials_per_list:
@@ -123,7 +123,7 @@ def new_study(
             told = type(error)(
                 error.problem, where=where, expected=error.expected, remedy=error.remedy
             )
-            raise placed(told, str(source))
+            raise prefix_location(told, str(source))
     return new
 
 

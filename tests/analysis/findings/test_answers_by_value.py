@@ -145,7 +145,7 @@ def test_the_shares_of_a_scales_points_add_up_to_one_in_each_row():
 def test_means_and_deviations_of_ratings_are_those_of_the_answers():
     rows = rated()
     shown = frame_of(RATINGS.run(given_of(rows, conditions="abc")), "ratings")
-    assert shown["condition"].tolist() == ["a", "b", "c"]
+    assert shown["condition"].tolist() == shown["label"].tolist() == ["a", "b", "c"]
     values = rows.groupby("condition")["rating"]
     assert shown["rating"].to_numpy() == pytest.approx(values.mean().to_numpy())
     assert shown["sd"].to_numpy() == pytest.approx(values.std(ddof=1).to_numpy())
