@@ -18,7 +18,6 @@ from dataclasses import replace
 from itertools import product
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
 
 import click
 import numpy as np
@@ -28,13 +27,14 @@ from click.testing import CliRunner
 from analysis.data.join import Joined
 from analysis.data.readings import RELATIVE
 from analysis.findings.comparison_words import ALPHA, NAME, comparison_sentences
-from analysis.findings.comparisons import COMPARISONS
+from analysis.findings.comparisons import answered
 from analysis.findings.finding import ComparisonOptions, Context, FindingInputs
 from analysis.power.base import PowerOptions
 from analysis.power.cells import LOG_RT, Answers, answers_of, with_means
 from analysis.power.comparisons import _tested, model_of, primary_comparisons
 from analysis.power.simulated_choices import Assumptions
 from analysis.power.simulated_comparisons import Tested, _coded, cell_means, simulate
+from analysis.statistics.resample import Floats
 from experiment.commands import study as commands
 from experiment.design.lists import BuiltLists, build_lists
 from experiment.materials.read import load_items
@@ -43,7 +43,7 @@ from experiment.studies.load import load_study
 from experiment.studies.study import Study
 
 _RESPONSES = ("sentence_pair", "rating", "yes_no", "self_paced")
-_EFFECTS = {"accuracy": 0.12, "rating": 0.7, "yes": 0.15, LOG_RT: 0.06}
+_EFFECTS = {"accuracy": 0.12, "rating": 0.7, "yes": 0.15, LOG_RT: 0.12}
 _VALUES = {"accuracy": "chose_good", "rating": "rating", "yes": "said_yes"}
 _FACTORS = {"match": ("far", "near"), "number": ("pl", "sg"), "length": ("long", "short")}
 _BETWEEN = '\nfactors = { instruction = ["plain", "careful"] }'
@@ -92,8 +92,8 @@ def plan(
     return answers, rows, [one for one in tests if one is not None]
 
 
-def answer(study: Study, answers: Answers, values: "np.ndarray[Any, Any]", measure: str) -> Any:
-    """Return the comparisons of one data set, as a report answers them."""
+def make_inputs(study: Study, answers: Answers, values: Floats, measure: str) -> FindingInputs:
+    """Return one data set as the inputs of a report's findings."""
     judgments = answers.rows.assign(
         participant="p" + answers.rows["participant"].astype(str),
         frame=answers.rows["unit"],
@@ -112,25 +112,23 @@ def answer(study: Study, answers: Answers, values: "np.ndarray[Any, Any]", measu
         if measure == "yes":
             judgments["chose_good"] = None
     run = SimpleNamespace(study=study, items=answers.items, readings=readings)
-    inputs = FindingInputs(
+    return FindingInputs(
         run, [], [], Joined(judgments, {}, answers.items), ComparisonOptions(),
         Context(study, SimpleNamespace(simulated=True, resamples=100, seed=1, footer=())),
     )  # fmt: skip
-    return inputs
 
 
 def stated(inputs: FindingInputs) -> dict[str, int]:
     """Return the sign that a report's first sentences state of each primary comparison, or 0."""
-    from analysis.findings.comparisons import answered
-
     rows, _ = answered(inputs)
     primary = rows[rows["role"] == "primary"]
     sentences = list(comparison_sentences({NAME: rows}))
     signs = {}
     for row, sentence in zip(primary.to_dict("records"), sentences, strict=False):
         said = {1: row["if_positive"], -1: row["if_negative"]}
-        starts = [sign for sign, text in said.items() if sentence.startswith(f"{row['name']}: {text}")]
-        signs[row["name"]] = starts[0] if starts else 0
+        name = row["name"]
+        starts = [sign for sign, text in said.items() if sentence.startswith(f"{name}: {text}")]
+        signs[name] = starts[0] if starts else 0
         assert (row["p_corrected"] < ALPHA) == bool(starts)
     return signs
 
@@ -139,14 +137,18 @@ def measure_design(seed: int, datasets: int) -> Iterator[tuple[str, float, float
     """Yield each comparison's promised and stated share; last, the share of false data sets."""
     study, built = make_study(seed)
     people = Assumptions(0.5, 0.5, 0.0, 0.0)
-    measure = primary_comparisons(
-        study, built, PowerOptions(people=people, sizes=(8,), simulations=1, seed=seed)
-    )[0].measure
     options = PowerOptions(
-        people=people, sizes=(8,), simulations=datasets, seed=seed,
-        difference=None if measure == LOG_RT else _EFFECTS[measure],
-        slowdown_percent=100 * float(np.expm1(_EFFECTS[LOG_RT])) if measure == LOG_RT else None,
+        people=people, sizes=(8,), simulations=datasets, seed=seed, difference=None, width=None,
+        sd_effects=0.2, means=None, scale=None, accuracy=None, like=None, slowdown_percent=None,
+        log_sds="", cost=None,
     )  # fmt: skip
+    measure = primary_comparisons(study, built, options)[0].measure
+    percent = 100 * float(np.expm1(_EFFECTS[LOG_RT]))
+    options = (
+        replace(options, slowdown_percent=percent)
+        if measure == LOG_RT
+        else replace(options, difference=_EFFECTS[measure])
+    )
     answers, rows, tested = plan(study, built, options)
     model = model_of(study, measure, options)
     means, truths = cell_means(tested, rows, model)
@@ -160,11 +162,11 @@ def measure_design(seed: int, datasets: int) -> Iterator[tuple[str, float, float
     flat, flat_coded = _coded(rows.assign(mean=np.median(means)), tested, model)
     n_false = 0
     for _ in range(datasets):
-        signs = stated(answer(study, answers, model.draw(base, coded, rng), measure))
+        signs = stated(make_inputs(study, answers, model.draw(base, coded, rng), measure))
         for name in counted:
             counted[name] += signs[name] == np.sign(truths[name])
         n_false += any(
-            stated(answer(study, answers, model.draw(flat, flat_coded, rng), measure)).values()
+            stated(make_inputs(study, answers, model.draw(flat, flat_coded, rng), measure)).values()
         )
     for name, n in counted.items():
         yield name, float(share[name]), n / datasets, n_false / datasets
