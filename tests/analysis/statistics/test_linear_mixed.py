@@ -5,7 +5,6 @@ import subprocess
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.stats import t as student
 
 from analysis.statistics.laplace import RandomTerm
 from analysis.statistics.linear_mixed import LinearMixedModel, fit_linear, fit_linear_by_rule
@@ -113,15 +112,3 @@ def test_what_surprisal_adds_is_found_and_noise_adds_nothing():
     assert told.low < 0.03 < told.high
     assert delta_loglik(y, base, bits[:, None], unit).low > 0.1
     assert abs(delta_loglik(y, base, rng.normal(size=(600, 1)), unit).estimate) < 0.02
-
-
-def test_the_variance_of_a_slope_is_the_jackknifes_over_clusters():
-    rng = np.random.default_rng(1)
-    x = np.column_stack([np.ones(60), rng.normal(size=(60, 2))])
-    y, way = rng.normal(size=60), np.repeat(np.arange(6), 10)
-    whole, *left = (
-        np.linalg.lstsq(x[way != one], y[way != one], rcond=None)[0][-1] for one in (-1, *range(6))
-    )
-    half = student.ppf(0.975, 5) * np.sqrt(5 / 6 * sum((one - whole) ** 2 for one in left))
-    found = slope(y, x, [way])
-    assert (found.low, found.high) == pytest.approx((whole - half, whole + half))
