@@ -26,6 +26,8 @@ ROUTES = {
     "passwords.change_password": ("POST", "member"),
     "passwords.show_password_link": ("GET", "nobody"),
     "passwords.set_password_by_link": ("POST", "nobody"),
+    "passwords.show_first_owner_form": ("GET", "nobody"),
+    "passwords.make_first_owner": ("POST", "nobody"),
     "accounts.show_accounts": ("GET", "owner"),
     "accounts.add_account": ("POST", "owner"),
     "accounts.change_account": ("POST", "owner"),
