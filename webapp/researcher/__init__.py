@@ -31,6 +31,7 @@ from webapp.researcher.run_page import chart_pages, live_pages
 from webapp.researcher.runs import archive_pages, rehearsing_pages, run_pages
 from webapp.researcher.sign_in import code_pages, elsewhere_pages, sign_in_pages
 from webapp.researcher.studies import editor_pages, study_pages
+from webapp.researcher.study_folders import show_study_name
 from webapp.researcher.template_globals import FILTERS
 
 _PAGES = (
@@ -77,4 +78,4 @@ def register_researcher_pages(app: Flask) -> None:
     app.add_url_rule("/", "start", lambda: redirect(f"{RESEARCHER_PATH}/"))
     files = Blueprint("researcher_files", __name__, static_folder="static")
     app.register_blueprint(files, url_prefix=RESEARCHER_PATH)
-    app.jinja_env.filters |= FILTERS
+    app.jinja_env.filters |= FILTERS | {"study_name": show_study_name}
