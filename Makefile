@@ -64,8 +64,9 @@ docs: $(VENV)/.dev  ## serve the documentation as a site, with a search box, at 
 site: $(VENV)/.dev  ## build the same into build/site; a broken link or an unlisted page is an error
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/python -c "$(KEEP_GARBAGE); from mkdocs.__main__ import cli; cli()" build --quiet --strict --config-file docs/site/mkdocs.yml
 
-benchmarks: $(VENV)/.dev  ## give every benchmark a short run, on tiny inputs
+benchmarks: $(VENV)/.dev  ## give every benchmark a short run, on tiny inputs, and run the tests' campaigns
 	@$(BIN)/python -m pytest -p tests.conftest --numprocesses=auto benchmarks/tests
+	@$(BIN)/python -m pytest --numprocesses=auto -m campaign
 
 evidence: benchmarks  ## measure the headline figures anew (about an hour on two cores) and write them into the pages
 	@$(BIN)/python benchmarks/figures.py headline

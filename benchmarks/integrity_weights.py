@@ -60,7 +60,7 @@ def worst(name: str, seen: str, n_trials: int) -> rates.Rate | None:
     """Return the highest rate of people who are seen to answer so, at no greater length."""
     found = [
         one
-        for one in rates.measured()
+        for one in rates.measured_rates()
         if (one.name, one.seen) == (name, seen) and one.n_trials <= n_trials
     ]
     return max(found, key=lambda one: one.high, default=None)

@@ -1,13 +1,16 @@
-"""Measure how often honest people are flagged, by type of response, way of input and network.
+"""Measure how often honest people are flagged: by type of response, input, network and length.
 
-Usage: python benchmarks/types_flagged.py [--people 400]
+Usage: python benchmarks/types_flagged.py [--people 400] [--processes 2] [--write]
 
 Each session is a simulated person's (``agent_bench/people.py``) who answers trials of one type in
 one way of input over one network. What the page reports of a trial goes through the type's own
 account of its time (``time_outside_rt_ms``, ``gives``), so a type that leaves out a part of its
-trials is found here. A session counts as flagged if any flag is raised, or any sign speaks, over
-its first 8, 24 or 76 trials. The signs ``automated`` and ``copied`` are left out: they are direct
-evidence, of a laboratory's driven browsers too.
+trials is found here. Everybody's session is sent over every network and judged over its first 8, 24
+and 76 trials, so the people of a cell differ, and neighbouring cells share theirs. The signs
+``automated`` and ``copied`` are left out: they are direct evidence, of a laboratory's driven
+browsers too. ``--write`` saves every cell in ``results/types_flagged.csv``, and of each sign the
+worst cell of each type, input method and length in ``experiment/integrity/types.tsv``, from which
+the product decides where a sign counts.
 
 What the devices do, and where it is described:
 
@@ -25,18 +28,22 @@ Nobody was observed with these devices. How long people rest, read and think is 
 """
 
 import argparse
+import csv
 import random
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
 from math import log
+from multiprocessing import Pool
 from pathlib import Path
 
 from agent_bench.people import Person, Shown
 from people_flagged import exact
 
 from experiment.exclusion.integrity import flags
-from experiment.integrity.certificate import DIRECT, certify, signals
+from experiment.integrity import rates
+from experiment.integrity.certificate import DIRECT, SIGNALS, certify, signals
 from experiment.integrity.observed import ObservedAnswer, ObservedSession
 from experiment.records import Side, Steps
 from experiment.responses.answer import GivenAnswer, Gives
@@ -48,6 +55,12 @@ from experiment.studies.load import load_study
 
 EXAMPLES = Path(__file__).parents[1] / "docs" / "examples"
 LENGTHS = (8, 24, 76)
+CELLS = Path(__file__).parent / "results" / "types_flagged.csv"
+WORST = Path(rates.__file__).with_name("types.tsv")
+SIGNS = (
+    *("impossible_time", "timing_mismatch", rates.SCORE),
+    *(name for name in SIGNALS if name not in DIRECT),
+)
 LOCKOUT_MS, FRAME_MS = 150.0, 17.0
 # Of every word of the Maze, and of every trial: a wrong choice, a nap of the computer, a look away.
 _WRONG, _SLEEPS, _HIDDEN = 0.05, 0.002, 0.01
@@ -160,18 +173,38 @@ class Participant:
         return Taken(given, rt_ms, passed_ms)
 
 
-def session(
-    type_: ResponseType, way: Way, network: tuple[float, bool], rng: random.Random
-) -> ObservedSession:
-    """Return what the server sees of somebody's session of 76 trials."""
-    who, (round_trip_ms, is_lost) = Participant(way, rng), network
-    now, free, lost_from = rng.uniform(8_000, 60_000), 0.0, rng.randrange(LENGTHS[0])
-    back, answers = 0.0, []
+@dataclass(frozen=True, slots=True)
+class Worked:
+    """One trial as its person worked on it, before any network: an answer, and what passed."""
+
+    taken: Taken
+    of_trial: ResponseType
+    asleep_ms: float
+    was_hidden: bool
+
+
+def work(type_: ResponseType, way: Way, rng: random.Random) -> list[Worked]:
+    """Return what somebody does in a session of 76 trials."""
+    who, worked = Participant(way, rng), []
     for position in range(1, LENGTHS[-1] + 1):
         taken = who.takes(type_, position)
-        of_trial = _type_of(type_, taken.given)
         # The page's clock may stand still while the computer sleeps.
-        now += taken.passed_ms + FRAME_MS + (600_000 if rng.random() < _SLEEPS else 0.0)
+        asleep_ms = 600_000 if rng.random() < _SLEEPS else 0.0
+        is_hidden = rng.random() < _HIDDEN
+        worked.append(Worked(taken, _type_of(type_, taken.given), asleep_ms, is_hidden))
+    return worked
+
+
+def send(
+    worked: Iterable[Worked], way: Way, network: tuple[float, bool], rng: random.Random
+) -> ObservedSession:
+    """Return what the server sees of a session over a network."""
+    round_trip_ms, is_lost = network
+    now, free, lost_from = rng.uniform(8_000, 60_000), 0.0, rng.randrange(LENGTHS[0])
+    back, answers = 0.0, []
+    for position, trial in enumerate(worked, start=1):
+        taken, of_trial = trial.taken, trial.of_trial
+        now += taken.passed_ms + FRAME_MS + trial.asleep_ms
         if is_lost and position == lost_from:
             back = now + 120_000
         sent = max(now, free, back)
@@ -184,6 +217,7 @@ def session(
                 rt_ms=taken.rt_ms,
                 outside_rt_ms=of_trial.time_outside_rt_ms(taken.given),
                 one_press=Gives.ONE_PRESS in of_trial.gives,
+                type_name=of_trial.name,
                 release_ms=None,
                 waited_ms=sent - now,
                 input_method=way.seen,
@@ -194,7 +228,7 @@ def session(
                 seen_before_ms=0.0,
                 pointer_moves=0,
                 pointer_path_px=0.0,
-                was_hidden=rng.random() < _HIDDEN,
+                was_hidden=trial.was_hidden,
                 lost_focus=False,
             )
         )
@@ -210,13 +244,10 @@ def _type_of(type_: ResponseType, given: GivenAnswer) -> ResponseType:
 
 
 def speaks(seen: ObservedSession) -> set[str]:
-    """Return what speaks against somebody over their first trials, whichever number of them."""
-    found: set[str] = set()
-    for n in LENGTHS:
-        first = replace(seen, answers=seen.answers[:n])
-        found |= set(flags(certify(first)))
-        found |= {name for name, spoken in signals(first).items() if spoken and name not in DIRECT}
-    return found
+    """Return the flags and signs that speak against somebody."""
+    raised = flags(certify(seen))
+    found = {rates.SCORE if name == "agent_likelihood" else name for name in raised}
+    return found | {name for name, spoken in signals(seen).items() if spoken and name not in DIRECT}
 
 
 def types() -> Iterator[tuple[str, ResponseType]]:
@@ -233,39 +264,115 @@ def types() -> Iterator[tuple[str, ResponseType]]:
     yield "mixed", response_of(load_study(str(EXAMPLES / "mixed")))
 
 
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """The people of one type, way of input, network and length, and how many each sign flags."""
+
+    type_name: str
+    way: str
+    network: str
+    n_trials: int
+    n: int
+    flagged: Mapping[str, int]
+
+
+def count(type_name: str, way: str, people: int, seed: str) -> list[Cell]:
+    """Return the cells of a type and a way of input: one for each network and length."""
+    type_, cells = dict(types())[type_name], Counter[tuple[str, int, str]]()
+    for number in range(people):
+        rng = random.Random(f"{seed} {type_name} {way} {number}")
+        worked = work(type_, WAYS[way], rng)
+        for network, connection in NETWORKS.items():
+            seen = send(worked, WAYS[way], connection, rng)
+            for n in LENGTHS:
+                found = speaks(replace(seen, answers=seen.answers[:n]))
+                cells.update((network, n, name) for name in found)
+    return [
+        Cell(type_name, way, network, n, people, {name: cells[network, n, name] for name in SIGNS})
+        for network in NETWORKS
+        for n in LENGTHS
+    ]
+
+
+def write(cells: Sequence[Cell]) -> None:
+    """Save every cell for readers, and the worst ones for the product."""
+    with CELLS.open("w", encoding="utf-8", newline="") as file:
+        rows = csv.writer(file, lineterminator="\n")
+        rows.writerow(
+            ["type", "input", "network", "trials", "sessions"]
+            + [f"{name}{part}" for name in SIGNS for part in ("", "_low", "_high")]
+        )
+        for cell in cells:
+            spans = [
+                shown
+                for name in SIGNS
+                for shown in (
+                    cell.flagged[name],
+                    *(f"{end:.4f}" for end in exact(cell.flagged[name], cell.n)),
+                )
+            ]
+            rows.writerow([cell.type_name, cell.way, cell.network, cell.n_trials, cell.n, *spans])
+    WORST.write_text("\n".join(_worst_rows(cells)) + "\n", encoding="utf-8")
+
+
+def _worst_rows(cells: Sequence[Cell]) -> Iterator[str]:
+    yield "# made by: python benchmarks/types_flagged.py --write; simulated people and devices"
+    yield "type\tseen\tn_trials\tname\tway\tnetwork\tn_flagged\tn\thigh"
+
+    def group(cell: Cell) -> tuple[str, str, int]:
+        return cell.type_name.partition(",")[0], WAYS[cell.way].seen, cell.n_trials
+
+    for (type_name, seen, n_trials), alike in groupby(sorted(cells, key=group), key=group):
+        members = list(alike)
+        for name in SIGNS:
+            worst = max(members, key=lambda cell: cell.flagged[name])
+            n_flagged = worst.flagged[name]
+            where = (worst.way, worst.network) if n_flagged else ("any", "any")
+            high = exact(n_flagged, worst.n)[1]
+            fields = (type_name, seen, n_trials, name, *where, n_flagged, worst.n, f"{high:.4f}")
+            yield "\t".join(map(str, fields))
+
+
+def show(cells: Sequence[Cell]) -> None:
+    """Print, for each type and sign, its worst cell."""
+    print(f"| Type of response | {' | '.join(f'`{name}`' for name in SIGNS)} |")
+    print("|---|" + "---|" * len(SIGNS))
+    for type_name, alike in groupby(cells, key=lambda cell: cell.type_name):
+        members = list(alike)
+        shown = (_show_worst(members, name) for name in SIGNS)
+        print(f"| `{type_name}` | {' | '.join(shown)} |")
+    people = cells[0].n
+    counting = max(exact(cell.flagged[name], cell.n)[1] for cell in cells for name in SIGNS)
+    print(
+        f"\n{len(cells)} cells of {people} people: {', '.join(WAYS)};"
+        f" {', '.join(NETWORKS)}; {', '.join(map(str, LENGTHS))} trials."
+        f" The greatest upper limit of a sign in a cell is {counting:.2%}."
+    )
+
+
+def _show_worst(cells: Sequence[Cell], name: str) -> str:
+    worst = max(cells, key=lambda cell: cell.flagged[name])
+    n_flagged = worst.flagged[name]
+    high = f"at most {exact(n_flagged, worst.n)[1]:.1%}"
+    if not n_flagged:
+        return f"0, {high}"
+    return f"{n_flagged}, {high} ({worst.way}, {worst.network}, {worst.n_trials} trials)"
+
+
 def main() -> None:
-    """Measure, and print a row for each type with its worst way of input."""
+    """Measure, print the worst cells, and keep all of them if told to."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--people", type=int, default=400, help="of each type and way of input")
     parser.add_argument("--seed", default="2067")
+    parser.add_argument("--processes", type=int, default=2)
+    parser.add_argument("--write", action="store_true", help="keep the cells for the product")
     options = parser.parse_args()
-    by_network: dict[str, Counter[str]] = {name: Counter() for name in NETWORKS}
-    reasons: Counter[str] = Counter()
-    print("| Type of response | Worst way of input | Sessions | Flagged | At most (95 %) |")
-    print("|---|---|---:|---:|---:|")
-    for name, type_ in types():
-        flagged = dict.fromkeys(WAYS, 0)
-        for way in WAYS:
-            for number in range(options.people):
-                rng = random.Random(f"{options.seed} {name} {way} {number}")
-                network = list(NETWORKS)[number % len(NETWORKS)]
-                found = speaks(session(type_, WAYS[way], NETWORKS[network], rng))
-                flagged[way] += bool(found)
-                reasons.update(found)
-                by_network[network].update({"sessions": 1, "flagged": bool(found)})
-        worst = max(flagged, key=lambda way: flagged[way])
-        shown = worst if flagged[worst] else "none is worse"
-        high = exact(flagged[worst], options.people)[1]
-        print(
-            f"| `{name}` | {shown} | {options.people} | {flagged[worst]} | {high:.1%} |", flush=True
-        )
-    print(f"\nof each way of input ({', '.join(WAYS)}); what spoke: {dict(reasons) or 'nothing'}")
-    for network, counts in by_network.items():
-        high = exact(counts["flagged"], counts["sessions"])[1]
-        print(
-            f"round trips of {network}: {counts['flagged']} of {counts['sessions']} sessions"
-            f" flagged, at most {high:.2%}"
-        )
+    jobs = [(name, way, options.people, options.seed) for name, _ in types() for way in WAYS]
+    with Pool(options.processes) as pool:
+        cells = [cell for found in pool.starmap(count, jobs, chunksize=1) for cell in found]
+    if options.write:
+        write(cells)
+    show(cells)
 
 
 if __name__ == "__main__":

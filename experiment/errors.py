@@ -69,7 +69,7 @@ class PluginError(ParallaxError):
     """A plug-in cannot be loaded, is of the wrong kind, or may not be loaded here."""
 
 
-def placed(error: ParallaxError, location: str) -> ParallaxError:
+def prefix_location(error: ParallaxError, location: str) -> ParallaxError:
     """Return an error with a location in front of the error's own location."""
     if error.where.startswith(location):
         return error

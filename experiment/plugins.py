@@ -18,22 +18,24 @@ from experiment.errors import PluginError, UnknownNameError
 OWN_CODE_VARIABLE = "OWN_CODE_IN_STUDIES"
 
 
-def installed(group: str) -> EntryPoints:
+def installed_entry_points(group: str) -> EntryPoints:
     """Return the entry points of a group from the installed packages.
 
     The packages' files are read once, and again after a package was added or removed.
     """
-    return _offered(tuple((path, _changed(path)) for path in sys.path)).get(group, EntryPoints())
+    return _read_entry_points(tuple((path, _modification_time(path)) for path in sys.path)).get(
+        group, EntryPoints()
+    )
 
 
 @lru_cache(maxsize=1)
-def _offered(_places: tuple[tuple[str, int | None], ...]) -> dict[str, EntryPoints]:
+def _read_entry_points(_places: tuple[tuple[str, int | None], ...]) -> dict[str, EntryPoints]:
     # Python 3.11 uses a different class for the same object.
     offered = cast(EntryPoints, entry_points())
     return {group: offered.select(group=group) for group in offered.groups}
 
 
-def _changed(path: str) -> int | None:
+def _modification_time(path: str) -> int | None:
     try:
         return Path(path).stat().st_mtime_ns
     except OSError:
@@ -111,7 +113,7 @@ class Registry:
         return self._import(offers[0])
 
     def _installed(self) -> Iterable[EntryPoint]:
-        return installed(self.group) if self.group else ()
+        return installed_entry_points(self.group) if self.group else ()
 
     def _own(self, name: str) -> EntryPoint:
         entry = EntryPoint(name, name, self.group)

@@ -55,15 +55,15 @@ AS_USUAL = Weights()
 
 def n_weights(folder: Path) -> int:
     """Return the number of weights in a folder's safetensors files; 0 without such files."""
-    return sum(math.prod(about["shape"]) for about in _stored(folder))
+    return sum(math.prod(about["shape"]) for about in _tensor_entries(folder))
 
 
 def is_stored_as(folder: Path, dtype: Dtype) -> bool:
     """Return whether a folder's safetensors files contain weights of a single precision only."""
-    return {about["dtype"] for about in _stored(folder)} <= {_STORED[dtype]}
+    return {about["dtype"] for about in _tensor_entries(folder)} <= {_STORED[dtype]}
 
 
-def _stored(folder: Path) -> Iterator[dict[str, Any]]:
+def _tensor_entries(folder: Path) -> Iterator[dict[str, Any]]:
     """Yield the header entry of each tensor in a folder's safetensors files."""
     for path in folder.glob("*.safetensors"):
         yield from _header(path)

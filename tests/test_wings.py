@@ -1,6 +1,7 @@
 """Each wing of the house comes off: nothing else imports it while it is itself imported."""
 
 import ast
+import os
 import shutil
 import subprocess
 import sys
@@ -13,6 +14,7 @@ import pytest
 from tests import folder_graph
 from tests.folder_graph import PACKAGES
 from tests.patience import PATIENCE_S
+from tests.programs import start
 
 ROOT = Path(__file__).parent.parent
 
@@ -135,19 +137,30 @@ def without_wings(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return copy
 
 
-# An editable installation would find in the checkout what the copy lacks.
-ALONE = (
-    "import sys; sys.meta_path = [f for f in sys.meta_path if 'editable' not in repr(f).lower()]; "
-)
+# The libraries may have been read, but no module of this checkout; an editable installation would
+# find there what the copy lacks. What the program starts is a new interpreter.
+ALONE = f"""
+import os, sys
+os.environ.pop({start.ADDRESS!r}, None)
+os.environ["PYTHONPATH"] = copy = sys.argv.pop(1)
+for name in [*sys.modules]:
+    if name.partition(".")[0] in {(*PACKAGES, "parallax", "wsgi", "tests")!r}:
+        del sys.modules[name]
+sys.path[:] = [copy, *(path for path in sys.path if not {str(ROOT)!r} == path.rstrip("/"))]
+sys.meta_path[:] = [each for each in sys.meta_path if "editable" not in repr(each).lower()]
+"""
 COMMAND = ALONE + "import parallax; parallax.main()"
 
 
-def run(copy: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    # A new interpreter: the copy's modules, not this checkout's.
+def run(copy: Path, program: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    own = {"PATH": "/usr/bin:/bin", "HOME": str(copy)}
+    shared = start.read_at_start(os.environ)
+    if start.ADDRESS in os.environ:
+        shared[start.ADDRESS] = os.environ[start.ADDRESS]
     return subprocess.run(
-        [sys.executable, "-P", *arguments],
+        [sys.executable, start.GIVEN, program, str(copy), *arguments],
         cwd=copy,
-        env={"PYTHONPATH": str(copy), "PATH": "/usr/bin:/bin", "HOME": str(copy)},
+        env=shared | own,
         capture_output=True,
         text=True,
         timeout=PATIENCE_S,
@@ -155,30 +168,35 @@ def run(copy: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-@pytest.mark.usefixtures("new_interpreter")
 def test_the_rest_imports_without_any_wing(without_wings: Path):
     names = [
         name
         for name, path in folder_graph.modules(without_wings).items()
         if "migrations" not in name and path.name != "gunicorn_settings.py"
     ]
-    script = f"{ALONE}import importlib; [importlib.import_module(name) for name in {names!r}]"
-    result = run(without_wings, "-c", script)
+    script = f"""{ALONE}
+import importlib
+for name in {names!r}:
+    importlib.import_module(name)
+ours = [each for each in sys.modules.values() if each.__name__.partition(".")[0] in {PACKAGES!r}]
+print(sum(each.__spec__.origin.startswith(copy) for each in ours), len(ours))
+"""
+    result = run(without_wings, script)
     assert result.returncode == 0, result.stderr[-2000:]
+    of_the_copy, read = map(int, result.stdout.split())
+    assert len(names) - 10 < of_the_copy == read
 
 
-@pytest.mark.usefixtures("new_interpreter")
 @pytest.mark.parametrize("name", [name for name, wing in WINGS.items() if wing.command])
 def test_a_command_of_a_wing_says_that_it_is_not_there(without_wings: Path, name: str):
-    result = run(without_wings, "-c", COMMAND, *WINGS[name].command)
+    result = run(without_wings, COMMAND, *WINGS[name].command)
     assert result.returncode == 2
     assert "a part of Parallax that is not in this installation" in result.stderr
 
 
-@pytest.mark.usefixtures("new_interpreter")
 def test_the_main_job_runs_without_any_wing(without_wings: Path):
     instance = without_wings / "instance"
-    result = run(without_wings, "-c", COMMAND, "demo", "minimal", "--instance", str(instance))
+    result = run(without_wings, COMMAND, "demo", "minimal", "--instance", str(instance))
     assert result.returncode == 0, result.stderr[-2000:]
     assert "lm.ngram" in result.stdout, "it says why it scores another model"
     assert "report.html" in result.stdout

@@ -22,7 +22,12 @@ from webapp.http.compression import compress_pages
 from webapp.http.error_handlers import register_error_handlers
 from webapp.http.health import health_routes
 from webapp.http.platform_hooks import platform_hooks
-from webapp.http.request_guards import guard_origins, replace_nul_characters
+from webapp.http.request_guards import (
+    LARGEST_FORM_BYTES,
+    MOST_FORM_PARTS,
+    guard_origins,
+    replace_nul_characters,
+)
 from webapp.http.request_log import log_requests
 from webapp.http.security_headers import add_headers
 from webapp.opening import installation_keys, open_installation
@@ -38,8 +43,6 @@ _PAGES = (
     "webapp.participant:register_participant_pages",
     "webapp.researcher:register_researcher_pages",
 )
-# Several times the size of a questionnaire with every field filled to its limit.
-_LARGEST_BODY_BYTES = 256 * 1024
 
 
 class _App(Flask):
@@ -68,7 +71,8 @@ def create_app(instance: Path | None = None, *, now: Clock = utc_now) -> Flask:
     folder = open_instance(instance)
     settings = load_settings(folder)
     app = _App("webapp", instance_path=str(folder))
-    app.config["MAX_CONTENT_LENGTH"] = _LARGEST_BODY_BYTES
+    app.config["MAX_CONTENT_LENGTH"] = LARGEST_FORM_BYTES
+    app.config["MAX_FORM_PARTS"] = MOST_FORM_PARTS
     app.logger.setLevel(settings.log_level.upper())
     app.extensions[METRICS] = Metrics() if settings.metrics_port else None
     keys = installation_keys(folder, settings)

@@ -11,7 +11,7 @@ from experiment.integrity.certificate import Certificate
 from experiment.tables.observation_tables import INTEGRITY
 
 # Exports lack these fields, and no rule needs them: the exported score is computed from them.
-_UNTOLD = ("counting", "methods", "is_measured")
+_UNTOLD = ("counting", "methods", "types", "is_measured")
 _FIELDS = tuple(
     name for name in Certificate.__dataclass_fields__ if name not in ("signals", *_UNTOLD)
 )
@@ -32,7 +32,12 @@ def read_certificates(folder: Path) -> dict[str, Certificate]:
 def _certificate(row: Mapping[Hashable, Any]) -> Certificate:
     fields: dict[str, Any] = {n: None if pd.isna(row[n]) else row[n] for n in _FIELDS}
     return Certificate(
-        **fields, is_measured=False, counting=(), methods=(), signals=_signals(row["signals"])
+        **fields,
+        is_measured=False,
+        counting=(),
+        methods=(),
+        types=(),
+        signals=_signals(row["signals"]),
     )
 
 

@@ -10,7 +10,7 @@ from analysis.data.load import ExportedRun
 from analysis.data.own_columns import make_items
 from experiment.errors import ParallaxError
 from experiment.records import Item, Kind
-from experiment.responses.reading.alignment import misaligned
+from experiment.responses.reading.alignment import find_misaligned
 from experiment.responses.reading.reading import Read
 from experiment.responses.registry import response_of
 from experiment.studies.study import Study
@@ -99,7 +99,7 @@ def _find_misaligned(run: ExportedRun) -> Iterator[tuple[str, str]]:
             if isinstance(type_, Read) and item.kind is Kind.TARGET:
                 by_type.setdefault(id(type_), (type_, []))[1].append(item)
         for type_, items in by_type.values():
-            for item, fault in misaligned(type_, items, type_.critical):
+            for item, fault in find_misaligned(type_, items, type_.critical):
                 yield (
                     item.construction,
                     f"Reading times of {item.construction} are not compared: {fault.problem}.",

@@ -37,7 +37,7 @@ def check_texts(examined: Examined) -> Iterator[ParallaxError]:
     looked_at = [item for item in examined.items if not _is_plain(item)]
     for kind, fault in (*((StudyError, f) for f in _FATAL), *((StudyNote, f) for f in _ODD)):
         for item in looked_at:
-            if problem_and_expected := fault(_shown(item)):
+            if problem_and_expected := fault(_list_texts(item)):
                 problem, expected = problem_and_expected
                 place = places.get(item.item_id, file)
                 yield kind(f'the item "{item.item_id}" {problem}', where=place, expected=expected)
@@ -62,17 +62,17 @@ def _is_plain(item: Item) -> bool:
     )
 
 
-def _shown(item: Item) -> list[str]:
+def _list_texts(item: Item) -> list[str]:
     return [described(item.context), *(item.version(str(name)) for name in Variant)]
 
 
-def _blank(shown: list[str]) -> tuple[str, str] | None:
+def _check_blank(shown: list[str]) -> tuple[str, str] | None:
     if any(text and not text.strip() for text in shown):
         return "has a text of nothing but white space", "a sentence"
     return None
 
 
-def _lost(shown: list[str]) -> tuple[str, str] | None:
+def _check_lost_letters(shown: list[str]) -> tuple[str, str] | None:
     for word in " ".join(shown).split():
         if _REPLACED in word or _is_mojibake(word):
             expected = (
@@ -98,21 +98,21 @@ def _is_mojibake(word: str) -> bool:
     return False
 
 
-def _invisible(shown: list[str]) -> tuple[str, str] | None:
+def _check_invisible(shown: list[str]) -> tuple[str, str] | None:
     for mark in "".join(shown):
         if unicodedata.category(mark)[0] == "C" and mark not in _JOINERS:
             return f"holds the invisible character {mark!r}", "text without invisible characters"
     return None
 
 
-def _spreadsheet(shown: list[str]) -> tuple[str, str] | None:
+def _check_spreadsheet_error(shown: list[str]) -> tuple[str, str] | None:
     match = _SPREADSHEET_ERROR.search(" ".join(shown))
     return (
         (f'holds "{match[0]}", an error of a spreadsheet formula', "a sentence") if match else None
     )
 
 
-def _marked(shown: list[str]) -> tuple[str, str] | None:
+def _check_judgment_marks(shown: list[str]) -> tuple[str, str] | None:
     versions = [text for text in shown[1:] if text]
     marks = [_MARK.match(text) for text in versions]
     if len(versions) > 1 and any(marks) and not all(marks):
@@ -124,13 +124,13 @@ def _marked(shown: list[str]) -> tuple[str, str] | None:
     return None
 
 
-def _markup(shown: list[str]) -> tuple[str, str] | None:
+def _check_markup(shown: list[str]) -> tuple[str, str] | None:
     if match := _MARKUP.search(" ".join(shown)):
         return f'holds "{match[0]}", which participants would see as it is', "plain text"
     return None
 
 
-def _mixed(shown: list[str]) -> tuple[str, str] | None:
+def _check_mixed_scripts(shown: list[str]) -> tuple[str, str] | None:
     for word in " ".join(shown).split():
         if word.isascii():
             continue
@@ -144,8 +144,14 @@ def _mixed(shown: list[str]) -> tuple[str, str] | None:
     return None
 
 
-_FATAL: tuple[_Fault, ...] = (_blank, _lost, _invisible, _spreadsheet, _marked)
-_ODD: tuple[_Fault, ...] = (_markup, _mixed)
+_FATAL: tuple[_Fault, ...] = (
+    _check_blank,
+    _check_lost_letters,
+    _check_invisible,
+    _check_spreadsheet_error,
+    _check_judgment_marks,
+)
+_ODD: tuple[_Fault, ...] = (_check_markup, _check_mixed_scripts)
 
 
 KEY_CHECKS: tuple[StudyCheck, ...] = (
@@ -180,7 +186,7 @@ MATERIAL_CHECKS: tuple[StudyCheck, ...] = (
     material_checks.pictures,
     material_checks.humanness,
     material_checks.constructions,
-    key_checks.named,
+    key_checks.check_analysis_names,
     material_checks.readable,
     material_checks.comparisons,
     session_checks.widths,
@@ -190,7 +196,7 @@ MATERIAL_CHECKS: tuple[StudyCheck, ...] = (
     material_checks.showing,
     question_checks.rules,
     question_checks.blind_channels,
-    material_checks.published,
+    material_checks.check_published_results,
     material_checks.size,
 )
 

@@ -12,7 +12,7 @@ from babel import Locale
 from experiment.authoring.examined import Examined
 from experiment.authoring.words import is_tag, usual_tag, words_in
 from experiment.design.practice import read_practice
-from experiment.errors import ParallaxError, StudyError, StudyNote, placed
+from experiment.errors import ParallaxError, StudyError, StudyNote, prefix_location
 from experiment.exclusion.rules import load_rule, parts_of
 from experiment.materials.formats.columns import NAMES, in_quotes
 from experiment.materials.render import render
@@ -63,7 +63,7 @@ def renderings(examined: Examined) -> Iterator[ParallaxError]:
     """Report unknown renderings."""
     for key in ("shown_to_people", "given_to_models"):
         name = getattr(examined.study.materials, key)
-        yield from _raised(partial(render, name), examined.at("materials", key))
+        yield from _yield_error(partial(render, name), examined.at("materials", key))
 
 
 def response(examined: Examined) -> Iterator[ParallaxError]:
@@ -74,7 +74,7 @@ def response(examined: Examined) -> Iterator[ParallaxError]:
     try:
         response = response_of(study)
     except ParallaxError as error:
-        yield placed(error, location)
+        yield prefix_location(error, location)
         return
     yield from misread(study.trial.parameters, response, location)
 
@@ -82,7 +82,7 @@ def response(examined: Examined) -> Iterator[ParallaxError]:
 def practice(examined: Examined) -> Iterator[ParallaxError]:
     """Report why the practice trials cannot be read."""
     study = examined.study
-    yield from _raised(partial(read_practice, study), examined.at("trial", "practice"))
+    yield from _yield_error(partial(read_practice, study), examined.at("trial", "practice"))
 
 
 def simulation(examined: Examined) -> Iterator[ParallaxError]:
@@ -91,7 +91,7 @@ def simulation(examined: Examined) -> Iterator[ParallaxError]:
     for name in mix:
         if name not in RESPONDERS and ":" not in name:
             unknown = unknown_name("responder", name, list(RESPONDERS))
-            yield placed(unknown, examined.at("simulation", "mix"))
+            yield prefix_location(unknown, examined.at("simulation", "mix"))
     if any(share < 0 for share in mix.values()) or not math.isclose(sum(mix.values()), 1):
         shares = " + ".join(f"{share:g}" for share in mix.values())
         yield StudyError(
@@ -119,7 +119,7 @@ def rules(examined: Examined) -> Iterator[ParallaxError]:
         try:
             yield from _misread(rule, location)
         except ParallaxError as error:
-            yield placed(error, location)
+            yield prefix_location(error, location)
         if rule in examined.study.exclusion[:number]:
             yield StudyNote("the same rule is given twice", where=location)
 
@@ -133,7 +133,7 @@ def _misread(rule: Rule, location: str) -> Iterator[ParallaxError]:
 def constructions(examined: Examined) -> Iterator[ParallaxError]:
     """Report constructions that are listed twice."""
     names = [construction.name for construction in examined.study.constructions]
-    for name in _repeated(names):
+    for name in _find_repeated(names):
         second = [n for n, known in enumerate(names) if known == name][1]
         yield StudyError(
             f'the construction "{name}" is listed more than once',
@@ -236,7 +236,7 @@ def files(examined: Examined) -> Iterator[ParallaxError]:
     elif study.files is None and not (study.folder / name).is_file():
         present = sorted(path.name for path in study.folder.iterdir() if path.is_file())
         unknown = unknown_name("file", name, present)
-        yield placed(unknown, examined.at("materials", key))
+        yield prefix_location(unknown, examined.at("materials", key))
 
 
 def texts(examined: Examined) -> Iterator[ParallaxError]:
@@ -281,14 +281,14 @@ def texts(examined: Examined) -> Iterator[ParallaxError]:
             )
 
 
-def _raised(do: Callable[[], object], location: str) -> Iterator[ParallaxError]:
+def _yield_error(do: Callable[[], object], location: str) -> Iterator[ParallaxError]:
     try:
         do()
     except ParallaxError as error:
-        yield placed(error, location)
+        yield prefix_location(error, location)
 
 
-def _repeated(names: Sequence[str]) -> list[str]:
+def _find_repeated(names: Sequence[str]) -> list[str]:
     return [name for name, number in Counter(names).items() if number > 1]
 
 
@@ -300,7 +300,7 @@ _OURS = {
 }
 
 
-def named(examined: Examined) -> Iterator[ParallaxError]:
+def check_analysis_names(examined: Examined) -> Iterator[ParallaxError]:
     """Report factors, covariates and units of the analysis that the study lacks."""
     if not examined.items:
         return
@@ -340,14 +340,14 @@ def _unknown(
 ) -> Iterator[ParallaxError]:
     for name in names:
         if name not in known_names:
-            yield placed(unknown_name(kind, name, known_names), location)
+            yield prefix_location(unknown_name(kind, name, known_names), location)
 
 
 def headers(examined: Examined) -> Iterator[ParallaxError]:
     """Report names in ``materials.headers`` that are not columns of Parallax."""
     for column in examined.study.materials.headers:
         if column not in NAMES:
-            yield placed(
+            yield prefix_location(
                 unknown_name("column of Parallax", column, list(NAMES)),
                 examined.at("materials", "headers", column),
             )

@@ -10,9 +10,9 @@ from experiment.comparisons.check import comparison_mistakes
 from experiment.design.audit.audit import audit
 from experiment.design.frames import index_materials
 from experiment.design.lists import BuiltLists, build_lists, source_name
-from experiment.design.ordering.constraints import declared, separate_columns
+from experiment.design.ordering.constraints import declare_constraints, separate_columns
 from experiment.design.practice import read_practice
-from experiment.errors import DesignError, ParallaxError, StudyError, StudyNote, placed
+from experiment.errors import DesignError, ParallaxError, StudyError, StudyNote, prefix_location
 from experiment.integrity.humanness import rates_of
 from experiment.materials.checks import Result, check_items
 from experiment.materials.read import load_items
@@ -66,7 +66,7 @@ def comparisons(examined: Examined) -> Iterator[ParallaxError]:
         # The check of the items reports why there are none.
         return
     for number, error in comparison_mistakes(examined.study, examined.items):
-        yield placed(error, examined.at("comparisons", number))
+        yield prefix_location(error, examined.at("comparisons", number))
 
 
 def constructions(examined: Examined) -> Iterator[ParallaxError]:
@@ -75,7 +75,7 @@ def constructions(examined: Examined) -> Iterator[ParallaxError]:
     for number, construction in enumerate(examined.study.constructions):
         if construction.name not in used and examined.items:
             unknown = unknown_name("item of the construction", construction.name, used)
-            yield placed(unknown, examined.at("constructions", number, "name"))
+            yield prefix_location(unknown, examined.at("constructions", number, "name"))
 
 
 def readable(examined: Examined) -> Iterator[ParallaxError]:
@@ -92,10 +92,10 @@ def readable(examined: Examined) -> Iterator[ParallaxError]:
         try:
             response.versions(item)
         except ParallaxError as error:
-            wrong.append(placed(error, examined.place_of(item) or examined.at("response")))
+            wrong.append(prefix_location(error, examined.place_of(item) or examined.at("response")))
     if not wrong:
         wrong += [
-            placed(flaw, examined.place_of(item) or examined.at("response"))
+            prefix_location(flaw, examined.place_of(item) or examined.at("response"))
             for item, flaw in response.flaws(examined.items)
         ]
     if wrong:
@@ -112,7 +112,7 @@ def lists(examined: Examined) -> Iterator[ParallaxError]:
         index = index_materials(examined.items)
         built = build_lists(study, index, examined.seed)
     except ParallaxError as error:
-        yield placed(error, _place_of_design(examined, error))
+        yield prefix_location(error, _place_of_design(examined, error))
         return
     if unknown := _unknown_column(examined, built):
         yield unknown
@@ -125,7 +125,7 @@ def lists(examined: Examined) -> Iterator[ParallaxError]:
     for check in failed:
         keys = _keys_of(check.name.partition(",")[0], study.design)
         yield DesignError(
-            f"the lists fail a check of the design, {check.name}: {_shortened(check.found)}",
+            f"the lists fail a check of the design, {check.name}: {_shorten(check.found)}",
             where=examined.at(*keys),
             expected=check.expected,
         )
@@ -151,14 +151,14 @@ def _unknown_column(examined: Examined, built: BuiltLists) -> ParallaxError | No
     design = examined.study.design
     try:
         for entries in built.lists:
-            declared(entries, design)
+            declare_constraints(entries, design)
     except DesignError as error:
         separate = any(f'"{name}"' in error.problem for name in separate_columns(design))
-        return placed(error, examined.at("design", "separate" if separate else "order"))
+        return prefix_location(error, examined.at("design", "separate" if separate else "order"))
     return None
 
 
-def _shortened(text: str) -> str:
+def _shorten(text: str) -> str:
     return text if len(text) <= _LONGEST_FOUND else f"{text[:_LONGEST_FOUND]}..."
 
 
@@ -209,11 +209,11 @@ def showing(examined: Examined) -> Iterator[ParallaxError]:
             response.screens(item, rendering)
             response.versions(item)
         except ParallaxError as error:
-            yield placed(error, examined.place_of(item) or examined.at("response"))
+            yield prefix_location(error, examined.place_of(item) or examined.at("response"))
             return
 
 
-def published(examined: Examined) -> Iterator[ParallaxError]:
+def check_published_results(examined: Examined) -> Iterator[ParallaxError]:
     """Report published results that cannot be read or match no item."""
     rows = read_published(examined.study)
     cells = {(item.construction, item.condition) for item in examined.items}
@@ -221,7 +221,7 @@ def published(examined: Examined) -> Iterator[ParallaxError]:
     for row in rows:
         if row.condition and examined.items and (row.construction, row.condition) not in cells:
             conditions = sorted(condition for name, condition in cells if name == row.construction)
-            yield placed(unknown_name("condition", row.condition, conditions), location)
+            yield prefix_location(unknown_name("condition", row.condition, conditions), location)
     look_up = accuracy_of(rows)
     for construction, condition in sorted(cells):
         if any(row.construction == construction and row.judge == "people" for row in rows):

@@ -21,7 +21,7 @@ from experiment.authoring.study_toml import (
 )
 from experiment.authoring.words import Asking, ask, is_tag
 from experiment.comparisons.planned import planned_comparisons
-from experiment.errors import MaterialsError, ParallaxError, StudyError, StudyNote, placed
+from experiment.errors import MaterialsError, ParallaxError, StudyError, StudyNote, prefix_location
 from experiment.materials.formats.read import Found, read_materials
 from experiment.materials.read import item_table, load_items
 from experiment.records import Item
@@ -115,7 +115,7 @@ def new_study(
         _write(new, temporary, title or asking.title, language)
         if errors := check_folder(str(temporary), _SEED).errors:
             # Errors in a derived study are errors in its items.
-            raise placed(errors[0], str(source))
+            raise prefix_location(errors[0], str(source))
     return new
 
 

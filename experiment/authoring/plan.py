@@ -42,7 +42,7 @@ class Plan:
     amendments: tuple[Values, ...] = ()
 
 
-def planned(study: Study, built: BuiltLists) -> dict[str, Any]:
+def build_plan_values(study: Study, built: BuiltLists) -> dict[str, Any]:
     """Return a study's plan: materials, lists, seed, rules, comparisons and sample size.
 
     The plan excludes information for archives and reviewers, simulated participants and platform
@@ -93,7 +93,7 @@ def _items(study: Study, built: BuiltLists) -> Sequence[Item]:
 
 def planned_now(plan: Plan, study: Study, built: BuiltLists) -> dict[str, Any]:
     """Return a study's present plan, with the values that a frozen plan's version knew."""
-    values = planned(study, built)
+    values = build_plan_values(study, built)
     if QUESTIONS not in plan.values:
         del values[QUESTIONS]
     return values
@@ -116,7 +116,7 @@ def frozen(values: Values, day: str) -> Plan:
     return Plan(values, hash_of(values), day)
 
 
-def amended(plan: Plan, values: Values, day: str, reason: str) -> Plan:
+def amend_plan(plan: Plan, values: Values, day: str, reason: str) -> Plan:
     """Return a plan with new values that records the previous hash, the changes and the reason."""
     amendment = {
         "on": day,

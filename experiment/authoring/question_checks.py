@@ -7,7 +7,7 @@ from functools import cache
 from experiment.authoring.examined import Examined
 from experiment.authoring.session_checks import missing_page
 from experiment.design.counterbalancing import arrangements
-from experiment.errors import ParallaxError, StudyError, StudyNote, placed
+from experiment.errors import ParallaxError, StudyError, StudyNote, prefix_location
 from experiment.exclusion.base import ExclusionRule, PlannedStudy
 from experiment.exclusion.rules import flaws, load_rule, needs, needs_everyone, reads_targets
 from experiment.exclusion.selection import Selection
@@ -23,7 +23,7 @@ from experiment.studies.study import Rule
 def questionnaire(examined: Examined) -> Iterator[ParallaxError]:
     """Report questions that cannot be answered, or whose answers could not be distinguished."""
     questions = examined.study.questionnaire
-    for name in _repeated([question.name for question in questions]):
+    for name in _find_repeated([question.name for question in questions]):
         second = [n for n, question in enumerate(questions) if question.name == name][1]
         yield StudyError(
             f'two questions are called "{name}"',
@@ -60,7 +60,9 @@ def _condition(examined: Examined, number: int) -> Iterator[ParallaxError]:
     location = examined.at("questionnaire", number, "only_if")
     for name, answers in question.only_if.items():
         if (earlier_question := earlier_questions.get(name)) is None:
-            yield placed(unknown_name("earlier question", name, list(earlier_questions)), location)
+            yield prefix_location(
+                unknown_name("earlier question", name, list(earlier_questions)), location
+            )
         elif not (offered := earlier_question.offered):
             yield StudyError(
                 f'the question "{question.name}" depends on "{name}", into which people write or '
@@ -69,7 +71,9 @@ def _condition(examined: Examined, number: int) -> Iterator[ParallaxError]:
                 expected="an earlier question of type choice, choices or scale",
             )
         elif unknown := [one for one in answers if one not in offered]:
-            yield placed(unknown_name(f'answer to "{name}",', unknown[0], offered), location)
+            yield prefix_location(
+                unknown_name(f'answer to "{name}",', unknown[0], offered), location
+            )
 
 
 def _options(question: Question, location: str) -> Iterator[ParallaxError]:
@@ -83,7 +87,7 @@ def _options(question: Question, location: str) -> Iterator[ParallaxError]:
             where=location,
             expected="options without a semicolon",
         )
-    if twice := _repeated(options):
+    if twice := _find_repeated(options):
         yield StudyError(
             f'the question "{name}" offers "{twice[0]}" more than once',
             where=location,
@@ -99,7 +103,9 @@ def _options(question: Question, location: str) -> Iterator[ParallaxError]:
             where=location,
             expected="answers without spaces at their ends, and with single spaces inside",
         )
-    if alike := _repeated([option.casefold() for option in options if options.count(option) == 1]):
+    if alike := _find_repeated(
+        [option.casefold() for option in options if options.count(option) == 1]
+    ):
         yield StudyNote(
             f'the question "{name}" offers "{alike[0]}" twice, in upper and lower case',
             where=location,
@@ -108,7 +114,7 @@ def _options(question: Question, location: str) -> Iterator[ParallaxError]:
         yield StudyNote(f'the question "{name}" offers only one answer', where=location)
 
 
-def _repeated(names: Sequence[str]) -> list[str]:
+def _find_repeated(names: Sequence[str]) -> list[str]:
     return [name for name, number in Counter(names).items() if number > 1]
 
 
@@ -195,7 +201,7 @@ def wording(examined: Examined) -> Iterator[ParallaxError]:
                     expected=f"one of: {', '.join(sorted(known_pages.difference(_BEFORE)))}",
                 )
             elif page not in known_pages:
-                yield placed(
+                yield prefix_location(
                     unknown_name("page", page, sorted(known_pages.difference(_BEFORE))), location
                 )
             yield from missing_page(examined, text, location)
@@ -219,10 +225,12 @@ def _unknown_levels(
 ) -> Iterator[ParallaxError]:
     for factor, level in condition.items():
         if factor not in design.factors:
-            yield placed(unknown_name("factor", factor, list(design.factors)), location)
+            yield prefix_location(unknown_name("factor", factor, list(design.factors)), location)
         elif level not in design.factors[factor]:
             known_levels = design.factors[factor]
-            yield placed(unknown_name(f'level of "{factor}"', level, known_levels), location)
+            yield prefix_location(
+                unknown_name(f'level of "{factor}"', level, known_levels), location
+            )
 
 
 def _contradictions(examined: Examined) -> Iterator[ParallaxError]:
@@ -267,7 +275,7 @@ def _without_effect(examined: Examined) -> Iterator[ParallaxError]:
 
 def rules(examined: Examined) -> Iterator[ParallaxError]:
     """Report rules about data that the study lacks, and thresholds that cannot be crossed."""
-    planned = _planned(examined)
+    planned = _build_planned_study(examined)
     for number in range(len(examined.study.exclusion)):
         yield from _of_rule(examined, planned, number)
 
@@ -281,7 +289,7 @@ def blind_channels(examined: Examined) -> Iterator[ParallaxError]:
     if study.payment.bonus == "kept":
         ways.append('who gets a bonus (bonus = "kept")')
     for number, rule in enumerate(study.exclusion):
-        loaded = _loaded(rule)
+        loaded = _load_rule_if_valid(rule)
         if loaded is not None and _reads_targets(loaded, examined):
             yield StudyNote(
                 f'the rule "{rule.rule}" depends on the answers to targets, so these tell of the'
@@ -304,16 +312,16 @@ def _reads_targets(rule: ExclusionRule, examined: Examined) -> bool:
 
 def sound_rules(examined: Examined) -> list[Rule]:
     """Return the rules without errors."""
-    planned = _planned(examined)
+    planned = _build_planned_study(examined)
     return [
         rule
         for number, rule in enumerate(examined.study.exclusion)
-        if _loaded(rule)
+        if _load_rule_if_valid(rule)
         and all(isinstance(error, StudyNote) for error in _of_rule(examined, planned, number))
     ]
 
 
-def _planned(examined: Examined) -> PlannedStudy:
+def _build_planned_study(examined: Examined) -> PlannedStudy:
     built = examined.built
     response = _response(examined)
 
@@ -334,7 +342,7 @@ def _response(examined: Examined) -> ResponseType | None:
         return None
 
 
-def _loaded(rule: Rule) -> ExclusionRule | None:
+def _load_rule_if_valid(rule: Rule) -> ExclusionRule | None:
     try:
         return load_rule(rule)
     except ParallaxError:
@@ -343,7 +351,7 @@ def _loaded(rule: Rule) -> ExclusionRule | None:
 
 
 def _of_rule(examined: Examined, planned: PlannedStudy, number: int) -> Iterator[ParallaxError]:
-    rule = _loaded(examined.study.exclusion[number])
+    rule = _load_rule_if_valid(examined.study.exclusion[number])
     if rule is None:
         return
 

@@ -12,7 +12,7 @@ from experiment.errors import (
     StudyError,
     StudyNote,
     UnknownNameError,
-    placed,
+    prefix_location,
 )
 from experiment.plugins import unknown_name
 from experiment.records import PAIR
@@ -43,7 +43,7 @@ def answers(examined: Examined) -> Iterator[ParallaxError]:
     try:
         answer_keys(study, response)
     except ParallaxError as error:
-        yield placed(error, examined.at("trial", "keys"))
+        yield prefix_location(error, examined.at("trial", "keys"))
     yield from _cannot_answer(examined, response)
     if Gives.RIGHT in response.gives:
         return
@@ -171,7 +171,7 @@ def pauses(examined: Examined) -> Iterator[ParallaxError]:
     for block, page in order.pages.items():
         location = examined.at("design", "order", "pages")
         if block not in blocks:
-            yield placed(unknown_name("block", block, filter(None, blocks)), location)
+            yield prefix_location(unknown_name("block", block, filter(None, blocks)), location)
         yield from missing_page(examined, page, location)
 
 

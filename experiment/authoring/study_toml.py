@@ -69,7 +69,7 @@ def comparisons_toml(comparisons: Iterable[PlannedComparison]) -> str:
     for keys in written:
         if is_alone:
             del keys["constructions"]
-        lines += ["[[comparisons]]", *(f"{key} = {_quoted(keys[key])}" for key in keys), ""]
+        lines += ["[[comparisons]]", *(f"{key} = {_quote(keys[key])}" for key in keys), ""]
     return _toml(lines[:-1])
 
 
@@ -85,9 +85,9 @@ def practice_toml(drafts: Iterable[Draft], *, columns: bool = False) -> str:
         lines += ["", "[[practice]]"]
         for name in ("context", "good", "bad", "distractor"):
             if text := getattr(draft, name):
-                lines.append(f"{name} = {_quoted(text)}")
+                lines.append(f"{name} = {_quote(text)}")
         if columns and (texts := {name: text for name, text in draft.extra.items() if text}):
-            keys = ", ".join(f"{_quoted(name)} = {_quoted(text)}" for name, text in texts.items())
+            keys = ", ".join(f"{_quote(name)} = {_quote(text)}" for name, text in texts.items())
             lines.append(f"columns = {{ {keys} }}")
     return _toml(lines)
 
@@ -102,7 +102,7 @@ def _toml(lines: Iterable[str]) -> str:
     return "\n".join(lines).replace("\x7f", r"\u007f") + "\n"
 
 
-def _quoted(text: object) -> str:
+def _quote(text: object) -> str:
     # TOML's basic strings have JSON's escapes, and its arrays have JSON's brackets.
     return json.dumps(text, ensure_ascii=False)
 
@@ -110,27 +110,27 @@ def _quoted(text: object) -> str:
 def _head(name: str, title: str, language: str, items_file: str, asking: Asking) -> Iterator[str]:
     yield f"#:schema ./{SCHEMA_FILE}"
     yield "# docs/studies.md explains every key; `parallax study check` names every mistake."
-    yield f"response = {_quoted(asking.name)}"
+    yield f"response = {_quote(asking.name)}"
     yield ""
     yield "[study]"
-    yield f"name = {_quoted(name)} # the folder's name"
-    yield f"title = {_quoted(title)} # participants see it"
+    yield f"name = {_quote(name)} # the folder's name"
+    yield f"title = {_quote(title)} # participants see it"
     yield 'version = "1.0" # change it whenever the items change'
-    yield f"language = {_quoted(language)} # the texts are in texts/{language}/"
+    yield f"language = {_quote(language)} # the texts are in texts/{language}/"
     yield "# Participants read these three; without them no one can be invited."
     yield 'contact = "" # whom they can write to: a name and an address'
     yield 'institution = "" # the institution responsible for the study'
     yield 'ethics = "" # the ethics committee\'s reference, or why there is none'
     yield ""
     yield "[materials]"
-    yield f"items = {_quoted(items_file)}"
+    yield f"items = {_quote(items_file)}"
     yield 'shown_to_people = "as_written" # the sentences appear as the items have them'
     yield 'given_to_models = "split_lower_case_tokens"'
 
 
 def _headers(headers: Mapping[str, Header]) -> Iterator[str]:
     if headers:
-        keys = ", ".join(f"{column} = {_quoted(header)}" for column, header in headers.items())
+        keys = ", ".join(f"{column} = {_quote(header)}" for column, header in headers.items())
         yield f"headers = {{ {keys} }} # what your table calls them"
     yield ""
 
@@ -145,7 +145,7 @@ def _design(design: DesignPlan, asking: Asking) -> Iterator[str]:
     yield f"participants_per_list = {design.participants_per_list} # {balanced}"
     yield f"trials_per_list = {design.trials_per_list} # what each list must come to"
     apart = "no two neighbours of one construction" if design.separate else "any order"
-    yield f"separate = {_quoted(design.separate)} # {apart}"
+    yield f"separate = {_quote(design.separate)} # {apart}"
     for square in design.squares:
         yield ""
         n_trials = square.frames * square.conditions // design.lists
@@ -154,28 +154,28 @@ def _design(design: DesignPlan, asking: Asking) -> Iterator[str]:
         )
         yield f"# {of}: {n_trials} trials in each list."
         yield "[[design.squares]]"
-        yield f"templates = [{_quoted(square.template)}]"
+        yield f"templates = [{_quote(square.template)}]"
         yield f"frames = {square.frames}"
         yield from _block(design, square.template)
     for shared in design.shared:
         yield ""
         yield f"# {shared.items} trials that every list has."
         yield "[[design.shared]]"
-        yield f"templates = [{_quoted(shared.template)}]"
+        yield f"templates = [{_quote(shared.template)}]"
         yield from _block(design, shared.template)
     for given in design.given:
         yield ""
         yield f"# {given.trials} trials in each list, as the items' column says."
         yield "[[design.given]]"
-        yield f"templates = [{_quoted(given.template)}]"
-        yield f"column = {_quoted(given.column)}"
+        yield f"templates = [{_quote(given.template)}]"
+        yield f"column = {_quote(given.column)}"
         yield from _block(design, given.template)
     yield ""
 
 
 def _block(design: DesignPlan, template: str) -> Iterator[str]:
     if block := design.blocks.get(template):
-        yield f"block = {_quoted(block)} # blocks come as listed; [design.order] can change that"
+        yield f"block = {_quote(block)} # blocks come as listed; [design.order] can change that"
 
 
 def _multiple(options: int) -> str:
@@ -185,7 +185,7 @@ def _multiple(options: int) -> str:
 def _trial(asking: Asking, practice: str) -> Iterator[str]:
     if practice:
         yield "[trial]"
-        yield f"practice = {_quoted(practice)} # shown first, with feedback; nothing is stored"
+        yield f"practice = {_quote(practice)} # shown first, with feedback; nothing is stored"
         yield ""
     if asking.parameters:
         yield "[trial.parameters]"
@@ -225,13 +225,13 @@ def _trials_of(construction: str, items: Sequence[Item], design: DesignPlan) -> 
 def _questions(words: Words) -> Iterator[str]:
     yield "[[questionnaire]]"
     yield 'name = "native_language"'
-    yield f"label = {_quoted(words.native_language)}"
+    yield f"label = {_quote(words.native_language)}"
     yield 'type = "text"'
     yield "required = true"
     yield ""
     yield "[[questionnaire]]"
     yield 'name = "comment"'
-    yield f"label = {_quoted(words.comment)}"
+    yield f"label = {_quote(words.comment)}"
     yield 'type = "text"'
     yield ""
 
@@ -245,7 +245,7 @@ def _terms(design: DesignPlan, asking: Asking) -> Iterator[str]:
     yield ""
     yield "# To recruit on a paying platform, fill in the amounts and remove the # signs."
     yield "# [recruitment]"
-    yield f"# description = {_quoted(offer)}"
+    yield f"# description = {_quote(offer)}"
     yield '# reward = "0.00" # for everyone who finishes'
     yield f"# median_minutes = {minutes(design.trials_per_list)}"
     yield f"# duration_minutes = {max(30, 4 * minutes(design.trials_per_list))}"
@@ -256,10 +256,10 @@ def _constructions(items: Sequence[Item], groups: Mapping[str, str]) -> Iterator
     yield "# The rows of the results, in this order."
     for name in dict.fromkeys(item.construction for item in items):
         yield "[[constructions]]"
-        yield f"name = {_quoted(name)}"
-        yield f"title = {_quoted(name.replace('_', ' ').strip().capitalize() or name)}"
+        yield f"name = {_quote(name)}"
+        yield f"title = {_quote(name.replace('_', ' ').strip().capitalize() or name)}"
         if group := groups.get(name, ""):
-            yield f"group = {_quoted(group)}"
+            yield f"group = {_quote(group)}"
         yield ""
 
 

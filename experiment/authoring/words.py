@@ -169,7 +169,7 @@ def ask(materials: Found, name: str, language: str) -> Asking:
         name: The response type that the author chose; empty to derive it.
         language: The items' language, used for the words if they exist in it.
     """
-    name, words = name or _derived(materials), words_in(language)
+    name, words = name or _derive_response_type(materials), words_in(language)
     ends = (words.lowest, words.highest)
     parameters, note = response_class(name).propose_parameters(
         materials.items, materials.against, ends
@@ -191,7 +191,7 @@ def ask(materials: Found, name: str, language: str) -> Asking:
     )
 
 
-def _derived(materials: Found) -> str:
+def _derive_response_type(materials: Found) -> str:
     return next(
         name
         for name in RESPONSE_TYPES.built_in

@@ -38,7 +38,7 @@ def write(study: str, out: Path, form: str | None) -> None:
     STUDY_OR_ITEMS is the name of a built-in study, a study folder, or a file or folder of items in
     any format that is read.
     """
-    study_name, read = _named(study)
+    study_name, read = _open_study_or_file(study)
     items = tqdm(read(), desc="Writing", unit=" items", disable=None)
     if form:
         click.echo(f"{write_items(items, form, out):,} items of {study_name[0]} written to {out}")
@@ -55,7 +55,7 @@ def write(study: str, out: Path, form: str | None) -> None:
     click.echo(f"materials hash {identity}")
 
 
-def _named(study: str) -> tuple[tuple[str, str], Callable[[], Iterator[Item]]]:
+def _open_study_or_file(study: str) -> tuple[tuple[str, str], Callable[[], Iterator[Item]]]:
     """Return a study's or file's name and version, and a function that iterates its items."""
     if is_materials(study):
         return (Path(study).name, ""), open_materials(Path(study)).items

@@ -15,10 +15,10 @@ from experiment.authoring.plan import (
     PLAN_TEXT,
     QUESTIONS,
     Plan,
-    amended,
+    amend_plan,
+    build_plan_values,
     changes,
     frozen,
-    planned,
     planned_now,
     read_plan,
     to_json,
@@ -96,7 +96,9 @@ def new(
         language=language,
         title=title,
         response=response,
-        named=_named((*columns, *([f"condition={'+'.join(factors)}"] if factors else []))),
+        named=_read_column_options(
+            (*columns, *([f"condition={'+'.join(factors)}"] if factors else []))
+        ),
         block=block,
     )
     if new_folder is not None:
@@ -108,7 +110,7 @@ def new(
     click.echo(f"  parallax launch {name} --seed 1 # the link for participants")
 
 
-def _named(columns: tuple[str, ...]) -> dict[str, str]:
+def _read_column_options(columns: tuple[str, ...]) -> dict[str, str]:
     headers = {}
     for column in columns:
         ours, sign, header = column.partition("=")
@@ -259,7 +261,7 @@ def freeze(study: str, seed: int, amend: str) -> None:
     built = require_sound(loaded, seed)
     day = f"{datetime.now(UTC):%Y-%m-%d}"
     plan = read_plan(loaded)
-    values = planned(loaded, built)
+    values = build_plan_values(loaded, built)
     if plan is None:
         plan = frozen(values, day)
     elif differing := changes(plan.values, planned_now(plan, loaded, built)):
@@ -269,7 +271,7 @@ def freeze(study: str, seed: int, amend: str) -> None:
                 where=str(find_study(study) / PLAN_FILE),
                 remedy='Say why with --amend "WHY"; the earlier plan stays in the file',
             )
-        plan = amended(plan, values, day, amend)
+        plan = amend_plan(plan, values, day, amend)
     folder = find_study(study)
     for name, text in ((PLAN_FILE, to_json(plan)), (PLAN_TEXT, to_text(plan, loaded))):
         with atomic_write(folder / name) as temporary:

@@ -82,7 +82,7 @@ class Contrast:
         """The contrast as a label for readers."""
         steps = [f"{step.factor} ({step.words})" for step in self.differences]
         at = ", ".join(f"{factor} {level}" for factor, level in self.at)
-        label = steps[0] if len(steps) == 1 else f"interaction of {_listed(steps)}"
+        label = steps[0] if len(steps) == 1 else f"interaction of {_join_words(steps)}"
         return f"{label} at {at}" if at else label
 
     def name(self, factors: Factors) -> str:
@@ -211,7 +211,7 @@ def _contrasts(text: str, factors: Factors) -> Iterator[Contrast]:
     for differences in _interactions(text, factors):
         yield Contrast(differences)
     for place in _places(text, _AT):
-        at = tuple(_fixed(text[place + len(_AT) :], factors))
+        at = tuple(_parse_fixed_levels(text[place + len(_AT) :], factors))
         if not at or None in at:
             continue
         for differences in _interactions(text[:place], factors):
@@ -255,7 +255,7 @@ def _others(text: str, levels: Sequence[str]) -> Levels:
     return ()
 
 
-def _fixed(text: str, factors: Factors) -> Iterator[tuple[str, str] | None]:
+def _parse_fixed_levels(text: str, factors: Factors) -> Iterator[tuple[str, str] | None]:
     for part in text.split(","):
         factor, _, level = (word.strip() for word in part.partition("="))
         yield (factor, level) if level in factors.get(factor, ()) else None
@@ -282,6 +282,6 @@ def _not_a_comparison(text: str, factors: Factors, where: str) -> StudyError:
     )
 
 
-def _listed(words: Sequence[str]) -> str:
+def _join_words(words: Sequence[str]) -> str:
     *others, last = words
     return f"{', '.join(others)} and {last}" if others else last

@@ -29,7 +29,7 @@ class FrameOrderer:
         self, by_template: Sequence[Sequence[Frame]], n_conditions: int, rng: random.Random
     ) -> list[Frame]:
         """Return a square's frames in the order of their numbers; its templates alternate."""
-        tries = [_shuffled(by_template, rng) for _ in range(_TRIES)]
+        tries = [_shuffle_frames(by_template, rng) for _ in range(_TRIES)]
         best = min(tries, key=lambda frames: self._repetitions(frames, n_conditions))
         for met, words in zip(self._counts, self._words(best, n_conditions), strict=True):
             met.update(words)
@@ -112,7 +112,7 @@ def _recurring(frame: Frame) -> list[Words]:
     return [*((lemma,) for lemma in lemmas), *combinations(lemmas, 2)]
 
 
-def _shuffled(by_template: Sequence[Sequence[Frame]], rng: random.Random) -> list[Frame]:
+def _shuffle_frames(by_template: Sequence[Sequence[Frame]], rng: random.Random) -> list[Frame]:
     shuffled = [rng.sample(frames, len(frames)) for frames in by_template]
     return list(chain.from_iterable(zip(*shuffled, strict=True)))
 

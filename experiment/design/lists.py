@@ -157,7 +157,7 @@ def _check_number(shared: Shared, n_wanted: int, n_found: int, which: str) -> No
         )
 
 
-def given_lists(given: Given, index: MaterialsIndex, n_lists: int) -> list[list[Item]]:
+def read_given_lists(given: Given, index: MaterialsIndex, n_lists: int) -> list[list[Item]]:
     """Return each list's items, as the design's list column assigns them, in the materials' order.
 
     The column's values, first numbers by size and then other names alphabetically, are the lists
@@ -259,10 +259,10 @@ def build_lists(study: Study, items: Iterable[Item] | MaterialsIndex, seed: int)
     dealt = [
         *_dealt_squares(design, index, seed),
         *(
-            (shared, _repeated(shared_items(shared, index, seed), design))
+            (shared, _repeat_in_every_list(shared_items(shared, index, seed), design))
             for shared in design.shared
         ),
-        *((given, _as_named(given, index, design)) for given in design.given),
+        *((given, _place_named_lists(given, index, design)) for given in design.given),
     ]
     lists = tuple(
         tuple(
@@ -304,14 +304,14 @@ def _dealt_squares(
         )
 
 
-def _repeated(items: Sequence[Item], design: Design) -> Within:
+def _repeat_in_every_list(items: Sequence[Item], design: Design) -> Within:
     return [[ListEntry(item, item.kind) for item in items]] * design.lists
 
 
-def _as_named(given: Given, index: MaterialsIndex, design: Design) -> Within:
+def _place_named_lists(given: Given, index: MaterialsIndex, design: Design) -> Within:
     return [
         [ListEntry(item, item.kind) for item in items]
-        for items in given_lists(given, index, design.lists)
+        for items in read_given_lists(given, index, design.lists)
     ]
 
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from experiment.design.counterbalancing import arrangements
 from experiment.design.lists import ListEntry
-from experiment.design.ordering.constraints import Constraint, beginning, declared, keeps
+from experiment.design.ordering.constraints import Constraint, beginning, declare_constraints, keeps
 from experiment.design.ordering.order import draw_order
 from experiment.errors import DesignError
 from experiment.records import Trial
@@ -93,11 +93,13 @@ def session_order(
         DesignError: No such order exists, or none was found.
     """
     blocks = blocks_of(entries, design, place)
-    asked = [_asked(entries, block, design, first=not n) for n, block in enumerate(blocks)]
+    asked = [_constraints_on(entries, block, design, first=not n) for n, block in enumerate(blocks)]
     if len(blocks) == 1:
         return draw_order(len(entries), asked[0], rng)
     between = [
-        constraint for constraint in declared(entries, design) if _holds_between_blocks(constraint)
+        constraint
+        for constraint in declare_constraints(entries, design)
+        if _holds_between_blocks(constraint)
     ]
     for _ in range(_TRIES):
         drawn = [
@@ -132,11 +134,11 @@ def blocks_of(entries: Sequence[ListEntry], design: Design, place: int) -> list[
     return [*first, *others[turn:], *others[:turn]]
 
 
-def _asked(
+def _constraints_on(
     entries: Sequence[ListEntry], block: Sequence[int], design: Design, *, first: bool
 ) -> list[Constraint]:
     shown = [entries[index] for index in block]
-    return [*declared(shown, design), *(beginning(shown, design) if first else ())]
+    return [*declare_constraints(shown, design), *(beginning(shown, design) if first else ())]
 
 
 def _holds_between_blocks(constraint: Constraint) -> bool:

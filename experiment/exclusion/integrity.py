@@ -9,29 +9,72 @@ from experiment.errors import ParallaxError, StudyError, StudyNote
 from experiment.exclusion.base import Answered, Assessment, BaseRule, PlannedStudy, never
 from experiment.integrity.certificate import FEWEST_INTERVALS, Certificate
 from experiment.integrity.observed import TOLERANCE_MS
-from experiment.integrity.rates import METHODS, MOST, SCORE, is_safe
+from experiment.integrity.rates import METHODS, MOST, SCORE, is_safe, is_unfair
 from experiment.records import Judgment
 from experiment.responses.answer import Gives
+from experiment.responses.base import ResponseType
 
 _UNKNOWN = "no record of how the session was answered"
 # A session stores at most this many devices.
 MOST_DEVICES = 20
 
 
+def list_tasks(session_type: ResponseType | None) -> list[ResponseType]:
+    """Return the types of response of a session's trials: several in a mixed session."""
+    if session_type is None:
+        return []
+    return list(session_type.types.values()) or [session_type]
+
+
 class IntegrityRule(BaseRule):
     """Base class of rules that read a session's certificate; without one they exclude nobody."""
 
     needs_certificate: ClassVar[bool] = True
+    # The rule's name among the measured rates, where it differs.
+    rate_name: ClassVar[str] = ""
     reads_targets: ClassVar[bool] = False
 
     def judge(self, judgments: Sequence[Judgment]) -> Assessment:
         """Return whether the certificate is within the rule's bounds, and its figures."""
         certificate = Answered.of(judgments).certificate
-        return (None, _UNKNOWN) if certificate is None else self.assess(certificate)
+        if certificate is None:
+            return None, _UNKNOWN
+        kept, evidence = self.assess(certificate)
+        if kept is False and self.is_unfair_to(certificate):
+            return None, (
+                f"not counted, because it may speak against more than {MOST:.0%} of the people who"
+                f" answer in this way: {evidence}"
+            )
+        return kept, evidence
+
+    def is_unfair_to(self, certificate: Certificate) -> bool:
+        """Return whether the rule is known to speak against too many people of this kind.
+
+        The kind is the types of response, the ways of input and the number of answers.
+        """
+        return is_unfair(
+            self.rate_name or self.name,
+            certificate.types,
+            certificate.methods,
+            certificate.n_answers,
+        )
 
     def assess(self, certificate: Certificate) -> Assessment:
         """Return whether a certificate is within the rule's bounds, and its figures."""
         raise NotImplementedError
+
+    def powerless(self, planned: PlannedStudy) -> Iterator[ParallaxError]:
+        """Report the ways of input for which the rule does not count in the study's types."""
+        types = {type_.name for type_ in list_tasks(planned.session_type)}
+        name = self.rate_name or self.name
+        unfair = [way for way in METHODS if is_unfair(name, types, {way}, planned.longest)]
+        if unfair:
+            yield StudyNote(
+                f"the rule excludes nobody who answers by {', '.join(unfair)}: there it may speak"
+                f" against more than {MOST:.0%} of people",
+                where="rule",
+                expected="a rule that no honest person fails",
+            )
 
 
 class ImpossibleTime(IntegrityRule):
@@ -91,6 +134,7 @@ class TimingMismatch(IntegrityRule):
 
     def powerless(self, planned: PlannedStudy) -> Iterator[ParallaxError]:
         """Report that every list has too few trials to compare."""
+        yield from super().powerless(planned)
         if 0 < planned.longest <= FEWEST_INTERVALS:
             yield never(
                 f"it compares {FEWEST_INTERVALS} or more answers with the answer before them, but "
@@ -129,6 +173,7 @@ class AgentLikelihood(IntegrityRule):
     reason: ClassVar[str] = "records that look like those of a program"
     # One of the signals compares the side of each answer with the previous side.
     reads_targets: ClassVar[bool] = True
+    rate_name: ClassVar[str] = SCORE
     max_likelihood: float = Field(
         default=0.5, gt=0, lt=1, description="the greatest score allowed, from 0 to 1"
     )
@@ -168,6 +213,7 @@ class AgentLikelihood(IntegrityRule):
 
     def powerless(self, planned: PlannedStudy) -> Iterator[ParallaxError]:
         """Report that the rule only proposes exclusions, or cannot safely exclude automatically."""
+        yield from super().powerless(planned)
         default, longest = type(self).model_fields["max_likelihood"].default, planned.longest
         if self.max_likelihood < default:
             yield StudyNote(
@@ -183,9 +229,8 @@ class AgentLikelihood(IntegrityRule):
                 expected="automatic = true, where it shall exclude without a person's decision",
             )
             return
-        response = planned.session_type
-        types = (response.types or {"": response}).values() if response else ()
-        unmeasured = sorted({type_.name for type_ in types if Gives.ONE_PRESS not in type_.gives})
+        tasks = list_tasks(planned.session_type)
+        unmeasured = sorted({type_.name for type_ in tasks if Gives.ONE_PRESS not in type_.gives})
         if unmeasured:
             yield StudyError(
                 "the score may not exclude people by itself: how often it flags them wrongly was"
@@ -219,5 +264,9 @@ def flags(certificate: Certificate) -> dict[str, str]:
 
     Flags exclude nobody; only rules that the study declares do.
     """
-    assessments = {name: rule.assess(certificate) for name, rule in _BY_DEFAULT.items()}
+    assessments = {
+        name: rule.assess(certificate)
+        for name, rule in _BY_DEFAULT.items()
+        if not rule.is_unfair_to(certificate)
+    }
     return {name: evidence for name, (kept, evidence) in assessments.items() if kept is False}

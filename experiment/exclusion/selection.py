@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import BeforeValidator, Field
 
-from experiment.errors import ParallaxError, StudyError, placed
+from experiment.errors import ParallaxError, StudyError, prefix_location
 from experiment.exclusion.base import (
     Assessment,
     BaseRule,
@@ -145,7 +145,9 @@ class Selection(BaseRule):
         known_names = [construction.name for construction in planned.study.constructions]
         for name in self.construction:
             if name not in known_names:
-                yield placed(unknown_name("construction", name, known_names), "construction")
+                yield prefix_location(
+                    unknown_name("construction", name, known_names), "construction"
+                )
         items = [
             item
             for item in planned.items
@@ -154,7 +156,7 @@ class Selection(BaseRule):
         conditions = {item.condition for item in items}
         for name in self.condition:
             if items and name not in conditions:
-                yield placed(unknown_name("condition", name, conditions), "condition")
+                yield prefix_location(unknown_name("condition", name, conditions), "condition")
         if planned.items:
             for column, values in self.where.items():
                 yield from _unknown_values(planned.items, column, values)
@@ -196,12 +198,14 @@ def _unknown_values(
 ) -> Iterator[ParallaxError]:
     columns = dict.fromkeys(name for item in items for name, _ in item.extra)
     if column not in columns:
-        yield placed(unknown_name("column of your own", column, columns), "where")
+        yield prefix_location(unknown_name("column of your own", column, columns), "where")
         return
     present = dict.fromkeys(dict(item.extra).get(column, "") for item in items)
     for value in values:
         if value not in present:
-            yield placed(unknown_name(f'value in the column "{column}",', value, present), "where")
+            yield prefix_location(
+                unknown_name(f'value in the column "{column}",', value, present), "where"
+            )
 
 
 class OfScale(Selection):
@@ -258,7 +262,7 @@ class OfScale(Selection):
         types = response.types.values() or (response,)
         scale_names = [name for type_ in types for name in type_.named_scales]
         if scale_names and self.scale not in scale_names:
-            yield placed(unknown_name("scale", self.scale, scale_names), "scale")
+            yield prefix_location(unknown_name("scale", self.scale, scale_names), "scale")
         elif not scale_names:
             yield StudyError(
                 "the rule names a scale, but the study's trials do not have several",

@@ -14,10 +14,10 @@ from experiment.integrity.observed import (
     log_times,
     n_too_early,
     time_residuals,
-    timed,
+    timed_answers,
     unexplained_ms,
 )
-from experiment.integrity.rates import weight
+from experiment.integrity.rates import is_unfair, weight
 
 # The prior log-odds: one session in a hundred is a program's, whatever the study's length.
 BASE_NATS = math.log(99)
@@ -40,7 +40,7 @@ def signals(session: ObservedSession) -> dict[str, bool]:
     return {name: speaks for name, speaks in by_name.items() if speaks is not None}
 
 
-def counted(session: ObservedSession, reported: Mapping[str, bool]) -> dict[str, float]:
+def count_signs(session: ObservedSession, reported: Mapping[str, bool]) -> dict[str, float]:
     """Return the nats of the signals that count in a session's score.
 
     In a session with trials that more than one press answers, only direct evidence counts: how
@@ -54,8 +54,14 @@ def counted(session: ObservedSession, reported: Mapping[str, bool]) -> dict[str,
         The nats by name; 0 for a signal that does not fire.
     """
     n, input_methods, known = len(session.answers), methods(session), is_measured(session)
+    types = types_of(session)
     worth = {
-        name: DIRECT.get(name) or (weight(name, input_methods, n) if known else None)
+        name: DIRECT.get(name)
+        or (
+            weight(name, input_methods, n)
+            if known and not is_unfair(name, types, input_methods, n)
+            else None
+        )
         for name in reported
     }
     return {name: nats * reported[name] for name, nats in worth.items() if nats is not None}
@@ -64,6 +70,11 @@ def counted(session: ObservedSession, reported: Mapping[str, bool]) -> dict[str,
 def methods(session: ObservedSession) -> frozenset[str]:
     """Return the input methods that the server saw: key, pointer, touch."""
     return frozenset(answer.input_method for answer in session.answers if answer.input_method)
+
+
+def types_of(session: ObservedSession) -> frozenset[str]:
+    """Return the names of the types of response of a session's trials, as far as they are known."""
+    return frozenset(answer.type_name for answer in session.answers if answer.type_name)
 
 
 def is_measured(session: ObservedSession) -> bool:
@@ -90,7 +101,7 @@ def _clock(session: ObservedSession) -> bool | None:
     return excess > TOLERANCE_MS or n_too_early(session) > 0
 
 
-def _measured(session: ObservedSession) -> bool:
+def _is_measured(session: ObservedSession) -> bool:
     """Fire if measurements that the page takes with every answer are missing."""
     missing = [
         answer.trusted is None or not answer.has_onset or answer.pointer_moves is None
@@ -104,12 +115,12 @@ def _device(session: ObservedSession) -> bool:
     return session.device_facts <= 1
 
 
-def _automated(session: ObservedSession) -> bool | None:
+def _is_automated(session: ObservedSession) -> bool | None:
     """Fire if a browser reports that a program drives it, as in some laboratories."""
     return session.automated
 
 
-def _copied(session: ObservedSession) -> bool | None:
+def _is_copied(session: ObservedSession) -> bool | None:
     """Fire if most times are identical to another session's."""
     if session.n_copied is None or len(session.answers) < _FEWEST:
         return None
@@ -157,7 +168,7 @@ def log_rt_sd(session: ObservedSession) -> float | None:
 
 def length_correlation(session: ObservedSession) -> float | None:
     """Return the Pearson correlation of log reaction times with the log length of the texts."""
-    answers = timed(session)
+    answers = timed_answers(session)
     if len(answers) < _FEWEST_FOR_SHAPE:
         return None
     lengths = [math.log(answer.n_characters) for answer in answers]
@@ -186,10 +197,10 @@ def median_hold_ms(session: ObservedSession) -> float | None:
 
 SIGNALS: Mapping[str, Callable[[ObservedSession], bool | None]] = {
     "clock": _clock,
-    "measured": _measured,
+    "measured": _is_measured,
     "device": _device,
-    "automated": _automated,
-    "copied": _copied,
+    "automated": _is_automated,
+    "copied": _is_copied,
 }
 
 
@@ -230,6 +241,7 @@ class Certificate:
             count in a session of this kind (docs/integrity.md).
         counting: The signals that count in the score of a session of this kind.
         methods: The input methods that the server saw: key, pointer, touch.
+        types: The names of the types of response of the trials.
         is_measured: Whether the measured rates of false flags apply to all of the answers.
         agent_likelihood: The score from 0 to 1, which is not a probability.
     """
@@ -261,6 +273,7 @@ class Certificate:
     signals: tuple[tuple[str, float], ...]
     counting: tuple[str, ...]
     methods: tuple[str, ...]
+    types: tuple[str, ...]
     is_measured: bool
     agent_likelihood: float | None
 
@@ -271,7 +284,7 @@ def certify(session: ObservedSession) -> Certificate:
     apart = unexplained_ms(session)
     beyond = sum(abs(ms) > TOLERANCE_MS for ms in apart)
     speaking = signals(session)
-    counting = counted(session, speaking)
+    counting = count_signs(session, speaking)
     return Certificate(
         n_answers=len(answers),
         claimed_ms=sum(answer.rt_ms or 0.0 for answer in answers),
@@ -300,6 +313,7 @@ def certify(session: ObservedSession) -> Certificate:
         signals=tuple((name, counting.get(name, 0.0)) for name in speaking),
         counting=tuple(counting),
         methods=tuple(sorted(methods(session))),
+        types=tuple(sorted(types_of(session))),
         is_measured=is_measured(session),
         agent_likelihood=likelihood(counting),
     )

@@ -21,6 +21,7 @@ class ObservedAnswer:
             step by step, the wait before the first step and the question.
         one_press: Whether one press answers the trial, so that no press counts within the lock-out,
             and the rates of false flags that were measured apply.
+        type_name: The name of the trial's type of response; empty if unknown.
         release_ms: The time from painting to the end of the press.
         waited_ms: The time from choice to sending, for instance while offline.
         input_method: key, pointer or touch.
@@ -42,6 +43,7 @@ class ObservedAnswer:
     rt_ms: float | None = None
     outside_rt_ms: float | None = 0.0
     one_press: bool = True
+    type_name: str = ""
     release_ms: float | None = None
     waited_ms: float | None = None
     input_method: str = ""
@@ -116,7 +118,7 @@ def log_times(answers: Sequence[ObservedAnswer]) -> list[float]:
     return [max(middle - spread, min(middle + spread, time)) for time in times]
 
 
-def timed(session: ObservedSession) -> list[ObservedAnswer]:
+def timed_answers(session: ObservedSession) -> list[ObservedAnswer]:
     """Return the answers with a known time and a known text length, in order."""
     ordered = sorted(session.answers, key=lambda entry: entry.position)
     return [answer for answer in ordered if answer.rt_ms and answer.n_characters]
@@ -127,7 +129,7 @@ def time_residuals(session: ObservedSession) -> dict[int, float]:
 
     Empty for sessions with few times, or with times that are all alike.
     """
-    answers = timed(session)
+    answers = timed_answers(session)
     if len(answers) < _FEWEST_TIMES:
         return {}
     times, lengths = log_times(answers), [math.log(answer.n_characters) for answer in answers]
@@ -193,10 +195,12 @@ def unexplained_ms(session: ObservedSession) -> list[float]:
         The milliseconds; negative if more time is claimed than passed.
     """
     ordered = sorted(session.answers, key=lambda answer: answer.position)
-    return list(_unexplained(session, ordered))
+    return list(_unexplained_times(session, ordered))
 
 
-def _unexplained(session: ObservedSession, ordered: Sequence[ObservedAnswer]) -> Iterator[float]:
+def _unexplained_times(
+    session: ObservedSession, ordered: Sequence[ObservedAnswer]
+) -> Iterator[float]:
     for previous, answer in pairwise(ordered):
         follows = answer.position == previous.position + 1
         alone = (answer.times_shown or 1) == 1 and not answer.was_hidden

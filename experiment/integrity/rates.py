@@ -1,11 +1,13 @@
 """How often each signal fires for people and for programs, and the weight that follows.
 
-Three tables hold the counts: ``rates.tsv`` for simulated people and devices
-(``benchmarks/people_flagged.py``), ``published.tsv`` for real people in published data
-(``benchmarks/people_published.py``), and ``programs.tsv`` for programs that took part
-(``benchmarks/agents.py``, ``benchmarks/integrity_weights.py``). A server sees a key, a pointer or a
-touch, but not whether a switch, a screen reader or a voice pressed the key. So the rate for an
-input method is the highest among all ways of answering and all data with that method.
+Four tables hold the counts: ``rates.tsv`` for simulated people and devices
+(``benchmarks/people_flagged.py``), ``types.tsv`` for simulated people by type of response
+(``benchmarks/types_flagged.py``: of each the worst way of answering and network), ``published.tsv``
+for real people in published data (``benchmarks/people_published.py``), and ``programs.tsv`` for
+programs that took part (``benchmarks/agents.py``, ``benchmarks/integrity_weights.py``). A server
+sees a key, a pointer or a touch, but not whether a switch, a screen reader or a voice pressed the
+key. So the rate for an input method is the highest among all ways of answering and all data with
+that method.
 """
 
 import csv
@@ -65,7 +67,7 @@ class Told:
 
 
 @cache
-def measured() -> tuple[Rate, ...]:
+def measured_rates() -> tuple[Rate, ...]:
     """Return every measured rate among people, those of simulated people first."""
     return tuple(
         Rate(
@@ -106,7 +108,7 @@ def highest(name: str, input_methods: frozenset[str], n_answers: int) -> float |
     Returns:
         The upper end of the 95 % interval; None if nothing was measured.
     """
-    rates = [rate for rate in measured() if rate.name == name and rate.n_trials <= n_answers]
+    rates = [rate for rate in measured_rates() if rate.name == name and rate.n_trials <= n_answers]
     if not input_methods or not rates:
         return None
     n_trials = max(rate.n_trials for rate in rates)
@@ -120,6 +122,38 @@ def is_safe(name: str, input_methods: Iterable[str], n_answers: int) -> bool:
     """Return whether a signal is known to fire for fewer than one in a hundred people."""
     high = highest(name, frozenset(input_methods), n_answers)
     return high is not None and high < MOST
+
+
+@cache
+def _of_types() -> dict[tuple[str, str, str], dict[int, float]]:
+    """Return the upper limits by length, by type of response, signal or flag, and input method."""
+    limits: dict[tuple[str, str, str], dict[int, float]] = {}
+    for row in _rows("types.tsv"):
+        key = row["type"], row["name"], row["seen"]
+        limits.setdefault(key, {})[int(row["n_trials"])] = float(row["high"])
+    return limits
+
+
+def is_unfair(
+    name: str, types: Iterable[str], input_methods: Iterable[str], n_answers: int
+) -> bool:
+    """Return whether a signal or flag may speak against more than one in a hundred people.
+
+    This was measured for each type of response; of other types, and of sessions shorter than the
+    shortest that was measured, nothing is known.
+
+    Args:
+        name: A signal's or flag's name, or ``score``.
+        types: The names of the types of response in the session.
+        input_methods: The input methods that the server saw.
+        n_answers: The number of answers; the nearest measured length at or below it is used.
+    """
+    seen = tuple(input_methods)
+    for by_length in (_of_types().get((type_, name, one), {}) for type_ in types for one in seen):
+        lengths = [length for length in by_length if length <= n_answers]
+        if lengths and by_length[max(lengths)] >= MOST:
+            return True
+    return False
 
 
 def worth(name: str, n_answers: int, people: float, programs: Iterable[Told]) -> float:

@@ -144,13 +144,16 @@ def _paid_for_nothing(panel: PanelTable, ending: Ending) -> Iterator[str]:
     if code and not names_in(code) and code == panel.code(Ending.COMPLETED):
         yield f"another code for {ending} {consequence}"
     address, completed = panel.address_of(ending), panel.address_of(Ending.COMPLETED)
-    way, fields = _filled(panel, address), panel.way_back(ending).fields
-    same = way == _filled(panel, completed) and fields == panel.way_back(Ending.COMPLETED).fields
+    way, fields = _fill_own_values(panel, address), panel.way_back(ending).fields
+    same = (
+        way == _fill_own_values(panel, completed)
+        and fields == panel.way_back(Ending.COMPLETED).fields
+    )
     if way and same and "code" not in names_in(address):
         yield f"another address for {ending} {consequence}"
 
 
-def _filled(panel: PanelTable, template: str) -> str:
+def _fill_own_values(panel: PanelTable, template: str) -> str:
     """Return a template with names of the panel's own values replaced by the values."""
     for name in names_in(template):
         template = template.replace(f"{{{name}}}", panel.values.get(name, f"{{{name}}}"))
@@ -303,7 +306,7 @@ class Panel(PanelTable):
     def _on_top_of_its_preset(cls, keys: object) -> object:
         if not isinstance(keys, dict) or keys.get("preset") not in PRESETS:
             return keys
-        return merged(preset(str(keys["preset"])), keys)
+        return merge_tables(preset(str(keys["preset"])), keys)
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
@@ -339,12 +342,12 @@ def _file(name: str) -> dict[str, Any]:
     return tomllib.loads((PRESETS_FOLDER / f"{name}.toml").read_text(encoding="utf-8"))
 
 
-def merged(under: Mapping[str, object], over: Mapping[str, object]) -> dict[str, object]:
+def merge_tables(under: Mapping[str, object], over: Mapping[str, object]) -> dict[str, object]:
     """Return a table merged with another that takes precedence; subtables are merged by key."""
     result = dict(under)
     for name, value in over.items():
         below = result.get(name)
         if isinstance(below, dict) and isinstance(value, dict):
-            value = merged(below, value)
+            value = merge_tables(below, value)
         result[name] = value
     return result

@@ -121,7 +121,7 @@ def signature_of(signing: Signing, values: Mapping[str, str]) -> str:
         if not key:
             raise UnfilledError(signing.secret)
         digest = hmac.new(key.encode(), text, name).digest()
-    return _encoded(digest, signing.encoding)
+    return _encode_digest(digest, signing.encoding)
 
 
 def is_signature(signing: Signing, given: str, known: Mapping[str, str]) -> bool:
@@ -207,7 +207,7 @@ def _site_and_path(address: str) -> tuple[str, str]:
     return f"{scheme}://{host}", slash + path
 
 
-def _encoded(digest: bytes, encoding: str) -> str:
+def _encode_digest(digest: bytes, encoding: str) -> str:
     if encoding == "base64":
         return base64.b64encode(digest).decode()
     if encoding == "base64url":

@@ -32,7 +32,7 @@ class TomlLines:
         for number, statement in _statements(text):
             keys = _keys(tomllib.loads(statement))
             if statement.lstrip().startswith("["):
-                table = _numbered(keys, counts, array=statement.lstrip().startswith("[["))
+                table = _number_header(keys, counts, array=statement.lstrip().startswith("[["))
                 self._lines.setdefault(table, number)
             else:
                 self._note((*table, *keys), number)
@@ -79,7 +79,7 @@ def _keys(parsed: Mapping[str, object]) -> tuple[str, ...]:
     return tuple(keys)
 
 
-def _numbered(keys: Sequence[str], counts: dict[Path, int], *, array: bool) -> Path:
+def _number_header(keys: Sequence[str], counts: dict[Path, int], *, array: bool) -> Path:
     """Return a header's path, with the current table's index after each array of tables."""
     path: Path = ()
     for place, key in enumerate(keys):
@@ -154,7 +154,7 @@ class KeyErrors:
         return StudyError(
             f"{key} is {shown(error['input'])}",
             where=location,
-            expected=_expected(error),
+            expected=_describe_expected(error),
             remedy=_meaning(self._model, path),
         )
 
@@ -192,13 +192,13 @@ def _taken_for(name: str, written_value: object, read: object) -> Iterator[tuple
 def place(file: str, lines: TomlLines, path: Path) -> str:
     """Return the location of a key, e.g. ``study.toml, line 12, design.lists``."""
     line = lines.line_of(path)
-    return ", ".join(filter(None, (file, f"line {line}" if line else "", _dotted(path))))
+    return ", ".join(filter(None, (file, f"line {line}" if line else "", _write_dotted(path))))
 
 
 def _key(path: Path) -> str:
     """Return the last part of a path; for a table in an array, with the array's name."""
     names = [number for number, part in enumerate(path) if isinstance(part, str)]
-    return _dotted(path[names[-1] :]) if names else ""
+    return _write_dotted(path[names[-1] :]) if names else ""
 
 
 def _nearest(key: str, known_keys: Sequence[str]) -> str:
@@ -206,7 +206,7 @@ def _nearest(key: str, known_keys: Sequence[str]) -> str:
     return f'Did you mean "{near[0]}"?' if near else ""
 
 
-def _dotted(path: Path) -> str:
+def _write_dotted(path: Path) -> str:
     """Return a path in dotted form with indices counted from 1."""
     text = ""
     for part in path:
@@ -215,10 +215,10 @@ def _dotted(path: Path) -> str:
 
 
 def _in(table: Path) -> str:
-    return f" in [{_dotted(table)}]" if table else ""
+    return f" in [{_write_dotted(table)}]" if table else ""
 
 
-def _expected(error: ErrorDetails) -> str:
+def _describe_expected(error: ErrorDetails) -> str:
     kind, context = error["type"], error.get("ctx", {})
     if kind == "literal_error":
         return f"one of: {str(context['expected']).replace(chr(39), chr(34))}"

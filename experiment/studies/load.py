@@ -54,7 +54,7 @@ def load_study(name_or_folder: str) -> Study:
         UnknownNameError: The study is unknown.
     """
     folder = find_study(name_or_folder)
-    return _checked(folder, None, (folder / STUDY_FILE).read_bytes())
+    return _parse_study(folder, None, (folder / STUDY_FILE).read_bytes())
 
 
 def frozen_study(files: Mapping[str, bytes], folder: Path) -> Study:
@@ -67,7 +67,7 @@ def frozen_study(files: Mapping[str, bytes], folder: Path) -> Study:
     Raises:
         StudyError: The files are invalid: see ``load_study``.
     """
-    return _checked(folder, files, files.get(STUDY_FILE, b""))
+    return _parse_study(folder, files, files.get(STUDY_FILE, b""))
 
 
 class StudyErrors(StudyError):
@@ -86,7 +86,7 @@ class StudyErrors(StudyError):
         super().__init__(first.problem, where=first.where, expected=first.expected, remedy=remedy)
 
 
-def _checked(folder: Path, files: Mapping[str, bytes] | None, toml: bytes) -> Study:
+def _parse_study(folder: Path, files: Mapping[str, bytes] | None, toml: bytes) -> Study:
     path = folder / STUDY_FILE
     try:
         # Editors on Windows write a byte order mark, which TOML does not allow.

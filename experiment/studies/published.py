@@ -66,7 +66,7 @@ def read_published(study: Study) -> list[Published]:
 def _checked_rows(study: Study, text: str) -> Iterator[Published]:
     constructions = [construction.name for construction in study.constructions]
     seen_keys: set[tuple[str, ...]] = set()
-    declared = _declared(study)
+    declared = _declared_constructions(study)
     for number, row in enumerate(parse_table(PUBLISHED, text, study.published_path), start=1):
         location = f"{study.published_path}, row {number}"
         published = Published(**row)  # type: ignore[arg-type]
@@ -90,7 +90,7 @@ def _checked_rows(study: Study, text: str) -> Iterator[Published]:
         yield published
 
 
-def _declared(study: Study) -> set[str]:
+def _declared_constructions(study: Study) -> set[str]:
     """Return every construction in the study's own file."""
     try:
         # Editors on Windows write a byte order mark, which TOML does not allow.

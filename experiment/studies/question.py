@@ -262,7 +262,7 @@ class Mistake(StrEnum):
     LONGEST = "longest"
 
 
-def cleaned(text: str) -> str:
+def clean_text(text: str) -> str:
     """Return the text of a field without characters that cannot be typed."""
     return _UNTYPEABLE.sub("", _LINE_END.sub("\n", text)).strip()
 
@@ -303,7 +303,7 @@ def mistake(question: Question, answer: str) -> Mistake | None:
         return Mistake.REQUIRED if question.required else None
     match question.type:
         case "choice" | "scale":
-            return None if answer in map(cleaned, question.offered) else Mistake.CHOICE
+            return None if answer in map(clean_text, question.offered) else Mistake.CHOICE
         case "choices":
             return _of_several(question, chosen(answer))
         case "number":
@@ -315,7 +315,7 @@ def mistake(question: Question, answer: str) -> Mistake | None:
 
 
 def _of_several(question: Question, answers: Sequence[str]) -> Mistake | None:
-    offered = list(map(cleaned, question.offered))
+    offered = list(map(clean_text, question.offered))
     if not set(answers) <= set(offered) or len(set(answers)) < len(answers):
         return Mistake.CHOICE
     if question.fewest and len(answers) < question.fewest:

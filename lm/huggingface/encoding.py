@@ -227,7 +227,10 @@ class TextEncoder:
         Raises:
             LmError: As ``score``.
         """
-        context, continuation = context.rstrip(), _spaced(continuation, alone=not context.strip())
+        context, continuation = (
+            context.rstrip(),
+            _strip_spaces(continuation, alone=not context.strip()),
+        )
         text = f"{context} {continuation}" if context and continuation else context + continuation
         # A lone space at the start is a token that, without its space, ends where it begins.
         return self._encoded(text, len(context) if context else -1, begins=True)
@@ -329,7 +332,7 @@ class TextEncoder:
         return np.array([encoded.ids[place] == unknown for place in encoded.scored], np.bool_)
 
 
-def _spaced(continuation: str, *, alone: bool) -> str:
+def _strip_spaces(continuation: str, *, alone: bool) -> str:
     """Strip a continuation's white space; a text without context is kept as it is written.
 
     Some tokenizers treat the first word after a space as a word in the middle of a text.

@@ -56,18 +56,21 @@ def logprobs_again(
         device: The device to compute on.
         identity: A value that changes when the model's files do, so that they are read again.
     """
-    model, tokenizer = _loaded(source, device, identity)
+    model, tokenizer = _load_model(source, device, identity)
     if hasattr(tokenizer, "mask_token_id") and _reads_both_ways(model):
-        return [_masked(model, tokenizer, _trimmed(text), pll == "original") for text in texts]
+        return [
+            _score_masked(model, tokenizer, _empty_if_blank(text), pll == "original")
+            for text in texts
+        ]
     if model.config.is_encoder_decoder:
-        return [_decoded(model, tokenizer, text.strip()) for text in texts]
+        return [_score_decoder(model, tokenizer, text.strip()) for text in texts]
     first = beginning or _special(tokenizer, "bos_token") or _special(tokenizer, "eos_token")
     start = tokenizer.get_vocab()[first]
-    return _causal(model, tokenizer, [_trimmed(text) for text in texts], start)
+    return _causal(model, tokenizer, [_empty_if_blank(text) for text in texts], start)
 
 
 @lru_cache(maxsize=1)
-def _loaded(source: str, device: DeviceChoice, identity: str = "") -> tuple[Any, Any]:
+def _load_model(source: str, device: DeviceChoice, identity: str = "") -> tuple[Any, Any]:
     named: dict[str, Any] = {"local_files_only": True, "trust_remote_code": False}
     config = AutoConfig.from_pretrained(source, **named)
     [architecture, *_] = config.architectures or ("",)
@@ -90,7 +93,7 @@ def _special(tokenizer: Any, name: str) -> str:  # noqa: ANN401
     return str(tokenizer.special_tokens_map.get(name) or "")
 
 
-def _trimmed(text: str) -> str:
+def _empty_if_blank(text: str) -> str:
     """Return a text as it is written; one of white space alone is empty."""
     return "" if text.isspace() else text
 
@@ -116,7 +119,7 @@ def _causal(
     return found
 
 
-def _decoded(model: Any, tokenizer: Any, text: str) -> NDArray[np.float64]:  # noqa: ANN401
+def _score_decoder(model: Any, tokenizer: Any, text: str) -> NDArray[np.float64]:  # noqa: ANN401
     """Return a decoder's output for a text after an empty input; the model shifts the text."""
     labels = tokenizer(text_target=text)["input_ids"]
     read = torch.tensor([tokenizer("")["input_ids"]], device=model.device)
@@ -127,7 +130,7 @@ def _decoded(model: Any, tokenizer: Any, text: str) -> NDArray[np.float64]:  # n
     return np.array([said[n, token] for n, token in own], np.float64)
 
 
-def _masked(model: Any, tokenizer: Any, text: str, alone: bool) -> NDArray[np.float64]:  # noqa: ANN401
+def _score_masked(model: Any, tokenizer: Any, text: str, alone: bool) -> NDArray[np.float64]:  # noqa: ANN401
     own = tokenizer(text, add_special_tokens=False)["input_ids"]
     whole = tokenizer(text)["input_ids"]
     shift = next(n for n in range(len(whole)) if whole[n : n + len(own)] == own)
@@ -154,7 +157,7 @@ def _masked(model: Any, tokenizer: Any, text: str, alone: bool) -> NDArray[np.fl
 def _words(tokenizer: Any, text: str, ids: Sequence[int]) -> list[object]:  # noqa: ANN401
     """Return a word identifier for each token; tokens of one word have equal ones."""
     pieces = _piece_of_each(tokenizer, text, ids)
-    divides = len(_pieces(tokenizer, "a b")) > 1
+    divides = len(_split_words(tokenizer, "a b")) > 1
     offsets = tokenizer(text, add_special_tokens=False, return_offsets_mapping=True)
     found: list[object] = []
     for n, (start, end) in enumerate(offsets["offset_mapping"]):
@@ -170,7 +173,7 @@ def _words(tokenizer: Any, text: str, ids: Sequence[int]) -> list[object]:  # no
     return found
 
 
-def _pieces(tokenizer: Any, text: str) -> list[str]:  # noqa: ANN401
+def _split_words(tokenizer: Any, text: str) -> list[str]:  # noqa: ANN401
     backend = tokenizer.backend_tokenizer
     written = backend.normalizer.normalize_str(text) if backend.normalizer else text
     if backend.pre_tokenizer is None:
@@ -182,7 +185,7 @@ def _piece_of_each(tokenizer: Any, text: str, ids: Sequence[int]) -> list[int | 
     """Return the number of the piece that each token was split from."""
     model = tokenizer.backend_tokenizer.model
     cut, numbers = [], list[int | None]()
-    for number, piece in enumerate(_pieces(tokenizer, text)):
+    for number, piece in enumerate(_split_words(tokenizer, text)):
         tokens = [one.id for one in model.tokenize(piece)] if piece else []
         cut += tokens
         numbers += [number] * len(tokens)

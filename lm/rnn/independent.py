@@ -26,7 +26,7 @@ def logprobs_again(
         texts: The texts.
         identity: A value that changes when the model's files do, so that they are read again.
     """
-    net, words, weights = _loaded(source, identity)
+    net, words, weights = _load_checkpoint(source, identity)
     # A text follows the sentence separator, which can also be written </s>.
     divider = words.get("<eos>", words.get("<s>", -1))
     end = words.get("</s>", words.get("<eos>", -1))
@@ -57,7 +57,9 @@ def _read_so_far(texts: Iterable[Sequence[int]]) -> list[int]:
 
 
 @lru_cache(maxsize=1)
-def _loaded(source: str, identity: str = "") -> tuple[dict[str, object], dict[str, int], Weights]:
+def _load_checkpoint(
+    source: str, identity: str = ""
+) -> tuple[dict[str, object], dict[str, int], Weights]:
     folder = Path(source)
     net = json.loads((folder / "config.json").read_text("utf-8"))["network"]
     lines = (folder / "vocab.txt").read_text("utf-8").splitlines()

@@ -40,7 +40,7 @@ def read_published(path: Path, kind: Kind | None = None) -> tuple[NetworkShape, 
     """
     try:
         found = _model_in(read_pickled(path))
-        weights = _renamed(_weights(found))
+        weights = _rename_weights(_weights(found))
         shape = _shape(found, weights, kind, path)
         _check_shapes(shape, weights)
     except LmError:
@@ -88,7 +88,7 @@ def _modules(module: object, prefix: str = "") -> Iterator[tuple[str, Shell]]:
             yield from _modules(below, f"{prefix}{name}.")
 
 
-def _renamed(weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
+def _rename_weights(weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
     return {
         new + name.removeprefix(old): tensor
         for name, tensor in weights.items()

@@ -194,7 +194,7 @@ def _rule(
 def _expansion(
     head: str, body: str, parameters: tuple[str, ...], features: Mapping[str, tuple[str, ...]]
 ) -> Expansion:
-    body, marks = _unmarked(body)
+    body, marks = _split_marks(body)
     rest = _SYMBOL.sub("", body).strip()
     if rest or not body.strip():
         raise LmError(
@@ -211,7 +211,7 @@ def _expansion(
     return Expansion(symbols, tuple(drawn), marks)
 
 
-def _unmarked(body: str) -> tuple[str, tuple[str, ...]]:
+def _split_marks(body: str) -> tuple[str, tuple[str, ...]]:
     """Return a sequence without the marks at its end, and the marks."""
     match = _MARKED.fullmatch(body)
     return (match[1], tuple(match[2].replace("@", "").split())) if match else (body, ())

@@ -10,13 +10,14 @@ from experiment.responses.registry import RESPONSE_TYPES
 
 with pytest.MonkeyPatch.context() as patch:
     patch.syspath_prepend(Path(__file__).parents[2] / "benchmarks")
-    from types_flagged import NETWORKS, WAYS, session, speaks, types
+    from types_flagged import NETWORKS, WAYS, send, speaks, types, work
 
 TYPES = dict(types())
 
 
 def spoken(name: str, way: str) -> set[str]:
-    return speaks(session(TYPES[name], WAYS[way], NETWORKS["2 s"], random.Random(name)))
+    rng = random.Random(name)
+    return speaks(send(work(TYPES[name], WAYS[way], rng), WAYS[way], NETWORKS["2 s"], rng))
 
 
 def test_the_bench_has_every_type_of_response():

@@ -33,7 +33,7 @@ def test_a_crash_and_a_refusal_are_faults(tmp_path):
     assert "study check refused" in refused and "export x crashed: KeyError" in crashed
 
 
-@pytest.mark.parametrize("seed", [3, 5])
+@pytest.mark.parametrize("seed", [3, pytest.param(5, marks=pytest.mark.campaign)])
 def test_a_drawn_study_goes_through_every_command_without_a_fault(seed, tmp_path: Path):
     one = drawn(seed)
     with workshop(tmp_path) as work:

@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
@@ -9,12 +10,12 @@ from click.testing import CliRunner, Result
 
 from experiment.authoring.check import require_sound
 from experiment.authoring.plan import (
-    amended,
+    amend_plan,
+    build_plan_values,
     change_in_words,
     changes,
     hash_of,
     lists_hash,
-    planned,
     read_plan,
     refuse_silent_change,
     to_json,
@@ -192,7 +193,7 @@ def test_changes_are_values_that_differ_new_names_and_names_that_went():
 
 def test_an_amended_plan_has_the_new_values_and_the_changes_since_the_old():
     plan = frozen_plan({"seed": 1}, "2026-02-01")
-    changed = amended(plan, {"seed": 1, "n": 8}, "2026-02-03", "A larger room.")
+    changed = amend_plan(plan, {"seed": 1, "n": 8}, "2026-02-03", "A larger room.")
     assert (changed.values, changed.frozen_on) == ({"seed": 1, "n": 8}, "2026-02-01")
     assert changed.sha256 == hash_of({"n": 8, "seed": 1})
     assert changed.amendments == (
@@ -236,7 +237,7 @@ def test_a_plan_has_every_decision_of_the_study(folder: Path):
         'label = "What?"\ncorrect = ["Read"]\n\n[simulation]',
     )
     study = load_study(str(folder))
-    values = planned(study, require_sound(study, 7))
+    values = build_plan_values(study, require_sound(study, 7))
     assert set(values) == {
         "study", "study_version", "seed", "materials_hash", "lists_hash", "n_lists",
         "n_participants", "response", "trial", "screening", "comprehension", "attention",
@@ -253,5 +254,11 @@ def test_a_plan_has_every_decision_of_the_study(folder: Path):
     ]
     assert "study.toml" not in values["files"] and "texts/en/consent.md" in values["files"]
     # Each list: one target and three catch trials of one square, four targets of the other.
-    kinds = [str(entry.kind) for entry in require_sound(study, 7).lists[0]]
-    assert sorted(kinds) == ["catch"] * 3 + ["target"] * 5
+    lists = require_sound(study, 7).lists
+    assert sorted(str(entry.kind) for entry in lists[0]) == ["catch"] * 3 + ["target"] * 5
+    rows = sorted(
+        f"{number}\x1f{entry.item.item_id}\x1f{entry.kind}\n"
+        for number, entries in enumerate(lists)
+        for entry in entries
+    )
+    assert values["lists_hash"] == sha256("".join(rows).encode()).hexdigest()

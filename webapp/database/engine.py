@@ -23,7 +23,7 @@ from webapp.core.sealing import Sealer
 from webapp.database.file_systems import MOUNTS, refuse_network_disk, refuse_unfit_folder
 from webapp.database.key_identity import recognise, renew_digests
 from webapp.database.models.identity import unlock
-from webapp.database.move import refuse_moved
+from webapp.database.move import explain_refused_change, refuse_moved
 from webapp.database.pool import CountedPool
 from webapp.database.remedies import remedy_for
 from webapp.database.schema import ready_schema
@@ -64,6 +64,7 @@ def make_engine(url: str) -> Engine:
         return _postgres_engine(url)
     engine = create_engine(url, poolclass=CountedPool, pool_size=CountedPool.most, max_overflow=0)
     event.listen(engine, "connect", _prepare_sqlite)
+    event.listen(engine, "handle_error", explain_refused_change)
     serialize_writers(engine)
     return engine
 

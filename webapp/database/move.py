@@ -31,6 +31,7 @@ from sqlalchemy import (
     literal,
     select,
 )
+from sqlalchemy.engine import ExceptionContext
 from sqlalchemy.exc import DataError, IntegrityError
 from sqlalchemy.sql.elements import BindParameter, ColumnElement
 
@@ -43,6 +44,7 @@ from webapp.database.schema import create_tables, drop_tables, revision_of
 from webapp.errors import WebappError
 
 _ARRIVING, _DEPARTED = "move arriving", "move departed"
+_MOVED = "this installation was moved to"
 _ROWS_AT_A_TIME = 1000
 _REVISION_TABLE = "alembic_version"
 
@@ -94,8 +96,7 @@ def refuse_moved(engine: Engine) -> None:
     if _DEPARTED in marks:
         departure = Departure(**marks[_DEPARTED])
         raise MoveError(
-            f"this installation was moved to {departure.to} at {departure.at}, and its SQLite file "
-            "is not used any more",
+            f"{_MOVED} {departure.to} at {departure.at}, and its SQLite file is not used any more",
             where=str(engine.url.database),
             remedy="Let the setting database_url name the PostgreSQL database",
         )
@@ -106,6 +107,18 @@ def refuse_moved(engine: Engine) -> None:
             remedy="While the setting database_url still names the SQLite file "
             f"{marks[_ARRIVING]['file']}, run again: parallax db move URL",
         )
+
+
+def explain_refused_change(context: ExceptionContext) -> None:
+    """Say that the file was moved where one of its triggers refuses a change: as an error handler.
+
+    A command that waited for its turn to write found the file in use when it began.
+
+    Raises:
+        MoveError: The change was refused because the installation was moved.
+    """
+    if _MOVED in str(context.original_exception) and context.engine is not None:
+        refuse_moved(context.engine)
 
 
 def find_departure(connection: Connection) -> Departure | None:
@@ -155,7 +168,7 @@ def copy_database(source: Connection, target: Connection, move: str) -> Sequence
 def close_source(source: Connection, departure: Departure) -> None:
     """Mark the SQLite file as departed, in the caller's transaction; no row changes after it."""
     set_stamp(source, _DEPARTED, json.dumps(asdict(departure)))
-    words = f"this installation was moved to {departure.to}".replace("'", "''")
+    words = f"{_MOVED} {departure.to}".replace("'", "''")
     for name in inspect(source).get_table_names():
         for operation in ("INSERT", "UPDATE", "DELETE"):
             source.exec_driver_sql(

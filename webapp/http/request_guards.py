@@ -6,23 +6,34 @@ redirect would lead from https back to http.
 
 PostgreSQL cannot store NUL, and file names cannot contain it. In URLs and forms, it is replaced by
 the replacement character (U+FFFD), so that a forged value is still recognised as invalid.
+
+Decoding a form takes time that its sender decides about: by its size, and by the number of its
+fields. A form of more fields than any page has is refused, a large one is decoded outside the
+thread that answers, and a file that arrives lets other requests go first again and again.
 """
 
 import re
 from collections.abc import Iterable
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from io import BytesIO
+from time import sleep
+from typing import IO, TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from flask import Flask, Request, Response, request
 from werkzeug.datastructures import FileStorage, ImmutableMultiDict, iter_multi_items
+from werkzeug.exceptions import RequestEntityTooLarge
+from werkzeug.formparser import FormDataParser
 from werkzeug.http import parse_date
 
 from webapp.core.settings import Settings
+from webapp.core.subprocesses import run_in_thread
 from webapp.errors import RequestError
 
 if TYPE_CHECKING:
     from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
+
+    from werkzeug.formparser import t_parse_result
 
 # A host name of labels of at most 63 letters, or an address in brackets, and a port.
 _HOST = re.compile(
@@ -139,8 +150,61 @@ class _Fields(ImmutableMultiDict[str, Any]):
         super().__init__([(_replace_nul(name), _replace_nul(value)) for name, value in items])
 
 
+# A questionnaire of a thousand questions has fewer fields. A form with a file has about ten parts.
+_MOST_FIELDS, MOST_FORM_PARTS = 5_000, 200
+# Decoding so many bytes takes a few milliseconds at most, whatever they are.
+_DECODED_AT_ONCE = 8_192
+# Long enough for the event loop to read its connections.
+_YIELD_S = 1e-6
+# Several times the size of a questionnaire with every field filled to its limit.
+LARGEST_FORM_BYTES = 256 * 1024
+
+
+class _FormParser(FormDataParser):
+    """Decodes forms in bounded time."""
+
+    def parse(
+        self,
+        stream: IO[bytes],
+        mimetype: str,
+        content_length: int | None,
+        options: dict[str, str] | None = None,
+    ) -> "t_parse_result":
+        """Return what the form holds.
+
+        Raises:
+            RequestEntityTooLarge: It has too many fields, or is too large for a form without files.
+        """
+        if mimetype == "multipart/form-data":
+            taking_turns: Any = _StreamInTurns(stream)
+            return super().parse(taking_turns, mimetype, content_length, options)
+        if mimetype != "application/x-www-form-urlencoded":
+            return super().parse(stream, mimetype, content_length, options)
+        # A page to which a file is uploaded allows larger bodies, but for the file alone.
+        body = stream.read(LARGEST_FORM_BYTES + 1)
+        if len(body) > LARGEST_FORM_BYTES or body.count(b"&") >= _MOST_FIELDS:
+            raise RequestEntityTooLarge
+        decode = super().parse
+        if len(body) <= _DECODED_AT_ONCE:
+            return decode(BytesIO(body), mimetype, len(body), options)
+        return run_in_thread(lambda: decode(BytesIO(body), mimetype, len(body), options))
+
+
+class _StreamInTurns:
+    """The body of a request, of which each part that is read lets other requests go first."""
+
+    def __init__(self, stream: IO[bytes]) -> None:
+        self._stream = stream
+
+    def read(self, size: int = -1) -> bytes:
+        """Return the next bytes."""
+        sleep(_YIELD_S)
+        return self._stream.read(size)
+
+
 class _Request(Request):
     parameter_storage_class = _Fields
+    form_data_parser_class = _FormParser
 
 
 def _replace_nul(value: Any) -> Any:  # noqa: ANN401 - a text, or a file

@@ -6,12 +6,13 @@ from collections.abc import Mapping
 from flask import Blueprint, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
-from experiment.authoring.show import SHOWN_BELOW
-from experiment.studies.load import built_in_studies
+from experiment.authoring.show import SHOWN_BELOW, find_consent_lines
+from experiment.studies.load import BUILT_IN, built_in_studies
 from webapp.core.subprocesses import run_parallax
 from webapp.errors import RequestError
 from webapp.recruiters.registry import RECRUITERS
 from webapp.researcher.access import current_user, require_access
+from webapp.researcher.studies import render_consents
 from webapp.researcher.study_folders import (
     LARGEST_ZIP_BYTES,
     add_project_name,
@@ -79,6 +80,9 @@ def check_study() -> str:
         project=get_project_name(),
         found=findings,
         shown=overview if done.worked else "",
+        elements=find_consent_lines(overview),
+        # The folder of a study of ours is its name, that of any other a whole path.
+        consents=render_consents(BUILT_IN / folder) if done.worked else [],
     )
 
 

@@ -13,6 +13,7 @@ from markupsafe import escape
 from werkzeug.datastructures import FileStorage
 from werkzeug.wrappers import Response
 
+from webapp.core.subprocesses import run_in_thread
 from webapp.database.engine import reading
 from webapp.errors import RequestError, RunError
 from webapp.jobs.long_jobs import EXPORTED, OVER, JobState, Step
@@ -65,7 +66,7 @@ def start_report(ref: str) -> ResponseReturnValue:
     steps = _plan_report_steps(ref, models, len(files))
     title = _make_job_title(models, len(files))
     job = jobs.add(ref, title, current_user().name, services.now(), steps)
-    _store_scores(jobs.folder(job.id), files)
+    run_in_thread(lambda: _store_scores(jobs.folder(job.id), files))
     log_report_act(ref, "report asked for", report=job.id, models=str(len(models) + len(files)))
     get_job_queue().put(job.id)
     return redirect(url_for("reports.show_reports", ref=ref), 303)

@@ -9,6 +9,7 @@ from flask.typing import ResponseReturnValue
 from sqlalchemy.orm import Session
 from werkzeug.wrappers import Response
 
+from webapp.core.subprocesses import run_parallax
 from webapp.database.engine import reading
 from webapp.database.models import Run
 from webapp.database.retry import in_transaction
@@ -23,11 +24,10 @@ from webapp.researcher.reports import (
     refuse_too_many_jobs,
 )
 from webapp.researcher.run_page import render_run_page
-from webapp.researcher.study_folders import zip_folder
+from webapp.researcher.study_folders import get_instance_folder, zip_folder
 from webapp.researcher.template_globals import get_page_number, parse_whole_number
 from webapp.runs.blinding import check_unblinded, unblind_with_second_person
 from webapp.runs.exclude import ExclusionCounts, store_verdicts
-from webapp.runs.export import export_run
 from webapp.runs.launch import add_places_to_run
 from webapp.runs.people_table import ON_A_PAGE
 from webapp.runs.runs import close_run, list_run_progress, list_titles, open_run
@@ -167,8 +167,14 @@ def make_export_zip(ref: str, *, by: str) -> Response:
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary) / f"run-{ref}"
         with reading(services.sessions) as session:
-            check_unblinded(session, run := find_run(session, ref))
-            export_run(session, run, folder)
+            check_unblinded(session, find_run(session, ref))
+        # Another process writes the tables: a large run takes seconds, and this one has others to
+        # answer.
+        done = run_parallax(
+            get_instance_folder(), "export", "--out", str(folder), "--", ref, limit_s=None
+        )
+        if not done.worked:
+            raise RunError(done.text.strip().removeprefix("Error: ").rstrip("."))
         archive = zip_folder(folder)
     with services.sessions.begin() as session:
         record_act(session, by, "run exported", services.now(), run_ref=ref)

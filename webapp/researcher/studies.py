@@ -40,6 +40,7 @@ from webapp.researcher.study_folders import (
     list_launchable_studies,
     list_study_texts,
     log_study_act,
+    measure_folder_bytes,
     read_study_text,
     refuse_large_upload,
     save_study_text,
@@ -102,7 +103,7 @@ def copy_study() -> ResponseReturnValue:
     """Copy a built-in or editable study under a new name."""
     source_name = request.form.get("study", "")
     source = find_study_source(get_instance_folder(), get_current_project_id(), source_name)
-    n_bytes = sum(path.stat().st_size for path in source.rglob("*") if path.is_file())
+    n_bytes = run_in_thread(lambda: measure_folder_bytes(source))
     with _create_study_folder(request.form.get("name", ""), n_bytes) as folder:
         copy_study_folder(source, folder)
     new_name = f"{folder.name} ({folder.parent.name})"
@@ -134,7 +135,7 @@ def delete_study() -> ResponseReturnValue:
     with exclusive(
         current_services().engine, get_instance_folder(), f"study_{folder.parent.name}", wait=True
     ):
-        shutil.rmtree(folder.parent)
+        run_in_thread(lambda: shutil.rmtree(folder.parent))
     log_study_act("study deleted", study=called)
     return redirect(url_for("studies.show_studies", project=get_project_name() or None), 303)
 
@@ -199,7 +200,7 @@ def _create_study_folder(name: str, n_bytes: int) -> Iterator[Path]:
     try:
         yield parent / name
     except BaseException:
-        shutil.rmtree(parent, ignore_errors=True)
+        run_in_thread(lambda: shutil.rmtree(parent, ignore_errors=True))
         raise
 
 
@@ -275,14 +276,19 @@ def show_check_findings() -> ResponseReturnValue:
         found=problems.strip(),
         shown=overview.strip() if done.worked else "",
         elements=find_consent_lines(overview),
-        consents=[
-            (name, _render_preview_apart(name, read_study_text(folder, name)))
-            for name in list_study_texts(folder)
-            if Path(name).name == "consent.md"
-        ],
+        consents=render_consents(folder),
         worked=done.worked,
         project=get_project_name(),
     )
+
+
+def render_consents(folder: Path) -> list[tuple[str, Markup]]:
+    """Return the consent texts of a study with their names, as participants read them."""
+    return [
+        (name, _render_preview_apart(name, read_study_text(folder, name)))
+        for name in list_study_texts(folder)
+        if Path(name).name == "consent.md"
+    ]
 
 
 def _render_editor(called: str, name: str, text: str, seen: str, stored: str | None = None) -> str:

@@ -3,6 +3,7 @@
 import errno
 import io
 import lzma
+import os
 import re
 import secrets
 import shutil
@@ -85,12 +86,14 @@ def refuse_large_upload(more_bytes: int) -> None:
         return
     with reading(current_services().sessions) as session:
         project = session.get_one(Project, project_id)
-    check_upload_limit(project, measure_folder_bytes(get_uploads_folder()), more_bytes)
+    uploads = get_uploads_folder()
+    stored_bytes = run_in_thread(lambda: measure_folder_bytes(uploads))
+    check_upload_limit(project, stored_bytes, more_bytes)
 
 
 LARGEST_ZIP_BYTES = 20 * 1024 * 1024
 _LARGEST_STUDY_BYTES = 60 * 1024 * 1024
-_MOST_FILES = 500
+_MOST_FILES, _MOST_FOLDERS = 500, 12
 _NAME = re.compile(r"[A-Za-z0-9][\w-]{0,63}", re.ASCII)
 _FOLDER = "studies"
 # The exceptions that reading a damaged or hostile archive raises, depending on its compression.
@@ -132,7 +135,11 @@ def get_project_uploads(instance: Path, project_id: int | None) -> Path:
 
 def measure_folder_bytes(folder: Path) -> int:
     """Return the total size of all files in a folder and its subfolders."""
-    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+    return sum(
+        file.lstat().st_size
+        for path, _, names in os.walk(folder)
+        for file in (Path(path, name) for name in names)
+    )
 
 
 def store_upload(
@@ -160,18 +167,22 @@ def store_upload(
     label = secrets.token_hex(4)
     folder = uploads / label
     try:
-        for path, data in files.items():
-            target = folder / name / path
-            target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_bytes(data)
+        run_in_thread(lambda: _write_files(folder / name, files))
     except (OSError, ValueError, RecursionError) as error:
-        shutil.rmtree(folder, ignore_errors=True)
+        run_in_thread(lambda: shutil.rmtree(folder, ignore_errors=True))
         if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EACCES, errno.EROFS):
             raise
         raise _make_upload_error(
             "A name in the zip file cannot be a file's or a folder's."
         ) from error
     return f"{name} ({label})"
+
+
+def _write_files(folder: Path, files: dict[PurePosixPath, bytes]) -> None:
+    for path, data in files.items():
+        target = folder / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(data)
 
 
 def _read_zip_files(content: bytes) -> dict[PurePosixPath, bytes]:
@@ -200,6 +211,11 @@ def _read_entries(archive: zipfile.ZipFile) -> dict[PurePosixPath, bytes]:
         ):
             raise _make_upload_error(
                 f"The zip file holds a path that leads out of its folder: {entry.filename!r}."
+            )
+        if len(path.parts) > _MOST_FOLDERS:
+            raise _make_upload_error(
+                f"A file of the zip file lies in {len(path.parts) - 1} folders, one in another;"
+                f" {_MOST_FOLDERS - 1} are allowed."
             )
         if stat.S_ISLNK(entry.external_attr >> 16):
             raise _make_upload_error(f"The zip file holds a link: {entry.filename!r}.")
@@ -372,7 +388,7 @@ def save_study_text(folder: Path, name: str, text: str, seen: str) -> None:
 
 def copy_study_folder(source: Path, target: Path) -> None:
     """Copy a study into a folder of another name."""
-    shutil.copytree(source, target)
+    run_in_thread(lambda: shutil.copytree(source, target))
     path = target / STUDY_FILE
     text = path.read_text(encoding="utf-8")
     path.write_text(

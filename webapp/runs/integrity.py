@@ -24,8 +24,10 @@ from experiment.responses.base import Gives, ResponseType
 from experiment.responses.registry import response_of
 from experiment.studies.study import Study
 from webapp.database.models import Device, Event, Participant, Response, Run, RunItem, Trial
+from webapp.errors import RunError
 from webapp.runs.runs import load_launched_study
 from webapp.runs.stored_answers import get_given_answer
+from webapp.sessions.collected import ACROSS_RUNS, collected_of
 
 _ROWS_AT_A_TIME = 2_000
 _FIRST_TO_ARRIVE = 20
@@ -220,7 +222,23 @@ def find_run_replays(session: Session, run: Run, others: Sequence[Run] = ()) -> 
         session: A reading session.
         run: The run.
         others: Further runs, whose sessions are compared with those of the run.
+
+    Raises:
+        RunError: The consent of one of several runs does not tell of the comparison.
     """
+    untold = [
+        one.ref
+        for one in (run, *others)
+        if others and ACROSS_RUNS not in collected_of(session, one)
+    ]
+    if untold:
+        raise RunError(
+            "the people of these runs were not told that their times are compared with those of"
+            f" other runs: {', '.join(untold)}",
+            where="--other",
+            expected="runs whose consent page says so, as of every run that is launched now",
+            remedy="Leave --other out: sessions are then compared within their run alone",
+        )
     return find_replays(
         _name_sessions(session, run),
         *(_name_sessions(session, other, f"{other.ref}/") for other in others),
@@ -253,6 +271,7 @@ def _make_observed_answer(
         rt_ms=response.rt_ms,
         outside_rt_ms=type_.time_outside_rt_ms(answer),
         one_press=Gives.ONE_PRESS in type_.gives,
+        type_name=type_.name,
         release_ms=response.release_ms,
         waited_ms=response.waited_ms,
         input_method=response.input_method,

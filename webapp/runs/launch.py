@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from datetime import datetime
 
-from sqlalchemy import func, select
+from sqlalchemy import func, insert, select
 from sqlalchemy.orm import Session
 
 from experiment.authoring.check import require_sound
@@ -43,7 +43,7 @@ def check_responsible_people(study: Study) -> None:
 
 
 _SEEDS = range(2**63)
-MOST_ADDED = 10_000
+MOST_ADDED = 5_000
 
 
 def launch_run(
@@ -162,7 +162,8 @@ def add_places_to_run(session: Session, run: Run, n_per_list: int) -> int:
         The run's new number of places.
 
     Raises:
-        RunError: The number is not from 1 to `MOST_ADDED`, or the run is taken without a server.
+        RunError: The number is less than 1 or makes more than `MOST_ADDED` places, or the run is
+            taken without a server.
     """
     check_served_here(session, run)
     if not 1 <= n_per_list <= MOST_ADDED:
@@ -176,10 +177,18 @@ def add_places_to_run(session: Session, run: Run, n_per_list: int) -> int:
         .where(Place.run_id == run.id)
         .group_by(Place.list)
     ).all()
-    session.add_all(
-        Place(run_id=run.id, list=number, place=last + offset)
-        for number, last, _ in lists
-        for offset in range(1, n_per_list + 1)
+    if n_per_list > 1 and n_per_list * len(lists) > MOST_ADDED:
+        raise RunError(
+            f"{n_per_list:,} places on each of {len(lists)} lists are too many to be added at once",
+            expected=f"a whole number from 1 to {max(1, MOST_ADDED // len(lists)):,}",
+            remedy="Add some of them, and then the others",
+        )
+    session.execute(
+        insert(Place),
+        [
+            {"run_id": run.id, "list": number, "place": last + offset}
+            for number, last, _ in lists
+            for offset in range(1, n_per_list + 1)
+        ],
     )
-    session.flush()
     return sum(places for _, _, places in lists) + n_per_list * len(lists)

@@ -24,6 +24,7 @@ from webapp.errors import WebappError
 from webapp.http.compression import compress_pages
 from webapp.http.error_handlers import database_away_response, register_error_handlers
 from webapp.http.health import HEALTHZ, not_ready_response
+from webapp.http.request_guards import LARGEST_FORM_BYTES
 from webapp.http.request_log import log_requests
 from webapp.http.security_headers import add_headers
 from webapp.participant.assets import Assets, serve_assets
@@ -38,7 +39,6 @@ CANNOT_START = 3
 _RETRY_INTERVAL_S = 2.0
 # A log line for every attempt could fill a disk over a weekend.
 _LOG_INTERVAL_S = 30.0
-_LARGEST_BODY_BYTES = 256 * 1024
 _DATABASE_LOCK = "parallax_use"
 _LOG = logging.getLogger(__name__)
 
@@ -184,7 +184,7 @@ def make_waiting_app() -> Flask:
     folder = open_instance()
     settings = load_settings(folder)
     app = Flask("webapp", instance_path=str(folder))
-    app.config["MAX_CONTENT_LENGTH"] = _LARGEST_BODY_BYTES
+    app.config["MAX_CONTENT_LENGTH"] = LARGEST_FORM_BYTES
     log_requests(app, None)
     translate_pages(app)
     assets = Assets(Path(app.root_path) / "static")

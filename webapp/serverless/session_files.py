@@ -80,13 +80,13 @@ def read_session_files(paths: Iterable[Path]) -> SessionFiles:
         except (ValueError, RecursionError) as error:
             gathered.unreadable[name] = str(error)
             continue
-        entries = 0
+        has_entries = False
         for part in parts:
             entry = _parse_entry(part)
             if entry is None:
                 gathered.strange[name] += 1
                 continue
-            entries += 1
+            has_entries = True
             key = (entry.n, entry.check)
             of_session = entries_by_session[entry.folder, entry.session]
             gathered.repeated += key in of_session
@@ -94,7 +94,7 @@ def read_session_files(paths: Iterable[Path]) -> SessionFiles:
                 of_session.setdefault(key, entry)
             else:
                 gathered.changed[entry.session] += 1
-        if not entries:
+        if not has_entries:
             gathered.strange.pop(name, None)
             gathered.unreadable[name] = "it holds nothing that a page of Parallax wrote"
     for session, entries_of in entries_by_session.items():

@@ -15,7 +15,7 @@ from webapp.core.i18n import N_
 from webapp.database.models import Device, Response, Run
 from webapp.database.models.installation import set_stamp, stamp_of
 
-# Names such as "response.rt_ms", "device.language" and "event.late_answer".
+# Names such as "response.rt_ms", "device.language" and "event.late_answer", and uses of them.
 Collected = frozenset[str]
 
 TABLES: tuple[Table, ...] = (Response.__table__, Device.__table__)  # type: ignore[assignment]
@@ -23,6 +23,15 @@ TABLES: tuple[Table, ...] = (Response.__table__, Device.__table__)  # type: igno
 EVENT_SENTENCES: Mapping[EventKind, str] = {
     EventKind.LATE_ANSWER: N_("A second, different answer to the same choice."),
     EventKind.SHOWN_OTHERWISE: N_("Whether your screen showed something else than what was sent."),
+}
+# That participants of a run may be compared with those of other runs, which such people are told.
+ACROSS_RUNS = "use.compared_across_runs"
+_USE_SENTENCES: Mapping[str, str] = {
+    ACROSS_RUNS: N_(
+        "Your times and the length of your pointer's paths may be compared with those of other"
+        " participants, also of other studies of this site, to find a session that repeats"
+        " another. By itself this decides nothing: a person does."
+    ),
 }
 # Runs that were launched before the list was frozen with a run store exactly these.
 _BEFORE = {
@@ -65,7 +74,8 @@ def collected_of(session: Session, run: Run) -> Collected:
 
 def list_uncollected_fields(collected: Collected) -> Collected:
     """Return what this version can store, and a run with this list does not."""
-    return collected_now() - collected
+    lacking = collected_now() - collected
+    return lacking.difference(_USE_SENTENCES)
 
 
 def list_declared_sentences(collected: Collected) -> Iterator[str]:
@@ -82,6 +92,7 @@ def _list_declarations() -> Iterator[tuple[str, str]]:
             yield f"{table.name}.{column.name}", column.info.get("told", "")
     for kind in EventKind:
         yield f"event.{kind}", EVENT_SENTENCES.get(kind, "")
+    yield from _USE_SENTENCES.items()
 
 
 def _stamp_name(run: Run) -> str:

@@ -21,7 +21,7 @@ from experiment.studies.question import (
     Mistake,
     Question,
     asked_questions,
-    cleaned,
+    clean_text,
     mistake,
 )
 from webapp.core.i18n import gettext
@@ -130,7 +130,7 @@ def check_answers(
 
     Questions whose conditions these answers do not meet have an empty answer, whatever was sent.
     """
-    written = {question.name: cleaned(given.get(question.name, "")) for question in questions}
+    written = {question.name: clean_text(given.get(question.name, "")) for question in questions}
     asked = asked_questions(questions, written)
     answers = {name: text if name in asked else "" for name, text in written.items()}
     mistakes = ((question, mistake(question, answers[name])) for name, question in asked.items())

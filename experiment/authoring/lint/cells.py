@@ -114,7 +114,7 @@ def leftovers(materials: Materials) -> Iterator[Fault]:
     yield from _texts(
         materials,
         "a word twice",
-        lambda text: bool(_repeated(text)),
+        lambda text: bool(_find_repeated_word(text)),
         "has the same word twice in succession",
         "Take one away",
         style=True,
@@ -199,7 +199,7 @@ def _is_open(text: str) -> bool:
     return text.count('"') % 2 > 0 or any(text.count(a) != text.count(b) for a, b in _PAIRS)
 
 
-def _repeated(text: str) -> str:
+def _find_repeated_word(text: str) -> str:
     parts = text.casefold().split()
     return next(
         (a for a, b in pairwise(parts)

@@ -97,7 +97,9 @@ def capitals(materials: Materials) -> Iterator[Fault]:
             f'writes a word in capitals in one version only: "{good}", "{other}"',
             "Write all versions alike: participants can choose by the capitals",
         )
-    recased = [item for item in materials.paired if _recased(materials.versions(item))]
+    recased = [
+        item for item in materials.paired if _has_word_in_two_cases(materials.versions(item))
+    ]
     if recased and recased != loud:
         good, *others = materials.versions(recased[0])
         yield Fault(
@@ -270,7 +272,7 @@ def _loud(text: str) -> int:
     return sum(len(part) > 1 and part.isupper() for part in parts)
 
 
-def _recased(texts: Sequence[str]) -> bool:
+def _has_word_in_two_cases(texts: Sequence[str]) -> bool:
     """Return whether a word that does not begin a sentence occurs in two cases."""
     cases_by_word: dict[str, set[str]] = {}
     for text in texts:

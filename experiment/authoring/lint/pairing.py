@@ -120,7 +120,7 @@ def versions_of_others(materials: Materials) -> Iterator[Fault]:
         texts = [tuple(map(words, materials.versions(item))) for item in group]
         bags = [(Counter(good), Counter(bad)) for good, bad in texts]
         distances = [_apart(*bag) for bag in bags]
-        if shifted := _shifted(bags, distances):
+        if shifted := _count_shifted(bags, distances):
             good, bad = materials.versions(group[0])
             yield Fault(
                 "versions of other items",
@@ -130,8 +130,8 @@ def versions_of_others(materials: Materials) -> Iterator[Fault]:
                 "Look whether a column was shifted or sorted alone",
             )
         else:
-            yield from _exchanged(materials, group, bags, distances)
-            yield from _copied(materials, group, distances)
+            yield from _find_exchanged(materials, group, bags, distances)
+            yield from _find_copied(materials, group, distances)
 
 
 def _short(materials: Materials, item: Item) -> bool:
@@ -147,7 +147,7 @@ def _apart(words: Counter[str], other_words: Counter[str]) -> int:
     return sum((words - other_words).values()) + sum((other_words - words).values())
 
 
-def _shifted(bags: _Bags, distances: Sequence[int]) -> int:
+def _count_shifted(bags: _Bags, distances: Sequence[int]) -> int:
     """Return how many items' other versions fit another item better, if most do; otherwise 0."""
     compared = bags[:_COMPARED]
     fit = [
@@ -161,7 +161,7 @@ def _shifted(bags: _Bags, distances: Sequence[int]) -> int:
     return sum(fit) if sum(fit) > _DESIGN * len(fit) else 0
 
 
-def _exchanged(
+def _find_exchanged(
     materials: Materials, group: Sequence[Item], bags: _Bags, distances: Sequence[int]
 ) -> Iterator[Fault]:
     usual = median(distances)
@@ -182,7 +182,7 @@ def _exchanged(
                 )
 
 
-def _copied(
+def _find_copied(
     materials: Materials, group: Sequence[Item], distances: Sequence[int]
 ) -> Iterator[Fault]:
     """Report items of one condition that share an other version which fits one of them badly."""

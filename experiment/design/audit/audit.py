@@ -28,7 +28,7 @@ from experiment.design.ordering.constraints import (
     Constraint,
     Spread,
     beginning,
-    declared,
+    declare_constraints,
     keeps,
     separate_columns,
 )
@@ -67,7 +67,9 @@ def kept_checks(study: Study, sessions: Sequence[Session]) -> Iterator[Check]:
     columns = " and ".join(separate_columns(design))
     apart = f"differ in {columns}" if columns else "anything"
     yield check("neighbouring trials", apart, _alike_neighbours(sessions, design))
-    yield check("catch trials over a session", "one per stretch", _bunched(sessions, design))
+    yield check(
+        "catch trials over a session", "one per stretch", _find_bunched_trials(sessions, design)
+    )
     yield check(
         "what the order must keep", _asked_text(sessions, design), _broken(sessions, design)
     )
@@ -89,16 +91,16 @@ def _blocks(session: Session, design: Design) -> list[list[ListEntry]]:
     return [[shown[index] for index in block] for block in blocks]
 
 
-def _bunched(sessions: Sequence[Session], design: Design) -> Iterator[str]:
+def _find_bunched_trials(sessions: Sequence[Session], design: Design) -> Iterator[str]:
     for session in sessions:
         for block in _blocks(session, design):
-            for constraint in declared(block, design):
+            for constraint in declare_constraints(block, design):
                 if isinstance(constraint, Spread) and not keeps(range(len(block)), [constraint]):
                     yield f"{session.name}: {constraint.column}"
 
 
-def _asked(block: list[ListEntry], design: Design, *, first: bool) -> list[Constraint]:
-    return [*declared(block, design), *(beginning(block, design) if first else ())]
+def _constraints_on(block: list[ListEntry], design: Design, *, first: bool) -> list[Constraint]:
+    return [*declare_constraints(block, design), *(beginning(block, design) if first else ())]
 
 
 def _asked_text(sessions: Sequence[Session], design: Design) -> str:
@@ -106,7 +108,7 @@ def _asked_text(sessions: Sequence[Session], design: Design) -> str:
         constraint.text
         for session in sessions[:1]
         for n, block in enumerate(_blocks(session, design))
-        for constraint in _asked(block, design, first=not n)
+        for constraint in _constraints_on(block, design, first=not n)
     )
     return "; ".join(dict.fromkeys(constraint_texts)) or "nothing"
 
@@ -114,7 +116,7 @@ def _asked_text(sessions: Sequence[Session], design: Design) -> str:
 def _broken(sessions: Sequence[Session], design: Design) -> Iterator[str]:
     for session in sessions:
         for n, block in enumerate(_blocks(session, design)):
-            for constraint in _asked(block, design, first=not n):
+            for constraint in _constraints_on(block, design, first=not n):
                 if not keeps(range(len(block)), [constraint]):
                     yield f"{session.name}: not so that {constraint.text}"
 
@@ -139,7 +141,7 @@ def drawing_checks(study: Study, built: BuiltLists, n_seeds: int) -> Iterator[Ch
     for n, block in enumerate(blocks_of(entries, study.design, 0)):
         shown = [entries[index] for index in block]
         try:
-            constraints = tuple(_asked(shown, study.design, first=not n))
+            constraints = tuple(_constraints_on(shown, study.design, first=not n))
             yield from _block_checks(len(shown), constraints, built.seed, n, n_seeds)
         except DesignError:
             # The check of the composed sessions already reports this.

@@ -26,7 +26,7 @@ def session_checks(study: Study, built: BuiltLists, composition: Composition) ->
     for task, of_task in composition.by_task():
         for result in _balance_checks(study, of_task):
             yield replace(result, name=f"{result.name}, task {task}" if task else result.name)
-    excluded = _excluded(study, composition.response, sessions)
+    excluded = _check_correct_sessions_kept(study, composition.response, sessions)
     yield check("a session without an error", "kept by every rule", excluded)
 
 
@@ -161,7 +161,9 @@ def _alike(sessions: Sequence[Session]) -> Iterator[str]:
             yield f"list {list_}, places {place} and {place + 1}: {item_id}"
 
 
-def _excluded(study: Study, response: ResponseType, sessions: Sequence[Session]) -> Iterator[str]:
+def _check_correct_sessions_kept(
+    study: Study, response: ResponseType, sessions: Sequence[Session]
+) -> Iterator[str]:
     for session in sessions:
         judgments = list(_faultless(session, response))
         try:
@@ -205,15 +207,17 @@ def shared_checks(
 ) -> Iterator[Check]:
     """Yield the checks of items outside squares; none if the design has no such items."""
     for shared in design.shared:
-        expected = _wanted(shared, index)
+        expected = _count_required_items(shared, index)
         yield check(
             f"{source_name(shared)} in each list",
             f"the same {sum(expected.values())}",
-            _shared(shared, expected, design, built),
+            _check_shared_items(shared, expected, design, built),
         )
     for source in design.given:
         yield check(
-            source_name(source), "as their column says", _given(source, design, index, built)
+            source_name(source),
+            "as their column says",
+            _check_given_lists(source, design, index, built),
         )
     if design.shared or design.given:
         yield check("kinds of items shared or given", "their own", _kinds(design, built))
@@ -245,14 +249,14 @@ def _showing(
             yield number, _of(source, entries)
 
 
-def _wanted(shared: Shared, index: MaterialsIndex) -> Counter[str]:
+def _count_required_items(shared: Shared, index: MaterialsIndex) -> Counter[str]:
     """Return the number of required items per condition; under an empty name if any will do."""
     if shared.conditions:
         return Counter(shared.conditions)
     return Counter({"": shared.items or len(index.all_items(shared.templates))})
 
 
-def _shared(
+def _check_shared_items(
     shared: Shared, expected: Counter[str], design: Design, built: BuiltLists
 ) -> Iterator[str]:
     first: set[str] | None = None
@@ -267,7 +271,9 @@ def _shared(
             yield f"list {number}: other items, such as {min(ids ^ first)}"
 
 
-def _given(given: Given, design: Design, index: MaterialsIndex, built: BuiltLists) -> Iterator[str]:
+def _check_given_lists(
+    given: Given, design: Design, index: MaterialsIndex, built: BuiltLists
+) -> Iterator[str]:
     items = index.all_items(given.templates)
     lists_by_item = {item.item_id: lists_named(item, given.column) for item in items}
     everywhere = {item_id for item_id, names in lists_by_item.items() if not names}

@@ -151,7 +151,7 @@ def keeps(order: Sequence[int], constraints: Sequence[Constraint]) -> bool:
 ITEM_COLUMNS = ("construction", "template", "condition", "frame", "kind")
 
 
-def declared(entries: Sequence[ListEntry], design: Design) -> list[Constraint]:
+def declare_constraints(entries: Sequence[ListEntry], design: Design) -> list[Constraint]:
     """Return the constraints that a design sets on the order of one block's entries.
 
     Args:

@@ -174,9 +174,9 @@ def draw_order(n: int, constraints: Sequence[Constraint], rng: random.Random) ->
     if spread is not None and len(constraints) == 1:
         order = _freely(n, spread, rng)
     elif is_counted(n, constraints) and groups is not None:
-        order = _counted(groups, spread, rng)
+        order = _draw_by_counting(groups, spread, rng)
     else:
-        start = _counted(groups, None, rng) if groups and n <= _MOST_COUNTED else None
+        start = _draw_by_counting(groups, None, rng) if groups and n <= _MOST_COUNTED else None
         order = draw_by_chain(start or rng.sample(range(n), n), constraints, rng)
     if order is None:
         raise _no_order(n, constraints)
@@ -246,7 +246,7 @@ def _groups_apart(n: int, labelings: tuple[Labels, ...]) -> tuple[tuple[int, ...
     return tuple(sorted((tuple(group) for group in members.values()), key=len, reverse=True))
 
 
-def _counted(
+def _draw_by_counting(
     groups: Sequence[Sequence[int]], spread: Spread | None, rng: random.Random
 ) -> list[int] | None:
     others = [group for group in groups if not (spread and spread.members & set(group))]

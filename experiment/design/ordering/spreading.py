@@ -210,7 +210,7 @@ def propose_spread(sizes: tuple[int, ...], n_spread: int, rng: random.Random) ->
     placements = count_placements(tuple(alike_at(others)), len(others), n_spread)
     ways = sum(placements[0].values())
     rejected = draw_weighted([ways, bounds[alike] - ways], rng)
-    return None if rejected else _placed(others, placements, rng)
+    return None if rejected else _insert_spread_trials(others, placements, rng)
 
 
 @lru_cache(maxsize=256)
@@ -333,7 +333,7 @@ def _next_alike(alike: Sequence[int], gap: int, n_others: int) -> int:
     return next((place for place in alike if place > gap), n_others + 1)
 
 
-def _placed(
+def _insert_spread_trials(
     others: Sequence[int], placements: Sequence[dict[int, int]], rng: random.Random
 ) -> list[int]:
     """Return the others with the spread trials inserted, each placement equally likely."""

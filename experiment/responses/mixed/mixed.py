@@ -23,7 +23,7 @@ from experiment.responses.base import (
     ScoredAnswer,
     Shown,
 )
-from experiment.responses.mixed.task import TASK, Task, united, united_table
+from experiment.responses.mixed.task import TASK, Task, unite_columns, united_table
 from experiment.responses.registry import RESPONSE_TYPES, response_class
 from experiment.responses.responders import Responder
 from experiment.tables.column import Column, TableSchema
@@ -141,12 +141,16 @@ class Mixed(ResponseType):
     @cached_property
     def columns(self) -> tuple[Column, ...]:  # type: ignore[override]
         """The columns of the answers to all tasks."""
-        return united({name: type_.all_columns for name, type_ in self.types.items()}, (TASK,))
+        return unite_columns(
+            {name: type_.all_columns for name, type_ in self.types.items()}, (TASK,)
+        )
 
     @cached_property
     def trial_columns(self) -> tuple[Column, ...]:  # type: ignore[override]
         """The columns that the tasks add to the table of trials."""
-        return united({name: type_.trial_columns for name, type_ in self.types.items()}, (TASK,))
+        return unite_columns(
+            {name: type_.trial_columns for name, type_ in self.types.items()}, (TASK,)
+        )
 
     @cached_property
     def step_table(self) -> TableSchema | None:  # type: ignore[override]

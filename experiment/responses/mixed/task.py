@@ -57,7 +57,7 @@ class Task(BaseModel):
         return self.keys or self._type.default_keys or digits
 
 
-def united(
+def unite_columns(
     by_task: Mapping[str, Sequence[Column]], leading: Iterable[Column] = ()
 ) -> tuple[Column, ...]:
     """Return the columns of all tasks, each once, in order of first appearance.
@@ -78,7 +78,9 @@ def united(
             of_tasks.setdefault(column.name, {})[task] = column
     lead = tuple(leading)
     further = (
-        _one(name, of, len(by_task)) for name, of in of_tasks.items() if name not in _names(lead)
+        _unite_column(name, of, len(by_task))
+        for name, of in of_tasks.items()
+        if name not in _names(lead)
     )
     return (*lead, *further)
 
@@ -89,7 +91,7 @@ def united_table(tables: Mapping[str, TableSchema | None]) -> TableSchema | None
     if not known_tables:
         return None
     first = next(iter(known_tables.values()))
-    columns = united({task: table.columns for task, table in known_tables.items()})
+    columns = unite_columns({task: table.columns for task, table in known_tables.items()})
     about = " ".join(dict.fromkeys(table.description for table in known_tables.values()))
     # Primary-key columns come first, as in every table.
     keys = sorted(columns, key=lambda column: column.name not in first.primary_key)
@@ -100,7 +102,7 @@ def _names(columns: Iterable[Column]) -> set[str]:
     return {column.name for column in columns}
 
 
-def _one(name: str, of: Mapping[str, Column], n_tasks: int) -> Column:
+def _unite_column(name: str, of: Mapping[str, Column], n_tasks: int) -> Column:
     columns = list(of.values())
     first = columns[0]
     if len({(column.type, column.unit) for column in columns}) > 1:

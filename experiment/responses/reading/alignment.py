@@ -84,7 +84,7 @@ def regions_of(
     words: dict[int, list[str]] = {}
     for step in steps:
         words.setdefault(step.region, []).extend(step.text.split())
-    texts = tuple(" ".join(filter(None, map(plain, parts))) for parts in words.values())
+    texts = tuple(" ".join(filter(None, map(normalise_word, parts))) for parts in words.values())
     columns = dict(item.extra)
     value = columns.get(column, "") if column else ""
     if column and version != Variant.GOOD:
@@ -98,16 +98,21 @@ def regions_of(
         if not 0 <= place < len(own):
             raise _no_region(item, column, f"region {value}, and the sentence has {len(own)}")
         return Regions(texts, (n_context + place, n_context + place))
-    first, last = _found(item, column, value, own)
+    first, last = _find_words(item, column, value, own)
     return Regions(texts, (n_context + first, n_context + last))
 
 
-def _found(item: Item, column: str, text: str, regions: Sequence[list[str]]) -> tuple[int, int]:
+def _find_words(
+    item: Item, column: str, text: str, regions: Sequence[list[str]]
+) -> tuple[int, int]:
     """Return the places of the first and last region in which a text occurs, exactly once."""
     words = [
-        (plain(word), place) for place, parts in enumerate(regions) for word in parts if plain(word)
+        (normalise_word(word), place)
+        for place, parts in enumerate(regions)
+        for word in parts
+        if normalise_word(word)
     ]
-    wanted = [plain(word) for word in text.split() if plain(word)]
+    wanted = [normalise_word(word) for word in text.split() if normalise_word(word)]
     n = len(wanted)
     found = [
         (words[at][1], words[at + n - 1][1])
@@ -130,12 +135,12 @@ def _no_region(item: Item, column: str, problem: str) -> StudyError:
     )
 
 
-def plain(word: str) -> str:
+def normalise_word(word: str) -> str:
     """Return a word in lower case, without the marks around it."""
     return _MARKS.sub("", word).casefold()
 
 
-def misaligned(
+def find_misaligned(
     response: HasRegions, items: Sequence[Item], column: str
 ) -> Iterator[tuple[Item, StudyError]]:
     """Yield, for each construction whose conditions do not align, the first item and the fault.

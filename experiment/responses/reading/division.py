@@ -43,14 +43,16 @@ def sentence_of(item: Item, version: str, context: Context = "read") -> str:
     return item.after_context(text) if context == "read" else text.strip()
 
 
-def barred(item: Item, version: str) -> str:
+def sentence_with_bars(item: Item, version: str) -> str:
     """Return a version's sentence with bars between its regions; empty if it names no regions."""
     columns = dict(item.extra)
     with_bars = columns.get(f"{version}_regions", "")
     return with_bars or (columns.get("regions", "") if version == Variant.GOOD else "")
 
 
-def divided(item: Item, version: str, unit: Unit, context: Context = "read") -> tuple[Step, ...]:
+def divide_into_steps(
+    item: Item, version: str, unit: Unit, context: Context = "read"
+) -> tuple[Step, ...]:
     """Return the steps in which a version of an item is read.
 
     Args:
@@ -62,7 +64,7 @@ def divided(item: Item, version: str, unit: Unit, context: Context = "read") -> 
     Raises:
         StudyError: The regions do not match the sentence, or the sentence has fewer than two steps.
     """
-    text, marked = sentence_of(item, version, context), barred(item, version)
+    text, marked = sentence_of(item, version, context), sentence_with_bars(item, version)
     if BAR in text:
         raise flaw(
             item,

@@ -121,7 +121,11 @@ class Maze(Questioned, Read):
                 f"{NO_WORD} for the first",
                 "`parallax maze distractors` makes them",
             )
-        same = [w for w, d in zip(words, written, strict=True) if _bare(w) == _bare(d)]
+        same = [
+            w
+            for w, d in zip(words, written, strict=True)
+            if _strip_punctuation(w) == _strip_punctuation(d)
+        ]
         if same:
             raise flaw(
                 item,
@@ -129,7 +133,7 @@ class Maze(Questioned, Read):
                 "another word",
             )
         if self.punctuation:
-            written = [_punctuated(d, w) for d, w in zip(written, words, strict=True)]
+            written = [_copy_punctuation(d, w) for d, w in zip(written, words, strict=True)]
         return tuple(written)
 
     def versions(self, item: Item) -> tuple[str, ...]:
@@ -178,7 +182,7 @@ class Maze(Questioned, Read):
         """
         distractors = self.distractors(item, version)
         if self.punctuation and texts[-1] != self.steps(item, version)[-1].text:
-            distractors = (*distractors[:-1], _punctuated(distractors[-1], texts[-1]))
+            distractors = (*distractors[:-1], _copy_punctuation(distractors[-1], texts[-1]))
         first = texts[0][:1].isupper()
         begun = distractors[0] if distractors[0] == NO_WORD else _as_begun(distractors[0], first)
         return {
@@ -307,11 +311,11 @@ def _how_many(words: Sequence[str], distractors: Sequence[str], text: str) -> st
     return f'"{text}" has {len(words)} words and {len(distractors)} distractors'
 
 
-def _bare(word: str) -> str:
+def _strip_punctuation(word: str) -> str:
     return word.strip(_MARKS).casefold()
 
 
-def _punctuated(distractor: str, word: str) -> str:
+def _copy_punctuation(distractor: str, word: str) -> str:
     """Return a distractor with the final punctuation of the word next to it."""
     if distractor == NO_WORD:
         return distractor

@@ -14,7 +14,7 @@ from experiment.records import PAIR, SIDES, Item, Kind, Side, Steps, Variant, jo
 from experiment.responses.answer import Arrangement, GivenAnswer, Gives, ScoredAnswer, Shown
 from experiment.responses.base import Known, Render
 from experiment.responses.one_version import OneVersion
-from experiment.responses.reading.alignment import Regions, misaligned, regions_of
+from experiment.responses.reading.alignment import Regions, find_misaligned, regions_of
 from experiment.responses.reading.division import (
     Context,
     Question,
@@ -22,7 +22,7 @@ from experiment.responses.reading.division import (
     Unit,
     as_shown,
     context_regions,
-    divided,
+    divide_into_steps,
     question_of,
     sentence_of,
 )
@@ -159,7 +159,7 @@ class Read(OneVersion):
         Raises:
             StudyError: The version cannot be divided.
         """
-        return divided(item, version, self.unit, self.context)
+        return divide_into_steps(item, version, self.unit, self.context)
 
     def regions(self, item: Item, version: str) -> Regions:
         """Return the regions of a version, and which of them is critical.
@@ -202,7 +202,7 @@ class Read(OneVersion):
         steps = self.steps(item, version)
         texts = as_shown(item, steps, text)
         plan = options[1] if len(options) > 1 else self.plan(item, version)
-        besides = self.page(item, version, texts, plan) | _asked(self.question(item))
+        besides = self.page(item, version, texts, plan) | _question_fields(self.question(item))
         if self.context == "read" or not item.context:
             return Shown(text, besides=besides)
         before = render(item.context)
@@ -334,7 +334,7 @@ class Read(OneVersion):
             )
             return
         targets = [item for item in items if item.kind is Kind.TARGET]
-        yield from misaligned(self, targets, self.critical)
+        yield from find_misaligned(self, targets, self.critical)
 
     def compared_regions(self, items: Sequence[Item]) -> tuple[int, ...]:
         """Return the critical region and the next one, if every item names a critical region."""
@@ -392,7 +392,7 @@ def with_question(steps: Steps, rng: random.Random) -> Steps:
     return replace(steps, question_ms=round(rng.lognormvariate(7.4, 0.4), 1))
 
 
-def _asked(question: Question | None) -> dict[str, object]:
+def _question_fields(question: Question | None) -> dict[str, object]:
     if question is None:
         return {}
     places = [str(side) for side in SIDES[: len(PAIR)]]

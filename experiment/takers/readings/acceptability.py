@@ -5,7 +5,7 @@ from typing import ClassVar
 
 from experiment.responses.base import GivenAnswer
 from experiment.takers.prompt import Ask, Way, Words, labels_of
-from experiment.takers.readings.base import Reading, Situation, displayed, placed
+from experiment.takers.readings.base import Reading, Situation, order_in_prompt, reorder_to_answers
 from experiment.takers.session import Form, TakerTrial
 
 _N = 2
@@ -42,8 +42,8 @@ class Acceptability(Reading):
         self, trial: TakerTrial, situation: Situation, replies: Sequence[Sequence[float]]
     ) -> tuple[float, ...]:
         """Return log-odds of yes per text, or log-probabilities of yes and no for a single text."""
-        order = displayed(_N, swapped=situation.way.swapped)
-        log_probabilities = [placed(order, reply) for reply in replies]
+        order = order_in_prompt(_N, swapped=situation.way.swapped)
+        log_probabilities = [reorder_to_answers(order, reply) for reply in replies]
         if trial.form is Form.ACCEPT:
             return log_probabilities[0]
         return tuple(yes - no for yes, no in log_probabilities)
@@ -51,7 +51,7 @@ class Acceptability(Reading):
 
 def _lines(trial: TakerTrial, way: Way, words: Words) -> Iterator[str]:
     """Yield the lines for each text: the text, then yes and no after their labels."""
-    order, labels = displayed(_N, swapped=way.swapped), (words.yes, words.no)
+    order, labels = order_in_prompt(_N, swapped=way.swapped), (words.yes, words.no)
     answers = [
         f"{label}. {labels[place]}"
         for label, place in zip(labels_of(way.labels, _N), order, strict=True)
@@ -64,5 +64,5 @@ def _lines(trial: TakerTrial, way: Way, words: Words) -> Iterator[str]:
 def _label(trial: TakerTrial, way: Way, answer: GivenAnswer | None) -> str:
     if answer is None:
         return ""
-    place = displayed(_N, swapped=way.swapped).index(trial.answers.index(answer))
+    place = order_in_prompt(_N, swapped=way.swapped).index(trial.answers.index(answer))
     return labels_of(way.labels, _N)[place]

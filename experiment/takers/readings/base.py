@@ -80,12 +80,12 @@ class Reading(ABC):
         return ""
 
 
-def displayed(n: int, *, swapped: bool) -> tuple[int, ...]:
+def order_in_prompt(n: int, *, swapped: bool) -> tuple[int, ...]:
     """Return the answer's index at each position of a prompt."""
     return tuple(range(n))[::-1] if swapped else tuple(range(n))
 
 
-def placed(order: Sequence[int], weights: Sequence[float]) -> tuple[float, ...]:
+def reorder_to_answers(order: Sequence[int], weights: Sequence[float]) -> tuple[float, ...]:
     """Return values that were found per position in the order of the answers."""
     by_answer = dict(zip(order, weights, strict=True))
     return tuple(by_answer.get(answer, -inf) for answer in range(len(order)))

@@ -34,8 +34,10 @@ def differing(sentences: Sequence[str]) -> tuple[str, tuple[str, ...]]:
     """
     words = [sentence.split() for sentence in sentences]
     shortest = min(map(len, words))
-    n_before = _shared(words, shortest - 1)
-    n_after = _shared([sentence_words[::-1] for sentence_words in words], shortest - 1 - n_before)
+    n_before = _count_shared_words(words, shortest - 1)
+    n_after = _count_shared_words(
+        [sentence_words[::-1] for sentence_words in words], shortest - 1 - n_before
+    )
     own_words = tuple(
         " ".join(sentence_words[n_before : len(sentence_words) - n_after])
         for sentence_words in words
@@ -43,7 +45,7 @@ def differing(sentences: Sequence[str]) -> tuple[str, tuple[str, ...]]:
     return " ".join(words[0][:n_before]), own_words
 
 
-def _shared(words: Sequence[Sequence[str]], most: int) -> int:
+def _count_shared_words(words: Sequence[Sequence[str]], most: int) -> int:
     """Return how many initial words all sequences share, at most ``most``."""
     n = 0
     while n < most and len({sentence_words[n] for sentence_words in words}) == 1:

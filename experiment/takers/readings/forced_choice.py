@@ -5,7 +5,7 @@ from typing import ClassVar
 
 from experiment.responses.base import GivenAnswer
 from experiment.takers.prompt import Ask, Way, labels_of, option_lines
-from experiment.takers.readings.base import Reading, Situation, displayed, placed
+from experiment.takers.readings.base import Reading, Situation, order_in_prompt, reorder_to_answers
 from experiment.takers.session import Form, TakerTrial
 
 
@@ -38,18 +38,18 @@ class ForcedChoice(Reading):
         self, trial: TakerTrial, situation: Situation, replies: Sequence[Sequence[float]]
     ) -> tuple[float, ...]:
         """Return the log-probability of each text's label."""
-        order = displayed(len(trial.answers), swapped=situation.way.swapped)
-        return placed(order, replies[0])
+        order = order_in_prompt(len(trial.answers), swapped=situation.way.swapped)
+        return reorder_to_answers(order, replies[0])
 
 
 def _lines(trial: TakerTrial, way: Way) -> str:
     n = len(trial.answers)
-    return option_lines(trial, labels_of(way.labels, n), displayed(n, swapped=way.swapped))
+    return option_lines(trial, labels_of(way.labels, n), order_in_prompt(n, swapped=way.swapped))
 
 
 def _label(trial: TakerTrial, way: Way, answer: GivenAnswer | None) -> str:
     if answer is None:
         return ""
     n = len(trial.answers)
-    place = displayed(n, swapped=way.swapped).index(trial.answers.index(answer))
+    place = order_in_prompt(n, swapped=way.swapped).index(trial.answers.index(answer))
     return labels_of(way.labels, n)[place]

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from experiment.responses.base import GivenAnswer
 from experiment.takers.prompt import Ask, Way, labels_of
-from experiment.takers.readings.base import Reading, Situation, displayed, placed
+from experiment.takers.readings.base import Reading, Situation, order_in_prompt, reorder_to_answers
 from experiment.takers.session import Form, TakerTrial
 
 # The scale for trials that have no scale of their own.
@@ -30,7 +30,7 @@ class Rating(Reading):
         """Return a prompt for each text on the screen."""
         way, prompter = situation.way, situation.writes
         labels = labels_of(way.labels, _points(trial))
-        from_worst = [labels[place] for place in displayed(len(labels), swapped=way.swapped)]
+        from_worst = [labels[place] for place in order_in_prompt(len(labels), swapped=way.swapped)]
         earlier = [
             (text, _label(each, way, given))
             for each, given in situation.earlier
@@ -53,8 +53,8 @@ class Rating(Reading):
         self, trial: TakerTrial, situation: Situation, replies: Sequence[Sequence[float]]
     ) -> tuple[float, ...]:
         """Return each point's log-probability, or for several texts each one's mean rating."""
-        order = displayed(_points(trial), swapped=situation.way.swapped)
-        log_probabilities = [placed(order, reply) for reply in replies]
+        order = order_in_prompt(_points(trial), swapped=situation.way.swapped)
+        log_probabilities = [reorder_to_answers(order, reply) for reply in replies]
         return (
             log_probabilities[0]
             if trial.form is Form.RATE
@@ -81,5 +81,5 @@ def _texts(trial: TakerTrial) -> list[str]:
 
 def _label(trial: TakerTrial, way: Way, answer: GivenAnswer) -> str:
     n = len(trial.answers)
-    place = displayed(n, swapped=way.swapped).index(trial.answers.index(answer))
+    place = order_in_prompt(n, swapped=way.swapped).index(trial.answers.index(answer))
     return labels_of(way.labels, n)[place]

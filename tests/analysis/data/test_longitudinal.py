@@ -7,11 +7,11 @@ from dataclasses import replace
 import pandas as pd
 import pytest
 
-from analysis.comparison import compare
 from analysis.data.join import judgments
 from analysis.data.longitudinal import join_parts
 from analysis.errors import AnalysisError
 from analysis.findings.finding import ComparisonOptions
+from tests.analysis.chosen_findings import compare_by
 from tests.analysis.designed_studies import designed, mixed, within
 from tests.prerequisites import LME4
 
@@ -68,7 +68,7 @@ def test_the_session_is_a_term_of_the_formula_as_lme4_has_it(sessions, tmp_path)
     first, second, table = sessions
     run = join_parts([first, second], table)
     formula = "session + (1 + session || participant) + (1 | frame)"
-    found = compare(run, [], ComparisonOptions(resamples=100, formula=formula), code_version="x")
+    found = compare_by(("mixed",), run, options=ComparisonOptions(formula=formula))
     own = found.statistics["mixed_model"].set_index("term")
     assert list(own.index) == ["Intercept", "session"]
 

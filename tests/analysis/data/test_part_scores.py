@@ -7,19 +7,18 @@ import pytest
 from click.testing import CliRunner
 
 from analysis.compare import command
-from analysis.comparison import compare
 from analysis.data.join import decisions, join, judgments
 from analysis.data.load import load_all_scores
 from analysis.data.longitudinal import join_parts
 from analysis.data.own_columns import make_items
 from analysis.data.part_scores import write_part_scores
 from analysis.errors import AnalysisError
-from analysis.findings.finding import ComparisonOptions
 from analysis.scores.metrics import apply_metric
 from experiment.materials.read import materials_hash
 from experiment.tables.files import write_table
 from experiment.tables.schemas import SCORES
 from tests.analysis import small_run
+from tests.analysis.chosen_findings import compare_by
 from tests.analysis.data.test_longitudinal import codes, sessions  # noqa: F401 (a fixture)
 from tests.analysis.small_run import score_facts
 
@@ -75,7 +74,7 @@ def test_each_part_has_the_scores_of_its_own_words(parts, tmp_path):
     assert apply_metric(scores, "mean").frame["logprob_nats"].tolist() == pytest.approx(
         (scores.frame["logprob_nats"] / 2).tolist()
     )
-    found = compare(run, [scores], ComparisonOptions(resamples=100), code_version="x")
+    found = compare_by(("differences",), run, [scores])
     people = found.statistics["people_minus_models"]
     assert (people["model"] < 1).any() and (people["n_items"] > 0).all()
 

@@ -2,19 +2,21 @@
 
 from dataclasses import replace
 from itertools import product
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.stats import norm
+from scipy.stats import norm, spearmanr
 from statsmodels.stats.multitest import multipletests
 
+from analysis.findings import yes_no
 from analysis.findings.comparison_words import comparison_sentences
 from analysis.findings.comparisons import COMPARISONS
 from analysis.findings.finding import Findings
 from analysis.findings.measures import RATING_EFFECTS, YES_NO_EFFECTS
 from analysis.findings.ratings import RATINGS
-from analysis.findings.yes_no import YES_NO
+from analysis.findings.yes_no import YES_NO, YES_NO_MODELS
 from analysis.responses.yes_no import _people_sentences
 from experiment.studies.analysis_plan import Comparison
 from experiment.studies.study import Trials
@@ -77,6 +79,27 @@ def test_shares_of_yes_stand_under_the_answer_that_was_expected():
     assert told == {"a": ("yes", 0.75), "b": ("no", 0.25), "c": ("yes", 1), "d": ("no", 0)}
 
 
+def test_models_are_compared_with_the_answers_to_targets_alone(monkeypatch):
+    answers = told_apart().assign(list=0)
+    items = answers["item_id"].drop_duplicates().tolist()
+    # Of a's eight frames half have the best score and half the worst; b's and catch trials' are 1.
+    values = [2.0 * (number < 4) if number < FRAMES else 1.0 for number in range(len(items))]
+    monkeypatch.setattr(yes_no, "compute_sentence_metric", lambda *_: np.array(values))
+    scores = SimpleNamespace(
+        frame=pd.DataFrame({"item_id": items, "variant": "good"}), facts=SimpleNamespace(model="m")
+    )
+    given = replace(given_of(answers, conditions="abcd"), as_read=[scores])
+    rows = YES_NO_MODELS.run(given).statistics["yes_no_models"].set_index(["judge", "measure"])
+    assert (rows["construction"] == "").all() and (rows["n_sentences"] == 2 * FRAMES).all()
+    # Everybody says yes to six of a's sentences and to two of b's: of 64 pairs a's sentence has
+    # the higher share in 36, and the same in 24.
+    assert rows.loc[("people", ""), "area"] == (36 + 24 / 2) / 64
+    model = rows.loc[("m", "sum")]
+    assert model["area"] == 0.5
+    yes = [1] * 6 + [0] * 2 + [1] * 2 + [0] * 6
+    assert model["spearman"] == pytest.approx(spearmanr(yes, values[: 2 * FRAMES]).statistic)
+
+
 def test_a_difference_of_the_shares_of_yes_is_that_of_the_conditions():
     rows = told_apart()
     found = YES_NO_EFFECTS.run(given_of(rows[rows["kind"] == "target"]))
@@ -122,7 +145,7 @@ def test_the_shares_of_a_scales_points_add_up_to_one_in_each_row():
 def test_means_and_deviations_of_ratings_are_those_of_the_answers():
     rows = rated()
     shown = frame_of(RATINGS.run(given_of(rows, conditions="abc")), "ratings")
-    assert shown["condition"].tolist() == ["a", "b", "c"]
+    assert shown["condition"].tolist() == shown["label"].tolist() == ["a", "b", "c"]
     values = rows.groupby("condition")["rating"]
     assert shown["rating"].to_numpy() == pytest.approx(values.mean().to_numpy())
     assert shown["sd"].to_numpy() == pytest.approx(values.std(ddof=1).to_numpy())

@@ -10,13 +10,12 @@ import pandas as pd
 import pytest
 import statsmodels.formula.api as smf
 
-from analysis.comparison import compare
 from analysis.findings.contrasts import fixed_columns, planned_contrasts
 from analysis.findings.design import Crossing
-from analysis.findings.finding import ComparisonOptions
 from analysis.statistics.contrasts import contrasts
 from experiment.studies.analysis_plan import Analysis
 from experiment.studies.question import Question
+from tests.analysis.chosen_findings import compare_by
 from tests.analysis.designed_studies import choices, designed
 from tests.analysis.rated_study import island_run
 
@@ -82,7 +81,7 @@ def test_a_covariate_of_the_questionnaire_is_held_constant_in_the_model_of_the_d
                    questionnaire=[Question(name="years", label="Years of study?")])  # fmt: skip
     asked = {"participant": names, "field": "years", "value": years.astype(str).to_numpy()}
     run = replace(run, answers=pd.DataFrame(asked))
-    found = compare(run, [], ComparisonOptions(resamples=20), code_version="v9")
+    found = compare_by(("design_model",), run)
     own = found.statistics["design_model"].set_index("term").loc["years"]
     rows = pd.DataFrame({"right": run.responses["chose_good"].astype(float), "z": z})
     rows = rows.join(run.responses[["item_id"]]).merge(run.items, on="item_id")

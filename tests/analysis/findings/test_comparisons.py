@@ -1,5 +1,6 @@
 """The study's comparisons, answered: values from the cells, corrections, and sentences."""
 
+import math
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -8,11 +9,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from analysis.comparison import compare
 from analysis.data.load import ExportedRun, Scores, load_scores
+from analysis.findings.comparison_words import words_of
 from analysis.findings.finding import ComparisonOptions
 from analysis.result import Comparison as Report
 from experiment.studies.analysis_plan import Comparison
+from tests.analysis.chosen_findings import compare_by
 from tests.analysis.designed_studies import choices, designed, mixed, within, yes_no
 from tests.analysis.rated_study import island_run
 from tests.analysis.small_run import write_scores
@@ -20,7 +22,7 @@ from tests.analysis.small_run import write_scores
 
 def _report(run: ExportedRun, *declared: Comparison) -> Report:
     run = replace(run, study=run.study.model_copy(update={"comparisons": list(declared)}))
-    return compare(run, [], ComparisonOptions(resamples=50), code_version="v9")
+    return compare_by(("comparisons",), run)
 
 
 def _rows(report: Report) -> pd.DataFrame:
@@ -40,6 +42,23 @@ def implied(run: ExportedRun) -> Report:
 def _means(run: ExportedRun, value: str = "chose_good") -> pd.Series:
     rows = run.responses.merge(run.items[["item_id", "own_structure", "own_length"]], on="item_id")
     return rows.groupby(["own_structure", "own_length"])[value].mean()
+
+
+@pytest.mark.parametrize(
+    ("measure", "value", "shown"),
+    [
+        ("accuracy", 0.125, "+12.5"),
+        ("rating", -0.5, "\N{MINUS SIGN}0.50"),
+        ("share of bad", 0.125, "+12.5"),
+        ("d_prime", -0.5, "\N{MINUS SIGN}0.50"),
+        ("yes", -0.25, "\N{MINUS SIGN}25.0"),
+        # A time that is a quarter longer, and one that is half as long.
+        ("log_rt", math.log(1.25), "+25.0"),
+        ("log_rt", math.log(0.5), "\N{MINUS SIGN}50.0"),
+    ],
+)
+def test_a_difference_is_said_in_the_unit_of_its_measure(measure: str, value: float, shown: str):
+    assert words_of(measure).amount(value) == shown
 
 
 def test_main_effects_and_the_interaction_are_primary_and_come_first(implied: Report) -> None:
@@ -149,7 +168,7 @@ def test_a_single_factor_of_a_forced_choice_is_compared() -> None:
 
 def test_a_comparison_by_an_option_is_answered_and_marked_as_not_planned(run: ExportedRun) -> None:
     options = ComparisonOptions(resamples=50, comparisons=("length at structure = island",))
-    report = compare(run, [], options, code_version="v9")
+    report = compare_by(("comparisons",), run, [], options)
     row = _rows(report).loc["length at structure = island"]
     assert (row["role"], row["is_planned"]) == ("exploratory", False)
     assert any(text.startswith("Not planned: length at struct") for text in report.summary)
@@ -195,7 +214,7 @@ def test_the_verdict_on_each_of_several_models_is_the_corrected_comparison(
     declared = [Comparison(name="models", compare="people - models")]
     asked = replace(run, study=run.study.model_copy(update={"comparisons": declared}))
     options = ComparisonOptions(resamples=100, margin=0.15)
-    report = compare(asked, models, options, code_version="v9")
+    report = compare_by(("comparisons", "differences"), asked, models, options)
     rows = report.statistics["comparisons"].set_index("judge")
     alone = report.statistics["people_minus_models"]
     alone = alone[alone["construction"] == ""].set_index("judge")

@@ -12,6 +12,7 @@ from analysis.findings.contrasts import label_in_words, planned_contrasts
 from analysis.findings.design import Crossing
 from analysis.findings.finding import ComparisonOptions
 from experiment.studies.analysis_plan import Analysis
+from tests.analysis.chosen_findings import compare_by
 from tests.analysis.designed_studies import LEVELS, designed, mixed, within, yes_no
 from tests.analysis.rated_study import island_run
 from tests.prerequisites import LME4
@@ -20,8 +21,8 @@ LENGTHS = "short - long"
 INTERACTION = "Interaction: (short: plain - careful) - (long: plain - careful)"
 
 
-def compared(run, **options):
-    return compare(run, [], ComparisonOptions(resamples=50, **options), code_version="v9")
+def compared(run):
+    return compare(run, [], ComparisonOptions(resamples=50), code_version="v9")
 
 
 @pytest.fixture(scope="module")
@@ -166,15 +167,15 @@ def _in_r(random, name):
 def test_ratings_with_a_factor_between_participants_have_its_interaction_too():
     run = designed(island_run(), design={"factors": {"instruction": LEVELS}})
     people = run.participants.assign(list=np.arange(len(run.participants)) % 2)
-    found = compared(designed(type(run)(**{name: getattr(run, name) for name in run.__slots__}
-                                        | {"participants": people})))  # fmt: skip
+    found = compare_by(("rating_effects",), designed(replace(run, participants=people)))
     labels = list(table(found, "rating_effects")["label"])
     assert "instruction: plain - careful" in labels
     assert sum(one.startswith("Interaction: ") for one in labels) == 4
 
 
 def test_a_formula_may_name_a_factor_between_participants(runs):
-    found = compared(runs["mixed"], formula="length * instruction + (1 | participant)")
+    options = ComparisonOptions(formula="length * instruction + (1 | participant)")
+    found = compare_by(("mixed",), runs["mixed"], options=options)
     terms = " ".join(found.statistics["mixed_model"]["term"])
     assert "instruction plain" in terms or "instruction careful" in terms
 
@@ -216,7 +217,7 @@ def test_the_table_of_effects_names_what_repeats_beside_participant_and_frame(na
     run, told = made(1, 8, 8), {}
     run = replace(run, items=run.items.assign(own_verb=np.arange(len(run.items)) // 8))
     for repeats in ("", "verb"):
-        tables = compared(designed(run, analysis={"repeats": repeats})).tables
+        tables = compare_by((name,), designed(run, analysis={"repeats": repeats})).tables
         told[repeats] = " ".join(next(one.notes for one in tables if one.name == name))
     assert "clustered by participant and by frame." in told[""]
     assert "clustered by participant, by frame and by verb." in told["verb"]

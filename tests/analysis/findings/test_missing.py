@@ -5,15 +5,14 @@ from dataclasses import replace
 import pandas as pd
 import pytest
 
-from analysis.comparison import compare
 from analysis.data.load import ExportedRun
-from analysis.findings.finding import ComparisonOptions
+from tests.analysis.chosen_findings import compare_by
 from tests.analysis.designed_studies import LEVELS, designed, mixed, within
 from tests.analysis.rated_study import island_run
 
 
 def found(run: ExportedRun, effects: str) -> tuple[list[str], pd.DataFrame]:
-    compared = compare(run, [], ComparisonOptions(resamples=100), code_version="x")
+    compared = compare_by((effects,), run)
     return list(compared.summary), compared.statistics[effects].set_index("contrast")
 
 

@@ -7,10 +7,23 @@ import pandas as pd
 import pytest
 
 from analysis.errors import AnalysisError
-from analysis.findings import comparisons, ratings, surprisal, yes_no
-from analysis.findings.design import _missing_conditions
-from experiment.comparisons.contrast import MODELS, JudgeDifference
+from analysis.findings import (
+    comparison_words,
+    comparisons,
+    design_model,
+    human_model_agreement,
+    metrics_table,
+    mixed_model,
+    ratings,
+    surprisal,
+    yes_no,
+)
+from analysis.findings.design import CONDITION, VERSION, _missing_conditions
+from analysis.findings.finding import MARGIN, FindingInputs
+from experiment.comparisons.contrast import MODELS, JudgeDifference, LevelDifference
 
+# A context whose tables are their rows, in the order in which they come.
+CONTEXT = SimpleNamespace(by_construction=lambda frame: frame, table=lambda *given: given[3])
 DECISIONS = {name: pd.DataFrame({"tie": tie}) for name, tie in
              {"a": [True, False], "tied": [True, True], "b": [False, False]}.items()}  # fmt: skip
 
@@ -36,7 +49,7 @@ def test_a_row_of_all_items_is_shown_unless_it_repeats_the_only_construction(con
         by_construction=lambda frame: frame, table=lambda *given: given[3]["construction"].tolist()
     )
     frame = pd.DataFrame({"construction": constructions})
-    assert yes_no._detection_table(frame, context, caught=False) == shown
+    assert yes_no._detection_table(frame, pd.DataFrame(), context, caught=False) == shown
 
 
 def test_conditions_without_judgments_are_named_in_judged_constructions_alone():
@@ -97,3 +110,116 @@ def test_readings_are_joined_with_the_surprisal_of_the_same_words():
         surprisal._join_surprisals(READ, SCORED[:2], "m")
     with pytest.raises(AnalysisError, match='"dog" was read and "cat" was scored: 1:good, step 2'):
         surprisal._join_surprisals(READ, SCORED.replace("dog", "cat"), "m")
+
+
+@pytest.mark.parametrize(
+    ("option", "of_study", "margin"),
+    [(None, None, MARGIN), (None, 0.2, 0.2), (0.1, 0.2, 0.1), (0.0, 0.2, 0.0)],
+)
+def test_the_margin_is_the_options_else_the_studys_else_the_default(option, of_study, margin):
+    run = SimpleNamespace(study=SimpleNamespace(analysis=SimpleNamespace(margin=of_study)))
+    inputs = FindingInputs(run, [], [], None, SimpleNamespace(margin=option), None)
+    assert inputs.margin == margin
+
+
+def test_an_interval_over_drawn_frames_is_their_middle_95_per_cent():
+    drawn = [n / 100 for n in range(101)]
+    ends = yes_no._interval_columns("area", [*drawn, float("nan")])
+    assert ends == pytest.approx({"area_low": 0.025, "area_high": 0.975})
+    for no_interval in ([0.5] * 9, [float("nan")] * 3, []):
+        assert all(np.isnan(end) for end in yes_no._interval_columns("x", no_interval).values())
+
+
+@pytest.mark.parametrize(("resamples", "splits"), [(100, 100), (1000, 1000), (5000, 1000)])
+def test_participants_are_split_a_thousand_times_at_most(resamples, splits):
+    assert ratings._splits(SimpleNamespace(resamples=resamples)) == splits
+
+
+@pytest.mark.parametrize(
+    ("factor", "sides"),
+    [
+        (CONDITION, ("short", "the mean of long and longer")),
+        (VERSION, ("short", "the mean of long and longer")),
+        ("length", ("length short", "the mean of long and longer")),
+    ],
+)
+def test_a_factors_name_is_said_unless_it_is_the_condition_or_the_version(factor, sides):
+    assert comparison_words._sides(LevelDifference(factor, "short", ("long", "longer"))) == sides
+
+
+@pytest.mark.parametrize(
+    ("choices", "never"),
+    [
+        ({"x": [0, 0], "y": [1, 1]}, True),
+        ({"x": [0, 0], "y": [0, 0]}, True),
+        ({"x": [0, 0], "y": [0, 1]}, False),
+    ],
+)
+def test_a_mixed_model_needs_choices_that_vary_in_a_construction(choices, never):
+    rows = [(name, bool(one)) for name, chosen in choices.items() for one in chosen]
+    judgments = pd.DataFrame(rows, columns=["construction", "chose_good"])
+    assert mixed_model._choices_never_vary(judgments) is never
+
+
+def test_a_tie_by_a_metric_is_neither_right_nor_the_decision_that_the_sum_makes(monkeypatch):
+    # Both versions of three items, the good one first.
+    values = {
+        "sum": [-1.0, -2.0, -3.0, -4.0, -6.0, -5.0],
+        "mean": [-1.0, -2.0, -2.0, -2.0, -3.0, -3.0],
+    }
+    monkeypatch.setattr(
+        metrics_table, "compute_metric", lambda _, metric, __: np.array(values[metric])
+    )
+    tokens = SimpleNamespace(rows=pd.DataFrame({"item_id": ["1", "1", "2", "2", "3", "3"]}))
+    people = pd.Series({"1": 0.9, "2": 0.5, "3": 0.1})
+    of_sum, of_mean = metrics_table._by_metric(tokens, None, ["sum", "mean"], people).to_dict(
+        "records"
+    )
+    assert (of_sum["accuracy"], of_sum["same"]) == (pytest.approx(2 / 3), 1)
+    # The mean ties on the second item, which the sum has right, and on the third.
+    assert (of_mean["accuracy"], of_mean["same"]) == pytest.approx((1 / 3, 2 / 3))
+
+
+def test_correlations_are_a_share_of_the_ceiling_and_people_are_named():
+    rows = pd.DataFrame(
+        {"construction": ["", "", "x"], "judge": ["people", "m", "m"], "spearman": [0.4, 0.3, 0.1]}
+    )
+    alone = pd.DataFrame({"judge": ["people", "m"], "pearson": [0.35, 0.25]})
+    for highest, shares in ((0.8, [0.5, 0.375]), (0.0, [np.nan, np.nan])):
+        ceiling = pd.DataFrame({"spearman_ceiling": [highest], "spearman": [np.nan]})
+        shown = human_model_agreement._correlation_table(rows, ceiling, alone, 100, CONTEXT)
+        assert shown["label"].tolist() == ["People", "m"]
+        assert shown["seat"].tolist() == [0.35, 0.25]
+        assert shown["of_ceiling"].to_numpy() == pytest.approx(np.array(shares), nan_ok=True)
+
+
+def test_attraction_of_people_and_of_each_model_stand_in_one_row():
+    effects = pd.DataFrame(
+        [
+            ("people", "x", 0.2, 0.1, 0.3),
+            ("m", "x", 0.5, 0.4, 0.6),
+            ("people", "y", 0.0, -0.1, 0.1),
+        ],
+        columns=["judge", "construction", "effect", "low", "high"],
+    )
+    shown = human_model_agreement._effects_table(effects, ["m"], CONTEXT).set_index("construction")
+    assert shown.loc["x", ["people", "people_low", "people_high", "m"]].tolist() == [
+        0.2, 0.1, 0.3, 0.5,
+    ]  # fmt: skip
+    assert shown.loc["y", "people"] == 0 and np.isnan(shown.loc["y", "m"])
+
+
+@pytest.mark.parametrize(("n_thresholds", "call"), [(1, "glmer("), (2, "clmm("), (6, "clmm(")])
+def test_a_scale_of_three_points_and_more_is_fitted_as_ordinal_in_r(tmp_path, n_thresholds, call):
+    model = SimpleNamespace(
+        thresholds=[0.0] * n_thresholds,
+        random=pd.DataFrame({"unit": ["participant"], "effect": ["1"], "correlation": [np.nan]}),
+    )
+    fit = SimpleNamespace(
+        model=model, fixed=pd.DataFrame({"a": [0.5, -0.5]}), answers=pd.Series([0, 1]),
+        units=pd.DataFrame({"participant": ["p", "q"]}),
+    )  # fmt: skip
+    _, script = design_model.write_scripts(tmp_path, {"x": fit})
+    assert (call in script.read_text("utf-8")) and (
+        ("library(ordinal)" in script.read_text("utf-8")) == (call == "clmm(")
+    )

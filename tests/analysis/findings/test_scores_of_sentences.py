@@ -6,12 +6,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from analysis.comparison import compare
-from analysis.findings.finding import ComparisonOptions
 from analysis.report.write import describe_lists, render_report
 from analysis.responses.rating import _model_sentences
 from experiment.studies.design import Quota
 from tests.analysis import small_run
+from tests.analysis.chosen_findings import compare_by
 from tests.analysis.designed_studies import mixed, yes_no
 from tests.analysis.rated_study import island_run, island_scores
 
@@ -21,7 +20,7 @@ INTERACTION = "Interaction: (nonisland: short - long) - (island: short - long)"
 
 
 def compared(run, scores):
-    return compare(run, [scores], ComparisonOptions(resamples=50), code_version="v9")
+    return compare_by(("rating_models", "yes_no_models"), run, [scores])
 
 
 def noisy(scores, sd: float):
@@ -92,7 +91,7 @@ def test_the_report_counts_places_by_list_and_who_was_kept_by_level():
     run = replace(run, study=run.study.model_copy(update={"design": design}))
     verdicts = run.verdicts.assign(kept=run.verdicts["participant"] != "p001")
     run = replace(run, verdicts=verdicts.assign(rule=verdicts["rule"].where(verdicts["kept"], "x")))
-    found = compare(run, [], ComparisonOptions(resamples=50), code_version="v9")
+    found = compare_by(("flow", "design_effects", "comparisons"), run)
     page = render_report(found, {}, {})
     several = sorted({design.places(number) for number in range(design.n_lists)})
     said = describe_lists(design)

@@ -1,5 +1,6 @@
 """Distractors: the same in all conditions, improbable under both models, audited, deterministic."""
 
+import random
 import re
 from pathlib import Path
 
@@ -7,7 +8,8 @@ import pytest
 from click.testing import CliRunner
 
 from analysis.maze.command import audit_, distractors
-from analysis.maze.slots import make_slots, read_sentences
+from analysis.maze.distractors import Use, Vocabulary, write_judging_table
+from analysis.maze.slots import Sentence, make_slots, read_sentences
 from experiment.errors import ParallaxError
 from lm.commands import train
 
@@ -155,3 +157,23 @@ def test_places_align_where_conditions_differ_in_a_word(tmp_path):
     (tmp_path / "t.csv").write_text(text, encoding="utf-8")
     slots = make_slots(read_sentences(tmp_path / "t.csv", {})[1])
     assert [slot.words for slot in slots] == [["dogs", "dogs"], ["are", "is"], ["old", "old"]]
+
+
+def test_a_vocabulary_of_twenty_words_is_enough_and_one_of_nineteen_is_not(tmp_path):
+    path = tmp_path / "words.csv"
+    words = [f"{first}{second}" for first in "bdfgk" for second in "aeou"]
+    # A word of one letter and a number are no distractors, so they do not count.
+    path.write_text("word,count\na,9\n42,9\n" + "".join(f"{word},3\n" for word in words), "utf-8")
+    assert sorted(Vocabulary(path).match(["ba"], 0, 0, random.Random(1), 99)) == sorted(words)
+    path.write_text("word,count\na,9\n42,9\n" + "".join(f"{word},3\n" for word in words[1:]))
+    with pytest.raises(ParallaxError, match="has 19 words of two letters or more"):
+        Vocabulary(path)
+
+
+def test_of_many_pairs_fifty_are_drawn_to_be_judged(tmp_path):
+    sentence = Sentence(0, "line 2", "distractors", "1", ("The", "dogs", "bark."))
+    uses = [Use(sentence, 1, f"word{number}", (30.0,), (2.0,), ()) for number in range(51)]
+    assert write_judging_table(uses, 1, tmp_path / "j.tsv") == 50
+    rows = (tmp_path / "j.tsv").read_text("utf-8").splitlines()
+    assert len(rows) == 1 + 50
+    assert len({*rows[1:]}) == 50 and all("\tThe\t" in row and "dogs" in row for row in rows[1:])

@@ -7,7 +7,10 @@ import pytest
 from tests.analysis.readers import import_mutations
 
 
-@pytest.mark.parametrize("name", ["sides", "wide", "json_lines"])
+@pytest.mark.parametrize(
+    "name",
+    ["sides", *(pytest.param(name, marks=pytest.mark.campaign) for name in ("wide", "json_lines"))],
+)
 def test_no_spoilt_file_is_read_wrongly_without_a_word(name):
     found = list(import_mutations.outcomes([name]))
     assert [one for one in found if one.became == "SILENT"] == []

@@ -14,6 +14,7 @@ from analysis.errors import AnalysisError
 from analysis.findings.finding import ComparisonOptions
 from analysis.takers.answers import load_model_participant, load_model_participants
 from analysis.takers.export import Taker, write_sessions
+from analysis.takers.finding import draw_readings
 from analysis.takers.taking import take_sessions
 from experiment.takers.prompt import Context
 from tests.analysis.takers.sessions import knowing, planned
@@ -119,6 +120,10 @@ def test_the_report_holds_the_tables_of_takers_and_says_how_many_were_looked_at(
     names = ["taker_readings", "taker_conclusions", "taker_biases", "taker_consistency"]
     assert set(names) <= set(tables)
     assert "12 intervals of each kind were computed" in " ".join(tables["taker_conclusions"].notes)
+    reported = "What the models report: wise: text; biased: text (docs/takers.md)."
+    assert reported in tables["taker_readings"].notes
+    labels = set(tables["taker_biases"].frame["label"])
+    assert {"forced_choice, zero_shot, letters", "forced_choice, zero_shot, numbers"} <= labels
 
 
 def test_a_figure_has_a_panel_for_each_model_and_marks_for_each_reading(found):
@@ -130,6 +135,17 @@ def test_a_figure_has_a_panel_for_each_model_and_marks_for_each_reading(found):
         assert len(marked["sentence"]) == len(marked["forced choice"]) == 3
     biased = {line.get_label(): line.get_xdata()[0] for line in panels[1].lines}
     assert (biased["sentence"], biased["forced choice"]) == (1.0, 0.5)
+
+
+def test_a_figure_of_programs_says_so_above_the_models_names(found):
+    frame = rows(found, "taker_readings").assign(label=lambda own: own["construction"])
+    plain, warned = (
+        draw_readings(frame, simulated=simulated, chance=0.5).axes for simulated in (False, True)
+    )
+    assert [axes.get_title(loc="left") for axes in plain] == ["", ""]
+    assert [axes.get_title(loc="left") for axes in warned] == ["SIMULATED PARTICIPANTS\n", ""]
+    # A mark at 0 or at 1 is whole.
+    assert [axes.get_xlim() for axes in warned] == [(-0.02, 1.02)] * 2
 
 
 def test_the_effect_of_the_session_so_far_is_a_difference_on_the_same_items(

@@ -2,6 +2,7 @@
 
 import csv
 import json
+import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -12,7 +13,8 @@ from typing import Any, cast
 
 import pytest
 
-from analysis.takers import source
+from analysis.errors import AnalysisError
+from analysis.takers import run, source
 from analysis.takers.export import Rows, Taker, make_rows, write_sessions
 from analysis.takers.plan import Plan
 from analysis.takers.run import _describe_sessions
@@ -25,10 +27,13 @@ from analysis.takers.taking import (
     take_sessions,
     to_probabilities,
 )
+from experiment.authoring.check import require_sound
 from experiment.records import Side
 from experiment.responses.base import GivenAnswer
+from experiment.studies.load import find_study, load_study
 from experiment.takers.prompt import Context
 from lm.answering.answerer import Question, Reply
+from lm.weights import Weights
 from tests.analysis.takers.sessions import EXAMPLES, knowing, planned
 
 NOW = datetime(2026, 11, 24, 9, tzinfo=UTC)
@@ -278,3 +283,32 @@ def test_the_hash_of_a_studys_files_does_not_depend_on_their_order(monkeypatch):
         monkeypatch.setattr(source, "study_files", lambda _, order=order: order)
         hashes.append(source.Source(cast(Any, None), cast(Any, None)).files_hash)
     assert hashes[0] == hashes[1] != hashes[2]
+
+
+def test_a_local_model_is_loaded_in_the_form_that_was_asked_for(monkeypatch):
+    loaded = []
+    monkeypatch.setattr(run, "load_scorer", lambda *given, **more: loaded.append((given, more)))
+    monkeypatch.setattr(run, "model_identity", lambda model: f"files of {model}")
+    study, how = load_study("minimal"), Weights(dtype="bfloat16", bits=8)
+    model = run.load_answering_model("folder", study, "cpu", cast(Any, None), how)
+    assert loaded == [(("folder", "cpu"), {"how": how})]
+    assert model.answerer.identity == "files of folder bfloat16, 8 bits"
+
+
+def test_the_sessions_of_a_run_are_those_of_its_seed_and_of_its_materials(tmp_path: Path):
+    shutil.copytree(find_study("minimal"), tmp_path / "study")
+    own = require_sound(load_study("minimal"), 4).materials_hash
+
+    def description(materials_hash: str) -> None:
+        facts = {"parallax": {"seed": 4, "materials_hash": materials_hash}}
+        (tmp_path / "datapackage.json").write_text(json.dumps(facts), "utf-8")
+
+    description(own)
+    assert source.find_source(str(tmp_path), None).built.seed == 4
+    assert source.find_source(str(tmp_path), 4).export == tmp_path
+    with pytest.raises(AnalysisError, match="the run has the seed 4, but --seed is 5"):
+        source.find_source(str(tmp_path), 5)
+    description("ab" * 32)
+    told = f"their hash is {own[:12]}, the run's {'ab' * 6}[^0-9a-f]"
+    with pytest.raises(AnalysisError, match=told):
+        source.find_source(str(tmp_path), None)

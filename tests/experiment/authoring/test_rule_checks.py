@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from experiment.authoring.check import check_folder
+from experiment.integrity import rates
 from experiment.responses.base import Gives
 from experiment.responses.reading.self_paced import SelfPaced
 from tests.experiment.authoring.whole_study import write_whole_study
@@ -323,3 +324,16 @@ def test_a_rule_of_times_is_refused_for_a_type_whose_times_leave_a_part_out(
         ' "self_paced" gives none'
     )
     assert any(expected in str(error) for error in found)
+
+
+def test_a_rule_says_of_which_ways_of_input_it_does_not_count(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    of_type = {("self_paced", "impossible_time", "touch"): {8: 0.03}}
+    monkeypatch.setattr(rates, "_of_types", lambda: of_type)
+    found = _with_rule(tmp_path, "self_paced", 'rule = "impossible_time"')
+    expected = (
+        "the rule excludes nobody who answers by touch: there it may speak against more than 1%"
+        " of people"
+    )
+    assert any(expected in str(note) for note in found.notes)

@@ -82,7 +82,7 @@ def test_a_square_is_numbered_so_that_squared_counts_grow_least(monkeypatch: pyt
     # List 0 has the numbers 0 and 2, list 1 has 1 and 3: the last numbering alone parts each pair.
     orders = [*[[0, 2, 1, 3]] * 29, [1, 0, 3, 2]]
     told = iter([[frames[n] for n in order] for order in orders])
-    monkeypatch.setattr("experiment.design.latin_square._shuffled", lambda *_: next(told))
+    monkeypatch.setattr("experiment.design.latin_square._shuffle_frames", lambda *_: next(told))
     numbered = FrameOrderer(2).order([frames], 1, random.Random(1))
     assert [frame.text for frame in numbered] == list("1032")
 

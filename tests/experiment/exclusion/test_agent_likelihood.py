@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from experiment.exclusion.integrity import flags
 from experiment.exclusion.rules import load_rule
 from experiment.integrity import rates
 from experiment.integrity.certificate import DIRECT, SIGNALS, certify
@@ -28,6 +29,23 @@ def test_it_excludes_by_itself_only_where_the_study_says_so():
     assert judged(automatic=True)[0] is False
 
 
+def test_a_rule_does_not_count_where_it_may_speak_against_more_than_one_person_in_a_hundred(
+    monkeypatch,
+):
+    of_maze = {("maze", "timing_mismatch", "pointer"): {24: 0.012}}
+    monkeypatch.setattr(rates, "_of_types", lambda: of_maze)
+    rule = load_rule(Rule.model_validate({"rule": "timing_mismatch"}))
+    for type_name, kept in {"maze": None, "yes_no": False}.items():
+        slow = changed(observed(), rt_ms=300.0, release_ms=400.0, type_name=type_name)
+        certificate = certify(slow)
+        found, evidence = rule.judge(replace(session(errors(0)), certificate=certificate))
+        assert found is kept
+        assert ("not counted, because it may speak against more than 1%" in evidence) is (
+            kept is None
+        )
+        assert ("timing_mismatch" in flags(certificate)) is (kept is False)
+
+
 @pytest.mark.parametrize(("n", "method"), [(7, "pointer"), (40, "thought")])
 def test_where_nobody_knows_whom_it_hurts_it_excludes_nobody(n: int, method: str):
     kept, evidence = judged(n, automatic=True, method=method)
@@ -37,9 +55,9 @@ def test_where_nobody_knows_whom_it_hurts_it_excludes_nobody(n: int, method: str
 def test_where_it_hurts_more_than_one_in_a_hundred_it_excludes_nobody(monkeypatch):
     worse = tuple(
         replace(rate, high=0.02) if rate.way == "dwell clicks" else rate
-        for rate in rates.measured()
+        for rate in rates.measured_rates()
     )
-    monkeypatch.setattr(rates, "measured", lambda: worse)
+    monkeypatch.setattr(rates, "measured_rates", lambda: worse)
     rates.highest.cache_clear()
     try:
         assert judged(automatic=True)[0] is None
@@ -49,7 +67,7 @@ def test_where_it_hurts_more_than_one_in_a_hundred_it_excludes_nobody(monkeypatc
 
 
 def test_every_signal_that_counts_was_measured_in_every_way_and_length():
-    found = rates.measured()
+    found = rates.measured_rates()
     simulated = [rate for rate in found if rate.n == 400]
     cells = {(rate.way, rate.n_trials) for rate in simulated}
     names = {rate.name for rate in simulated}
@@ -68,9 +86,11 @@ def test_every_signal_that_counts_was_measured_in_every_way_and_length():
 
 def test_a_signal_that_speaks_against_real_people_counts_nowhere_they_look_alike():
     key = frozenset({"key"})
-    published = [rate for rate in rates.measured() if rate.n == 522 and rate.name == "even_times"]
+    published = [
+        rate for rate in rates.measured_rates() if rate.n == 522 and rate.name == "even_times"
+    ]
     assert max(rate.n_flagged / rate.n for rate in published) > 0.3
     assert rates.weight("even_times", key, 76) is None
     cell = ("even_times", "key", 76, 400)
-    same = [r for r in rates.measured() if (r.name, r.seen, r.n_trials, r.n) == cell]
+    same = [r for r in rates.measured_rates() if (r.name, r.seen, r.n_trials, r.n) == cell]
     assert max(r.high for r in same) < rates.MOST, "devices alone would let it count"

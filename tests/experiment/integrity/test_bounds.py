@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from experiment.integrity.certificate import _copied
+from experiment.integrity.certificate import _is_copied
 from experiment.integrity.choices import model_nats, people_nats
 from experiment.integrity.observed import ObservedAnswer, log_times, n_too_early
 from tests.experiment.integrity.sessions import observed
@@ -22,10 +22,13 @@ def test_times_far_off_are_drawn_in_to_two_deviations_of_the_median():
 
 def test_times_are_copied_when_more_than_half_of_enough_are():
     session = observed(n=40)
-    assert [_copied(replace(session, n_copied=n)) for n in (None, 20, 21)] == [None, False, True]
+    assert [_is_copied(replace(session, n_copied=n)) for n in (None, 20, 21)] == [None, False, True]
     few = replace(session, answers=session.answers[:24])
     less = replace(session, answers=session.answers[:3])
-    assert _copied(replace(few, n_copied=24)) is True and _copied(replace(less, n_copied=3)) is None
+    assert (
+        _is_copied(replace(few, n_copied=24)) is True
+        and _is_copied(replace(less, n_copied=3)) is None
+    )
 
 
 def test_a_press_at_the_end_of_the_lock_out_is_not_too_early():

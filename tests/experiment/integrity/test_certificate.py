@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from experiment.exclusion.integrity import flags
 from experiment.integrity.certificate import SIGNALS, certify, likelihood
 from experiment.integrity.observed import ObservedAnswer, ObservedSession
-from experiment.integrity.rates import measured, of_programs
+from experiment.integrity.rates import measured_rates, of_programs
 from tests.experiment.integrity.sessions import changed, delivered_at_once, observed
 
 
@@ -104,7 +104,7 @@ def test_each_signal_speaks_for_a_program_where_it_should_and_not_of_people(name
 
 def test_a_signal_is_worth_what_was_counted_of_programs_and_people():
     session = SUSPICIOUS["measured"](observed(n=76))
-    people = [one for one in measured() if (one.name, one.seen) == ("measured", "pointer")]
+    people = [one for one in measured_rates() if (one.name, one.seen) == ("measured", "pointer")]
     high = max(one.high for one in people if one.n_trials == 76)
     shares = [
         one.n_speaks / one.n

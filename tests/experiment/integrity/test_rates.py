@@ -6,7 +6,7 @@ from math import log
 import pytest
 
 from experiment.integrity import rates
-from experiment.integrity.rates import Rate, Told, highest, is_safe, weight, worth
+from experiment.integrity.rates import Rate, Told, highest, is_safe, is_unfair, weight, worth
 
 POINTER, KEY, TOUCH = (frozenset({seen}) for seen in ("pointer", "key", "touch"))
 PEOPLE = (
@@ -29,7 +29,7 @@ PROGRAMS = (
 @pytest.fixture
 def few(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Count these people, and no others."""
-    monkeypatch.setattr(rates, "measured", lambda: PEOPLE)
+    monkeypatch.setattr(rates, "measured_rates", lambda: PEOPLE)
     for function in (highest, weight):
         function.cache_clear()
     yield
@@ -65,3 +65,21 @@ def test_a_signal_is_worth_its_rate_among_programs_over_that_among_people(few):
     assert weight("clock", POINTER, 20, PROGRAMS) == pytest.approx(longer)
     assert worth("never", 8, 0.004, PROGRAMS) == 0, "programs do it less often than people"
     assert worth("clock", 7, 0.004, PROGRAMS) == 0, "nothing was counted of so few"
+
+
+@pytest.mark.parametrize(
+    ("types", "seen", "n_answers", "unfair"),
+    [
+        ({"maze"}, POINTER, 24, True),
+        ({"maze"}, POINTER, 75, True),
+        ({"maze"}, POINTER, 76, False),
+        ({"maze"}, POINTER, 7, False),
+        ({"maze"}, KEY, 24, False),
+        ({"maze", "yes_no"}, POINTER | KEY, 24, True),
+        ({"yes_no"}, POINTER, 24, False),
+    ],
+)
+def test_a_type_of_response_has_rates_of_its_own(monkeypatch, types, seen, n_answers, unfair):
+    of_maze = {("maze", "clock", "pointer"): {8: 0.01, 24: 0.012, 76: 0.0092}}
+    monkeypatch.setattr(rates, "_of_types", lambda: of_maze)
+    assert is_unfair("clock", types, seen, n_answers) is unfair

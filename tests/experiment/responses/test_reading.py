@@ -1,7 +1,10 @@
 """Self-paced reading and the Maze: division, questions, sides, answers, simulation, bad input."""
 
+import math
 import random
+import re
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 from click.testing import CliRunner
@@ -283,3 +286,24 @@ def test_a_simulated_error_that_ends_a_sentence_has_no_end_of_its_own():
     assert ended and all(ENDING.fits(one, "llll") for one in steps)
     assert all(one.wrong[-1] == 1 and one.done_ms[-1] is None for one in ended)
     assert all(None not in one.done_ms[:-1] for one in steps)
+
+
+@pytest.mark.parametrize(
+    ("median_times", "times", "shown_ms"), [(1, 1, 322.0), (1, 2, 644.0), (1e9, 1, 86_400_000)]
+)
+def test_a_simulated_word_takes_280_ms_and_14_for_each_letter_and_a_day_at_most(
+    median_times, times, shown_ms
+):
+    rng = SimpleNamespace(lognormvariate=lambda mean, _: median_times * math.exp(mean))
+    assert WORDS.word_ms("dog", rng, times) == shown_ms
+
+
+def test_a_table_suits_the_maze_by_the_columns_of_its_first_item():
+    assert MAZE.suits([MAZED, ITEM], ()) and not MAZE.suits([ITEM, MAZED], ())
+    assert MAZE.suits([replace(ITEM, extra=(("good_distractors", "x-x-x a b c"),))], ())
+
+
+@pytest.mark.parametrize(("n", "shown"), [(80, "x" * 80), (81, "x" * 77 + "...")])
+def test_a_message_holds_eighty_letters_of_a_sentence_at_most(n, shown):
+    with pytest.raises(StudyError, match=f': "{re.escape(shown)}"'):
+        WORDS.versions(of("x" * n))

@@ -9,6 +9,7 @@ from experiment.errors import StudyError
 from experiment.materials.render import sentence_case
 from experiment.records import Item, Kind, Side
 from experiment.responses.base import GivenAnswer
+from experiment.responses.reading.alignment import _longest_common, regions_of
 from experiment.responses.registry import load_response
 
 WORDS = load_response("self_paced", {})
@@ -175,3 +176,32 @@ def test_a_region_named_by_number_is_one_of_the_sentences_own(number, fits):
     else:
         with pytest.raises(StudyError, match=f"region {number}, and the sentence has 7"):
             WHOLE.versions(read)
+
+
+def test_another_version_has_its_own_critical_region_or_that_of_the_item():
+    steps = WORDS.steps(item(SHORT), "good")
+    for columns, version, place in (
+        ({"critical": "3"}, "good", 2),
+        ({"critical": "3"}, "bad", 2),
+        ({"critical": "3", "bad_critical": "was"}, "bad", 4),
+        # A column of another version says nothing of the good one.
+        ({"critical": "3", "good_critical": "was", "bad_critical": "was"}, "good", 2),
+    ):
+        read = regions_of(item(SHORT, **columns), version, steps, "critical", 0)
+        assert read.critical == (place, place)
+
+
+def test_conditions_in_different_frames_are_compared_with_the_first():
+    elsewhere = replace(item(LONG, "long"), frame="g")
+    [(refused, error)] = WORDS.flaws([item(SHORT), elsewhere])
+    assert refused.item_id == "a-long"
+    assert 'has 8 regions, and "a-short" has 7' in str(error)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "length"),
+    [("abcbdab", "bdcaba", 4), ("abc", "abc", 3), ("abc", "xyz", 0), ("", "abc", 0)],
+)
+def test_the_longest_common_subsequence_is_that_of_the_textbook(first, second, length):
+    # The first pair is that of Cormen et al., Introduction to Algorithms: BCBA.
+    assert _longest_common(first, second) == length

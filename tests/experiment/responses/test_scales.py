@@ -2,6 +2,7 @@
 
 import random
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
@@ -111,3 +112,17 @@ def test_steps_and_sides_are_no_answer_to_scales(response):
     steps = Steps((0.0,), (1.0,), "p", (4.0,), (), ())
     assert not response.accepts(GivenAnswer(rating=75, steps=steps), "good")
     assert not response.accepts(GivenAnswer(Side.FIRST, 75), "good")
+
+
+def test_the_points_of_a_trial_are_those_of_the_first_scale_and_keys_those_of_the_largest():
+    shorter_first = load_response("scales", {"scales": dict(reversed(TWO.items()))})
+    assert (shorter_first.points, shorter_first.n_answers) == (5, 7)
+    assert shorter_first.arrangement(PAIR, ("good",)).points == 5
+
+
+def test_a_simulated_rating_is_the_responders():
+    responder = SimpleNamespace(rate=lambda kind, n, is_good, *_: n - 1 if is_good else 1)
+    rating, known = load_response("rating", {}), Known(PAIR, "x", 1.0)
+    for shown, point in (("x", rating.n_answers - 1), ("y", 1)):
+        given = rating.simulate(responder, known, [shown], random.Random(1))
+        assert given == GivenAnswer(rating=point)

@@ -46,6 +46,16 @@ def test_a_message_without_a_translation_is_not_the_studys_own():
     assert files._messages(catalogue(Start="Begin", Go=""), "own.po") == {"Start": "Begin"}
 
 
+def test_a_catalogue_in_another_encoding_is_said_with_its_place(tmp_path):
+    folder = shutil.copytree(load_study("minimal").folder, tmp_path / "study")
+    (folder / "texts/en/messages.po").write_bytes(
+        'msgid "Start"\nmsgstr "D\xe9but"\n'.encode("latin-1")
+    )
+    with pytest.raises(StudyError, match="the study's own catalogue cannot be read") as error:
+        files.own_messages(load_study(str(folder)))
+    assert error.value.where == str(folder / "texts/en/messages.po")
+
+
 def test_a_file_outside_the_folder_is_said_to_be_named_in_study_toml():
     study = load_study("minimal")
     trial = study.trial.model_copy(update={"practice": "../practice.toml"})

@@ -12,7 +12,12 @@ from experiment.materials.render import sentence_case
 from experiment.studies.load import load_study
 from experiment.takers import prompt as prompt_module
 from experiment.takers.prompt import Context, Prompter, Way, instructions_of, labels_of
-from experiment.takers.readings.base import Situation, displayed, load_reading, placed
+from experiment.takers.readings.base import (
+    Situation,
+    load_reading,
+    order_in_prompt,
+    reorder_to_answers,
+)
 from experiment.takers.readings.difference import differing
 from experiment.takers.session import Screens, taker_sessions
 
@@ -90,6 +95,9 @@ def test_what_differs_is_found_with_a_word_for_every_sentence(sentences, before,
 
 
 def test_swapped_answers_stand_in_the_other_order_and_their_values_come_back():
-    assert [displayed(3, swapped=False), displayed(3, swapped=True)] == [(0, 1, 2), (2, 1, 0)]
-    assert placed((2, 1, 0), [-1.0, -2.0, -3.0]) == (-3.0, -2.0, -1.0)
-    assert placed((0, 2), [-1.0, -2.0])[0] == -1.0
+    assert [order_in_prompt(3, swapped=False), order_in_prompt(3, swapped=True)] == [
+        (0, 1, 2),
+        (2, 1, 0),
+    ]
+    assert reorder_to_answers((2, 1, 0), [-1.0, -2.0, -3.0]) == (-3.0, -2.0, -1.0)
+    assert reorder_to_answers((0, 2), [-1.0, -2.0])[0] == -1.0

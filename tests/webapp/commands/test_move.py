@@ -10,6 +10,7 @@ from sqlalchemy import select, text
 
 from tests.earlier import unpack
 from webapp.commands import move as command
+from webapp.database import engine as engines
 from webapp.database import move
 from webapp.database.engine import make_engine
 from webapp.database.exclusive_access import hold
@@ -114,6 +115,18 @@ def test_afterwards_the_sqlite_file_serves_and_pays_nobody(shell, launched, url,
         for statement in ("INSERT INTO stamp (name, value) VALUES ('a', 'b')", "DELETE FROM run"):
             with pytest.raises(sqlite3.IntegrityError, match="installation was moved to"):
                 connection.execute(statement)
+
+
+def test_a_command_that_waited_for_its_turn_to_write_says_that_all_was_moved(
+    shell, launched, url, monkeypatch
+):
+    shell("db", "move", url)
+    # It looked at the file before the file was marked.
+    monkeypatch.setattr(engines, "refuse_moved", lambda _: None)
+    for words in (f"close {launched}", "launch minimal --seed 4", "projects add lab"):
+        with pytest.raises(MoveError, match=r"was moved to postgresql.* is not used any more"):
+            shell(*words.split())
+    assert launched in shell("runs")
 
 
 def test_the_right_to_pay_moves_too(shell, launched, url, instance):

@@ -1,12 +1,15 @@
 """Other hosts, other sites' forms, and redirects that name no host."""
 
 import re
+from io import BytesIO
 
 import pytest
 from sqlalchemy import func, select
+from werkzeug.exceptions import RequestEntityTooLarge
 
 from webapp import create_app
 from webapp.database.models import Participant
+from webapp.http.request_guards import LARGEST_FORM_BYTES, _Request
 
 ACCEPT = {"decision": "accept"}
 
@@ -79,3 +82,31 @@ def test_no_address_of_the_server_takes_what_another_site_sends(app, client, hea
         refused = client.post(path, headers=headers)
         assert refused.status_code == 403, rule
         assert "from another site" in refused.text
+
+
+def _read_form(body: bytes, kind: str = "application/x-www-form-urlencoded"):
+    environ = {
+        "REQUEST_METHOD": "POST", "CONTENT_TYPE": kind, "CONTENT_LENGTH": str(len(body)),
+        "wsgi.input": BytesIO(body),
+    }  # fmt: skip
+    return _Request(environ).form
+
+
+def test_a_form_is_decoded_in_bounded_time_or_refused():
+    long = b"a=" + b"%C3%A9" * 40_000
+    assert _read_form(long)["a"] == "\u00e9" * 40_000
+    assert len(_read_form(b"&".join(b"a%d=1" % n for n in range(5_000)))) == 5_000
+    for body in (b"a&" * 5_000, b"a" * (LARGEST_FORM_BYTES + 1)):
+        with pytest.raises(RequestEntityTooLarge):
+            _read_form(body)
+    parts = b"".join(b'--X\r\nContent-Disposition: form-data; name="a"\r\n\r\nb\r\n' for _ in "12")
+    assert _read_form(parts + b"--X--", "multipart/form-data; boundary=X").getlist("a") == [*"bb"]
+
+
+@pytest.mark.one_database
+def test_a_form_of_too_many_fields_is_refused_in_a_sentence(client, run):
+    refused = client.post(
+        f"/run/{run.ref}", data=b"a&" * 9_000, content_type="application/x-www-form-urlencoded"
+    )
+    assert refused.status_code == 413
+    assert "What was sent is too long" in refused.text

@@ -49,7 +49,7 @@ def test_the_consent_page_holds_every_sentence(client, run, study):
     sentences = [
         *stored_data(study, known_to_platform=False), device_notice(), rights_notice()
     ]  # fmt: skip
-    assert len(sentences) == 11
+    assert len(sentences) == 12
     assert all(sentence.replace("'", "&#39;") in page for sentence in sentences)
 
 
@@ -69,7 +69,7 @@ def test_a_score_that_excludes_by_itself_is_told_of_before_anybody_agrees():
     for declared in (rule, Rule.model_validate(either)):
         changed = study.model_copy(update={"exclusion": [declared]})
         notice = "".join(stored_data(changed, known_to_platform=False))
-        assert "without a person's decision" in notice and "decides nothing" not in notice
+        assert "without a person's decision" in notice and "it decides nothing" not in notice
 
 
 def test_the_legal_basis_and_the_authority_are_named():

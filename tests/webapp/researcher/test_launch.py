@@ -48,6 +48,10 @@ def test_an_uploaded_study_is_checked_shown_and_launched(upload, researcher, ins
     checked = here.client.get(sent.location).text
     assert "the study can be launched" in checked
     assert "participants in all" in checked
+    consent = checked.partition('<div class="consent">')[2].partition("<h2>The study</h2>")[0]
+    assert "elements of a consent" in consent and "as participants read it" in consent
+    built_in = here.get("/launch/check?study=minimal&seed=1&recruiter=direct").text
+    assert "texts/en/consent.md, as participants read it" in built_in
     study = checked.partition('name="study" value="')[2].partition('"')[0]
     done = here.post("/launch", study=study, seed="7", recruiter="direct", simulated="yes")
     assert done.status_code == 303, done.text

@@ -65,6 +65,15 @@ def test_a_number_that_makes_no_sense_adds_nothing(n_per_list, run, sessions):
 
 
 @pytest.mark.one_database
+def test_what_all_lists_get_at_once_is_bounded(run, sessions):
+    before = _places(sessions)
+    told = "5,000 places on each of 2 lists are too many to be added at once"
+    with pytest.raises(RunError, match=told), sessions.begin() as session:
+        add_places_to_run(session, session.get_one(Run, run.id), MOST_ADDED)
+    assert _places(sessions) == before
+
+
+@pytest.mark.one_database
 def test_the_room_adds_places_and_the_log_says_how_many(run, sessions, researcher):
     before = _places(sessions)
     here = researcher(Role.OWNER)

@@ -4,7 +4,7 @@ import json
 import re
 
 import pytest
-from sqlalchemy import select
+from sqlalchemy import select, update
 
 from experiment.participation import EventKind
 from experiment.tables.files import read_table
@@ -13,10 +13,14 @@ from tests.webapp.conftest import Visitor, start_run
 from tests.webapp.runs.test_exclude import study_with
 from webapp.database.engine import reading
 from webapp.database.models import Event, Participant, Run, Verdict
+from webapp.database.models.installation import Stamp
+from webapp.errors import RunError
+from webapp.participant.data_notice import stored_data
 from webapp.runs.exclude import store_verdicts
 from webapp.runs.export import export_run
 from webapp.runs.integrity import get_flags, make_certificates
 from webapp.runs.runs import load_launched_study
+from webapp.sessions.collected import ACROSS_RUNS, collected_now
 from webapp.users.roles import Role
 
 FACTS = {
@@ -215,3 +219,23 @@ def test_the_command_names_sessions_that_share_their_paths_in_one_run_and_in_two
     records = json.loads(shell("integrity", run.ref, "--other", other.ref, "--json"))
     found = [pair for record in records for pair in record["replays"]]
     assert [(pair["n_paths"], pair["n_same_paths"]) for pair in found] == [(8, 8)]
+
+
+@pytest.mark.one_database
+def test_people_who_were_not_told_of_it_are_not_compared_with_those_of_other_runs(
+    run, sessions, shell, study
+):
+    other = start_run(sessions, study)
+    told = "may be compared with those of other participants, also of other studies of this site"
+    assert told in "".join(stored_data(study, known_to_platform=False))
+    with sessions.begin() as session:
+        stamp = Stamp.name == f"collected {other.ref}"
+        earlier = json.dumps(sorted(collected_now() - {ACROSS_RUNS}))
+        session.execute(update(Stamp).where(stamp).values(value=earlier))
+    refused = (
+        "the people of these runs were not told that their times are compared with those of other"
+        f" runs: {other.ref}. "
+    )
+    with pytest.raises(RunError, match=refused):
+        shell("integrity", run.ref, "--other", other.ref)
+    assert "No two sessions share" in shell("integrity", other.ref, "--replays")

@@ -17,6 +17,7 @@ from analysis.errors import AnalysisError
 from analysis.findings.finding import ComparisonOptions
 from analysis.statistics.withheld import CONTRAST, MEAN
 from experiment.studies.load import load_study
+from tests.analysis.chosen_findings import compare_by
 from tests.analysis.small_run import compared, write_scores
 from tests.experiment.responses.studies import PRESENTATIONS
 from webapp.database.engine import reading
@@ -173,7 +174,7 @@ def test_the_scales_of_a_trial_are_stored_exported_and_compared_each_by_itself(f
     found = {place.name: part for part, place in split_run(run, "", Path("out"))}
     assert set(found) == {"acceptability", "plausibility"}
     for name, part in found.items():
-        report = comparison.compare(part, [], ComparisonOptions(resamples=100), code_version="x")
+        report = compare_by(("ratings",), part)
         [table] = [one.frame for one in report.tables if one.name == "ratings"]
         means = own.merge(run.items, on="item_id").groupby("condition")[f"rating_{name}"].mean()
         assert dict(zip(table["condition"], table["rating"], strict=True)) == pytest.approx(
@@ -203,7 +204,7 @@ def shape_of(run: ExportedRun, slower: Callable[[np.ndarray], np.ndarray]) -> pd
     options = ComparisonOptions(
         resamples=100, surprisal={"m": words.rename(columns={"step": "position"})}
     )
-    found = comparison.compare(planted, [], options, code_version="x")
+    found = compare_by(("surprisal_shape",), planted, [], options)
     assert "surprisal_shape" in {one.name for one in found.drawings}
     return found.statistics["surprisal_shape"].iloc[0]
 

@@ -1,5 +1,6 @@
 """A type of response of somebody else's package, as docs/plugins.md shows it, the whole way."""
 
+import re
 import sys
 import tomllib
 from pathlib import Path
@@ -69,6 +70,9 @@ def test_it_is_shown_stored_exported_and_compared(
     visitor = start(simulated_run)
     page = visitor.page().text
     assert all(f'data-side="{side}"' in page for side in SIDES[:3]) and "Unsure" in page
+    # What the page's scripts need of every type, as docs/plugins.md demands.
+    assert 'data-field="first"' in page and "data-announce=" in page
+    assert re.search(r'<div [^>]*role="group"[^>]* tabindex="-1"', page)
     assert visitor.answer(1, side="third").status_code == 200
     assert visitor.answer(2, side="fourth").status_code == 400
 

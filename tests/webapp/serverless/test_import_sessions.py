@@ -196,6 +196,22 @@ def test_a_counter_that_repeats_or_jumps_is_named_and_everybody_is_kept(tmp_path
     assert "2 numbers below the highest are of nobody here: 2, 3." in told
 
 
+def test_two_sessions_of_one_person_of_a_panel_are_one_participant(tmp_path, study):
+    with (study / "study.toml").open("a", encoding="utf-8") as file:
+        file.write('\n[panel]\nperson = ["rid"]\ncodes.completed = "C"\n')
+        file.write('address = "https://p.example/back?{code}"\n[panel.parameters.rid]\n')
+    site = written(tmp_path, study, "panel")
+    for number, rid in ((1, "a7"), (2, "a7"), (3, "b2")):
+        entries = browser(site, number).entries
+        consent = json.loads(entries[0]["body"]) | {"parameters": {"rid": rid}}
+        entries[0]["body"] = json.dumps(consent)
+        signed(entries[0])
+        keep(tmp_path, f"{number}.json", entries)
+    told = imported(tmp_path)
+    assert "2 finished" in told
+    assert "p00000000002: consent 1: the same person has another session in this run" in told
+
+
 def test_importing_again_with_more_files_adds_what_is_new_and_nothing_twice(tmp_path, site):
     entries = browser(site, 1).entries
     keep(tmp_path, "a.json", entries[:6])

@@ -302,6 +302,20 @@ test("the wait before the first word holds the time of a context and that of the
   assert.deepEqual([sent.wait_ms, sent.rt_ms, rt_ms], [2900, [300, 400, 500], 1232]);
 });
 
+test("a key that is held from the word before chooses no word of a Maze, however often it repeats", () => {
+  const { view, trial, steps, chosen } = stage("maze");
+  view.show({ ...trial, position: 1 });
+  paintAt(1000);
+  for (const at of [1400, 1800, 2200]) {
+    const [held, typed] = [at - 200, { key: "1", code: "Digit1", repeat: true }];
+    send(steps[0].target, "keydown", held, typed);
+    WAYS.key({ ...steps[0], at });
+    paintAt(at + 16);
+  }
+  const [{ steps: sent, premature }] = chosen;
+  assert.deepEqual([chosen.length, sent.rt_ms, sent.wrong, premature], [1, [400, 384, 384], [0, 0, 0], []]);
+});
+
 test("two fingers that come together, and a press in the pause of the Maze, are stored and not taken", () => {
   const read = stage("self_paced");
   read.view.show({ ...read.trial, position: 1 });

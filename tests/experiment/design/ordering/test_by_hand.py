@@ -10,7 +10,13 @@ import pytest
 
 from experiment.design.lists import ListEntry
 from experiment.design.ordering import order, spreading
-from experiment.design.ordering.constraints import Beginning, Distance, InARow, Spread, declared
+from experiment.design.ordering.constraints import (
+    Beginning,
+    Distance,
+    InARow,
+    Spread,
+    declare_constraints,
+)
 from experiment.design.ordering.order import (
     MOST_STATES,
     _n_states,
@@ -94,7 +100,7 @@ def test_groups_are_spread_in_the_order_of_their_names():
         for item in make_items(name, {"N": 1}, ["plain"])
     ]
     design = make_study([{"templates": names}], lists=1, trials_per_list=9, separate="").design
-    assert [each.text for each in declared(entries, design)] == [
+    assert [each.text for each in declare_constraints(entries, design)] == [
         f"the 1 trials of {name} come one per stretch" for name in names
     ]
 
