@@ -12,7 +12,7 @@ from webapp.researcher.accounts import account_pages
 from webapp.researcher.api import api
 from webapp.researcher.film import film_pages
 from webapp.researcher.installation import audit_pages, installation_pages
-from webapp.researcher.launch import launch_pages
+from webapp.researcher.launch import launch_pages, show_study_name
 from webapp.researcher.links import link_pages
 from webapp.researcher.money import money_pages
 from webapp.researcher.notifications import notification_pages
@@ -31,7 +31,6 @@ from webapp.researcher.run_page import chart_pages, live_pages
 from webapp.researcher.runs import archive_pages, rehearsing_pages, run_pages
 from webapp.researcher.sign_in import code_pages, elsewhere_pages, sign_in_pages
 from webapp.researcher.studies import editor_pages, study_pages
-from webapp.researcher.study_folders import show_study_name
 from webapp.researcher.template_globals import FILTERS
 
 _PAGES = (

@@ -11,13 +11,12 @@ import stat
 import struct
 import zipfile
 import zlib
-from collections import Counter
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from hashlib import sha256
 from pathlib import Path, PurePosixPath
 
-from flask import current_app, g
+from flask import current_app
 
 from experiment.studies.load import BUILT_IN, built_in_studies
 from experiment.studies.study import STUDY_FILE
@@ -269,20 +268,6 @@ _WRITTEN = frozenset({".toml", ".md", ".txt", ".tsv", ".csv"})
 LARGEST_TEXT_BYTES = 1024 * 1024
 _LABEL = re.compile(r"[A-Za-z0-9][\w-]{0,63} \([0-9a-f]{8}\)", re.ASCII)
 _NAME_LINE = re.compile(r'^name = "[^"]*"', re.MULTILINE)
-
-
-def show_study_name(called: str) -> str:
-    """Return a study's name as people read it, without the label of its folder.
-
-    Where two studies have the same name, the label tells them apart.
-    """
-    name = called.partition(" (")[0]
-    known = g.get("study_names")
-    if known is None:
-        known = g.study_names = Counter(
-            each.partition(" (")[0] for each in list_launchable_studies()
-        )
-    return name if known[name] <= 1 else called
 
 
 class StaleTextError(Exception):

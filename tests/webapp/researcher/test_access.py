@@ -52,6 +52,7 @@ ROUTES = {
     "studies.download_study": ("GET", "researcher"),
     "editor.show_editor": ("GET", "researcher"),
     "editor.save_edited_text": ("POST", "researcher"),
+    "editor.save_settings": ("POST", "researcher"),
     "editor.preview_text": ("POST", "researcher"),
     "editor.show_check_findings": ("POST", "researcher"),
     "launch.choose_study": ("GET", "researcher"),
