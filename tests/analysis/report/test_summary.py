@@ -43,7 +43,13 @@ def tables(situation, seed, *, changed=lambda decisions: decisions):
     )
 
 
-@pytest.mark.parametrize("situation", SITUATIONS, ids=lambda one: one.name)
+SAMPLE = [
+    situation if place % 3 == 0 else pytest.param(situation, marks=pytest.mark.campaign)
+    for place, situation in enumerate(SITUATIONS)
+]
+
+
+@pytest.mark.parametrize("situation", SAMPLE, ids=lambda one: one.name)
 def test_every_number_and_relation_of_the_first_sentences_is_the_tables(study, situation):
     accuracy, statistics = tables(situation, 1)
     first, people = summarise_models(accuracy, study, statistics, MARGIN)[:2]
