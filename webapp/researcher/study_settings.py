@@ -146,7 +146,7 @@ def change_settings(text: str, typed: Mapping[str, str]) -> str:
                 f'"{value[:_LONGEST]}" cannot be the value of "{setting.label}"',
                 where=f"{STUDY_FILE}, {setting.table}, {setting.key}",
                 expected=setting.expected,
-                remedy="Nothing was stored",
+                remedy="The text is as it was",
             ) from error
     return text
 
@@ -171,7 +171,7 @@ def set_toml_value(text: str, table: str, key: str, value: Value) -> str:
         f'the form cannot change "{key}", because of how the text is written',
         where=f"{STUDY_FILE}, [{table}]",
         expected=f"[{table}] on a line of its own, and the value on the line of its key",
-        remedy="Nothing was stored. Change it in the text",
+        remedy="Change it in the text",
     )
 
 
