@@ -83,7 +83,7 @@ SETTINGS = (
     Setting("study", "ethics", "Reference of the ethics committee, or why there is none",
             _read_line, _ONE_LINE),
     Setting("design", "participants_per_list", "Places in each list", _read_places,
-            f"a whole number from 1 to {_MOST_PLACES:,}"),
+            f"from 1 to {_MOST_PLACES:,} places"),
     Setting("recruitment", "reward", "Pay of everybody who finishes", _read_amount,
             "an amount such as 1.50"),
     Setting("recruitment", "median_minutes", "Minutes that it takes at the median", _read_minutes,
