@@ -82,7 +82,6 @@ def _tried(session: Session, run: Run, study: Study) -> dict[str, dict[int, dict
         known = response.chosen_side and trial.good_side
         of_two = asked.n_offered(trial.options) == len(PAIR)
         found.setdefault(ref, {})[trial.position] = {
-            "item": item.item_id,
             "kind": f"{item.item['construction']}, {item.item['condition']}",
             "chose_good": right if known and of_two else None,
             "pointer_stopped_ms": response.pointer_stopped_ms,

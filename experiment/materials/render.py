@@ -118,7 +118,7 @@ def lower_case_tokens(text: str) -> str:
     if letters.isascii() and letters.isalpha():
         # A fast path for texts of letters and spaces alone, as most sentences are.
         return " ".join([*text.lower().split(), "."])
-    return _closed(_TOKEN.findall(text.lower()), text)
+    return _add_full_stop(_TOKEN.findall(text.lower()), text)
 
 
 def split_tokens(text: str) -> str:
@@ -143,7 +143,7 @@ def running_text(text: str) -> str:
 
 def cased_tokens(text: str) -> str:
     """Return the tokens unchanged, for models of tokenised text with upper case."""
-    return _closed(text.split(), text)
+    return _add_full_stop(text.split(), text)
 
 
 def without_added_stop(text: str, rendering: Callable[[str], str]) -> str:
@@ -158,5 +158,5 @@ def ends_sentence(text: str) -> bool:
     return _ENDED.search(text.rstrip()) is not None
 
 
-def _closed(tokens: list[str], text: str) -> str:
+def _add_full_stop(tokens: list[str], text: str) -> str:
     return " ".join(tokens if ends_sentence(text) else [*tokens, "."])

@@ -347,8 +347,8 @@ def _masked_rows(encoded: Encoded, hidden: int, *, within_word: bool) -> list[Ro
     for place in encoded.scored:
         word = encoded.words[place] if within_word else None
         ids = tuple(
-            hidden if i == place or (i > place and other == word is not None) else id_
-            for i, (id_, other) in enumerate(zip(encoded.ids, encoded.words, strict=True))
+            hidden if i == place or (i > place and other_word == word is not None) else id_
+            for i, (id_, other_word) in enumerate(zip(encoded.ids, encoded.words, strict=True))
         )
         rows.append(Row(ids, (place,), (encoded.ids[place],)))
     return rows
@@ -362,8 +362,8 @@ def _causal_rows(encoded: Encoded) -> list[Row]:
     return [Row(encoded.ids[:-1], places, tuple(encoded.ids[place] for place in encoded.scored))]
 
 
-def _beginning(tokenizer: Tokenizer, wanted: str | None, name: str) -> int:
-    token = wanted or tokenizer.bos_token or tokenizer.eos_token
+def _beginning(tokenizer: Tokenizer, chosen_token: str | None, name: str) -> int:
+    token = chosen_token or tokenizer.bos_token or tokenizer.eos_token
     if token is None:
         raise LmError(
             f"{name} has neither a token for the beginning nor one for the end of a text, so the "

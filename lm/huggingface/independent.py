@@ -64,15 +64,19 @@ def logprobs_again(
         ]
     if model.config.is_encoder_decoder:
         return [_score_decoder(model, tokenizer, text.strip()) for text in texts]
-    first = beginning or _special(tokenizer, "bos_token") or _special(tokenizer, "eos_token")
-    start = tokenizer.get_vocab()[first]
-    return _causal(model, tokenizer, [_empty_if_blank(text) for text in texts], start)
+    first_token = (
+        beginning
+        or _special_token(tokenizer, "bos_token")
+        or _special_token(tokenizer, "eos_token")
+    )
+    start = tokenizer.get_vocab()[first_token]
+    return _score_causal(model, tokenizer, [_empty_if_blank(text) for text in texts], start)
 
 
 @lru_cache(maxsize=1)
 def _load_model(source: str, device: DeviceChoice, identity: str = "") -> tuple[Any, Any]:
-    named: dict[str, Any] = {"local_files_only": True, "trust_remote_code": False}
-    config = AutoConfig.from_pretrained(source, **named)
+    load_options: dict[str, Any] = {"local_files_only": True, "trust_remote_code": False}
+    config = AutoConfig.from_pretrained(source, **load_options)
     [architecture, *_] = config.architectures or ("",)
     loader: Any = AutoModelForCausalLM
     if architecture.endswith("ForMaskedLM"):
@@ -80,8 +84,8 @@ def _load_model(source: str, device: DeviceChoice, identity: str = "") -> tuple[
     elif architecture.endswith("ForConditionalGeneration"):
         decodes = config.is_encoder_decoder
         loader = AutoModelForSeq2SeqLM if decodes else AutoModelForImageTextToText
-    model = loader.from_pretrained(source, dtype=torch.float32, **named)
-    tokenizer = AutoTokenizer.from_pretrained(source, **named)
+    model = loader.from_pretrained(source, dtype=torch.float32, **load_options)
+    tokenizer = AutoTokenizer.from_pretrained(source, **load_options)
     return model.to(choose_device(device, exact=True)).eval(), tokenizer
 
 
@@ -89,7 +93,7 @@ def _reads_both_ways(model: Any) -> bool:  # noqa: ANN401
     return type(model).__name__.endswith("ForMaskedLM")
 
 
-def _special(tokenizer: Any, name: str) -> str:  # noqa: ANN401
+def _special_token(tokenizer: Any, name: str) -> str:  # noqa: ANN401
     return str(tokenizer.special_tokens_map.get(name) or "")
 
 
@@ -98,95 +102,97 @@ def _empty_if_blank(text: str) -> str:
     return "" if text.isspace() else text
 
 
-def _causal(
+def _score_causal(
     model: Any,  # noqa: ANN401
     tokenizer: Any,  # noqa: ANN401
     texts: Sequence[str],
     start: int,
 ) -> list[NDArray[np.float64]]:
     rows = [[start, *tokenizer(text, add_special_tokens=False)["input_ids"]] for text in texts]
-    found = [np.empty(0)] * len(rows)
+    logprobs = [np.empty(0)] * len(rows)
     for length in {len(row) for row in rows}:
-        alike = [number for number, row in enumerate(rows) if len(row) == length]
+        same_length = [number for number, row in enumerate(rows) if len(row) == length]
         size = max(1, _TOKENS // length)
-        for begin in range(0, len(alike), size):
-            some = alike[begin : begin + size]
-            ids = torch.tensor([rows[number] for number in some], device=model.device)
-            said = model(ids, use_cache=False).logits[:, :-1].double()
-            chosen = said.gather(2, ids[:, 1:, None])[..., 0] - said.logsumexp(2)
-            for number, own in zip(some, chosen.cpu().numpy(), strict=True):
-                found[number] = own
-    return found
+        for begin in range(0, len(same_length), size):
+            batch = same_length[begin : begin + size]
+            ids = torch.tensor([rows[number] for number in batch], device=model.device)
+            logits = model(ids, use_cache=False).logits[:, :-1].double()
+            chosen = logits.gather(2, ids[:, 1:, None])[..., 0] - logits.logsumexp(2)
+            for number, text_logprobs in zip(batch, chosen.cpu().numpy(), strict=True):
+                logprobs[number] = text_logprobs
+    return logprobs
 
 
 def _score_decoder(model: Any, tokenizer: Any, text: str) -> NDArray[np.float64]:  # noqa: ANN401
     """Return a decoder's output for a text after an empty input; the model shifts the text."""
     labels = tokenizer(text_target=text)["input_ids"]
-    read = torch.tensor([tokenizer("")["input_ids"]], device=model.device)
-    logits = model(input_ids=read, labels=torch.tensor([labels], device=model.device)).logits[0]
-    said = torch.log_softmax(logits.double(), dim=-1).cpu().numpy()
+    empty_input = torch.tensor([tokenizer("")["input_ids"]], device=model.device)
+    logits = model(
+        input_ids=empty_input, labels=torch.tensor([labels], device=model.device)
+    ).logits[0]
+    logprobs = torch.log_softmax(logits.double(), dim=-1).cpu().numpy()
     special = set(tokenizer.all_special_ids) - {tokenizer.unk_token_id}
-    own = [(n, token) for n, token in enumerate(labels) if token not in special]
-    return np.array([said[n, token] for n, token in own], np.float64)
+    scored = [(n, token) for n, token in enumerate(labels) if token not in special]
+    return np.array([logprobs[n, token] for n, token in scored], np.float64)
 
 
 def _score_masked(model: Any, tokenizer: Any, text: str, alone: bool) -> NDArray[np.float64]:  # noqa: ANN401
-    own = tokenizer(text, add_special_tokens=False)["input_ids"]
-    whole = tokenizer(text)["input_ids"]
-    shift = next(n for n in range(len(whole)) if whole[n : n + len(own)] == own)
-    words = _words(tokenizer, text, own)
+    text_ids = tokenizer(text, add_special_tokens=False)["input_ids"]
+    all_ids = tokenizer(text)["input_ids"]
+    shift = next(n for n in range(len(all_ids)) if all_ids[n : n + len(text_ids)] == text_ids)
+    words = _identify_words(tokenizer, text, text_ids)
     rows = []
     for place, word in enumerate(words):
-        row = list(whole)
+        row = list(all_ids)
         row[shift + place] = tokenizer.mask_token_id
-        for later in range(place + 1, len(own)):
+        for later in range(place + 1, len(text_ids)):
             if not alone and words[later] == word:
                 row[shift + later] = tokenizer.mask_token_id
         rows.append(row)
-    found = []
+    logprobs = []
     for begin in range(0, len(rows), _ROWS):
         part = torch.tensor(rows[begin : begin + _ROWS], device=model.device)
         logits = model(input_ids=part).logits
         for n in range(len(part)):
             place = begin + n
-            said = torch.log_softmax(logits[n, shift + place].double(), dim=-1)
-            found.append(float(said[own[place]]))
-    return np.array(found, np.float64)
+            word_logprobs = torch.log_softmax(logits[n, shift + place].double(), dim=-1)
+            logprobs.append(float(word_logprobs[text_ids[place]]))
+    return np.array(logprobs, np.float64)
 
 
-def _words(tokenizer: Any, text: str, ids: Sequence[int]) -> list[object]:  # noqa: ANN401
+def _identify_words(tokenizer: Any, text: str, ids: Sequence[int]) -> list[object]:  # noqa: ANN401
     """Return a word identifier for each token; tokens of one word have equal ones."""
-    pieces = _piece_of_each(tokenizer, text, ids)
+    piece_numbers = _number_pieces(tokenizer, text, ids)
     divides = len(_split_words(tokenizer, "a b")) > 1
     offsets = tokenizer(text, add_special_tokens=False, return_offsets_mapping=True)
-    found: list[object] = []
+    words: list[object] = []
     for n, (start, end) in enumerate(offsets["offset_mapping"]):
         while start < end and text[start].isspace():
             start += 1
         character = text[start : start + 1]
         if character and _is_unspaced(character):
-            found.append((pieces[n], start))
+            words.append((piece_numbers[n], start))
         elif divides or not character:
-            found.append((pieces[n], "all"))
+            words.append((piece_numbers[n], "all"))
         else:
-            found.append(_first_of_run(text, start))
-    return found
+            words.append(_find_run_start(text, start))
+    return words
 
 
 def _split_words(tokenizer: Any, text: str) -> list[str]:  # noqa: ANN401
     backend = tokenizer.backend_tokenizer
-    written = backend.normalizer.normalize_str(text) if backend.normalizer else text
+    normalized = backend.normalizer.normalize_str(text) if backend.normalizer else text
     if backend.pre_tokenizer is None:
-        return [written]
-    return [piece for piece, _ in backend.pre_tokenizer.pre_tokenize_str(written)]
+        return [normalized]
+    return [piece for piece, _ in backend.pre_tokenizer.pre_tokenize_str(normalized)]
 
 
-def _piece_of_each(tokenizer: Any, text: str, ids: Sequence[int]) -> list[int | None]:  # noqa: ANN401
+def _number_pieces(tokenizer: Any, text: str, ids: Sequence[int]) -> list[int | None]:  # noqa: ANN401
     """Return the number of the piece that each token was split from."""
     model = tokenizer.backend_tokenizer.model
     cut, numbers = [], list[int | None]()
     for number, piece in enumerate(_split_words(tokenizer, text)):
-        tokens = [one.id for one in model.tokenize(piece)] if piece else []
+        tokens = [token.id for token in model.tokenize(piece)] if piece else []
         cut += tokens
         numbers += [number] * len(tokens)
     if cut == list(ids):
@@ -201,7 +207,7 @@ def _is_unspaced(character: str) -> bool:
     return is_letter and unicodedata.name(character, "").startswith(_UNSPACED_NAMES)
 
 
-def _first_of_run(text: str, place: int) -> int:
+def _find_run_start(text: str, place: int) -> int:
     while place and _in_word(text[place]) and _in_word(text[place - 1]):
         if _is_unspaced(text[place - 1]):
             break

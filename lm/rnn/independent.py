@@ -30,30 +30,35 @@ def logprobs_again(
     # A text follows the sentence separator, which can also be written </s>.
     divider = words.get("<eos>", words.get("<s>", -1))
     end = words.get("</s>", words.get("<eos>", -1))
-    known = {word: n for word, n in words.items() if word != "<s>"} | {"</s>": end}
+    id_of_word = {word: n for word, n in words.items() if word != "<s>"} | {"</s>": end}
     if "<s>" in words:
         divider = words["<s>"]
-    found: list[NDArray[np.float64]] = []
+    logprobs: list[NDArray[np.float64]] = []
     for start in range(0, len(texts), _TEXTS):
-        some = [text.split() for text in texts[start : start + _TEXTS]]
-        ids = [[divider, *(known.get(word, words["<unk>"]) for word in own)] for own in some]
-        hidden = _hidden(net, weights, [own[:-1] for own in ids])
-        read = _read_so_far(own[:-1] for own in ids)
-        said = _of_words(net, weights, hidden, read, [word for own in ids for word in own[1:]])
-        found += np.split(said, np.cumsum([len(own) for own in some])[:-1])
-    return found
+        batch = [text.split() for text in texts[start : start + _TEXTS]]
+        ids = [
+            [divider, *(id_of_word.get(word, words["<unk>"]) for word in sequence)]
+            for sequence in batch
+        ]
+        hidden = _compute_hidden(net, weights, [sequence[:-1] for sequence in ids])
+        beginnings = _number_beginnings(sequence[:-1] for sequence in ids)
+        batch_logprobs = _score_words(
+            net, weights, hidden, beginnings, [word for sequence in ids for word in sequence[1:]]
+        )
+        logprobs += np.split(batch_logprobs, np.cumsum([len(sequence) for sequence in batch])[:-1])
+    return logprobs
 
 
-def _read_so_far(texts: Iterable[Sequence[int]]) -> list[int]:
+def _number_beginnings(texts: Iterable[Sequence[int]]) -> list[int]:
     """Return a number for the text up to each word; numbers are equal only for equal beginnings."""
     numbers: dict[tuple[int, int], int] = {}
-    found = []
+    beginnings = []
     for words in texts:
-        before = -1
+        beginning = -1
         for word in words:
-            before = numbers.setdefault((before, word), len(numbers))
-            found.append(before)
-    return found
+            beginning = numbers.setdefault((beginning, word), len(numbers))
+            beginnings.append(beginning)
+    return beginnings
 
 
 @lru_cache(maxsize=1)
@@ -66,38 +71,44 @@ def _load_checkpoint(
     return net, {word: n for n, word in enumerate(lines)}, load_file(folder / "weights.safetensors")
 
 
-def _hidden(net: Mapping[str, object], weights: Weights, texts: Sequence[Sequence[int]]) -> Array:
+def _compute_hidden(
+    net: Mapping[str, object], weights: Weights, texts: Sequence[Sequence[int]]
+) -> Array:
     """Return the top layer's output after each word of each text, shape ``(words, hidden)``."""
     window = int(str(net.get("window", 0)))
     if not window:
-        return _read(net, weights, texts)
+        return _run_layers(net, weights, texts)
     # A windowed network sees only the last words, and starts anew before them.
-    reads = [own[max(0, n + 2 - window) : n + 1] for own in texts for n in range(len(own))]
-    ends = np.cumsum([len(own) for own in reads])
-    return np.asarray(_read(net, weights, reads)[ends - 1], np.float32)
+    reads = [text[max(0, n + 2 - window) : n + 1] for text in texts for n in range(len(text))]
+    ends = np.cumsum([len(text) for text in reads])
+    return np.asarray(_run_layers(net, weights, reads)[ends - 1], np.float32)
 
 
-def _read(net: Mapping[str, object], weights: Weights, texts: Sequence[Sequence[int]]) -> Array:
+def _run_layers(
+    net: Mapping[str, object], weights: Weights, texts: Sequence[Sequence[int]]
+) -> Array:
     """Read all texts in parallel, word by word; a step loads each weight once for all of them."""
     cell = _CELLS[str(net["kind"])]
     size, layers = int(str(net["hidden_size"])), int(str(net["layers"]))
-    lengths = np.array([len(own) for own in texts], np.int64)
+    lengths = np.array([len(text) for text in texts], np.int64)
     longest_first = np.argsort(-lengths, kind="stable")
     starts = (np.cumsum(lengths) - lengths)[longest_first]
     n_reading = [int((lengths > place).sum()) for place in range(lengths.max(initial=0))]
-    read = weights["embedding.weight"][np.array([word for own in texts for word in own], np.int64)]
+    read = weights["embedding.weight"][
+        np.array([word for text in texts for word in text], np.int64)
+    ]
     for layer in range(layers):
         w_in, w_own, b_in, b_own = (
             weights[f"recurrence.{name}_l{layer}"]
             for name in ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
         )
         out = np.empty((len(read), size), np.float32)
-        before = np.zeros((2, len(texts), size), np.float32)
+        state = np.zeros((2, len(texts), size), np.float32)
         for place, n in enumerate(n_reading):
-            now = starts[:n] + place
-            given, own = read[now] @ w_in.T + b_in, before[0, :n] @ w_own.T + b_own
-            out[now], cells = cell(given, own, (before[0, :n], before[1, :n]))
-            before = np.stack([out[now], cells])
+            rows = starts[:n] + place
+            from_input, from_state = read[rows] @ w_in.T + b_in, state[0, :n] @ w_own.T + b_own
+            out[rows], cells = cell(from_input, from_state, (state[0, :n], state[1, :n]))
+            state = np.stack([out[rows], cells])
         read = out
     return read
 
@@ -109,27 +120,27 @@ def _sigmoid(values: Array) -> Array:
 State = tuple[Array, Array]
 
 
-def _lstm(given: Array, own: Array, state: State) -> State:
-    let_in, forget, new, out = np.split(given + own, 4, axis=-1)
+def _lstm(from_input: Array, from_state: Array, state: State) -> State:
+    let_in, forget, new, out = np.split(from_input + from_state, 4, axis=-1)
     cell = _sigmoid(forget) * state[1] + _sigmoid(let_in) * np.tanh(new)
     return _sigmoid(out) * np.tanh(cell), cell
 
 
-def _gru(given: Array, own: Array, state: State) -> State:
+def _gru(from_input: Array, from_state: Array, state: State) -> State:
     (reset, update, new), (own_reset, own_update, own_new) = (
-        np.split(part, 3, axis=-1) for part in (given, own)
+        np.split(part, 3, axis=-1) for part in (from_input, from_state)
     )
-    kept = _sigmoid(update + own_update)
+    carried = _sigmoid(update + own_update)
     fresh = np.tanh(new + _sigmoid(reset + own_reset) * own_new)
-    return (1 - kept) * fresh + kept * state[0], state[1]
+    return (1 - carried) * fresh + carried * state[0], state[1]
 
 
-def _srn(given: Array, own: Array, state: State) -> State:
-    return np.tanh(given + own), state[1]
+def _srn(from_input: Array, from_state: Array, state: State) -> State:
+    return np.tanh(from_input + from_state), state[1]
 
 
-def _srn_relu(given: Array, own: Array, state: State) -> State:
-    return np.maximum(given + own, 0), state[1]
+def _srn_relu(from_input: Array, from_state: Array, state: State) -> State:
+    return np.maximum(from_input + from_state, 0), state[1]
 
 
 _CELLS: Mapping[str, Callable[[Array, Array, State], State]] = {
@@ -140,31 +151,33 @@ _CELLS: Mapping[str, Callable[[Array, Array, State], State]] = {
 }
 
 
-def _of_words(
+def _score_words(
     net: Mapping[str, object],
     weights: Weights,
     hidden: Array,
-    read: Sequence[int],
-    wanted: Sequence[int],
+    beginnings: Sequence[int],
+    targets: Sequence[int],
 ) -> NDArray[np.float64]:
     """Return log P of each wanted word after the beginning that ``hidden`` represents."""
     if net.get("softmax") == "adaptive":
-        parts = [slice(start, start + _ROWS) for start in range(0, len(wanted), _ROWS)]
-        found = [_adaptive(weights, hidden[part], wanted[part]) for part in parts]
-        return np.concatenate([np.empty(0), *found])
+        parts = [slice(start, start + _ROWS) for start in range(0, len(targets), _ROWS)]
+        part_logprobs = [_score_adaptive(weights, hidden[part], targets[part]) for part in parts]
+        return np.concatenate([np.empty(0), *part_logprobs])
     matrix = weights["embedding.weight" if net.get("softmax") == "tied" else "decoder.weight"]
     bias = weights["decoder.bias"]
     # Equal beginnings share the sum over all words, and nothing else.
-    place = {one: row for row, one in enumerate(read)}
+    place = {beginning: row for row, beginning in enumerate(beginnings)}
     distinct = list(place)
     sums: dict[int, float] = {}
     for start in range(0, len(distinct), _ROWS):
-        some = distinct[start : start + _ROWS]
-        logits = hidden[[place[one] for one in some]] @ matrix.T + bias
-        sums |= zip(some, _log_of_sums(logits).tolist(), strict=True)
-    words = np.array(wanted, np.int64)
-    own = (hidden * matrix[words]).sum(axis=-1) + bias[words]
-    return np.asarray(own - np.array([sums[each] for each in read]), np.float64)
+        batch = distinct[start : start + _ROWS]
+        logits = hidden[[place[beginning] for beginning in batch]] @ matrix.T + bias
+        sums |= zip(batch, _log_of_sums(logits).tolist(), strict=True)
+    words = np.array(targets, np.int64)
+    logits_of_targets = (hidden * matrix[words]).sum(axis=-1) + bias[words]
+    return np.asarray(
+        logits_of_targets - np.array([sums[beginning] for beginning in beginnings]), np.float64
+    )
 
 
 def _log_of_sums(logits: Array) -> NDArray[np.float64]:
@@ -179,22 +192,22 @@ def _log_softmax(logits: Array) -> NDArray[np.float64]:
     return np.asarray(above - np.log(np.exp(above).sum(axis=-1, keepdims=True)), np.float64)
 
 
-def _adaptive(weights: Weights, hidden: Array, wanted: Sequence[int]) -> NDArray[np.float64]:
+def _score_adaptive(weights: Weights, hidden: Array, targets: Sequence[int]) -> NDArray[np.float64]:
     """Return log P of words under the adaptive softmax, which keeps rare words in clusters."""
     clusters = sum(
         name.startswith("decoder.tail") and name.endswith(".0.weight") for name in weights
     )
     head = _log_softmax(hidden @ weights["decoder.head.weight"].T)
     frequent = head.shape[1] - clusters
-    found, starts = [], [frequent]
+    logprobs, starts = [], [frequent]
     for n in range(clusters):
         starts.append(starts[-1] + len(weights[f"decoder.tail.{n}.1.weight"]))
-    for row, word in enumerate(wanted):
+    for row, word in enumerate(targets):
         if word < frequent:
-            found.append(head[row, word])
+            logprobs.append(head[row, word])
             continue
         n = next(k for k in range(clusters) if word < starts[k + 1])
         down, up = (weights[f"decoder.tail.{n}.{part}.weight"] for part in (0, 1))
         inside = _log_softmax(hidden[row] @ down.T @ up.T)
-        found.append(head[row, frequent + n] + inside[word - starts[n]])
-    return np.array(found, np.float64)
+        logprobs.append(head[row, frequent + n] + inside[word - starts[n]])
+    return np.array(logprobs, np.float64)

@@ -68,16 +68,16 @@ class NetworkShape:
         Raises:
             LmError: A setting is missing, unknown or of the wrong type.
         """
-        given = config if isinstance(config, dict) else {}
-        known = {each.name for each in fields(cls)}
-        needed = {each.name for each in fields(cls) if each.default is MISSING}
-        wrong = sorted(needed.symmetric_difference(given) - (known - needed))
+        settings = config if isinstance(config, dict) else {}
+        names = {field.name for field in fields(cls)}
+        needed = {field.name for field in fields(cls) if field.default is MISSING}
+        wrong = sorted(needed.symmetric_difference(settings) - (names - needed))
         if wrong:
             raise LmError(
                 f'"network" in config.json is damaged: {", ".join(map(str, wrong))} is missing or '
                 "unknown. Train the model again."
             )
-        return cls(**given)
+        return cls(**settings)
 
 
 _LAYERS: dict[Kind, Callable[..., nn.RNNBase]] = {
@@ -181,20 +181,20 @@ class WindowedNetwork(RecurrentNetwork):
 
     def forward(self, ids: Tensor, state: State) -> tuple[Tensor, State]:
         """Read words; see ``RecurrentNetwork.forward``."""
-        [before] = state
-        seen = torch.cat([before, ids])
+        [words_before] = state
+        words_read = torch.cat([words_before, ids])
         # Shape (time, batch, window - 1): the words before each predicted word.
-        windows = seen.unfold(0, self.shape.window - 1, 1)
+        windows = words_read.unfold(0, self.shape.window - 1, 1)
         steps = windows.reshape(-1, self.shape.window - 1).T
         inside = super().initial_state(steps.shape[1])
         hidden = steps.new_empty(0)
         for step in steps:
-            known = (step >= 0).unsqueeze(-1)
+            is_word = (step >= 0).unsqueeze(-1)
             embedded = self.dropout(self.embedding(step.clamp(min=0)))
             hidden, inside = self._read(embedded.unsqueeze(0), inside)
             # Before the first word, the layers keep their initial state.
-            inside = tuple(part * known for part in inside)
-        return hidden.reshape(*ids.shape, -1), (seen[len(ids) :],)
+            inside = tuple(part * is_word for part in inside)
+        return hidden.reshape(*ids.shape, -1), (words_read[len(ids) :],)
 
 
 def _decoder(shape: NetworkShape) -> nn.Linear | nn.AdaptiveLogSoftmaxWithLoss:

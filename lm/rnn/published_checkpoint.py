@@ -39,9 +39,9 @@ def read_published(path: Path, kind: Kind | None = None) -> tuple[NetworkShape, 
         LmError: The file is missing, damaged, in another format, or refers to more than weights.
     """
     try:
-        found = _model_in(read_pickled(path))
-        weights = _rename_weights(_weights(found))
-        shape = _shape(found, weights, kind, path)
+        model = _model_in(read_pickled(path))
+        weights = _rename_weights(_weights(model))
+        shape = _shape(model, weights, kind, path)
         _check_shapes(shape, weights)
     except LmError:
         raise
@@ -58,26 +58,30 @@ def read_published(path: Path, kind: Kind | None = None) -> tuple[NetworkShape, 
     return shape, weights
 
 
-def _model_in(found: object) -> object:
+def _model_in(content: object) -> object:
     """Return the module or the dictionary of weights in a file, which may contain other objects."""
-    if isinstance(found, list | tuple) and found:
-        found = found[0]
-    kept = found if isinstance(found, dict) else {}
-    return next((kept[key] for key in _KEYS if isinstance(kept.get(key), dict | Shell)), found)
+    if isinstance(content, list | tuple) and content:
+        content = content[0]
+    entries = content if isinstance(content, dict) else {}
+    return next(
+        (entries[key] for key in _KEYS if isinstance(entries.get(key), dict | Shell)), content
+    )
 
 
-def _weights(found: object) -> dict[str, Tensor]:
+def _weights(model: object) -> dict[str, Tensor]:
     """Return the weights of a module or a dictionary, by their dotted names."""
-    if isinstance(found, dict):
-        views = {name: view for name, view in found.items() if isinstance(view, View)}
+    if isinstance(model, dict):
+        views = {name: view for name, view in model.items() if isinstance(view, View)}
         return {str(name).removeprefix("module."): view.tensor() for name, view in views.items()}
     weights: dict[str, Tensor] = {}
-    for number, (name, module) in enumerate(_modules(found)):
+    for number, (name, module) in enumerate(_modules(model)):
         # Modules that contain each other would have endlessly many weights.
         if number == _MOST_MODULES or name.count(".") > _DEEPEST:
             raise ValueError("its modules hold each other")
-        own = module.part("_parameters").items()
-        weights |= {f"{name}{key}": view.tensor() for key, view in own if isinstance(view, View)}
+        parameters = module.part("_parameters").items()
+        weights |= {
+            f"{name}{key}": view.tensor() for key, view in parameters if isinstance(view, View)
+        }
     return {name.removeprefix("module."): tensor for name, tensor in weights.items()}
 
 
@@ -98,7 +102,7 @@ def _rename_weights(weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
 
 
 def _shape(
-    found: object, weights: Mapping[str, Tensor], kind: Kind | None, path: Path
+    model: object, weights: Mapping[str, Tensor], kind: Kind | None, path: Path
 ) -> NetworkShape:
     needed = {"embedding.weight", "decoder.weight", "recurrence.weight_hh_l0"}
     if missing := needed - weights.keys():
@@ -112,7 +116,7 @@ def _shape(
     layers = sum(name.startswith("recurrence.weight_hh_l") for name in weights)
     is_tied = torch.equal(weights["embedding.weight"], weights["decoder.weight"])
     return NetworkShape(
-        _kind(found, weights["recurrence.weight_hh_l0"], kind, path),
+        _kind(model, weights["recurrence.weight_hh_l0"], kind, path),
         int(n_words),
         int(embedding),
         int(hidden),
@@ -121,9 +125,9 @@ def _shape(
     )
 
 
-def _kind(found: object, recurrent: Tensor, given: Kind | None, path: Path) -> Kind:
+def _kind(model: object, recurrent: Tensor, requested: Kind | None, path: Path) -> Kind:
     """Return the type of network from the module, or the weights' shapes, or the user's option."""
-    rnn = found.part("_modules").get("rnn") if isinstance(found, Shell) else None
+    rnn = model.part("_modules").get("rnn") if isinstance(model, Shell) else None
     mode = rnn.state.get("mode") if isinstance(rnn, Shell) else None
     stated = _KINDS.get(str(mode)) or _GATES.get(recurrent.shape[0] // max(1, recurrent.shape[1]))
     if mode is not None and str(mode) not in _KINDS:
@@ -131,14 +135,14 @@ def _kind(found: object, recurrent: Tensor, given: Kind | None, path: Path) -> K
             f"{path} holds a recurrent network of the kind {ascii(mode)[:40]}, which is not "
             f"supported. Expected one of: {', '.join(_KINDS)}."
         )
-    if stated and given and stated != given:
-        raise LmError(f'{path} holds a network of the kind "{stated}", not "{given}".')
-    if not (stated or given):
+    if stated and requested and stated != requested:
+        raise LmError(f'{path} holds a network of the kind "{stated}", not "{requested}".')
+    if not (stated or requested):
         raise LmError(
             f"{path} holds the weights of a simple recurrent network and does not say which. Add "
             "`--kind srn` for one with tanh, `--kind srn_relu` for one with rectified units."
         )
-    return stated or given or get_args(Kind)[0]
+    return stated or requested or get_args(Kind)[0]
 
 
 def _check_shapes(shape: NetworkShape, weights: dict[str, Tensor]) -> None:

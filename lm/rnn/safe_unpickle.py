@@ -41,8 +41,8 @@ class Shell:
 
     def part(self, name: str) -> Mapping[str, Any]:
         """Return one of the dictionaries in a module's state; empty if there is none."""
-        found = self.state.get(name)
-        return found if isinstance(found, dict) else {}
+        part = self.state.get(name)
+        return part if isinstance(part, dict) else {}
 
 
 @dataclass(slots=True)
@@ -186,13 +186,13 @@ def _read_archive(file: BinaryIO) -> object:
         order = f"{folder}byteorder"
         if order in entries and archive.read(order) != b"little":
             raise pickle.UnpicklingError("its numbers are stored in big-endian order")
-        found = _Unpickler(io.BytesIO(archive.read(main)), storages).load()
+        content = _Unpickler(io.BytesIO(archive.read(main)), storages).load()
         for key, storage in storages.items():
             entry = entries[f"{folder}data/{key}"]
             if entry.file_size != storage.size * storage.dtype.itemsize:
                 raise pickle.UnpicklingError("it ends before its weights do")
             _fill(storage, archive.read(entry))
-    return found
+    return content
 
 
 def _fill(storage: _Storage, data: bytes) -> None:

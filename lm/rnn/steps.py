@@ -59,14 +59,14 @@ class _OwnForward:
     def extend_along(self, state: State, parents: Ints, tokens: Ints) -> tuple[Tensor, State]:
         """Read a run of tokens after each beginning; see ``Step``."""
         rows, words = (torch.from_numpy(part).to(state[0].device) for part in (parents, tokens))
-        hidden, after = self._network(words, tuple(tensor[:, rows] for tensor in state))
-        return hidden, after
+        hidden, next_state = self._network(words, tuple(tensor[:, rows] for tensor in state))
+        return hidden, next_state
 
 
 def choose_step(network: RecurrentNetwork) -> Step:
     """Return the fastest step that the network supports."""
-    whole = isinstance(network, WindowedNetwork) or network.shape.kind not in _DEDUPLICATED
-    return NaiveStep(network) if whole else DeduplicatedStep(network)
+    is_naive = isinstance(network, WindowedNetwork) or network.shape.kind not in _DEDUPLICATED
+    return NaiveStep(network) if is_naive else DeduplicatedStep(network)
 
 
 class NaiveStep(_OwnForward):
@@ -79,10 +79,10 @@ class NaiveStep(_OwnForward):
             rows, words = (
                 torch.from_numpy(numbers[part]).to(state[0].device) for numbers in (parents, tokens)
             )
-            before = tuple(tensor[:, rows] for tensor in state)
-            read, after = self._network(words[None], before)
+            previous_state = tuple(tensor[:, rows] for tensor in state)
+            read, next_state = self._network(words[None], previous_state)
             hidden.append(read[0])
-            states.append(after)
+            states.append(next_state)
         return torch.cat(hidden), tuple(torch.cat(parts, 1) for parts in zip(*states, strict=True))
 
 
@@ -100,57 +100,61 @@ class DeduplicatedStep(_OwnForward):
         self._inputs, self._recurrent = [], []
         for number in range(network.shape.layers):
             weights = dict(layers.named_parameters())
-            own = {name: weights[f"{name}_l{number}"] for name in _WEIGHTS}
-            bias = (own["bias_ih"] + own["bias_hh"]).detach()
-            self._inputs.append(PackedLinear(own["weight_ih"].detach(), bias, ROWS_AT_A_TIME))
-            self._recurrent.append(PackedLinear(own["weight_hh"].detach(), None, ROWS_AT_A_TIME))
+            layer_weights = {name: weights[f"{name}_l{number}"] for name in _WEIGHTS}
+            bias = (layer_weights["bias_ih"] + layer_weights["bias_hh"]).detach()
+            self._inputs.append(
+                PackedLinear(layer_weights["weight_ih"].detach(), bias, ROWS_AT_A_TIME)
+            )
+            self._recurrent.append(
+                PackedLinear(layer_weights["weight_hh"].detach(), None, ROWS_AT_A_TIME)
+            )
 
     def extend(self, state: State, parents: Ints, tokens: Ints) -> tuple[Tensor, State]:
         """Read one token after each beginning; see ``Step``."""
-        after = tuple(
+        next_state = tuple(
             tensor.new_empty(tensor.shape[0], len(tokens), tensor.shape[2]) for tensor in state
         )
         for part in _chunks(len(tokens)):
-            self._step(state, parents[part], tokens[part], tuple(t[:, part] for t in after))
-        return after[0][-1], after
+            self._step(state, parents[part], tokens[part], tuple(t[:, part] for t in next_state))
+        return next_state[0][-1], next_state
 
-    def _step(self, state: State, parents: Ints, tokens: Ints, after: State) -> None:
+    def _step(self, state: State, parents: Ints, tokens: Ints, next_state: State) -> None:
         device = state[0].device
         words, word_of = (numbers.to(device) for numbers in _distinct(tokens))
         rows, row_of = (numbers.to(device) for numbers in _distinct(parents))
         into = self._inputs[0](self._network.embedding(words))[word_of]
         for layer, recurrent in enumerate(self._recurrent):
             if layer:
-                into = self._inputs[layer](after[0][layer - 1])
+                into = self._inputs[layer](next_state[0][layer - 1])
             into += recurrent(state[0][layer, rows])[row_of]
             if self._is_lstm:
                 cells = state[1][layer, torch.from_numpy(parents).to(device)]
-                _lstm(into, cells, after[0][layer], after[1][layer])
+                _lstm(into, cells, next_state[0][layer], next_state[1][layer])
             elif self._network.shape.kind == "srn":
-                torch.tanh(into, out=after[0][layer])
+                torch.tanh(into, out=next_state[0][layer])
             else:
-                torch.clamp(into, min=0, out=after[0][layer])
+                torch.clamp(into, min=0, out=next_state[0][layer])
 
 
 _WEIGHTS = ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
 
 
-def _lstm(gates: Tensor, cells: Tensor, hidden: Tensor, after: Tensor) -> None:
+def _lstm(gates: Tensor, cells: Tensor, hidden: Tensor, new_cells: Tensor) -> None:
     """Compute hidden values and cells by the equations of Hochreiter & Schmidhuber (1997).
 
     The gates are in PyTorch's order: input, forget, candidate, output, with the forget gate
     that Gers et al. (2000) added.
     """
-    entering, kept, candidate, shown = gates.chunk(4, 1)
-    torch.mul(kept.sigmoid_(), cells, out=after)
-    after += entering.sigmoid_() * candidate.tanh_()
-    torch.mul(shown.sigmoid_(), after.tanh(), out=hidden)
+    entering, forgetting, candidate, output = gates.chunk(4, 1)
+    torch.mul(forgetting.sigmoid_(), cells, out=new_cells)
+    new_cells += entering.sigmoid_() * candidate.tanh_()
+    torch.mul(output.sigmoid_(), new_cells.tanh(), out=hidden)
 
 
 def _distinct(numbers: Ints) -> tuple[Tensor, Tensor]:
     """Return the distinct numbers, and the index of each number among them."""
-    found, which = np.unique(numbers, return_inverse=True)
-    return torch.from_numpy(found), torch.from_numpy(which)
+    distinct, places = np.unique(numbers, return_inverse=True)
+    return torch.from_numpy(distinct), torch.from_numpy(places)
 
 
 def _chunks(n: int) -> Iterator[slice]:

@@ -55,11 +55,11 @@ _SYMBOL = re.compile(
 _MARKED = re.compile(rf"(.*?)((?:\s+@{_NAME})+)\s*", re.DOTALL)
 
 
-def _feature(given: object) -> object:
-    if isinstance(given, str) or (
-        isinstance(given, list) and all(isinstance(value, str) for value in given)
+def _feature(declared: object) -> object:
+    if isinstance(declared, str) or (
+        isinstance(declared, list) and all(isinstance(value, str) for value in declared)
     ):
-        return given
+        return declared
     raise ValueError("a feature is a list of its values, or the name of the feature it attracts")
 
 
@@ -122,20 +122,26 @@ def load_text_grammar(path: Path) -> TextGrammar:
 
 
 def _features(
-    given: Mapping[str, str | list[str]],
+    feature_table: Mapping[str, str | list[str]],
 ) -> tuple[dict[str, tuple[str, ...]], dict[str, str]]:
     """Return each feature's values, and the feature that each possible attractor attracts."""
-    own = {name: tuple(values) for name, values in given.items() if not isinstance(values, str)}
-    attractor_of = {name: other for name, other in given.items() if isinstance(other, str)}
-    for name in given:
+    values_of = {
+        name: tuple(values) for name, values in feature_table.items() if not isinstance(values, str)
+    }
+    attractor_of = {
+        name: attracted for name, attracted in feature_table.items() if isinstance(attracted, str)
+    }
+    for name in feature_table:
         with at("features", name):
-            if not own.get(name, ("attracts",)):
+            if not values_of.get(name, ("attracts",)):
                 raise LmError(f'in "features.{name}": a feature needs at least one value.')
-            if (other := attractor_of.get(name)) is not None and other not in own:
+            if (attracted := attractor_of.get(name)) is not None and attracted not in values_of:
                 raise LmError(
-                    f'in "features" {other} has no values, so it cannot have an attractor.'
+                    f'in "features" {attracted} has no values, so it cannot have an attractor.'
                 )
-    return own | {name: own[other] for name, other in attractor_of.items()}, attractor_of
+    return values_of | {
+        name: values_of[attracted] for name, attracted in attractor_of.items()
+    }, attractor_of
 
 
 def _word_lists(lexicon: Mapping[str, _Lexicon]) -> list[tuple[str, tuple[str, ...]]]:
@@ -160,10 +166,10 @@ def _columns(text: str) -> tuple[str, ...]:
 
 
 def _rules(
-    given: Mapping[str, Mapping[str, float]], features: Mapping[str, tuple[str, ...]]
+    rule_table: Mapping[str, Mapping[str, float]], features: Mapping[str, tuple[str, ...]]
 ) -> dict[str, Rule]:
     rules = {}
-    for head, bodies in given.items():
+    for head, bodies in rule_table.items():
         with at("rules", head):
             name, rule = _rule(head, bodies, features)
         rules[name] = rule
@@ -195,11 +201,11 @@ def _expansion(
     head: str, body: str, parameters: tuple[str, ...], features: Mapping[str, tuple[str, ...]]
 ) -> Expansion:
     body, marks = _split_marks(body)
-    rest = _SYMBOL.sub("", body).strip()
-    if rest or not body.strip():
+    unread = _SYMBOL.sub("", body).strip()
+    if unread or not body.strip():
         raise LmError(
             f'in the rule "{head}" the sequence "{body}" cannot be read'
-            + (f' at "{rest.split()[0]}"' if rest else "")
+            + (f' at "{unread.split()[0]}"' if unread else "")
             + ". Expected 'words', <list.form> and rules, divided by spaces."
         )
     try:

@@ -156,7 +156,7 @@ class Sentences(Iterator[str]):
         if attracted is None or share is None:
             value = self._rng.choice(values)
         elif self._rng.random() < share:
-            value = self._rng.choice([other for other in values if other != attracted])
+            value = self._rng.choice([candidate for candidate in values if candidate != attracted])
         else:
             value = attracted
         drawn.attractor_sites += attracted is not None
@@ -168,7 +168,9 @@ class Sentences(Iterator[str]):
             return value.text
         right = bound[value.text]
         if value.may_err and self._rng.random() < self.grammar.agreement_error_rate:
-            wrong = [other for other in self.grammar.features[value.text] if other != right]
+            wrong = [
+                candidate for candidate in self.grammar.features[value.text] if candidate != right
+            ]
             return self._rng.choice(wrong)
         return right
 

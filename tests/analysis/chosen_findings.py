@@ -4,7 +4,8 @@ All findings of a run take ten times as long as one of them. The whole report is
 ``tests/analysis/test_compare.py``, and of ``small_run`` in ``small_comparison``.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 import pytest
 
@@ -18,6 +19,20 @@ from analysis.result import Comparison
 _OF_THE_SUMMARY = ("accuracy", "ratings", "rating_effects", "yes_no")
 
 
+@contextmanager
+def chosen_findings(*names: str) -> Iterator[None]:
+    """Let comparisons consist of the named findings."""
+    select = comparison.select_findings
+
+    def chosen(response: ResponseAnalysis, inputs: FindingInputs) -> list[Finding]:
+        every = {finding.name: finding for finding in select(response, inputs)}
+        return [every[name] for name in every if name in (*names, *_OF_THE_SUMMARY)]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(comparison, "select_findings", chosen)
+        yield
+
+
 def compare_by(
     findings: Sequence[str],
     run: ExportedRun,
@@ -25,13 +40,6 @@ def compare_by(
     options: ComparisonOptions | None = None,
 ) -> Comparison:
     """Return the comparison of a run by the named findings, as ``compare`` makes it."""
-    select = comparison.select_findings
-
-    def chosen(response: ResponseAnalysis, inputs: FindingInputs) -> list[Finding]:
-        every = {finding.name: finding for finding in select(response, inputs)}
-        return [every[name] for name in every if name in (*findings, *_OF_THE_SUMMARY)]
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(comparison, "select_findings", chosen)
-        options = options or ComparisonOptions(resamples=50)
+    options = options or ComparisonOptions(resamples=50)
+    with chosen_findings(*findings):
         return comparison.compare(run, list(scores), options, code_version="v9")

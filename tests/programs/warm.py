@@ -133,7 +133,8 @@ def _modules(group: LazyGroup) -> Iterator[str]:
 
 
 def _is_light(words: list[str]) -> bool:
-    if words[0] == "-m":
+    if words[0] in ("-m", start.GIVEN):
+        # What follows the module, or the program that was given, may be a command of Parallax.
         return _module(parallax.cli, words[2:]).startswith(_LIGHT)
     return _TESTS in Path(words[0]).absolute().parents
 

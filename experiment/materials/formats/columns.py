@@ -109,8 +109,8 @@ def _column_of_kinds(
     table: RawTable, headers: Mapping[str, str], named_headers: Mapping[str, str]
 ) -> str:
     """Return the one column that holds kinds of items, whatever its name; empty if none does."""
-    roles = {header: ours for ours, header in headers.items()}
-    found = []
+    roles = {header: role for role, header in headers.items()}
+    candidates = []
     for name in table.columns:
         words = {row.values[name].lower() for row in table.rows}
         if (
@@ -120,8 +120,8 @@ def _column_of_kinds(
             and words & _SURE_WORDS
             and len(words) > 1
         ):
-            found.append(name)
-    return found[0] if len(found) == 1 else ""
+            candidates.append(name)
+    return candidates[0] if len(candidates) == 1 else ""
 
 
 def kinds_from_conditions(
@@ -146,18 +146,21 @@ def kinds_from_conditions(
     if not any(kinds) or all(kinds):
         return table, headers, []
     if lists:
-        named = [
+        lists_of_row = [
             {part.strip() for part in re.split("[;,]", row.values[lists])} - {""}
             for row in table.rows
         ]
-        every = set[str]().union(*named)
+        all_lists = set[str]().union(*lists_of_row)
         # A row without a list is in all lists.
         numbers = Counter(
-            (one, kind)
-            for row_lists, kind in zip(named, kinds, strict=True)
-            for one in row_lists or every
+            (list_name, kind)
+            for row_lists, kind in zip(lists_of_row, kinds, strict=True)
+            for list_name in row_lists or all_lists
         )
-        if any(len({numbers[one, kind] for one in every}) > 1 for kind in set(kinds) - {""}):
+        if any(
+            len({numbers[list_name, kind] for list_name in all_lists}) > 1
+            for kind in set(kinds) - {""}
+        ):
             note = (
                 f'The column "{column}" is read as conditions alone: its lists differ in fillers.'
             )
@@ -194,7 +197,11 @@ def with_question_columns(table: RawTable, named_headers: Mapping[str, str]) -> 
         replace(row, values={names.get(name, name): text for name, text in row.values.items()})
         for row in table.rows
     )
-    read_as = ", ".join(f"{ours} from {name}" for name, ours in names.items() if ours != name)
+    read_as = ", ".join(
+        f"{question_column} from {name}"
+        for name, question_column in names.items()
+        if question_column != name
+    )
     notes = (*table.notes, f"Questions are read: {read_as}.")
     return replace(table, columns=tuple(columns), rows=rows, notes=notes)
 
@@ -221,9 +228,9 @@ def column_headers(headers: Mapping[str, Header]) -> dict[str, str]:
         headers: A study's ``materials.headers``.
     """
     labels: dict[str, str] = {}
-    for ours, header in headers.items():
-        columns = _ITEM_COLUMNS.get(ours, (ours,))
-        if ours == "sentence" and "version" not in headers:
+    for role, header in headers.items():
+        columns = _ITEM_COLUMNS.get(role, (role,))
+        if role == "sentence" and "version" not in headers:
             # Without a version column, each sentence stands alone, and bad is empty.
             columns = ("good",)
         for column in columns:

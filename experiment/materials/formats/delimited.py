@@ -78,7 +78,7 @@ def sheet(path: Path) -> tuple[list[tuple[int, list[str]]], tuple[str, ...]]:
         (number, [_cell(value) for value in cells])
         for number, cells in enumerate(first.iter_rows(values_only=True), start=1)
     ]
-    notes = list(_unmerged(lines, first))
+    notes = list(_fill_merged_cells(lines, first))
     if others:
         names = ", ".join(f'"{sheet.title}"' for sheet in others)
         notes.append(f'Of the workbook the first sheet, "{first.title}", is read, but not {names}.')
@@ -90,7 +90,7 @@ def sheet(path: Path) -> tuple[list[tuple[int, list[str]]], tuple[str, ...]]:
     return lines, tuple(notes)
 
 
-def _unmerged(lines: list[tuple[int, list[str]]], sheet: "Worksheet") -> Iterator[str]:
+def _fill_merged_cells(lines: list[tuple[int, list[str]]], sheet: "Worksheet") -> Iterator[str]:
     """Copy the value of merged cells into each of their rows, and report this."""
     tall = [
         merged_range

@@ -67,17 +67,17 @@ def open_materials(path: Path) -> Opened:
     Raises:
         MaterialsError: A file cannot be read, or two items of a folder have one id.
     """
-    opened = [_opened(file) for file in materials_files(path)]
-    if len(opened) == 1:
-        return opened[0]
-    items = tuple(chain.from_iterable(file.items() for file in opened))
+    files = [_open_file(file) for file in materials_files(path)]
+    if len(files) == 1:
+        return files[0]
+    items = tuple(chain.from_iterable(file.items() for file in files))
     _refuse_repeated(items, path)
-    notes = tuple(dict.fromkeys(chain.from_iterable(file.notes for file in opened)))
-    renderings = {file.rendering for file in opened}
+    notes = tuple(dict.fromkeys(chain.from_iterable(file.notes for file in files)))
+    renderings = {file.rendering for file in files}
     return Opened(items.__iter__, notes, renderings.pop() if len(renderings) == 1 else "")
 
 
-def _opened(path: Path) -> Opened:
+def _open_file(path: Path) -> Opened:
     if _is_own(path):
         return Opened(partial(read_items, path), ())
     materials = read_materials(path, identical=True, as_written=True)

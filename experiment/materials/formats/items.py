@@ -3,7 +3,8 @@
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from difflib import get_close_matches
 from itertools import chain, combinations, count
 from math import prod
 from pathlib import Path
@@ -104,14 +105,22 @@ def _templates(
     groups = list(zip(constructions, kinds, strict=True))
     for draft, group, frame in zip(drafts, groups, frames, strict=True):
         conditions = cells.setdefault(group, {}).setdefault(frame, {})
-        if other := conditions.get(draft.condition):
+        if earlier_draft := conditions.get(draft.condition):
             rows = zip(drafts, groups, frames, strict=True)
-            own = [(number, one) for one, location, number in rows if location == group]
-            raise broken_crossing(own) or _twice(draft, group[0], frame, other)
+            drafts_of_group = [
+                (number, crossed_draft)
+                for crossed_draft, location, number in rows
+                if location == group
+            ]
+            raise broken_crossing(drafts_of_group) or _repeated_item_error(
+                draft, group[0], frame, earlier_draft
+            )
         conditions[draft.condition] = draft
     crossed = {
         # Lists that a table names need no crossing: the table assigns the items itself.
-        group: is_dealt(one.extra for row in group_drafts.values() for one in row.values())
+        group: is_dealt(
+            crossed_draft.extra for row in group_drafts.values() for crossed_draft in row.values()
+        )
         or _is_crossed(group[0], group_drafts)
         for group, group_drafts in cells.items()
     }
@@ -119,7 +128,7 @@ def _templates(
     for draft, group in zip(drafts, groups, strict=True):
         key = (*group, "" if crossed[group] else draft.condition)
         if key not in names:
-            names[key] = _unused(_template(*group, key[2]), set(names.values()))
+            names[key] = _find_free_name(_template(*group, key[2]), set(names.values()))
     return [
         names[*group, "" if crossed[group] else draft.condition]
         for draft, group in zip(drafts, groups, strict=True)
@@ -131,12 +140,14 @@ def _template(construction: str, kind: Kind, condition: str) -> str:
     return _slug(f"{name}_{condition}" if condition else name)
 
 
-def _unused(name: str, used: set[str]) -> str:
+def _find_free_name(name: str, used: set[str]) -> str:
     numbered = (f"{name}_{number}" for number in count(2))
     return next(candidate for candidate in chain([name], numbered) if candidate not in used)
 
 
-def _twice(draft: Draft, construction: str, frame: str, earlier: Draft) -> MaterialsError:
+def _repeated_item_error(
+    draft: Draft, construction: str, frame: str, earlier: Draft
+) -> MaterialsError:
     cell = f"the condition {draft.condition}" if draft.condition else "the table"
     return MaterialsError(
         f'the item "{frame}" of {construction} occurs twice in {cell}; first in {earlier.place}',
@@ -164,6 +175,7 @@ def _is_crossed(construction: str, cells: dict[str, dict[str, Draft]]) -> bool:
             expected=f"one of: {', '.join(filter(None, conditions))}",
             remedy="Write it; or remove a row of totals; or say filler or catch in a column kind",
         )
+    _refuse_misspelt(construction, conditions, cells)
     for frame, frame_levels in cells.items():
         if missing := [name for name in conditions if name not in frame_levels]:
             first = next(iter(frame_levels.values()))
@@ -175,6 +187,27 @@ def _is_crossed(construction: str, cells: dict[str, dict[str, Draft]]) -> bool:
                 remedy="Add the row, or remove the item",
             )
     return True
+
+
+def _refuse_misspelt(
+    construction: str, conditions: Iterable[str], cells: Mapping[str, Mapping[str, Draft]]
+) -> None:
+    """Refuse a condition of few items whose items lack one of the others: it is misspelt."""
+    n_items = {name: sum(name in levels for levels in cells.values()) for name in conditions}
+    usual = [name for name, n in n_items.items() if 2 * n > len(cells)]
+    for name, n in n_items.items():
+        of_items = [levels for levels in cells.values() if name in levels]
+        lacking = set(usual).difference(*of_items)
+        if name in usual or not lacking:
+            continue
+        near = get_close_matches(name, sorted(lacking), n=1)
+        raise MaterialsError(
+            f'the condition "{name}" occurs with {n} of the {len(cells)} items of {construction}, '
+            f"and there in place of {' or '.join(sorted(lacking))}",
+            where=of_items[0][name].place,
+            expected=f"every item in each of: {', '.join(usual)}",
+            remedy=f'Did you mean "{near[0]}"?' if near else "Correct the condition",
+        )
 
 
 def _slug(text: str) -> str:
@@ -223,13 +256,15 @@ def broken_crossing(numbered: Sequence[tuple[str, Draft]]) -> MaterialsError | N
     columns = list(next(iter(groups.values()))[0].extra)[:_MOST_COLUMNS]
     for size in range(1, _MOST_FACTORS + 1):
         for factors in combinations(columns, size):
-            expected = _expected(list(groups.values()), factors)
+            expected = _find_expected_levels(list(groups.values()), factors)
             if expected:
                 return _fault(items, factors, expected)
     return None
 
 
-def _expected(groups: Sequence[Sequence[Draft]], factors: Sequence[str]) -> set[_Levels]:
+def _find_expected_levels(
+    groups: Sequence[Sequence[Draft]], factors: Sequence[str]
+) -> set[_Levels]:
     """Return the levels that most items have exactly once; empty if they do not cross."""
     counted: Counter[tuple[_Levels, ...]] = Counter()
     for rows in groups:
@@ -255,7 +290,7 @@ def _fault(
              for place, name in enumerate(factors)}  # fmt: skip
     words = " and ".join(f'"{name}"' for name in factors)
     words = f"the column{'s' * (len(factors) > 1)} {words}"
-    within = f"each item once in each of: {_named(sorted(expected))}, as most items are"
+    within = f"each item once in each of: {_list_levels(sorted(expected))}, as most items are"
     for name, rows in items.items():
         first: dict[_Levels, Draft] = {}
         for row in rows:
@@ -272,7 +307,7 @@ def _fault(
             levels = _levels(row, factors)
             if levels in first:
                 return MaterialsError(
-                    f'the item "{name}" stands twice in {_named([levels])} of {words}; '
+                    f'the item "{name}" stands twice in {_list_levels([levels])} of {words}; '
                     f"first in {first[levels].place}",
                     where=row.place,
                     expected=within,
@@ -281,7 +316,7 @@ def _fault(
             first[levels] = row
         if missing := sorted(expected - set(first)):
             return MaterialsError(
-                f'the item "{name}" has no row in {_named(missing)} of {words}',
+                f'the item "{name}" has no row in {_list_levels(missing)} of {words}',
                 where=rows[0].place,
                 expected=within,
                 remedy="Add the row, or remove the item",
@@ -293,5 +328,5 @@ def _levels(row: Draft, factors: Sequence[str]) -> _Levels:
     return tuple(row.extra.get(name, "") for name in factors)
 
 
-def _named(levels: Sequence[_Levels]) -> str:
+def _list_levels(levels: Sequence[_Levels]) -> str:
     return ", ".join(" / ".join(names) for names in levels)

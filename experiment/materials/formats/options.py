@@ -37,14 +37,14 @@ def order_options(table: RawTable) -> RawTable:
     answer = next((by_key[name] for name in _ANSWERS if name in by_key), "")
     if len(options) < len(_OTHERS) or not answer or "bad" in by_key:
         return table
-    others = [_other(number) for number in range(1, len(options))]
+    distractors = [_name_option(number) for number in range(1, len(options))]
     other_columns = [name for name in table.columns if name not in (*options.values(), answer)]
-    rows = tuple(_row(row, options, answer, others, other_columns) for row in table.rows)
+    rows = tuple(_row(row, options, answer, distractors, other_columns) for row in table.rows)
     note = f'The good option is the one that the column "{answer}" names.'
-    return RawTable(table.path, (_GOOD, *others, *other_columns), rows, (*table.notes, note))
+    return RawTable(table.path, (_GOOD, *distractors, *other_columns), rows, (*table.notes, note))
 
 
-def _other(number: int) -> str:
+def _name_option(number: int) -> str:
     return _OTHERS[number - 1] if number <= len(_OTHERS) else f"distractor_{number - 1}"
 
 
@@ -52,11 +52,11 @@ def _row(
     row: RawRow,
     options: Mapping[str, str],
     answer: str,
-    others: Sequence[str],
+    distractors: Sequence[str],
     other_columns: Sequence[str],
 ) -> RawRow:
     texts = {mark: row.values[name] for mark, name in options.items() if row.values[name]}
-    written = {
+    texts_as_written = {
         texts[mark]: row.written[options[mark]] for mark in texts if options[mark] in row.written
     }
     answer_text = row.values[answer]
@@ -75,12 +75,17 @@ def _row(
             expected=f"the text of one of them, or one of: {', '.join(texts)}",
         )
     wrong = [text for mark, text in texts.items() if mark != chosen]
-    option_texts = dict.fromkeys(others, "") | dict(zip(others, wrong, strict=False))
-    shown = {_GOOD: texts[chosen]} | option_texts
+    option_texts = dict.fromkeys(distractors, "") | dict(zip(distractors, wrong, strict=False))
+    item_texts = {_GOOD: texts[chosen]} | option_texts
     return RawRow(
         row.place,
-        shown | {name: row.values[name] for name in other_columns},
-        row.written | {name: written[text] for name, text in shown.items() if text in written},
+        item_texts | {name: row.values[name] for name in other_columns},
+        row.written
+        | {
+            name: texts_as_written[text]
+            for name, text in item_texts.items()
+            if text in texts_as_written
+        },
     )
 
 
@@ -98,16 +103,16 @@ def options_against(table: RawTable, headers: Mapping[str, str]) -> tuple[str, .
         table: The table.
         headers: The table's header for each Parallax column.
     """
-    columns = [name for name in _OTHERS if name in headers and _filled(table, headers[name])]
+    columns = [name for name in _OTHERS if name in headers and _has_text(table, headers[name])]
     further_columns = [
         name
         for name in table.columns
         if name not in headers.values()
         and _FURTHER.fullmatch(key_of(name))
-        and _filled(table, name)
+        and _has_text(table, name)
     ]
     return (*columns, *further_columns)[: len(SIDES) - 1]
 
 
-def _filled(table: RawTable, column: str) -> bool:
+def _has_text(table: RawTable, column: str) -> bool:
     return any(row.values[column] for row in table.rows)

@@ -117,10 +117,10 @@ def read_sentences(table: RawTable, headers: Mapping[str, str]) -> list[Draft]:
 
 
 def _draft(row: RawRow, headers: Mapping[str, str]) -> Draft:
-    known = headers.keys() & set(Draft.__slots__)
-    texts = {name: row.written.get(headers[name], row.values[headers[name]]) for name in known}
+    names = headers.keys() & set(Draft.__slots__)
+    texts = {name: row.written.get(headers[name], row.values[headers[name]]) for name in names}
     # Names are compared with each other; sentences are kept as they are written.
-    texts |= {name: _spaced(texts[name]) for name in known - set(TEXTS)}
+    texts |= {name: _use_single_spaces(texts[name]) for name in names - set(TEXTS)}
     used = {headers[name] for name in texts}
     extra = {name: value for name, value in row.values.items() if name not in used}
     return Draft(row.place, extra=extra, **texts)
@@ -129,17 +129,19 @@ def _draft(row: RawRow, headers: Mapping[str, str]) -> Draft:
 def with_single_spaces(drafts: list[Draft]) -> tuple[list[Draft], list[str]]:
     """Return drafts as a page shows them, with single spaces, and a note on what this changed."""
     changed: list[tuple[str, str]] = []
-    found = []
+    spaced_drafts = []
     for draft in drafts:
         texts = {name: str(getattr(draft, name)) for name in TEXTS}
-        spaced = {name: _spaced(text) for name, text in texts.items()}
+        spaced = {name: _use_single_spaces(text) for name, text in texts.items()}
         changed += [(texts[name], spaced[name]) for name in TEXTS if texts[name] != spaced[name]]
-        shown = replace(draft, context=spaced["context"], good=spaced["good"], bad=spaced["bad"])
-        found.append(replace(shown, distractor=spaced["distractor"]))
-    return found, note_on_changes(changed, "White space is shown as single spaces")
+        shown_draft = replace(
+            draft, context=spaced["context"], good=spaced["good"], bad=spaced["bad"]
+        )
+        spaced_drafts.append(replace(shown_draft, distractor=spaced["distractor"]))
+    return spaced_drafts, note_on_changes(changed, "White space is shown as single spaces")
 
 
-def _spaced(text: str) -> str:
+def _use_single_spaces(text: str) -> str:
     """Return a text with single spaces; non-breaking spaces are kept."""
     return " ".join(part for part in text.replace("\n", " ").replace("\t", " ").split(" ") if part)
 
@@ -167,10 +169,10 @@ def _from_two_rows(table: RawTable, headers: Mapping[str, str]) -> Iterator[Draf
             )
         pair[version in GOOD_WORDS] = row
     for pair in halves.values():
-        yield _joined(pair, headers)
+        yield _join_pair(pair, headers)
 
 
-def _joined(pair: Mapping[bool, RawRow], headers: Mapping[str, str]) -> Draft:
+def _join_pair(pair: Mapping[bool, RawRow], headers: Mapping[str, str]) -> Draft:
     if len(pair) < 2:
         (alone,) = pair.values()
         raise MaterialsError(
@@ -224,7 +226,14 @@ def _refuse_missing(table: RawTable, drafts: list[Draft]) -> None:
 
 
 def _refuse_identical(drafts: list[Draft]) -> None:
-    same = next((one for one in drafts if _spaced(one.good) == _spaced(one.bad)), None)
+    same = next(
+        (
+            draft
+            for draft in drafts
+            if _use_single_spaces(draft.good) == _use_single_spaces(draft.bad)
+        ),
+        None,
+    )
     if same:
         raise MaterialsError(
             f'the good and the bad sentence are both "{same.good}"',
@@ -248,7 +257,10 @@ def _refuse_shifted(drafts: list[Draft]) -> None:
     for rows in (1, -1):
         neighbours = [*bad[rows:], *bad[:rows]]
         shifted = [_count_differing(*pair) for pair in zip(good, neighbours, strict=True)]
-        nearer = sum(0 < other < own for other, own in zip(shifted, apart, strict=True))
+        nearer = sum(
+            0 < shifted_count < paired_count
+            for shifted_count, paired_count in zip(shifted, apart, strict=True)
+        )
         if nearer >= len(drafts) - 1:
             raise MaterialsError(
                 "the good and the bad sentences are shifted by a row: nearly every good sentence "

@@ -98,11 +98,11 @@ def read_text(path: Path, language: str = "") -> tuple[str, tuple[str, ...]]:
     Raises:
         MaterialsError: The file is not text, or its letters suggest another encoding.
     """
-    file, notes = _opened(path, language)
+    file, notes = _open_text_file(path, language)
     return file.whole(), notes
 
 
-def _opened(path: Path, language: str) -> tuple[TextFile, tuple[str, ...]]:
+def _open_text_file(path: Path, language: str) -> tuple[TextFile, tuple[str, ...]]:
     try:
         file = open_text(path, language)
     except ValueError as error:
@@ -112,11 +112,11 @@ def _opened(path: Path, language: str) -> tuple[TextFile, tuple[str, ...]]:
             expected="a text table in UTF-8",
             remedy='In Excel choose "CSV UTF-8", or keep it as .xlsx',
         ) from error
-    notes = () if file.is_unicode else _guessed(path, file.whole(), file.encoding)
+    notes = () if file.is_unicode else _note_guessed_encoding(path, file.whole(), file.encoding)
     return file, notes
 
 
-def _guessed(path: Path, text: str, encoding: str) -> tuple[str, ...]:
+def _note_guessed_encoding(path: Path, text: str, encoding: str) -> tuple[str, ...]:
     if lost := lost_word(text):
         raise MaterialsError(
             f"the file is not Unicode, and read as Excel on Windows writes it ({encoding}) "
@@ -132,11 +132,11 @@ def _guessed(path: Path, text: str, encoding: str) -> tuple[str, ...]:
 
 
 def _from_text(path: Path, language: str) -> RawTable:
-    file, notes = _opened(path, language)
-    return _from_cells(path, _numbered(file), "line", notes)
+    file, notes = _open_text_file(path, language)
+    return _from_cells(path, _number_rows(file), "line", notes)
 
 
-def _numbered(file: TextFile) -> Iterator[tuple[int, list[str]]]:
+def _number_rows(file: TextFile) -> Iterator[tuple[int, list[str]]]:
     try:
         yield from cells_of(file, find_layout(file))
     except DelimitedError as error:
@@ -200,12 +200,12 @@ def _from_json_list(path: Path, language: str) -> RawTable:
     """Return the table in a file that holds one list of objects, such as trials of jsPsych."""
     text, notes = read_text(path, language)
     try:
-        found = json.loads(text)
+        records = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise MaterialsError(
             f"the file is not JSON ({why_unread(error)})", where=str(path)
         ) from error
-    if not isinstance(found, list) or not all(isinstance(values, dict) for values in found):
+    if not isinstance(records, list) or not all(isinstance(values, dict) for values in records):
         raise MaterialsError(
             "the file is JSON, but no list of items and no SyntaxGym suite",
             where=str(path),
@@ -213,7 +213,7 @@ def _from_json_list(path: Path, language: str) -> RawTable:
             '"items"',
         )
     return _from_records(
-        path, [(f"{path}, entry {n}", values) for n, values in enumerate(found, start=1)], notes
+        path, [(f"{path}, entry {n}", values) for n, values in enumerate(records, start=1)], notes
     )
 
 

@@ -101,7 +101,7 @@ def read_materials(
     if published := format_of(path):
         read = published.read(path, Terms(language, identical))
         drafts, changed = ([*read.drafts], []) if as_written else with_single_spaces(read.drafts)
-        items = _found(drafts, path, published.name, [*read.notes, *changed])
+        items = _make_found(drafts, path, published.name, [*read.notes, *changed])
         return replace(items, rendering=read.rendering)
     table = read_raw(path, language)
     if (
@@ -183,7 +183,7 @@ def _from_table(
             where=str(table.path),
             expected="at least one row that is not practice",
         )
-    materials = _found(items, table.path, format_, notes)
+    materials = _make_found(items, table.path, format_, notes)
     against = options_against(table, columns)
     against = against if len(against) > 1 else ()
     if crossed:
@@ -207,8 +207,8 @@ def _questions(table: RawTable, columns: Mapping[str, str]) -> Iterable[str]:
     """Report an unread column that holds questions."""
     for name in () if QUESTION_COLUMNS[0] in table.columns else table.columns:
         cells = [text for row in table.rows if (text := row.values[name])]
-        asked = sum(text.endswith(_QUESTION_MARKS) for text in cells)
-        if name not in columns.values() and asked > len(cells) / 2:
+        n_questions = sum(text.endswith(_QUESTION_MARKS) for text in cells)
+        if name not in columns.values() and n_questions > len(cells) / 2:
             yield (
                 f'The column "{name}" looks like questions ("{cells[0][:60]}") and is not read: '
                 "nobody is asked them. Call it question, and its columns answers and answer, if "
@@ -220,7 +220,9 @@ def _beginnings(
     table: RawTable, columns: Mapping[str, str], drafts: Sequence[Draft]
 ) -> Iterable[str]:
     """Report an unread column of longer texts, which the options may go on from."""
-    longest = max((len(text.split()) for one in drafts for text in (one.good, one.bad)), default=0)
+    longest = max(
+        (len(text.split()) for draft in drafts for text in (draft.good, draft.bad)), default=0
+    )
     for name in table.columns if "bad" in columns and "context" not in columns else ():
         cells = [row.values[name] for row in table.rows]
         if name not in columns.values() and all(len(text.split()) > longest for text in cells):
@@ -230,7 +232,7 @@ def _beginnings(
             )
 
 
-def _found(drafts: list[Draft], path: Path, format_: str, notes: Iterable[str]) -> Found:
+def _make_found(drafts: list[Draft], path: Path, format_: str, notes: Iterable[str]) -> Found:
     items, derived = make_items(drafts, path)
     places = {item.item_id: draft.place for item, draft in zip(items, drafts, strict=True)}
     return Found(tuple(items), format_, (*notes, *derived), places=places)

@@ -77,13 +77,13 @@ def without_bars(
     ]
     if not marked or (everywhere and _partly(drafts)):
         return list(drafts), []
-    found = []
+    divided_drafts = []
     for draft in drafts:
-        regions = {f"{name}_regions": _whole(draft, name) for name in marked}
-        texts = {name: _plain(getattr(draft, name)) for name in ("context", "good", "bad")}
-        found.append(replace(draft, extra={**draft.extra, **regions}, **texts))
+        regions = {f"{name}_regions": _write_regions(draft, name) for name in marked}
+        texts = {name: _remove_bars(getattr(draft, name)) for name in ("context", "good", "bad")}
+        divided_drafts.append(replace(draft, extra={**draft.extra, **regions}, **texts))
     columns = " and ".join(f"{name}_regions" for name in marked)
-    return found, [f"The bars divide regions; the column {columns} keeps them."]
+    return divided_drafts, [f"The bars divide regions; the column {columns} keeps them."]
 
 
 def _partly(drafts: Sequence[Draft]) -> bool:
@@ -94,12 +94,12 @@ def _partly(drafts: Sequence[Draft]) -> bool:
     return any(len(divisions) > 1 for divisions in of_task.values())
 
 
-def _whole(draft: Draft, name: str) -> str:
+def _write_regions(draft: Draft, name: str) -> str:
     text = str(getattr(draft, name))
     if BAR not in draft.context + text:
         return ""
     return f"{draft.context} {BAR} {text}" if draft.context else text
 
 
-def _plain(text: str) -> str:
+def _remove_bars(text: str) -> str:
     return joined([part.strip() for part in text.split(BAR)]) if BAR in text else text

@@ -103,11 +103,11 @@ class _Reader:
     def whole(self) -> Part:
         formula = self._level(0)
         if self._match is not None:
-            raise ValueError(f'nothing is allowed at "{self._rest}"')
+            raise ValueError(f'nothing is allowed at "{self._unread_text}"')
         return formula
 
     @property
-    def _rest(self) -> str:
+    def _unread_text(self) -> str:
         return self._text[self._match.start() if self._match else self._place :].strip()
 
     def _advance(self) -> None:
@@ -125,7 +125,7 @@ class _Reader:
         while self._next and self._next in _LEVELS[level]:
             sign, n_signs = self._next, n_signs + 1
             if level == 1 and n_signs > 1:
-                raise ValueError(f'two comparisons in a row at "{self._rest}"')
+                raise ValueError(f'two comparisons in a row at "{self._unread_text}"')
             self._advance()
             operand = Operation(sign, operand, self._level(level + 1))
         return operand
@@ -138,19 +138,19 @@ class _Reader:
             self._advance()
             inner = self._level(0)
             if self._next != _CLOSING[opening]:
-                place = f'"{self._rest}"' if self._rest else "its end"
+                place = f'"{self._unread_text}"' if self._unread_text else "its end"
                 raise ValueError(f'"{_CLOSING[opening]}" is missing at {place}')
             self._advance()
             return inner
         if opening in ("-", "+"):
             self._advance()
             if self._match is None or not self._match["number"]:
-                raise ValueError(f'a sign without a number at "{self._rest}"')
+                raise ValueError(f'a sign without a number at "{self._unread_text}"')
             number = float(self._match["number"])
             self._advance()
             return -number if opening == "-" else number
         if opening:
-            raise ValueError(f'nothing is allowed at "{self._rest}"')
+            raise ValueError(f'nothing is allowed at "{self._unread_text}"')
         self._advance()
         if match["number"]:
             return float(match["number"])

@@ -50,15 +50,15 @@ def write_items(items: Iterable[Item], form: str, out: Path) -> int:
             expected=f"a name ending in {suffix}",
         )
     counted = _Counted(items)
-    written = out.with_suffix(".jsonl") if form == "lm_eval" else out
+    data_file = out.with_suffix(".jsonl") if form == "lm_eval" else out
     with (
-        atomic_write(written) as temporary,
+        atomic_write(data_file) as temporary,
         temporary.open("w", encoding="utf-8", newline="\n") as file,
     ):
         file.writelines(lines(counted, out))
     if form == "lm_eval":
         with atomic_write(out) as temporary:
-            task = _TASK.format(name=out.stem, data=json.dumps(written.name))
+            task = _TASK.format(name=out.stem, data=json.dumps(data_file.name))
             temporary.write_text(task, encoding="utf-8", newline="\n")
     return counted.number
 
@@ -73,7 +73,7 @@ class _Counted:
             yield item
 
 
-def _whole(item: Item, text: str) -> str:
+def _join_context(item: Item, text: str) -> str:
     return item.after_context(text)
 
 
@@ -81,8 +81,8 @@ def _blimp(items: Iterable[Item], _out: Path) -> Iterator[str]:
     for item in items:
         yield _line(
             {
-                "sentence_good": _whole(item, item.good),
-                "sentence_bad": _whole(item, item.alternative),
+                "sentence_good": _join_context(item, item.good),
+                "sentence_bad": _join_context(item, item.alternative),
                 "UID": item.construction,
                 "condition": item.condition,
                 "pairID": item.item_id,
@@ -95,8 +95,8 @@ def _multiblimp(items: Iterable[Item], _out: Path) -> Iterator[str]:
     for item in items:
         yield _line(
             {
-                "sen": _whole(item, item.good),
-                "wrong_sen": _whole(item, item.alternative),
+                "sen": _join_context(item, item.good),
+                "wrong_sen": _join_context(item, item.alternative),
                 "phenomenon": item.construction,
                 "condition": item.condition,
                 "item_id": item.item_id,
@@ -127,9 +127,9 @@ def _syntaxgym(items: Iterable[Item], out: Path) -> Iterator[str]:
 
 def _conditions(item: Item) -> list[dict[str, object]]:
     """Return both versions in three regions: the shared beginning, the difference, the rest."""
-    good, bad = (_whole(item, text).split() for text in (item.good, item.alternative))
-    n_before = _shared(good, bad)
-    n_after = _shared(good[n_before:][::-1], bad[n_before:][::-1])
+    good, bad = (_join_context(item, text).split() for text in (item.good, item.alternative))
+    n_before = _count_shared(good, bad)
+    n_after = _count_shared(good[n_before:][::-1], bad[n_before:][::-1])
     return [
         {
             "condition_name": name,
@@ -142,8 +142,8 @@ def _conditions(item: Item) -> list[dict[str, object]]:
     ]
 
 
-def _shared(one: list[str], other: list[str]) -> int:
-    pairs = zip(one, other, strict=False)
+def _count_shared(words: list[str], other_words: list[str]) -> int:
+    pairs = zip(words, other_words, strict=False)
     return len(list(takewhile(lambda pair: pair[0] == pair[1], pairs)))
 
 

@@ -63,7 +63,7 @@ def read_treebank(paths: Iterable[Path]) -> Iterator[Sentence]:
     """
     for path in paths:
         try:
-            with _opened(path) as file:
+            with _open_treebank(path) as file:
                 yield from _sentences(file, path)
         except (OSError, UnicodeDecodeError, EOFError) as error:
             raise MaterialsError(
@@ -73,7 +73,7 @@ def read_treebank(paths: Iterable[Path]) -> Iterator[Sentence]:
             ) from error
 
 
-def _opened(path: Path) -> TextIO:
+def _open_treebank(path: Path) -> TextIO:
     if path.suffix == ".gz":
         return gzip.open(path, "rt", encoding="utf-8", newline="\n")
     return path.open(encoding="utf-8", newline="\n")
@@ -119,7 +119,7 @@ def _sentence(rows: Sequence[_Row], path: Path) -> Sentence:
             raise _not_conllu(str(error), f"{path}:{number}") from error
     location = f"{path}:{rows[0][0]}"
     _check_heads(words, ranges, location)
-    return Sentence(_merged(words, ranges) if ranges else tuple(words), location)
+    return Sentence(_merge_words(words, ranges) if ranges else tuple(words), location)
 
 
 def _check_heads(words: Sequence[Token], ranges: Sequence[_Range], location: str) -> None:
@@ -131,7 +131,7 @@ def _check_heads(words: Sequence[Token], ranges: Sequence[_Range], location: str
         raise _not_conllu("the ranges of multiword tokens overlap or name no word", location)
 
 
-def _merged(words: Sequence[Token], ranges: Sequence[_Range]) -> tuple[Token, ...]:
+def _merge_words(words: Sequence[Token], ranges: Sequence[_Range]) -> tuple[Token, ...]:
     """Return the words with each range merged into one word."""
     owner = list(range(len(words)))
     for span in ranges:

@@ -127,7 +127,8 @@ def random_terms(random: pd.DataFrame, own: Own) -> str:
     return " + ".join(parts)
 
 
-@pytest.mark.parametrize("name", OWN)
+# What lme4 finds of choices is looked at in test_designs.py and test_mixed_scripts.py too.
+@pytest.mark.parametrize("name", ["island", pytest.param("mixed", marks=pytest.mark.campaign)])
 def test_the_report_of_a_study_from_a_csv_says_what_r_says(name, tmp_path, monkeypatch):
     own = OWN[name]
     script = (ORDINAL if own.response == "rating" else LME4).require()

@@ -3,6 +3,7 @@ import pytest
 from analysis.data.load import load_run
 from analysis.findings.multiverse import universes
 from tests.analysis import small_run
+from tests.analysis.chosen_findings import chosen_findings
 
 
 @pytest.fixture
@@ -44,7 +45,8 @@ def test_a_study_without_rules_has_no_multiverse(export, scores):
     text = study.read_text()
     rule = text[text.index("[[exclusion]]") : text.index("[simulation]")]
     study.write_text(text.replace(rule, ""))
-    found = small_run.compared(export, scores)
+    with chosen_findings("multiverse"):
+        found = small_run.compared(export, scores)
     assert "multiverse" not in [table.name for table in found.tables]
     assert not any("thresholds" in sentence for sentence in found.left_out)
 
@@ -64,7 +66,8 @@ def test_the_models_numbers_are_those_of_the_participants_kept(table):
 
 def test_too_many_responses_leave_the_table_out_and_the_report_says_so(export, scores, monkeypatch):
     monkeypatch.setattr("analysis.findings.multiverse.MOST_RESPONSES", 11)
-    found = small_run.compared(export, scores)
+    with chosen_findings("multiverse"):
+        found = small_run.compared(export, scores)
     assert "multiverse" not in [table.name for table in found.tables]
     [reason] = [one for one in found.left_out if "other thresholds" in one]
     assert "12 responses" in reason

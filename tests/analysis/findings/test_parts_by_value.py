@@ -11,6 +11,7 @@ from analysis.findings import (
     comparison_words,
     comparisons,
     design_model,
+    effects,
     human_model_agreement,
     metrics_table,
     mixed_model,
@@ -18,8 +19,10 @@ from analysis.findings import (
     surprisal,
     yes_no,
 )
-from analysis.findings.design import CONDITION, VERSION, _missing_conditions
-from analysis.findings.finding import MARGIN, FindingInputs
+from analysis.findings.design import CONDITION, VERSION, _missing_conditions, cross_conditions
+from analysis.findings.finding import MARGIN, Context, FindingInputs
+from analysis.findings.measures import Choices
+from analysis.tables.accuracy_table import Column
 from experiment.comparisons.contrast import MODELS, JudgeDifference, LevelDifference
 
 # A context whose tables are their rows, in the order in which they come.
@@ -165,7 +168,7 @@ def test_a_tie_by_a_metric_is_neither_right_nor_the_decision_that_the_sum_makes(
     # Both versions of three items, the good one first.
     values = {
         "sum": [-1.0, -2.0, -3.0, -4.0, -6.0, -5.0],
-        "mean": [-1.0, -2.0, -2.0, -2.0, -3.0, -3.0],
+        "mean": [-1.0, -2.0, -2.0, -2.0, -3.0, -2.0],
     }
     monkeypatch.setattr(
         metrics_table, "compute_metric", lambda _, metric, __: np.array(values[metric])
@@ -176,7 +179,7 @@ def test_a_tie_by_a_metric_is_neither_right_nor_the_decision_that_the_sum_makes(
         "records"
     )
     assert (of_sum["accuracy"], of_sum["same"]) == (pytest.approx(2 / 3), 1)
-    # The mean ties on the second item, which the sum has right, and on the third.
+    # The mean ties on the second item, which the sum has right; both have the third one wrong.
     assert (of_mean["accuracy"], of_mean["same"]) == pytest.approx((1 / 3, 2 / 3))
 
 
@@ -223,3 +226,62 @@ def test_a_scale_of_three_points_and_more_is_fitted_as_ordinal_in_r(tmp_path, n_
     assert (call in script.read_text("utf-8")) and (
         ("library(ordinal)" in script.read_text("utf-8")) == (call == "clmm(")
     )
+
+
+def test_a_script_in_r_has_the_levels_of_every_factor_in_their_order():
+    rows = pd.DataFrame(
+        {
+            "judge": pd.Categorical(["people", "m"], ["people", "m", "unused"]),
+            "construction": ["y", "x"],
+            "condition": ['the "long"', "short"],
+        }
+    )
+    _, *levels = mixed_model._read(rows)
+    assert levels == [
+        'choices$judge <- factor(choices$judge, levels = c("people", "m"))',
+        'choices$construction <- factor(choices$construction, levels = c("x", "y"))',
+        'choices$condition <- factor(choices$condition, levels = c("short", "the \\"long\\""))',
+    ]
+
+
+@pytest.mark.parametrize("simulated", [True, False])
+def test_a_figure_of_cells_is_told_whether_its_people_are_programs(monkeypatch, simulated):
+    monkeypatch.setattr(effects, "cells_figure", lambda *_, **told: told)
+    context = SimpleNamespace(
+        study=SimpleNamespace(constructions=[]), origin=SimpleNamespace(simulated=simulated)
+    )
+    told = Choices().draw(pd.DataFrame(), [], SimpleNamespace(context=context))
+    assert told["simulated"] is simulated
+
+
+def test_a_construction_of_one_condition_is_compared_between_the_groups_of_people():
+    """The only condition's name says nothing, so the cells have the groups' names alone."""
+    columns = {"item_id": ["1", "2"], "construction": "x", "condition": "only", "frame": "f"}
+    items = pd.DataFrame(columns | {"features": "", "kind": "target"})
+    rows = pd.DataFrame(
+        columns
+        | {
+            "cell": "only",
+            "version": "good",
+            "own_age": ["old", "young"],
+            "participant": ["p", "q"],
+        }
+    )
+    study = SimpleNamespace(
+        analysis=SimpleNamespace(factors={}),
+        design=SimpleNamespace(factors={"age": ["young", "old"]}),
+    )
+    answers, cross = cross_conditions(rows, items, study)
+    assert answers["cell"].tolist() == answers["group"].tolist() == ["old", "young"]
+    assert cross.factors == {"age": ("young", "old")}
+    assert cross.cells == {"old": ("old",), "young": ("young",)}
+
+
+def test_an_estimate_without_ends_of_its_own_has_those_of_the_row():
+    origin = SimpleNamespace(warning="", sentences=())
+    rows = pd.DataFrame({"a": [1.0], "low": [0.5], "high": [1.5], "b": 7, "b_low": 6, "b_high": 8})
+    columns = [Column(name, name, "estimate") for name in ("b", "a")]
+    frame = Context(None, origin).table("name", "Title", "Caption.", rows, columns).frame
+    shown = ["a_low", "a", "a_high", "b_low", "b", "b_high", "group"]
+    assert frame[shown].to_numpy().tolist() == [[0.5, 1.0, 1.5, 6, 7, 8, ""]]
+    assert {"low", "high"}.isdisjoint(frame.columns)

@@ -9,11 +9,13 @@ from analysis.findings.finding import ComparisonOptions
 from experiment.authoring.plan import frozen, lists_hash, to_json
 from experiment.studies.load import load_study
 from tests.analysis import small_run
+from tests.analysis.chosen_findings import chosen_findings
 
 
 def plan_table(export: Path, out: Path, margin: float | None = None) -> pd.DataFrame | None:
     options = ComparisonOptions(resamples=100, margin=margin)
-    found = compare(export, [], out, options, figures=False)
+    with chosen_findings("plan"):
+        found = compare(export, [], out, options, figures=False)
     tables = [one for one in found.tables if one.name == "plan"]
     return tables[0].frame.set_index("label") if tables else None
 
@@ -65,5 +67,7 @@ def test_a_plan_changed_by_hand_is_said_to_be(export: Path, tmp_path: Path):
     with_plan(export)
     path = export / "study" / "plan.json"
     path.write_text(path.read_text("utf-8").replace('"n_participants": 3', '"n_participants": 2'))
-    found = compare(export, [], tmp_path / "out", ComparisonOptions(resamples=100), figures=False)
+    options = ComparisonOptions(resamples=100)
+    with chosen_findings("plan"):
+        found = compare(export, [], tmp_path / "out", options, figures=False)
     assert any("changed by hand" in sentence for sentence in found.left_out)

@@ -10,6 +10,7 @@ from analysis.findings.finding import ComparisonOptions
 from analysis.report.write import render_report
 from analysis.statistics.contrasts import contrasts, with_z_scores
 from analysis.tables.section import Section
+from tests.analysis.chosen_findings import compare_by
 from tests.analysis.rated_study import LENGTH, STRUCTURE, island_run, island_scores
 
 MEASURED = "Interaction: (nonisland: short - long) - (island: short - long)"
@@ -83,7 +84,8 @@ def test_a_models_scores_meet_the_ratings_item_by_item_and_condition_by_conditio
 def test_with_a_unigram_model_slor_and_morcela_stand_beside_the_others(run, tmp_path):
     scores = island_scores(tmp_path, run)
     options = ComparisonOptions(resamples=50, unigram=scores)
-    overall = table(compare(run, [scores], options, code_version="v9"), "ratings_and_models")
+    found = compare_by(("rating_models",), run, [scores], options)
+    overall = table(found, "ratings_and_models")
     shown = overall.set_index("label")
     assert set(shown.index) == {"log-probability", "per token", "SLOR", "MORCELA, out of sample"}
     assert shown.loc["MORCELA, out of sample", "n_items"] == 64

@@ -10,6 +10,7 @@ from analysis.findings.selection import selection
 from analysis.statistics.accuracy import JUDGED
 from analysis.tables.text import list_footnotes
 from experiment.studies.study import Rule
+from tests.analysis.chosen_findings import chosen_findings
 from tests.analysis.small_run import compared
 
 ACCURACY = pd.DataFrame(
@@ -83,7 +84,8 @@ def test_only_a_part_of_a_row_may_decide(found_with):
 
 
 def test_each_table_of_accuracies_says_so_at_the_row(export, scores):
-    tables = {table.name: table for table in compared(export, scores).tables}
+    with chosen_findings("accuracy"):
+        tables = {table.name: table for table in compared(export, scores).tables}
     for name in ("table_1", "table_2", "conditions"):
         frame = tables[name].frame
         noted = frame[frame["people_note"].str.contains("decide which participants are kept")]

@@ -31,10 +31,11 @@ DESIGNS = {
     "self-paced reading": Planned("self_paced", "log_rt", {"a": A}, 20, 12, 0.07, 6.0),
 }
 
-N_PLANNED, N_REPORTS = 60, 40
+# How many studies are planned, and how many reports of others are looked at.
+N_STUDIES, N_FEW = (60, 40), (30, 20)
 
 
-def planned_power(plan: Planned, study: Study, n: int = N_PLANNED, **changes) -> pd.DataFrame:
+def planned_power(plan: Planned, study: Study, n: int = N_STUDIES[0], **changes) -> pd.DataFrame:
     """The table of power, by the name of the comparison."""
     built = build_lists(study, load_items(study), 1)
     [outcome] = power_of_comparisons(study, built, replace(options(plan, n), **changes))
@@ -43,27 +44,31 @@ def planned_power(plan: Planned, study: Study, n: int = N_PLANNED, **changes) ->
 
 # One of the designs of choices, and one of a scale.
 _SAMPLE = ("one factor, choices", "2 x 2, ratings")
-_CAMPAIGN = [name for name in DESIGNS if name not in _SAMPLE]
 
 
 @pytest.mark.parametrize(
-    "name", [*_SAMPLE, *(pytest.param(name, marks=pytest.mark.campaign) for name in _CAMPAIGN)]
+    ("name", "studies"),
+    [
+        *((name, N_FEW) for name in _SAMPLE),
+        *(pytest.param(name, N_STUDIES, marks=pytest.mark.campaign) for name in DESIGNS),
+    ],
 )
 def test_planned_power_is_the_share_of_simulated_reports_that_show_the_effect(
-    name: str, tmp_path: Path
+    name: str, studies: tuple[int, int], tmp_path: Path
 ) -> None:
     plan = DESIGNS[name]
     study = plan.write(tmp_path)
-    power = planned_power(plan, study)["power"]
-    reports = shown(plan, study, N_REPORTS)
+    n_planned, n_reports = studies
+    power = planned_power(plan, study, n_planned)["power"]
+    reports = shown(plan, study, n_reports)
     assert set(power.index) == set(reports.index)
     # Three standard errors of the mean over the comparisons, which share the data sets, and 3
     # points; a single comparison may be further off by chance.
     mean = float(reports.mean())
-    error = sqrt(mean * (1 - mean) * (1 / N_PLANNED + 1 / N_REPORTS))
+    error = sqrt(mean * (1 - mean) * (1 / n_planned + 1 / n_reports))
     assert float(power.mean()) == pytest.approx(mean, abs=0.03 + 2 * error)
     for comparison, share in reports.items():
-        error = sqrt(max(share * (1 - share), 0.04) * (1 / N_PLANNED + 1 / N_REPORTS))
+        error = sqrt(max(share * (1 - share), 0.04) * (1 / n_planned + 1 / n_reports))
         assert power[comparison] == pytest.approx(share, abs=0.03 + 3 * error)
 
 

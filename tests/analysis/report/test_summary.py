@@ -5,6 +5,7 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.stats import binom
 
 from analysis.report.summary import BESIDES, Verdict, judge_difference, summarise_models
 from analysis.statistics.accuracy import accuracies
@@ -42,7 +43,13 @@ def tables(situation, seed, *, changed=lambda decisions: decisions):
     )
 
 
-@pytest.mark.parametrize("situation", SITUATIONS, ids=lambda one: one.name)
+SAMPLE = [
+    situation if place % 3 == 0 else pytest.param(situation, marks=pytest.mark.campaign)
+    for place, situation in enumerate(SITUATIONS)
+]
+
+
+@pytest.mark.parametrize("situation", SAMPLE, ids=lambda one: one.name)
 def test_every_number_and_relation_of_the_first_sentences_is_the_tables(study, situation):
     accuracy, statistics = tables(situation, 1)
     first, people = summarise_models(accuracy, study, statistics, MARGIN)[:2]
@@ -189,10 +196,11 @@ def test_where_no_construction_has_an_interval_none_is_called_the_same(study):
     assert "No single construction is shown to differ" not in first
 
 
-def test_the_answer_is_wrong_in_few_of_the_studies_of_each_kind_of_situation():
-    """A short version of ``benchmarks/headline.py``: every fifth situation, 6 studies each."""
+@pytest.mark.parametrize("studies", [2, pytest.param(6, marks=pytest.mark.campaign)])
+def test_the_answer_is_wrong_in_few_of_the_studies_of_each_kind_of_situation(studies):
+    """A short version of ``benchmarks/headline.py``: some studies of every fifth situation."""
     rng = np.random.default_rng(9)
-    chosen = [one for one in SITUATIONS[::5] for _ in range(6)]
+    chosen = [one for one in SITUATIONS[::5] for _ in range(studies)]
     wrong = sum(is_wrong(one, rng) for one in chosen)
-    # The benchmark finds 1.1 % wrong: of these 36 studies more than 2 are once in a hundred times.
-    assert wrong <= 2
+    # The benchmark finds 1.1 % wrong: more are once in a hundred times or less.
+    assert wrong <= binom.ppf(0.99, len(chosen), 0.011)

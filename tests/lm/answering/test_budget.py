@@ -27,6 +27,7 @@ from tests.lm.answering.strange_server import (
     StrangeServer,
     strange_server,
 )
+from tests.programs.start import GIVEN
 
 CUT = Behaviour(cuts=True)
 BEHAVIOURS: dict[str, Sequence[Behaviour]] = {
@@ -226,7 +227,7 @@ def test_killed_takes_that_go_on_stay_below_the_cap(tmp_path: Path):
     script = [CUT, ORDINARY, ORDINARY, Behaviour(500), ORDINARY, Behaviour(hangs=True), ORDINARY]
     cap, ledger = 0.4, tmp_path / "out" / "replies.sqlite"
     with strange_server(script, endless=True) as server:
-        command = [sys.executable, "-c", _TAKE.format(timeout=TIMEOUT_S), "take", "minimal"]
+        command = [sys.executable, GIVEN, _TAKE.format(timeout=TIMEOUT_S), "take", "minimal"]
         command += ["--model", f"api:{server.url}#toy", "--reading", "forced_choice"]
         command += ["--labels", "numbers", "--sessions", "1", "--out", str(tmp_path / "out")]
         command += ["--price-in", str(PRICE_IN), "--price-out", str(PRICE_OUT), "--cap", str(cap)]

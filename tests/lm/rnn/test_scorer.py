@@ -51,7 +51,7 @@ def one_by_one(model: TrainedNetwork, context: str, continuation: str) -> list[f
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-@settings(deadline=None, max_examples=10)
+@settings(deadline=None, max_examples=4)
 @given(requests=REQUESTS)
 def test_scores_are_those_of_texts_read_one_by_one(shape: str, requests: Sequence[tuple[str, str]]):
     model = MODELS[shape]

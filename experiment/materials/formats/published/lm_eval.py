@@ -46,7 +46,7 @@ def _read(path: Path, _: Terms) -> Drafts:
     Raises:
         MaterialsError: The file is not a supported task, or its data are missing.
     """
-    task = _Task(_loaded(path), path)
+    task = _Task(_load_task(path), path)
     drafts = [task.draft(place, row) for place, row in task.rows()]
     if not drafts:
         raise MaterialsError("the task has no data", where=str(path), expected="one row per item")
@@ -58,7 +58,7 @@ def _read(path: Path, _: Terms) -> Drafts:
     return Drafts(drafts, notes, rendering)
 
 
-def _loaded(path: Path, depth: int = 0) -> dict[str, Any]:
+def _load_task(path: Path, depth: int = 0) -> dict[str, Any]:
     if not path.is_file() or depth > _MOST_INCLUDES:
         raise MaterialsError(
             "there is no such file" if depth <= _MOST_INCLUDES else "the files include each other",
@@ -80,7 +80,7 @@ def _loaded(path: Path, depth: int = 0) -> dict[str, Any]:
     included = document.pop("include", [])
     base: dict[str, Any] = {}
     for name in included if isinstance(included, list) else [included]:
-        base |= _loaded(path.parent / str(name), depth + 1)
+        base |= _load_task(path.parent / str(name), depth + 1)
     return base | document
 
 
@@ -188,10 +188,10 @@ class _Task:
             choices = list(choices.values())
         if not isinstance(choices, list):
             raise self._error("doc_to_choice gives no list", "a list of two choices", place)
-        return [self._filled(str(choice), row, place) for choice in choices]
+        return [self._fill_template(str(choice), row, place) for choice in choices]
 
     def _literal(self, template: str, row: Mapping[str, object], place: str) -> object:
-        text = self._filled(template, row, place)
+        text = self._fill_template(template, row, place)
         try:
             return ast.literal_eval(text)
         except (ValueError, SyntaxError) as error:
@@ -200,7 +200,7 @@ class _Task:
     def _target(self, row: Mapping[str, object], choices: list[str], place: str) -> int:
         target = self._config.get("doc_to_target")
         value = row[target] if isinstance(target, str) and target in row else target
-        text = self._filled(str(value), row, place)
+        text = self._fill_template(str(value), row, place)
         if text.strip().isdecimal() and int(text) < len(choices):
             return int(text)
         if text in choices:
@@ -211,9 +211,9 @@ class _Task:
         text = self._config.get(key, "")
         if not isinstance(text, str):
             raise self._error(f"{key} is {text!r}", "a template or a column's name", place)
-        return str(row[text]) if text in row else self._filled(text, row, place)
+        return str(row[text]) if text in row else self._fill_template(text, row, place)
 
-    def _filled(self, template: str, row: Mapping[str, object], place: str) -> str:
+    def _fill_template(self, template: str, row: Mapping[str, object], place: str) -> str:
         try:
             return _TEMPLATES.from_string(template).render(row)
         # A template may contain any computation.

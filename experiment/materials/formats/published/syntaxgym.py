@@ -98,13 +98,13 @@ def _conjuncts(formula: str) -> list[str]:
             parts.append("")
         else:
             parts[-1] += character
-    stripped = [_unwrapped(part.strip()) for part in parts]
+    stripped = [_remove_brackets(part.strip()) for part in parts]
     if stripped == [formula]:
         return stripped
     return [deeper for part in stripped for deeper in _conjuncts(part)]
 
 
-def _unwrapped(part: str) -> str:
+def _remove_brackets(part: str) -> str:
     if part[:1] not in _OPENING or not part or _TERM.fullmatch(part):
         return part
     depth = 0
@@ -118,7 +118,7 @@ def _unwrapped(part: str) -> str:
 def _draft(item: SuiteItem, contrast: _Contrast, construction: str, path: Path) -> Draft:
     conditions = {condition.condition_name: condition for condition in item.conditions}
     place = f"{path}, item {item.item_number}"
-    good, bad = (_named(conditions, name, place) for name in (contrast.good, contrast.bad))
+    good, bad = (_get_condition(conditions, name, place) for name in (contrast.good, contrast.bad))
     return Draft(
         place,
         _sentence(good),
@@ -134,7 +134,9 @@ def _draft(item: SuiteItem, contrast: _Contrast, construction: str, path: Path) 
     )
 
 
-def _named(conditions: Mapping[str, SuiteCondition], name: str, place: str) -> SuiteCondition:
+def _get_condition(
+    conditions: Mapping[str, SuiteCondition], name: str, place: str
+) -> SuiteCondition:
     if name not in conditions:
         raise MaterialsError(
             f'a prediction names the condition "{name}", which the item lacks',
