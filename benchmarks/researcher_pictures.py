@@ -33,6 +33,7 @@ from webapp.payments import run_payments
 from webapp.researcher import recruitment
 from webapp.runs.blinding import unblind_run
 from webapp.runs.runs import load_launched_study
+from webapp.users import users
 from webapp.users.roles import Role
 from webapp.users.users import add_user
 
@@ -137,6 +138,11 @@ def take(browser: Browser, folder: Path, out: Path) -> None:
         page.set_default_timeout(PATIENCE_MS)
         expect.set_options(timeout=PATIENCE_MS)
         shot = Pictures(page, out).take
+        has_owner, users.has_owner = users.has_owner, lambda _: False
+        token = users.make_first_owner_token(app.extensions["parallax"].tokens, utc_now())
+        page.goto(f"{pages_url}/first-owner?token={token}")
+        shot("first_owner")
+        users.has_owner = has_owner
         page.goto(f"{pages_url}/sign-in")
         shot("sign_in")
         sign_in(page)

@@ -98,12 +98,14 @@ def comparisons_table(context: Context, rows: pd.DataFrame, role: str) -> Table:
     """
     is_primary = role == "primary"
     family = int(rows["n_in_family"].max())
-    corrected = (
-        f"Intervals and p are corrected for the {family} primary comparisons (Bonferroni): an "
-        "interval excludes 0 exactly when p is below .05."
-        if is_primary and family > 1
-        else "Intervals: 95%, of each comparison by itself; nothing is corrected."
-    )
+    corrected = "Intervals: 95%, of each comparison by itself; nothing is corrected."
+    if family > 1:
+        of = "the {} primary comparisons" if is_primary else "the {} models of one comparison"
+        corrected = (
+            f"Intervals and p are corrected for {of.format(family)} (Bonferroni): an interval "
+            "excludes 0 exactly when p is below .05."
+        )
+        corrected += "" if is_primary else " Other exploratory comparisons are not corrected."
     scaled = rows.assign(
         group=[words_of(name).subject for name in rows["measure"]],
         label=(
@@ -219,6 +221,19 @@ def _judges_verdict(row: Mapping[Hashable, Any], words: MeasureWords, numbers: s
         f"{row['if_unclear']} remains open, and so does whether the difference is within the "
         f"margin of {margin}: {shares}, {numbers}."
     )
+
+
+def exploratory_verdict(statistics: Mapping[str, pd.DataFrame], model: str) -> str:
+    """Return an exploratory comparison's verdict on one of several models; empty without one."""
+    rows = statistics.get(NAME)
+    if rows is None:
+        return ""
+    several = rows[(rows["role"] == "exploratory") & (rows["n_in_family"] > 1)]
+    for row in several[several["judge"] == model].to_dict("records"):
+        words = words_of(row["measure"])
+        verdict = _judges_verdict(row, words, _numbers(row, words))
+        return f"Exploratory, corrected for the {row['n_in_family']} models: {verdict}"
+    return ""
 
 
 def is_answered_first(statistics: Mapping[str, pd.DataFrame], model: str) -> bool:

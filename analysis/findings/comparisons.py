@@ -11,17 +11,18 @@ from analysis.data.own_columns import PREFIX, make_items
 from analysis.data.readings import RELATIVE
 from analysis.findings.compared_measures import SENSITIVITY, measure_of
 from analysis.findings.comparison_words import ALPHA, NAME, comparisons_table, statements
+from analysis.findings.contrasts import planned_contrasts
 from analysis.findings.design import Crossing, crossed_designs
-from analysis.findings.design_model import covariate_columns
+from analysis.findings.design_model import covariates_of_trials
 from analysis.findings.differences import split_tied_models
 from analysis.findings.effects import Measure
 from analysis.findings.finding import Finding, FindingInputs, Findings
 from analysis.findings.measures import READ
-from analysis.statistics.contrasts import contrasts, hold_constant
+from analysis.statistics.contrasts import Weights, contrasts, hold_constant
 from analysis.statistics.detection import sensitivity_contrast
 from analysis.statistics.paired import models_against_models, people_against_models
 from analysis.statistics.reading_regression import slope
-from analysis.statistics.resample import LEVEL, Floats, codes
+from analysis.statistics.resample import LEVEL, codes
 from analysis.tables.section import Section
 from experiment.comparisons.check import SURPRISAL
 from experiment.comparisons.contrast import (
@@ -84,12 +85,14 @@ def answered(inputs: FindingInputs) -> tuple[pd.DataFrame, tuple[str, ...]]:
     Returns:
         A frame with a row for each comparison (and model): name, role, is_declared, is_planned
         (False for those asked by an option), measure, compared (in the notation of study.toml),
-        constructions, judge, covariates, estimate, low, high, level (of the interval), p,
+        constructions, judge, covariates, regions, contrast (its label in the tables of effects,
+        if these have it), estimate, low, high, level (of the interval), p,
         p_corrected, n_in_family, smallest_effect (between people and models: the margin if none is
         declared), is_equivalent, first and second (accuracies of people and models),
         n_observations, n_participants, n_frames; and sentences on comparisons without an answer.
-        Primary comparisons are corrected among themselves by Bonferroni's method, interval and p
-        alike, so that an interval excludes 0 exactly when its p is below .05.
+        Primary comparisons are corrected among themselves by Bonferroni's method, an exploratory
+        one with several models for their number, interval and p alike, so that an interval excludes
+        0 exactly when its p is below .05.
     """
     study = inputs.run.study
     # A part of a session with several tasks has the answers to one task alone.
@@ -123,7 +126,7 @@ def answered(inputs: FindingInputs) -> tuple[pd.DataFrame, tuple[str, ...]]:
     )
     data, rows, unplanned = _Answers(inputs), [], inputs.options.comparisons
     for comparison, judges in parts:
-        family = n_primary if comparison.declaration.is_primary else 1
+        family = n_primary if comparison.declaration.is_primary else len(judges)
         for judge in judges:
             result = _result(data, comparison, judge, family)
             if isinstance(result, str):
@@ -148,6 +151,8 @@ def _described(
         "judge": judge,
         "n_in_family": family,
         "covariates": ", ".join(declaration.covariates),
+        "regions": ", ".join(map(str, declaration.regions)),
+        "contrast": "",
     } | statements(comparison, judge)
 
 
@@ -211,6 +216,7 @@ def _contrast_estimator(
 ) -> Estimator | str:
     parts: list[pd.DataFrame] = []
     weights: dict[str, float] = {}
+    same: list[str] = []
     answers, named = data.measured(comparison.measure), set(compared.named_factors)
     for name, rows, cross in data.designs:
         if name not in comparison.constructions or not named <= set(cross.factors):
@@ -226,41 +232,41 @@ def _contrast_estimator(
             in_cells = _in_regions(in_cells, comparison.declaration.regions)
             if in_cells.empty:
                 continue
+        planned = planned_contrasts(cross, data.inputs.run.study.analysis)
+        same.append(next((label for label, cells in planned.items() if _asks(cells, of_cells)), ""))
         parts.append(in_cells.assign(cell=f"{name}: " + in_cells["cell"].astype(str)))
         weights |= {f"{name}: {cell}": weight for cell, weight in of_cells.items()}
     if not parts:
         return "no answers in all of the cells that it compares."
+    # Several pooled constructions are no contrast of the tables of effects.
+    contrast = {"contrast": same[0] if len(same) == 1 else ""}
     share = 1 / len(parts)
     shared = {cell: share * weight for cell, weight in weights.items()}
     pooled = pd.concat(parts, ignore_index=True)
     if names := comparison.declaration.covariates:
         pooled = pooled[pooled["cell"].isin(shared) & pooled[measure.value].notna()]
         values = pooled[measure.value].to_numpy(dtype=float)
-        held = _covariates(data.inputs, pooled, names)
+        held = covariates_of_trials(data.inputs, pooled, names).to_numpy(dtype=float)
         pooled = pooled.assign(
             **{measure.value: hold_constant(values, held, pooled["cell"], shared)}
         )
 
     def estimate(level: float) -> Row:
         if measure is SENSITIVITY:
-            return sensitivity_contrast(pooled, shared, level)
+            return sensitivity_contrast(pooled, shared, level) | contrast
         compared_cells = contrasts(pooled, measure.value, {NAME: shared}, level=level)
-        [row] = compared_cells.drop(columns=["contrast", "p_holm"]).to_dict("records")
-        return {str(key): value for key, value in row.items()}
+        [row] = compared_cells.drop(columns="p_holm").to_dict("records")
+        return {str(key): value for key, value in row.items()} | contrast
 
     return estimate
 
 
-def _covariates(inputs: FindingInputs, rows: pd.DataFrame, names: Sequence[str]) -> Floats:
-    """Return the covariates of answers: numbers, or a column for each level but the first."""
-    keys = ["participant", "position"]
-    columns = [
-        name for name in (f"{PREFIX}{one}" for one in names) if name in inputs.data.judgments
-    ]
-    trials = inputs.data.judgments[[*keys, *columns]].astype({"participant": str})
-    of_rows = rows[keys].astype({"participant": str}).merge(trials, "left", on=keys)
-    found = covariate_columns(of_rows, names)
-    return np.hstack([np.empty((len(rows), 0)), *(columns.to_numpy() for columns in found)])
+def _asks(first: Weights, second: Weights) -> bool:
+    """Return whether two contrasts ask the same, in this or in the opposite direction."""
+    if set(first) != set(second):
+        return False
+    ratio = [first[cell] / second[cell] for cell in first]
+    return np.allclose(ratio, ratio[0]) and bool(np.isclose(abs(ratio[0]), 1))
 
 
 def _in_regions(answers: pd.DataFrame, regions: Sequence[int]) -> pd.DataFrame:
@@ -331,7 +337,7 @@ def _slope_estimator(
         "n_frames": int(answers["unit"].nunique()),
     }
 
-    held = pd.DataFrame(_covariates(inputs, answers, comparison.declaration.covariates))
+    held = covariates_of_trials(inputs, answers, comparison.declaration.covariates)
     held = (held - held.groupby(people.to_numpy()).transform("mean")).to_numpy()
     design = np.column_stack([held, x_within])
 

@@ -3,11 +3,9 @@
 All have slopes of all factors by participant and by frame.
 """
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -15,6 +13,7 @@ import pandas as pd
 from analysis.data.own_columns import PREFIX
 from analysis.findings.contrasts import fixed_columns
 from analysis.findings.design import Crossing, crossed_designs
+from analysis.findings.design_scripts import Fitted, write_scripts
 from analysis.findings.effects import compared_designs
 from analysis.findings.finding import (
     Context,
@@ -61,6 +60,19 @@ def covariate_columns(rows: pd.DataFrame, names: Sequence[str]) -> Iterator[pd.D
             yield levels - levels.mean()
 
 
+def covariates_of_trials(
+    inputs: FindingInputs, rows: pd.DataFrame, names: Sequence[str]
+) -> pd.DataFrame:
+    """Return the covariates of answers, by their trials: numbers, or a column for each level."""
+    keys, judgments = ["participant", "position"], inputs.data.judgments
+    columns = [f"{PREFIX}{name}" for name in names if f"{PREFIX}{name}" in judgments]
+    trials = judgments[[*keys, *columns]].astype({"participant": str})
+    of_rows = rows[keys].astype({"participant": str}).merge(trials, "left", on=keys)
+    return pd.concat(
+        [pd.DataFrame(index=of_rows.index), *covariate_columns(of_rows, names)], axis=1
+    )
+
+
 def random_term(unit: str, values: pd.Series, effects: pd.DataFrame) -> RandomTerm:
     """Return an intercept and the slopes of all effects that vary within a level of the unit.
 
@@ -86,18 +98,6 @@ _MOST_ROWS, _MOST_EFFECTS = 20_000, 1_200
 
 
 @dataclass(frozen=True, slots=True)
-class _Fitted:
-    """A fitted model, what the rule left out, its spreads in words, and what was fitted."""
-
-    model: CrossedModel
-    left_out: str
-    slopes: str
-    answers: pd.Series
-    fixed: pd.DataFrame
-    units: pd.DataFrame
-
-
-@dataclass(frozen=True, slots=True)
 class _Answers:
     """The answers to fit, and their table's wording; ``always`` fits any crossed cells."""
 
@@ -118,7 +118,7 @@ _YES = _Answers("yes_no_model", "said_yes", "Logistic regression of people's ans
 
 
 def _run(inputs: FindingInputs, answers: _Answers) -> Findings:
-    fitted: dict[str, _Fitted] = {}
+    fitted: dict[str, Fitted] = {}
     left_out = []
     titles = titles_of(inputs.run.study)
     for name, rows, cross in crossed_designs(inputs):
@@ -160,7 +160,7 @@ def _reason_not_to_fit(rows: pd.DataFrame, cross: Crossing, value: str) -> str:
     return ""
 
 
-def _fit(rows: pd.DataFrame, cross: Crossing, study: Study, value: str) -> _Fitted:
+def _fit(rows: pd.DataFrame, cross: Crossing, study: Study, value: str) -> Fitted:
     effects = fixed_columns(rows["cell"], cross, study.analysis)
     fixed = pd.concat([effects, *covariate_columns(rows, study.analysis.covariates)], axis=1)
     terms = [
@@ -170,73 +170,10 @@ def _fit(rows: pd.DataFrame, cross: Crossing, study: Study, value: str) -> _Fitt
     units = pd.DataFrame(
         {unit: rows[column].astype(str) for unit, column in repeated_units(rows, study)}
     )
-    return _Fitted(model, left_out, _spread_in_words(model), rows[value], fixed, units)
+    return Fitted(model, left_out, rows[value].astype(int), fixed, units)
 
 
-_IN_R = """# The mixed model of {name} in the report: Rscript {name}.R
-# It has the random effects that the report's rule left, and gives the report's estimates.
-{columns}
-library({library})
-answers <- read.csv("{name}.csv", colClasses = c({units}))
-model <- {call}
-print(summary(model))
-write.csv(coef(summary(model)), "{name}_coefficients.csv")
-"""
-_GLMER = """glmer(
-  answer ~ {formula},
-  data = answers, family = binomial,
-  control = glmerControl(optimizer = "bobyqa", optCtrl = list(maxfun = 200000))
-)"""
-_CLMM = """clmm(
-  factor(answer) ~ {formula},
-  data = answers
-)"""
-
-
-def write_scripts(folder: Path, fitted: Mapping[str, _Fitted]) -> list[Path]:
-    """Write each construction's answers and a script that fits its model in R; return the files."""
-    paths: list[Path] = []
-    for number, (name, fit) in enumerate(fitted.items(), 1):
-        stem = re.sub(r"\W+", "-", name)
-        if folder / f"{stem}.R" in paths:
-            stem = f"{stem}-{number}"
-        # The third unit is a column of the researcher's, whose name R may not take.
-        units = dict(zip(map(str, fit.units), ("participant", "frame", "repeated"), strict=False))
-        columns = {str(term): f"effect_{place}" for place, term in enumerate(fit.fixed, 1)}
-        is_rating = len(fit.model.thresholds) > 1
-        random = _random_in_r(fit.model, columns, units)
-        call = (_CLMM if is_rating else _GLMER).format(
-            formula=" +\n    ".join([*columns.values(), *random])
-        )
-        script = _IN_R.format(
-            name=stem,
-            columns="\n".join(f"# {column}: {term}" for term, column in columns.items()),
-            library="ordinal" if is_rating else "lme4",
-            units=", ".join(f'{unit} = "factor"' for unit in units.values()),
-            call=call,
-        )
-        table = fit.fixed.rename(columns=columns).assign(answer=fit.answers.astype(int))
-        own = [folder / f"{stem}.csv", folder / f"{stem}.R"]
-        pd.concat([table, fit.units.rename(columns=units)], axis=1).to_csv(own[0], index=False)
-        own[1].write_text(script, "utf-8", newline="\n")
-        paths += own
-    return paths
-
-
-def _random_in_r(
-    model: CrossedModel, columns: Mapping[str, str], units: Mapping[str, str]
-) -> Iterator[str]:
-    """Yield the random effects; those without a correlation each alone: ordinal has no ``||``."""
-    for unit, rows in model.random.groupby("unit", sort=False):
-        effects = ["1" if effect == "1" else columns[effect] for effect in rows["effect"]]
-        unit_in_r = units[str(unit)]
-        if rows["correlation"].notna().any():
-            yield f"({' + '.join(effects)} | {unit_in_r})"
-        else:
-            yield from (f"({'' if one == '1' else '0 + '}{one} | {unit_in_r})" for one in effects)
-
-
-def _spread_in_words(model: CrossedModel) -> str:
+def _spread_in_words(model: CrossedModel | LinearMixedModel) -> str:
     parts = []
     for unit, rows in model.random.groupby("unit", sort=False):
         spread = ", ".join(
@@ -249,7 +186,7 @@ def _spread_in_words(model: CrossedModel) -> str:
 
 
 def _table(
-    answers: _Answers, coefficients: pd.DataFrame, fitted: dict[str, _Fitted], context: Context
+    answers: _Answers, coefficients: pd.DataFrame, fitted: dict[str, Fitted], context: Context
 ) -> Table:
     rows = context.by_construction(coefficients)
     titles = full_titles(rows)
@@ -279,7 +216,7 @@ _RULE = (
 )
 
 
-def _notes(fitted: dict[str, _Fitted], context: Context) -> Sequence[str]:
+def _notes(fitted: dict[str, Fitted], context: Context) -> Sequence[str]:
     titles = titles_of(context.study)
     notes = []
     for name, fit in fitted.items():
@@ -288,7 +225,8 @@ def _notes(fitted: dict[str, _Fitted], context: Context) -> Sequence[str]:
         singular = " The fit is still singular." if model.singular else ""
         notes.append(
             f"{titles.get(name, name)}: {model.n_rows:,} judgments, log-likelihood "
-            f"{model.loglik:.1f}; standard deviations in logits: {fit.slopes}.{reduced}{singular}"
+            f"{model.loglik:.1f}; standard deviations in logits: {_spread_in_words(model)}."
+            f"{reduced}{singular}"
         )
     return notes
 
@@ -303,7 +241,7 @@ RATING_MODEL, YES_NO_MODEL = (
 
 
 def _run_reading(inputs: FindingInputs) -> Findings:
-    fitted: dict[tuple[str, int], LinearMixedModel] = {}
+    fitted: dict[tuple[str, int], Fitted] = {}
     left_out: list[tuple[str, object]] = []
     for design in compared_designs(READ, inputs, READ.answers(inputs)):
         name, cross = design.construction, design.cross
@@ -316,29 +254,39 @@ def _run_reading(inputs: FindingInputs) -> Findings:
             if len(rows) > _MOST_ROWS or sum(clusters) * len(cross.cells) > _MOST_EFFECTS:
                 left_out.append((name, region))
                 continue
-            effects = fixed_columns(rows["cell"], cross, inputs.run.study.analysis)
-            terms = [
-                random_term(unit, rows[column], effects)
-                for unit, column in (("participant", "participant"), ("frame", "unit"))
-            ]
-            fitted[name, int(str(region))] = fit_linear_by_rule(
-                rows["log_rt"].to_numpy(dtype=float), effects, terms
-            )
+            fitted[name, int(str(region))] = _fit_times(rows, cross, inputs)
     omissions = (_reading_left_out(left_out),) if left_out else ()
     if not fitted:
         return Findings(left_out=omissions)
     coefficients = pd.concat(
         [
-            fit.coefficients.assign(construction=name, region=region)
+            fit.model.coefficients.assign(construction=name, region=region)
             for (name, region), fit in fitted.items()
         ],
         ignore_index=True,
     )
+    by_file = {
+        f"{name} region {'minus ' if region < 0 else ''}{abs(region)}": fit
+        for (name, region), fit in fitted.items()
+    }
     return Findings(
         (_reading_table(coefficients, fitted, inputs.context),),
         {"reading_model": coefficients},
         omissions,
+        folders={"reading_model": partial(write_scripts, fitted=by_file)},
     )
+
+
+def _fit_times(rows: pd.DataFrame, cross: Crossing, inputs: FindingInputs) -> Fitted:
+    effects = fixed_columns(rows["cell"], cross, inputs.run.study.analysis)
+    units = {"participant": "participant", "frame": "unit"}
+    terms = [random_term(unit, rows[column], effects) for unit, column in units.items()]
+    names = inputs.run.study.analysis.covariates
+    covariates = covariates_of_trials(inputs, rows, names).set_axis(rows.index)
+    fixed = pd.concat([effects, covariates], axis=1)
+    model = fit_linear_by_rule(rows["log_rt"].to_numpy(dtype=float), fixed, terms)
+    texts = {unit: rows[column].astype(str) for unit, column in units.items()}
+    return Fitted(model, model.left_out, rows["log_rt"], fixed, pd.DataFrame(texts))
 
 
 def _reading_left_out(left_out: list[tuple[str, object]]) -> str:
@@ -350,15 +298,17 @@ def _reading_left_out(left_out: list[tuple[str, object]]) -> str:
 
 
 def _reading_table(
-    coefficients: pd.DataFrame, fitted: Mapping[tuple[str, int], LinearMixedModel], context: Context
+    coefficients: pd.DataFrame, fitted: Mapping[tuple[str, int], Fitted], context: Context
 ) -> Table:
     rows = context.by_construction(coefficients)
     titles = full_titles(rows)
     label = "Region " + rows["region"].astype(str) + ": " + rows["term"].astype(str)
     notes = [
-        f"{name}, region {region}: the full model is singular, so {fit.left_out} were left out."
+        f"{name}, region {region}: "
+        + (f"the full model is singular, so {fit.left_out} were left out." if fit.left_out else "")
+        + (" The fit is still singular." if fit.model.singular else "")
         for (name, region), fit in fitted.items()
-        if fit.left_out
+        if fit.left_out or fit.model.singular
     ]
     return context.table(
         "reading_model",

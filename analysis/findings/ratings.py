@@ -17,7 +17,7 @@ from analysis.statistics.ratings import (
     mean_ratings,
     rating_differences,
 )
-from analysis.statistics.resample import numpy_generator
+from analysis.statistics.resample import codes, numpy_generator
 from analysis.tables.accuracy_table import Column, Table
 from analysis.tables.section import Section
 from experiment.records import Variant
@@ -106,10 +106,7 @@ def _difference_correlations(
     people = item_differences(ratings)
     rows = []
     for model, differences in of_models.items():
-        items = pd.DataFrame({"people": people, "model": differences}).dropna()
-        rng = numpy_generator(context.seed, "ratings", model)
-        values = items["people"].to_numpy(), items["model"].to_numpy()
-        rows.append({"label": model, **correlate_items(*values, rng, context.resamples)})
+        rows.append({"label": model, **_correlate(people, differences, ratings)})
     return pd.DataFrame(rows)
 
 
@@ -298,7 +295,7 @@ def _overall(
         groups = {"": targets} | groups
     return pd.DataFrame(
         {"construction": name, "judge": model, "measure": measure,
-         "ceiling": ceiling, **_correlation(people, values, context, f"{name} {model} {measure}")}
+         "ceiling": ceiling, **_correlation(people, values, rows)}
         for name, rows in groups.items()
         for people, ceiling in [(_means(rows), _ceiling(rows, context))]
         for (model, measure), values in measures.items()
@@ -321,15 +318,22 @@ def _splits(context: Context) -> int:
 
 
 def _correlation(
-    people: "pd.Series[float]", values: "pd.Series[float]", context: Context, key: str
+    people: "pd.Series[float]", values: "pd.Series[float]", ratings: pd.DataFrame
 ) -> dict[str, float]:
-    items = pd.DataFrame({"people": people, "model": values}).dropna()
-    rng = numpy_generator(context.seed, "ratings", key)
-    correlations = correlate_items(
-        items["people"].to_numpy(), items["model"].to_numpy(), rng, context.resamples
-    )
+    correlations = _correlate(people, values, ratings)
     reported = {name: value for name, value in correlations.items() if name != "agreement"}
-    return reported | {"n_scores": items["model"].nunique()}
+    n_scores = pd.DataFrame({"people": people, "model": values}).dropna()["model"].nunique()
+    return reported | {"n_scores": n_scores}
+
+
+def _correlate(
+    people: "pd.Series[float]", values: "pd.Series[float]", ratings: pd.DataFrame
+) -> dict[str, float]:
+    """Return correlations over items, those of a frame counted together."""
+    items = pd.DataFrame({"people": people, "model": values}).dropna()
+    unit_of = dict(zip(ratings["item_id"].astype(str), ratings["unit"].astype(str), strict=True))
+    unit = codes(items.index.to_series().astype(str).map(unit_of))[0] if len(items) else None
+    return correlate_items(items["people"].to_numpy(), items["model"].to_numpy(), unit)
 
 
 def _overall_table(correlations: pd.DataFrame, context: Context) -> Table:
@@ -338,7 +342,7 @@ def _overall_table(correlations: pd.DataFrame, context: Context) -> Table:
     above = rows["spearman"] > rows["ceiling"]
     notes = [
         "Per item: the mean z-score of its ratings and the model's score of the sentence. "
-        "Interval: 95%, over items. Ceiling: the Spearman correlation that perfect knowledge of "
+        "Interval: 95%, over frames. Ceiling: the Spearman correlation that perfect knowledge of "
         f"people's preferences would reach (mean of {_splits(context):,} random splits of "
         "participants). "
         "Differences between conditions contribute: a correlation may be due to them alone.",

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from analysis.data.load import PEOPLE
-from analysis.findings.comparison_words import is_answered_first
+from analysis.findings.comparison_words import exploratory_verdict, is_answered_first
 from analysis.statistics.accuracy import JUDGED
 from analysis.tables.provenance import counted
 from experiment.studies.study import Study
@@ -139,7 +139,9 @@ def _describe_model(
         return
     difference = _overall_row(statistics, "people_minus_models", model)
     if difference is not None and not is_answered_first(statistics, model):
-        yield _describe_difference(model, difference, margin)
+        yield exploratory_verdict(statistics, model) or _describe_difference(
+            model, difference, margin
+        )
     if ties:
         yield (
             f"On {ties:,} of the {counted(items, 'judged item')} {model} gave both versions the "

@@ -16,6 +16,7 @@ from markupsafe import Markup
 
 from analysis.figures.drawing import Drawing, save_drawing
 from analysis.findings.contrasts import label_in_words
+from analysis.report.answered_once import leave_out_answered
 from analysis.result import Comparison
 from analysis.scores.metrics import METRICS
 from analysis.tables.accuracy_table import Table
@@ -67,7 +68,7 @@ def render_report(
         libraries: The versions of the libraries used.
         page: ``report``, ``methods`` or ``checklist``.
     """
-    origin = comparison.provenance
+    comparison, origin = leave_out_answered(comparison), comparison.provenance
     shared = find_shared_notes(comparison.tables)
     return _load_template().render(
         page=page,
@@ -250,7 +251,7 @@ TABLES, FIGURES = "tables", "figures"
 _FOLDERS = {
     "mixed_model": "holds the choices, and scripts that fit the model again in R.",
     **dict.fromkeys(
-        ("design_model", "rating_model", "yes_no_model"),
+        ("design_model", "rating_model", "yes_no_model", "reading_model"),
         "holds the answers, and scripts that fit the mixed model of the design again in R.",
     ),
     "human_baseline": "holds the checklist for human baselines, and the items side by side.",

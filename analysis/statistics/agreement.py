@@ -23,9 +23,10 @@ def preferences(judgments: pd.DataFrame) -> pd.DataFrame:
 
     Returns:
         One row per item: item_id, construction, condition, n_good (judgments that chose the
-        expected version), n_judgments, share_good, count_difference (expected minus other).
+        expected version), n_judgments, share_good, count_difference (expected minus other);
+        and frame if the judgments have it.
     """
-    keys = ["item_id", "construction", "condition"]
+    keys = ["item_id", "construction", "condition", *(["frame"] if "frame" in judgments else [])]
     grouped = group_rows(judgments, keys)
     n_good, n = grouped.sums(judgments["chose_good"]), grouped.size
     return pd.DataFrame(

@@ -7,7 +7,7 @@ from scipy.stats import pearsonr, rankdata, spearmanr
 from scipy.stats import t as student
 
 from analysis.statistics.clustered import quantile
-from analysis.statistics.resample import Floats
+from analysis.statistics.resample import Codes, Floats, codes
 
 METHODS = ("spearman", "pearson")
 FEWEST_ITEMS = 3
@@ -16,12 +16,13 @@ _NO_SPREAD = 1e-9
 _MOST = 1 - 1e-6
 
 
-def correlations(people: Floats, model: Floats) -> dict[str, float]:
+def correlations(people: Floats, model: Floats, unit: Codes | None = None) -> dict[str, float]:
     """Return Spearman's and Pearson's correlation between two values per item.
 
     Spearman's is Pearson's correlation of the ranks, with mean ranks for ties. The intervals are
     symmetric on Fisher's scale, artanh r, with the jackknife's variance over items (each item left
-    out, the others re-ranked) and Student's quantile. They treat the items as a sample;
+    out, or all items of a frame together, the others re-ranked) and Student's quantile. They treat
+    the items, or their frames, as a sample;
     participants' noise is part of the shares. Efron, B. & Stein, C. (1981). The jackknife estimate
     of variance. Annals of Statistics, 9(3), 586-596. Values are NaN with fewer than three items, or
     if one side does not vary; ends are NaN if leaving out some item gives a correlation of 1 or -1.
@@ -29,6 +30,7 @@ def correlations(people: Floats, model: Floats) -> dict[str, float]:
     Args:
         people: Shape ``(items,)``: participants' values.
         model: Shape ``(items,)``.
+        unit: Shape ``(items,)``: each item's frame, from 0, if several items share one.
 
     Returns:
         For each of ``METHODS``: its value, ``<method>_low``, ``<method>_high`` and ``<method>_p``
@@ -40,7 +42,11 @@ def correlations(people: Floats, model: Floats) -> dict[str, float]:
         return row | dict.fromkeys(names, float("nan"))
     for method, statistic in (("spearman", spearmanr), ("pearson", pearsonr)):
         value = float(statistic(people, model).statistic)
-        values = (value, *_interval(value, without_each(people, model, method)))
+        if unit is None or unit.max() + 1 == len(people):
+            without = without_each(people, model, method)
+        else:
+            without = _without_each_unit(people, model, unit, method)
+        values = (value, *_interval(value, without))
         row |= dict(zip(_column_names(method), map(float, values), strict=True))
     return row
 
@@ -83,6 +89,19 @@ def without_each(first: Floats, second: Floats, method: str) -> Floats:
         len(first), of_first[0], of_second[0], of_first[1], of_second[1],
         rank_products_without_each(first, second),
     )  # fmt: skip
+
+
+def _without_each_unit(first: Floats, second: Floats, unit: Codes, method: str) -> Floats:
+    """Return the correlation without the items of each unit, shape ``(units,)``."""
+    left = np.full(int(unit.max()) + 1, np.nan)
+    for number in range(len(left)):
+        values = [side[unit != number] for side in (first, second)]
+        if len(values[0]) < FEWEST_ITEMS or not all(np.ptp(side) for side in values):
+            continue
+        if method == "spearman":
+            values = [rankdata(side) for side in values]
+        left[number] = np.corrcoef(*values)[0, 1]
+    return left
 
 
 def _products(first: Floats, second: Floats) -> tuple[Floats, ...]:
@@ -134,7 +153,8 @@ def correlation_rows(items: pd.DataFrame, judge: str) -> pd.DataFrame:
     for construction, group in groups:
         share, difference = group["share_good"].to_numpy(), group["difference_nats"].to_numpy()
         row: dict[str, object] = {"judge": judge, "construction": str(construction)}
-        row |= correlations(share, difference)
+        unit = codes(group["frame"])[0] if "frame" in group else None
+        row |= correlations(share, difference, unit)
         row["spearman_counts"] = spearman(group["count_difference"].to_numpy(), difference)
         rows.append(row)
     return pd.DataFrame(rows)

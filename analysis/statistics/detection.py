@@ -21,7 +21,7 @@ from analysis.data.declared import clustering_column
 from analysis.statistics.clustered import clustered_intervals, quantile, two_way_variance, wilson
 from analysis.statistics.contrasts import contrasts
 from analysis.statistics.resample import Floats, codes
-from analysis.statistics.withheld import too_few_units
+from analysis.statistics.withheld import SHARE, too_few_units, withhold_ends
 
 Codes = NDArray[np.intp]
 
@@ -30,7 +30,8 @@ def yes_rates(judgments: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
     """Return the rate of "acceptable" answers in each group, with a 95% interval.
 
     If all answers of a group agree, the number of observations is that of its participants or
-    frames, whichever is smaller.
+    frames, whichever is smaller. With few answers there is no interval (``withheld``), as for
+    accuracies.
 
     Args:
         judgments: One row per answer, with ``said_yes``; clustered by participant and by frame.
@@ -56,11 +57,13 @@ def yes_rates(judgments: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
     fewer = np.minimum(n_known.to_numpy(dtype=float), rates.pop("n_frames").to_numpy())
     ends = wilson(intervals.accuracy, fewer, quantile(fewer - 1))
     alike = np.isnan(intervals.low)
-    return rates.assign(
-        yes=intervals.accuracy,
-        yes_low=np.where(alike, ends[0], intervals.low),
-        yes_high=np.where(alike, ends[1], intervals.high),
+    low, high = withhold_ends(
+        np.where(alike, ends[0], intervals.low),
+        np.where(alike, ends[1], intervals.high),
+        rates["n_answers"],
+        SHARE,
     )
+    return rates.assign(yes=intervals.accuracy, yes_low=low, yes_high=high)
 
 
 def detection(judgments: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:

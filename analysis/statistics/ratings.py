@@ -5,17 +5,15 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from scipy.stats import pearsonr, spearmanr
 
 from analysis.data.categorical import decode_texts
 from analysis.data.declared import clustering_column
 from analysis.statistics.clustered import quantile, two_way_variance
-from analysis.statistics.resample import LEVEL, Floats, codes
+from analysis.statistics.correlation import correlations
+from analysis.statistics.resample import Codes, Floats, codes
 from analysis.statistics.variance_parts import contrast_variance
 from analysis.statistics.withheld import CONTRAST, MEAN, too_few_units, withhold_ends
 from experiment.records import Variant
-
-FEWEST_ITEMS = 3
 
 
 def mean_ratings(ratings: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
@@ -128,36 +126,19 @@ def item_differences(ratings: pd.DataFrame) -> "pd.Series[float]":
     return differences
 
 
-def correlate_items(
-    people: Floats, model: Floats, rng: np.random.Generator, resamples: int
-) -> dict[str, float]:
+def correlate_items(people: Floats, model: Floats, unit: Codes | None = None) -> dict[str, float]:
     """Return correlations between two values per item, with 95% intervals over items.
 
     Args:
         people: Shape ``(items,)``: participants' values.
         model: Shape ``(items,)``.
-        rng: The source of randomness.
-        resamples: The number of times to resample the items.
+        unit: Shape ``(items,)``: each item's frame, from 0, if several items share one.
 
     Returns:
         spearman, spearman_low, spearman_high, pearson, agreement (the share of items on which both
         have the same sign), n_items; NaN with fewer than three items, or without variance.
     """
-    n = len(people)
-    row = {"n_items": float(n), "agreement": np.nan, "pearson": np.nan, "spearman": np.nan,
-             "spearman_low": np.nan, "spearman_high": np.nan}  # fmt: skip
-    if n:
-        row["agreement"] = float(np.mean(np.sign(people) == np.sign(model)))
-    if n < FEWEST_ITEMS or not np.ptp(people) or not np.ptp(model):
-        return row
-    row["pearson"] = float(pearsonr(people, model).statistic)
-    row["spearman"] = float(spearmanr(people, model).statistic)
-    drawn = [
-        float(spearmanr(people[rows], model[rows]).statistic)
-        for rows in rng.integers(0, n, (resamples, n))
-        if np.ptp(people[rows]) and np.ptp(model[rows])
-    ]
-    if drawn:
-        low, high = np.quantile(drawn, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
-        row |= {"spearman_low": float(low), "spearman_high": float(high)}
-    return row
+    found = correlations(people, model, unit)
+    kept = ("n_items", "pearson", "spearman", "spearman_low", "spearman_high")
+    agreement = float(np.mean(np.sign(people) == np.sign(model))) if len(people) else np.nan
+    return {name: float(found[name]) for name in kept} | {"agreement": agreement}

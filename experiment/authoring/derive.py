@@ -87,6 +87,9 @@ class DesignPlan:
         )
 
 
+_UNEQUAL = "the lists have different numbers of items"
+
+
 def plan_design(items: Sequence[Item], answers: int = 2) -> DesignPlan:
     """Return a design that balances all conditions and shows no item number twice in a list.
 
@@ -100,8 +103,17 @@ def plan_design(items: Sequence[Item], answers: int = 2) -> DesignPlan:
         items: The items.
         answers: The number of screen positions of an option; a multiple of this many participants
             balances them.
+
+    Raises:
+        MaterialsError: A column ``list`` puts different numbers of items into the lists.
     """
     column, given_notes = given_column(items)
+    if unequal := [note for note in given_notes if _UNEQUAL in note and '"list"' in note.lower()]:
+        raise MaterialsError(
+            unequal[0].removesuffix("."),
+            expected="as many items of each kind and construction in every list",
+            remedy="Fill the lists up, or give the column another header to have the items dealt",
+        )
     in_lists = {item.template for item in items if column and dict(item.extra).get(column)}
     conditions = _distinct(items, "condition")
     sole = {
@@ -206,7 +218,9 @@ def given_column(items: Sequence[Item]) -> tuple[str, list[str]]:
             shown = frame.partition("=")[2]
             fault = f'the item "{shown}" of {template} occurs {number} times in the list {value}'
         elif any(sizes[value, t] != sizes[lists[0], t] for value, t in sizes):
-            fault = "the lists would have different numbers of items of some kind and construction"
+            odd = next(t for value, t in sizes if sizes[value, t] != sizes[lists[0], t])
+            counts = ", ".join(f"{value}: {sizes[value, odd]}" for value in lists)
+            fault = f"{_UNEQUAL} of {odd} ({counts})"
         else:
             return column, [
                 f'The column "{column}" puts the items into {len(lists)} lists: {", ".join(lists)}.'

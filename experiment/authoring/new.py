@@ -100,7 +100,7 @@ def new_study(
     _refuse_unknown(language)
     materials = _read(source, named, response, language)
     asking = ask(materials, response, language)
-    design = plan_design(materials.items, asking.response.balanced_over)
+    design = _plan(materials.items, asking, source)
     if block:
         design = in_blocks(design, materials.items, block)
     if not design.trials_per_list:
@@ -113,10 +113,23 @@ def new_study(
     new = NewStudy(folder, materials, asking, design, oddities)
     with atomic_folder(folder, ()) as temporary:
         _write(new, temporary, title or asking.title, language)
-        if errors := check_folder(str(temporary), _SEED).errors:
-            # Errors in a derived study are errors in its items.
-            raise prefix_location(errors[0], str(source))
+        _refuse_errors(temporary, folder, source)
     return new
+
+
+def _plan(items: Sequence[Item], asking: Asking, source: Path) -> DesignPlan:
+    try:
+        return plan_design(items, asking.response.balanced_over)
+    except MaterialsError as error:
+        raise prefix_location(error, str(source)) from error
+
+
+def _refuse_errors(temporary: Path, folder: Path, source: Path) -> None:
+    """Refuse a derived study with errors: these are errors in its items."""
+    for error in check_folder(str(temporary), _SEED).errors:
+        where = error.where.replace(str(temporary), str(folder))
+        told = type(error)(error.problem, where=where, expected=error.expected, remedy=error.remedy)
+        raise prefix_location(told, str(source))
 
 
 def _odd(

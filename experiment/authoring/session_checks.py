@@ -16,7 +16,7 @@ from experiment.errors import (
 )
 from experiment.plugins import unknown_name
 from experiment.records import PAIR
-from experiment.responses.base import Gives, ResponseType
+from experiment.responses.base import Balance, Gives, ResponseType
 from experiment.responses.registry import answer_keys, response_of
 from experiment.responses.responders import RESPONDERS
 from experiment.studies.files import FONT_SUFFIX
@@ -91,7 +91,7 @@ def _cannot_answer(examined: Examined, response: ResponseType) -> Iterator[Paral
 
 
 def places(examined: Examined) -> Iterator[ParallaxError]:
-    """Report numbers of places (participant slots) that leave the sides unbalanced."""
+    """Report numbers of places (participant slots) that leave sides or versions unbalanced."""
     study = examined.study
     for quota, one in enumerate(study.design.quotas):
         if one.participants_per_list is None and one.trials_per_list is None:
@@ -100,23 +100,39 @@ def places(examined: Examined) -> Iterator[ParallaxError]:
                 where=examined.at("design", "quotas", quota),
                 expected="participants_per_list, trials_per_list, or both",
             )
-    options = _balanced_over(study)
+    options, unbalanced = _balanced_over(study), _unbalanced(examined)
     for number in map(study.design.places, range(study.design.n_lists)):
-        if number % options == 0:
+        if number % options == 0 or not unbalanced:
             continue
         expected = "an even number" if options == len(PAIR) else f"a multiple of {options}"
-        balance = "neighbouring places show each item on opposite sides"
+        balance = "neighbouring places show the opposite"
         if options > len(PAIR):
             balance = (
                 f"over {options} neighbouring places, each option is shown once in each position"
             )
         yield StudyNote(
-            f"with {number} participants in a list, each item is shown once more on one side "
-            "than on the other",
+            f"with {number} participants in a list, {unbalanced}",
             where=examined.at("design", "participants_per_list"),
             expected=f"{expected}, because {balance}",
         )
         return
+
+
+def task_titles(examined: Examined) -> Iterator[ParallaxError]:
+    """Report several tasks of a session that stand under one title, the study's."""
+    try:
+        tasks = response_of(examined.study).page_tasks
+    except ParallaxError:
+        # The check of the response type reports this error.
+        return
+    untitled = [name for name, task in tasks.items() if not task["title"]]
+    if len(untitled) > 1:
+        yield StudyNote(
+            f"the tasks {' and '.join(untitled)} have no title, so participants see the study's, "
+            f'"{examined.study.study.title}", above the trials of each',
+            where=examined.at("trial", "parameters", "tasks", untitled[0]),
+            expected="a title for each task that says what is asked",
+        )
 
 
 def size(examined: Examined) -> Iterator[ParallaxError]:
@@ -135,6 +151,24 @@ def size(examined: Examined) -> Iterator[ParallaxError]:
             expected=f"at most {_MOST_PLACES:,}, because each session is built and audited",
         )
     yield from ()
+
+
+def _unbalanced(examined: Examined) -> str:
+    """Return what an odd number of places leaves unbalanced; empty if there is nothing."""
+    try:
+        response = response_of(examined.study)
+        types = [(item, response.of_item(item)) for item in examined.items]
+        two_versions = any(len(type_.versions(item)) > 1 for item, type_ in types)
+    except ParallaxError:
+        # Another check reports this error.
+        return ""
+    has_sides = any(
+        type_.balance is not Balance.VERSIONS or type(type_).drawn is not ResponseType.drawn
+        for _, type_ in types
+    )
+    if has_sides or not types:
+        return "each item is shown once more on one side than on the other"
+    return "one version of an item is shown once more than the other" if two_versions else ""
 
 
 def _balanced_over(study: Study) -> int:

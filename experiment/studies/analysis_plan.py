@@ -1,10 +1,10 @@
 """The tables ``analysis`` and ``comparisons`` of study.toml, declared before data collection."""
 
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
-from experiment.studies.toml_values import Texts
+from experiment.studies.toml_values import AS_TUPLE, Texts
 
 # What precedes an option's name in the measure "share of bad".
 SHARE_OF = "share of "
@@ -93,7 +93,7 @@ class Comparison(BaseModel):
         description="the constructions whose items are compared, pooled; all with these cells "
         "by default",
     )
-    regions: tuple[int, ...] = Field(
+    regions: Annotated[tuple[int, ...], AS_TUPLE] = Field(
         default=(),
         description="for reading times, regions relative to the critical one (0), such as [0, 1]; "
         "the times of several regions are added",

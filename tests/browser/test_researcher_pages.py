@@ -23,7 +23,7 @@ from webapp.payments import run_payments
 from webapp.researcher import recruitment
 from webapp.users.passwords import hash_password
 from webapp.users.roles import Role
-from webapp.users.users import add_user
+from webapp.users.users import add_user, make_first_owner_token
 
 PASSWORD = "correct horse battery"
 HERE = "http://127.0.0.1:9"  # of the platform: programs may be sent to this machine alone
@@ -101,7 +101,7 @@ def turn(page: Page, look: str) -> None:
 
 
 def test_every_page_is_good_and_what_people_typed_never_runs(
-    site, run, report, new_context, tmp_path
+    site, run, report, new_context, tmp_path, monkeypatch
 ):
     context = new_context(locale="en")
     listen_for_clicks(context)
@@ -140,6 +140,11 @@ def test_every_page_is_good_and_what_people_typed_never_runs(
     # Colours are looked at as they stay, not on the way to them.
     page.emulate_media(reduced_motion="reduce")
     turn(page, "dark on a phone")
+    with monkeypatch.context() as before_anybody:
+        before_anybody.setattr("webapp.users.users.has_owner", lambda _: False)
+        token = make_first_owner_token(site.app.extensions["parallax"].tokens, utc_now())
+        page.goto(f"{pages_url}/first-owner?token={token}")
+        good("first_owner")
     page.goto(f"{pages_url}/runs/{run}")
     good("sign_in")
     page.get_by_label("Name").fill(f"owner-{run}")

@@ -79,6 +79,7 @@ PAGES = {
     "projects list": "*Projects*",
     "projects *": "a project's page",
     "users list": "*Accounts*",
+    "users owner-link": "none: it is for the server's terminal, before anybody has an account",
     "users password-link": "*Accounts*",
     "users sign-out": "*Accounts*",
     "users drop-factor": "*Accounts*",

@@ -1,5 +1,8 @@
 """``parallax serve``, ``stop``, ``reload``, ``settings`` and ``work``."""
 
+import sys
+from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 import click
@@ -7,6 +10,7 @@ import click
 from experiment.tables.files import text_table
 from webapp import create_app
 from webapp.commands.options import with_instance
+from webapp.commands.users import make_first_owner_link
 from webapp.core.instance import open_instance
 from webapp.core.logging import write_logs
 from webapp.core.metrics import METRICS
@@ -58,11 +62,33 @@ def serve(
     settings = load_settings(open_instance(instance))
     host, port = host or settings.host, settings.port if port is None else port
     if not background:
-        server.serve(instance, host, port, workers, connections)
+        announce = partial(_tell_first_owner, instance)
+        server.serve(instance, host, port, workers, connections, announce)
     started = server.start(instance, host, port, workers, connections)
     click.echo(f"The server answers at {started.url} (process {started.pid}).")
+    _tell_first_owner(instance, started.url)
     click.echo("Stop it with: parallax stop")
     return started
+
+
+def _tell_first_owner(instance: Path, base: str) -> None:
+    """Print the first owner's link while there is no owner; never where a service's log keeps it.
+
+    Only a terminal gets the link itself, because the output of a service is stored and read by
+    others.
+    """
+    with suppress(WebappError):  # the server itself reports what is wrong with the database
+        link = make_first_owner_link(instance, base)
+        if link is None:
+            return
+        click.echo("Nobody owns this installation yet. Its first owner opens this link once,")
+        if sys.stdout.isatty():
+            click.echo(f"within an hour: {link}")
+        else:
+            click.echo(
+                f"within an hour: {link.partition('=')[0]}=... (hidden here, because logs are "
+                "kept; print it in a terminal: parallax users owner-link)"
+            )
 
 
 @click.command()

@@ -11,8 +11,10 @@ from experiment.tables.files import text_table
 from webapp.commands.options import open_sessions, with_instance
 from webapp.core.clock import utc_now
 from webapp.core.instance import open_instance
-from webapp.database.engine import reading
+from webapp.core.tokens import Tokens
+from webapp.database.engine import make_sessions, open_database, reading
 from webapp.errors import WebappError
+from webapp.opening import installation_keys
 from webapp.recruiters.settings import load_settings
 from webapp.users import users as accounts
 from webapp.users.passwords import hash_password
@@ -20,7 +22,7 @@ from webapp.users.roles import Role
 from webapp.users.second_factor import remove_factor
 from webapp.users.sign_in import end_sessions_of_all_users, sign_out_everywhere
 from webapp.users.tokens import list_tokens, revoke_user_token
-from webapp.users.users import PASSWORD_LINK_PATH, create_password_link
+from webapp.users.users import FIRST_OWNER_PATH, PASSWORD_LINK_PATH, create_password_link
 
 _ROLES = click.Choice([str(role) for role in Role])
 _PASSWORD = click.option(
@@ -140,6 +142,43 @@ def password_link(name: str, instance: Path) -> None:
         user = accounts.find_user(session, name)
         token = create_password_link(session, user, by=_operator(), now=utc_now())
     click.echo(f"{base}{PASSWORD_LINK_PATH}?token={token}")
+
+
+@users.command("owner-link")
+@with_instance
+def owner_link(instance: Path) -> None:
+    """Print a link by which the first owner makes an account.
+
+    It works once, for an hour, and only while there is no owner.
+    """
+    link = make_first_owner_link(instance)
+    if link is None:
+        raise WebappError(
+            "an owner exists, so there is no link for the first one",
+            remedy="Ask an owner for an account; parallax users list names them",
+        )
+    click.echo(link)
+
+
+def make_first_owner_link(instance: Path, base: str = "") -> str | None:
+    """Return a link with which the first owner makes an account; None if there is an owner.
+
+    Args:
+        instance: The instance folder.
+        base: The server's address, if the settings give no public one.
+    """
+    settings = load_settings(folder := open_instance(instance))
+    keys = installation_keys(folder, settings)
+    engine = open_database(settings.database_url, keys)
+    try:
+        with reading(make_sessions(engine)) as session:
+            if accounts.has_owner(session):
+                return None
+    finally:
+        engine.dispose()
+    token = accounts.make_first_owner_token(Tokens.from_keys(keys), utc_now())
+    address = settings.link_base if settings.public_url or not base else base
+    return f"{address}{FIRST_OWNER_PATH}?token={token}"
 
 
 @users.command("drop-factor")

@@ -127,6 +127,7 @@ class OpenPayment:
         since: The time since which they wait; None if it is unknown.
         until: The time at which the platform pays by itself; None if it never does.
         can_approve: Whether approving the submission pays the reward.
+        is_restricted: Whether they asked that their answers not be used, so that no rule decides.
     """
 
     payee: str
@@ -135,6 +136,7 @@ class OpenPayment:
     since: datetime | None
     until: datetime | None = None
     can_approve: bool = False
+    is_restricted: bool = False
 
 
 _IN_DOUBT = (PaymentState.CALLING, PaymentState.ORDERED, PaymentState.UNKNOWN)
@@ -190,11 +192,13 @@ def describe_open_payment(
             if account.finished
             else "your decision: they submitted, but did not finish"
         )
-        return OpenPayment(ref, waits_for, remaining_minor, since, until, can_approve=True)
+        restricted = account.is_restricted
+        return OpenPayment(ref, waits_for, remaining_minor, since, until, True, restricted)
     if remaining_minor == 0:
         return None
     waits_for, since = _describe_debt(account, remaining_minor), account.participant.finished_at
-    return OpenPayment(ref, waits_for, remaining_minor, since)
+    restricted = account.is_restricted
+    return OpenPayment(ref, waits_for, remaining_minor, since, is_restricted=restricted)
 
 
 def _describe_unpaid_line(line: Payment) -> str:

@@ -12,7 +12,7 @@ from webapp.researcher.accounts import account_pages
 from webapp.researcher.api import api
 from webapp.researcher.film import film_pages
 from webapp.researcher.installation import audit_pages, installation_pages
-from webapp.researcher.launch import launch_pages
+from webapp.researcher.launch import launch_pages, show_study_name
 from webapp.researcher.links import link_pages
 from webapp.researcher.money import money_pages
 from webapp.researcher.notifications import notification_pages
@@ -77,4 +77,4 @@ def register_researcher_pages(app: Flask) -> None:
     app.add_url_rule("/", "start", lambda: redirect(f"{RESEARCHER_PATH}/"))
     files = Blueprint("researcher_files", __name__, static_folder="static")
     app.register_blueprint(files, url_prefix=RESEARCHER_PATH)
-    app.jinja_env.filters |= FILTERS
+    app.jinja_env.filters |= FILTERS | {"study_name": show_study_name}

@@ -1,9 +1,10 @@
 """Launching a study from the browser: choose or upload it, read its checks, confirm."""
 
 import re
+from collections import Counter
 from collections.abc import Mapping
 
-from flask import Blueprint, redirect, render_template, request, url_for
+from flask import Blueprint, g, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
 from experiment.authoring.show import SHOWN_BELOW, find_consent_lines
@@ -144,3 +145,17 @@ def show_limit_reached(error: ProjectError) -> ResponseReturnValue:
         "researcher/launch_refused.html", study=get_project_name(), text=str(error)
     )
     return page, 409
+
+
+def show_study_name(called: str) -> str:
+    """Return a study's name as people read it, without the label of its folder.
+
+    Where two studies have the same name, the label tells them apart.
+    """
+    name = called.partition(" (")[0]
+    known = g.get("study_names")
+    if known is None:
+        known = g.study_names = Counter(
+            each.partition(" (")[0] for each in list_launchable_studies()
+        )
+    return name if known[name] <= 1 else called

@@ -220,16 +220,23 @@ def _render_page(ref: str, problem: str = "") -> str:
         if problem
         else MoneyForm(who=request.args.get("who", ""), act=request.args.get("act", ""))
     )
+    facts = _collect_open_payments(ref)
     return render_template(
         "researcher/money.html",
         problem=problem,
-        for_all=FOR_ALL,
+        for_all=_list_payments_for_all(facts),
         for_one=FOR_ONE,
         asked=form,
         looked=current_services().now().isoformat(),
-        **_collect_open_payments(ref),
+        **facts,
         **_collect_page_data(ref),
     )
+
+
+def _list_payments_for_all(facts: dict[str, object]) -> dict[str, str]:
+    """Return the payments for all that can be asked for now."""
+    can_pay_bonuses = facts["has_bonus_rule"] and not facts["undecided_by_rule"]
+    return {act: title for act, title in FOR_ALL.items() if act != "bonus_rule" or can_pay_bonuses}
 
 
 _ACTS_OF_MONEY = (
@@ -269,6 +276,10 @@ def _collect_open_payments(ref: str) -> dict[str, object]:
         "are_more": are_more,
         "waiting_minor": sum_open_minor(waiting),
         "undecided": sum(each.amount_minor is None for each in waiting),
+        "undecided_by_rule": any(
+            each.amount_minor is None and not each.is_restricted for each in waiting
+        ),
+        "has_bonus_rule": study.payment.bonus != "none",
         "n_at_work": n_at_work,
         "orders": orders,
     }

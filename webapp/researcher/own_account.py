@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from datetime import datetime
+from http import HTTPStatus
 from urllib.parse import urlsplit
 
 import segno
@@ -12,8 +13,14 @@ from sqlalchemy.orm import Session
 from webapp.database.engine import reading
 from webapp.database.models import SecondFactor, User
 from webapp.errors import RequestError, WebappError
-from webapp.researcher.access import COOKIE, current_user, delete_session_cookie, require_access
-from webapp.researcher.sign_in import check_own_password, count_code_attempt
+from webapp.researcher.access import (
+    COOKIE,
+    current_user,
+    delete_session_cookie,
+    require_access,
+    set_session_cookie,
+)
+from webapp.researcher.sign_in import check_own_password, count_code_attempt, get_browser_family
 from webapp.researcher.template_globals import parse_whole_number
 from webapp.services import current_services
 from webapp.users.passwords import SHORTEST_PASSWORD, hash_password
@@ -30,8 +37,15 @@ from webapp.users.second_factor import (
     replace_codes,
     use_code,
 )
+from webapp.users.sign_in import open_session
 from webapp.users.tokens import MOST_DAYS, list_tokens, make_token, revoke_user_token
-from webapp.users.users import find_user_of_password_link, set_password, use_password_link
+from webapp.users.users import (
+    add_first_owner,
+    check_first_owner_token,
+    find_user_of_password_link,
+    set_password,
+    use_password_link,
+)
 
 token_pages = Blueprint("tokens", __name__)
 _DIGITS = 8
@@ -145,6 +159,48 @@ def set_password_by_link() -> ResponseReturnValue:
     with services.sessions.begin() as session:
         use_password_link(session, token, hashed, services.now())
     return delete_session_cookie(redirect(url_for("sign_in.show_sign_in_form"), 303))
+
+
+@password_pages.get("/first-owner")
+@require_access(None)
+def show_first_owner_form() -> str:
+    """Show the form by which the first owner makes their account; it does not use up the link."""
+    return _render_first_owner_form(request.args.get("token", ""))
+
+
+@password_pages.post("/first-owner")
+@require_access(None)
+def make_first_owner() -> ResponseReturnValue:
+    """Create the first owner's account, and sign them in."""
+    services, token = current_services(), request.form.get("token", "")
+    name = request.form.get("name", "").strip()
+    with reading(services.sessions) as session:
+        # The link is checked first, because hashing takes memory and time.
+        check_first_owner_token(session, services.tokens, token, services.now())
+    try:
+        hashed = _hash_new_password()
+        with services.sessions.begin() as session:
+            now = services.now()
+            user = add_first_owner(session, services.tokens, token, name, hashed, now)
+            cookie = open_session(session, user, get_browser_family(), now)
+    except (RequestError, WebappError) as error:
+        if isinstance(error, RequestError) and error.status == HTTPStatus.NOT_FOUND:
+            raise
+        return _render_first_owner_form(token, name, _format_error(error)), 400
+    return set_session_cookie(redirect(url_for("runs.show_runs"), 303), cookie)
+
+
+def _render_first_owner_form(token: str, name: str = "", problem: str = "") -> str:
+    services = current_services()
+    with reading(services.sessions) as session:
+        check_first_owner_token(session, services.tokens, token, services.now())
+    return render_template(
+        "researcher/first_owner.html",
+        token=token,
+        name=name,
+        problem=problem,
+        shortest=SHORTEST_PASSWORD,
+    )
 
 
 def _hash_new_password() -> str:

@@ -21,10 +21,12 @@ from webapp.database.models import Run
 from webapp.errors import RequestError
 from webapp.privacy.retention import compute_erasure_time, is_erasure_due
 from webapp.recruiters.base import PayingRecruiter
+from webapp.recruitment.publish import find_recruitment
 from webapp.researcher.access import is_still_allowed, require_access
 from webapp.researcher.template_globals import format_number
 from webapp.runs.blinding import find_unblinding, is_blind
 from webapp.runs.charts import Chart, load_visible_charts
+from webapp.runs.export import has_answers
 from webapp.runs.notes import list_notes_and_tags
 from webapp.runs.overview import make_overview
 from webapp.runs.runs import find_static_mark
@@ -94,6 +96,8 @@ def _collect_run_data(ref: str) -> dict[str, object]:
             "run": run,
             "project": get_project_name(session, run),
             "pays": pays,
+            "published": find_recruitment(session, run) is not None,
+            "has_answers": has_answers(session, run),
             "serverless": find_static_mark(session, run) is not None,
             "study": study,
             "erase_at": compute_erasure_time(run, study),

@@ -18,6 +18,7 @@ from experiment.authoring.show import NEXT_STEPS, SHOWN_BELOW, find_consent_line
 from experiment.errors import StudyError
 from experiment.responses.registry import RESPONSE_TYPES
 from experiment.studies.load import built_in_studies
+from experiment.studies.study import STUDY_FILE
 from experiment.untrusted import read_toml
 from webapp.core.subprocesses import run_in_thread, run_parallax
 from webapp.database.engine import reading
@@ -45,6 +46,12 @@ from webapp.researcher.study_folders import (
     refuse_large_upload,
     save_study_text,
     zip_folder,
+)
+from webapp.researcher.study_settings import (
+    SETTINGS,
+    change_settings,
+    describe_hourly_pay,
+    read_settings,
 )
 from webapp.services import current_services
 from webapp.users.roles import Right
@@ -246,6 +253,30 @@ def save_edited_text() -> ResponseReturnValue:
     return redirect(page, 303)
 
 
+@editor_pages.post("/studies/settings")
+@require_access(Right.CONDUCT)
+def save_settings() -> ResponseReturnValue:
+    """Change the typed settings in the text of study.toml, if nobody changed it meanwhile."""
+    called, engine = request.form.get("study", ""), current_services().engine
+    folder = find_editable_study(get_instance_folder(), get_current_project_id(), called)
+    try:
+        with exclusive(engine, get_instance_folder(), f"study_{folder.parent.name}", wait=True):
+            text = read_study_text(folder, STUDY_FILE)
+            typed = request.form.to_dict()
+            changed = run_in_thread(lambda: change_settings(text, typed))
+            save_study_text(folder, STUDY_FILE, changed, request.form.get("seen", ""))
+    except (StaleTextError, StudyError) as error:
+        stored = read_study_text(folder, STUDY_FILE)
+        problem = _STALE_SETTINGS if isinstance(error, StaleTextError) else str(error)
+        status = 409 if isinstance(error, StaleTextError) else 400
+        return _render_editor(
+            called, STUDY_FILE, stored, hash_text(stored), problem=problem
+        ), status
+    log_study_act("study edited", study=called, text=STUDY_FILE, sha256=hash_text(changed))
+    page = url_for("editor.show_editor", study=called, saved=1, project=get_project_name() or None)
+    return redirect(page, 303)
+
+
 @editor_pages.post("/studies/look")
 @require_access(Right.CONDUCT)
 def preview_text() -> ResponseReturnValue:
@@ -291,7 +322,21 @@ def render_consents(folder: Path) -> list[tuple[str, Markup]]:
     ]
 
 
-def _render_editor(called: str, name: str, text: str, seen: str, stored: str | None = None) -> str:
+_STALE_SETTINGS = (
+    "Somebody else saved study.toml after you opened it, so nothing was stored. Below is what they "
+    "saved; type your values again."
+)
+
+
+def _render_editor(
+    called: str,
+    name: str,
+    text: str,
+    seen: str,
+    stored: str | None = None,
+    problem: str = "",
+) -> str:
+    has_form = name == STUDY_FILE and stored is None
     return render_template(
         "researcher/study_edit.html",
         study=called,
@@ -302,6 +347,10 @@ def _render_editor(called: str, name: str, text: str, seen: str, stored: str | N
         content=text,
         seen=seen,
         stored=stored,
+        problem=problem,
+        fields=SETTINGS,
+        settings=run_in_thread(lambda: read_settings(text)) if has_form else None,
+        hourly=run_in_thread(lambda: describe_hourly_pay(text)) if has_form else "",
         looks=_render_preview_apart(name, text),
         saved="saved" in request.args,
         project=get_project_name(),

@@ -250,6 +250,17 @@ def _is_still_filling(session: Session, run: Run) -> bool:
     return run.closed_at is None and not run.simulated and session.scalar(free) is not None
 
 
+def has_answers(session: Session, run: Run) -> bool:
+    """Return whether there is an answer to export."""
+    answers = (
+        select(Response.id)
+        .join(Trial, Trial.id == Response.trial_id)
+        .join(Participant, Participant.id == Trial.participant_id)
+        .where(Participant.run_id == run.id, Participant.restricted_at.is_(None))
+    )
+    return session.scalar(answers.limit(1)) is not None
+
+
 def _count_participants(session: Session, run: Run) -> dict[str, int]:
     everybody = select(func.count()).select_from(Participant).where(Participant.run_id == run.id)
     people = everybody.where(Participant.restricted_at.is_(None))

@@ -5,11 +5,14 @@ import secrets
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 
+from itsdangerous import BadSignature
 from sqlalchemy import Engine, delete, func, select, update
 from sqlalchemy.orm import Session
 
 from experiment.plugins import unknown_name
 from webapp.core.addresses import RESEARCHER_PATH
+from webapp.core.tokens import Tokens
+from webapp.database.locks import advisory_lock
 from webapp.database.models import ApiToken, Invitation, PasswordLink, SignIn, User
 from webapp.errors import RequestError, WebappError
 from webapp.users.audit_log import record_act
@@ -234,3 +237,63 @@ def end_all_access(engine: Engine, now: datetime) -> None:
         connection.execute(valid.values(revoked_at=now))
         unused = update(Invitation).where(Invitation.used_at.is_(None))
         connection.execute(unused.values(used_at=now))
+
+
+FIRST_OWNER_VALID = timedelta(hours=1)
+# The page of the first owner's link; as with password links, the token is in the query.
+FIRST_OWNER_PATH = f"{RESEARCHER_PATH}/first-owner"
+_FIRST_OWNER = "first owner"
+# An arbitrary number that no other program uses for a lock of the same PostgreSQL database.
+_FIRST_OWNER_LOCK = 0x7061_7261_6F77_6E31
+
+
+def has_owner(session: Session) -> bool:
+    """Return whether an owner exists, disabled or not."""
+    return session.scalar(select(User.id).where(User.role == Role.OWNER).limit(1)) is not None
+
+
+def make_first_owner_token(tokens: Tokens, now: datetime) -> str:
+    """Return the token of the link by which the first owner makes their account."""
+    return tokens.sign_attempt(f"{_FIRST_OWNER}\x1f{(now + FIRST_OWNER_VALID).timestamp()}")
+
+
+def check_first_owner_token(session: Session, tokens: Tokens, token: str, now: datetime) -> None:
+    """Refuse a token that is not valid, and every token as soon as there is an owner.
+
+    The answer is the same in all cases, so it tells nobody whether there is an owner.
+
+    Raises:
+        RequestError: The link was used, has expired, or never existed.
+    """
+    is_taken = has_owner(session)
+    try:
+        signed = tokens.read_attempt(token, int(FIRST_OWNER_VALID.total_seconds()))
+        kind, ends_at = signed.split("\x1f")
+        is_valid = kind == _FIRST_OWNER and now.timestamp() < float(ends_at)
+    except (BadSignature, ValueError):
+        is_valid = False
+    if is_taken or not is_valid:
+        raise RequestError(
+            "This link for the first owner of an installation works once, and for an hour. If an "
+            "owner exists, ask them for an account. Otherwise print another link in a terminal on "
+            "the server: parallax users owner-link",
+            status=404,
+            code="no_owner_link",
+        )
+
+
+def add_first_owner(
+    session: Session, tokens: Tokens, token: str, name: str, password_hash: str, now: datetime
+) -> User:
+    """Create the account of the first owner, by the link that was printed on the server.
+
+    Raises:
+        RequestError: As ``check_first_owner_token``.
+        UserError: The name is not valid, or is taken.
+    """
+    if session.get_bind().dialect.name != "sqlite":
+        # Of two simultaneous uses, the second one sees the owner that the first one made.
+        advisory_lock(session.connection(), _FIRST_OWNER_LOCK, wait=True)
+    check_first_owner_token(session, tokens, token, now)
+    by = f"{name}, by the link printed on the server"
+    return add_user(session, name, Role.OWNER, password_hash, by=by, now=now)

@@ -3,7 +3,8 @@
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from difflib import get_close_matches
 from itertools import chain, combinations, count
 from math import prod
 from pathlib import Path
@@ -174,6 +175,7 @@ def _is_crossed(construction: str, cells: dict[str, dict[str, Draft]]) -> bool:
             expected=f"one of: {', '.join(filter(None, conditions))}",
             remedy="Write it; or remove a row of totals; or say filler or catch in a column kind",
         )
+    _refuse_misspelt(construction, conditions, cells)
     for frame, frame_levels in cells.items():
         if missing := [name for name in conditions if name not in frame_levels]:
             first = next(iter(frame_levels.values()))
@@ -185,6 +187,27 @@ def _is_crossed(construction: str, cells: dict[str, dict[str, Draft]]) -> bool:
                 remedy="Add the row, or remove the item",
             )
     return True
+
+
+def _refuse_misspelt(
+    construction: str, conditions: Iterable[str], cells: Mapping[str, Mapping[str, Draft]]
+) -> None:
+    """Refuse a condition of few items whose items lack one of the others: it is misspelt."""
+    n_items = {name: sum(name in levels for levels in cells.values()) for name in conditions}
+    usual = [name for name, n in n_items.items() if 2 * n > len(cells)]
+    for name, n in n_items.items():
+        of_items = [levels for levels in cells.values() if name in levels]
+        lacking = set(usual).difference(*of_items)
+        if name in usual or not lacking:
+            continue
+        near = get_close_matches(name, sorted(lacking), n=1)
+        raise MaterialsError(
+            f'the condition "{name}" occurs with {n} of the {len(cells)} items of {construction}, '
+            f"and there in place of {' or '.join(sorted(lacking))}",
+            where=of_items[0][name].place,
+            expected=f"every item in each of: {', '.join(usual)}",
+            remedy=f'Did you mean "{near[0]}"?' if near else "Correct the condition",
+        )
 
 
 def _slug(text: str) -> str:

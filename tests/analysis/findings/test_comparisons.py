@@ -12,6 +12,7 @@ import pytest
 from analysis.data.load import ExportedRun, Scores, load_scores
 from analysis.findings.comparison_words import words_of
 from analysis.findings.finding import ComparisonOptions
+from analysis.report.answered_once import leave_out_answered
 from analysis.result import Comparison as Report
 from experiment.studies.analysis_plan import Comparison
 from tests.analysis.chosen_findings import compare_by
@@ -84,6 +85,34 @@ def test_estimates_are_differences_of_the_cells(run: ExportedRun, implied: Repor
     assert rows.loc["structure x length", "estimate"] == pytest.approx(interaction)
     at_island = rows.loc["length at island", "estimate"]
     assert at_island == pytest.approx(short_minus_long["island"])
+
+
+def test_a_comparison_names_the_contrast_of_the_table_of_effects_that_it_answers(
+    run: ExportedRun,
+) -> None:
+    implied = compare_by(("comparisons", "design_effects"), run)
+    estimates = implied.statistics["design_effects"].set_index("contrast")["estimate"]
+    rows = _rows(implied)
+    contrasted = rows[rows["contrast"] != ""]
+    assert len(contrasted) == 5
+    for row in contrasted.to_dict("records"):
+        assert row["estimate"] == pytest.approx(estimates[row["contrast"]])
+    printed = {table.name for table in leave_out_answered(implied).tables}
+    assert "design_effects" not in printed and "design_cells" in printed
+
+
+def test_an_exploratory_verdict_on_several_models_is_corrected_for_their_number(
+    run: ExportedRun, tmp_path: Path
+) -> None:
+    models = [_wrong_on_every(nth, name, run, tmp_path) for name, nth in (("a", 4), ("b", 3))]
+    declared = [Comparison(name="models", compare="people - models", role="exploratory")]
+    asked = replace(run, study=run.study.model_copy(update={"comparisons": declared}))
+    report = compare_by(("comparisons", "differences"), asked, models)
+    rows = report.statistics["comparisons"]
+    assert list(rows["n_in_family"]) == [2, 2]
+    assert list(rows["p_corrected"]) == pytest.approx([min(1, 2 * p) for p in rows["p"]])
+    verdicts = [text for text in report.summary if "corrected for the 2 models: " in text]
+    assert [text.startswith("Exploratory, ") for text in verdicts] == [True, True]
 
 
 @pytest.mark.parametrize("make", [within, mixed, yes_no, lambda: island_run(1, 30, 24)])

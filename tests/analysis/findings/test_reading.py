@@ -10,6 +10,7 @@ from analysis.data.readings import select_readings, sum_by_region
 from analysis.findings.measures import READ, keep_right_words
 from analysis.maze.analysis import estimate_word_accuracy
 from analysis.statistics.contrasts import contrasts
+from experiment.studies.analysis_plan import Analysis
 
 
 def readings(effect: float, people: int = 30, frames: int = 16) -> pd.DataFrame:
@@ -46,7 +47,7 @@ def test_times_outside_the_planned_bounds_are_left_out_and_counted():
     times = [99.9, 100, 2000, 2000.1, np.nan]
     read = pd.DataFrame({"participant": "p", "position": 1, "step": range(1, 6),
                          "region": range(1, 6), "judge": "people", "rt_ms": times})  # fmt: skip
-    plan = SimpleNamespace(least_rt_ms=100.0, most_rt_ms=2000.0)
+    plan = Analysis(least_rt_ms=100, most_rt_ms=2000)
     run = SimpleNamespace(readings=read, study=SimpleNamespace(analysis=plan))
     found = select_readings(run, pd.DataFrame({"participant": ["p"], "position": [1]}))
     assert found.frame["rt_ms"].tolist() == [100, 2000]
@@ -70,7 +71,7 @@ def test_a_region_has_no_time_where_a_word_of_it_has_none():
                          "step": [1, 2, 3, 4, 5] * 2, "region": [1, 1, 2, 3, 3] * 2,
                          "text": list("abcde") * 2, "judge": "people", "rt_ms": first + second,
                          "correct": [True] * 8 + [True, False]})  # fmt: skip
-    plan = SimpleNamespace(least_rt_ms=100.0, most_rt_ms=2000.0)
+    plan = Analysis(least_rt_ms=100, most_rt_ms=2000)
     run = SimpleNamespace(readings=read, study=SimpleNamespace(analysis=plan))
     trials = pd.DataFrame({"participant": "p", "position": [1, 2]})
     regions = sum_by_region(keep_right_words(select_readings(run, trials).frame))
@@ -88,7 +89,7 @@ def test_a_region_has_no_time_in_a_trial_that_lacks_a_word_of_it():
                          "version": "good", "step": [1, 2, 3, 1, 3], "region": [1, 1, 2, 1, 2],
                          "text": list("abcac"), "judge": "people",
                          "rt_ms": [300, 400, 200, 310, 250]})  # fmt: skip
-    plan = SimpleNamespace(least_rt_ms=100.0, most_rt_ms=2000.0)
+    plan = Analysis(least_rt_ms=100, most_rt_ms=2000)
     run = SimpleNamespace(readings=read, study=SimpleNamespace(analysis=plan))
     trials = pd.DataFrame({"participant": ["p", "q"], "position": 1})
     regions = sum_by_region(select_readings(run, trials).frame)

@@ -1,5 +1,6 @@
 """Every number about reading times, worked out by hand from a few times."""
 
+import subprocess
 from dataclasses import replace
 from itertools import product
 
@@ -10,12 +11,14 @@ from statsmodels.stats.multitest import multipletests
 
 from analysis.data.readings import _drop_far_times, _without_length
 from analysis.findings.comparisons import COMPARISONS
+from analysis.findings.design_model import READING_MODEL
 from analysis.findings.measures import READING_EFFECTS
 from analysis.maze.analysis import MAZE_ACCURACY
 from experiment.studies.analysis_plan import Analysis, Comparison
 from experiment.studies.study import Trials
 from tests.analysis.designed_studies import designed
 from tests.analysis.findings.hand_made_runs import RUN, frame_of, given_of
+from tests.prerequisites import LME4
 
 PEOPLE, FRAMES = 12, 8
 # The times of region 1 are alike in both conditions; region 2 takes 400 ms in a and 500 ms in b.
@@ -206,3 +209,26 @@ def test_trial_order_is_held_constant_as_in_a_linear_regression():
     assert row["estimate"] == pytest.approx(expected)
     assert abs(row["estimate"] - plain["estimate"]) > 1e-6
     assert row["covariates"] == "trial_order"
+
+
+def test_the_reports_script_gives_its_estimates_of_times_in_r(tmp_path, monkeypatch):
+    """Region -1 without and region 0 with the effect; trial order is held constant."""
+    program = LME4.require()
+    monkeypatch.setitem(globals(), "FRAMES", 12)
+    times = readings(answers()).assign(relative_region=lambda rows: rows["region"] - 2)
+    given = given_of(answers(), readings=times)
+    run = designed(given.run, analysis={"covariates": ("trial_order",)})
+    found = READING_MODEL.run(replace(given, run=run))
+    write, ours = found.folders["reading_model"], found.statistics["reading_model"]
+    scripts = [path.name for path in write(tmp_path) if path.suffix == ".R"]
+    assert scripts == ["extraction-region-minus-1.R", "extraction-region-0.R"]
+    sources = [f'source("{name}", local = new.env())' for name in scripts]
+    subprocess.run(
+        [program, "-e", "; ".join(sources)], cwd=tmp_path, check=True, capture_output=True
+    )
+    for region, name in ((-1, "minus-1"), (0, "0")):
+        theirs = pd.read_csv(tmp_path / f"extraction-region-{name}_coefficients.csv", index_col=0)
+        rows = ours[ours["region"] == region]
+        assert rows["term"].tolist() == ["Intercept", "condition: a - b", "trial_order"]
+        for column, in_r in (("estimate", "Estimate"), ("std_error", "Std. Error")):
+            assert rows[column].to_numpy() == pytest.approx(theirs[in_r], rel=0.01, abs=1e-4)

@@ -149,3 +149,21 @@ def test_a_correlation_that_is_the_same_without_any_item_has_an_interval_without
     found = correlations(np.array([1.0, 2, -1, -2]), np.array([2.0, 1, -2, -1]))
     assert found["spearman_low"] == found["spearman_high"] == pytest.approx(0.6)
     assert np.isnan(found["spearman_p"])
+
+
+def test_items_of_a_frame_are_left_out_together():
+    rng = np.random.default_rng(5)
+    frame = np.repeat(np.arange(10), 3)
+    shared = rng.normal(size=10)[frame]
+    people, model = (shared + rng.normal(size=30) for _ in range(2))
+    found = correlations(people, model, frame)
+    left = np.arctanh(
+        [spearmanr(people[frame != one], model[frame != one]).statistic for one in range(10)]
+    )
+    half = student.ppf(0.975, 9) * np.sqrt(9 * left.var())
+    middle = np.arctanh(spearmanr(people, model).statistic)
+    ends = found["spearman_low"], found["spearman_high"]
+    assert ends == pytest.approx((np.tanh(middle - half), np.tanh(middle + half)))
+    apart = correlations(people, model)
+    assert correlations(people, model, np.arange(30)) == apart
+    assert found["spearman"] == apart["spearman"] and found["spearman_p"] != apart["spearman_p"]

@@ -87,6 +87,14 @@ def test_a_rate_without_variance_has_an_interval_of_its_clusters():
     assert 0.5 < found["yes_low"] < 0.9 and found["yes_high"] == pytest.approx(1.0)
 
 
+@pytest.mark.parametrize(("people", "is_withheld"), [(7, True), (8, False)])
+def test_a_rate_of_fewer_than_60_answers_has_no_interval(people, is_withheld):
+    rows = answers(np.random.default_rng(1), people, 8)
+    [found] = yes_rates(rows, ["construction"]).to_dict("records")
+    assert found["n_answers"] == 8 * people
+    assert np.isnan([found["yes_low"], found["yes_high"]]).tolist() == [is_withheld] * 2
+
+
 def test_where_all_agree_frames_count_not_their_sentences():
     """Wilson's interval of four of four, with Student's quantile: n / (n + t^2), by hand."""
     rows = answers(np.random.default_rng(1), 12, 8).assign(said_yes=True)

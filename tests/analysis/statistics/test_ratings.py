@@ -106,43 +106,22 @@ def test_how_people_and_a_model_go_together():
     rng = np.random.default_rng(1)
     people = rng.normal(size=40)
     model = people + rng.normal(size=40)
-    found = correlate_items(people, model, np.random.default_rng(2), 500)
+    found = correlate_items(people, model)
     ranks = pearsonr(rankdata(people), rankdata(model)).statistic
     assert found["pearson"] == pytest.approx(pearsonr(people, model).statistic)
     assert found["spearman"] == pytest.approx(ranks)
     assert found["agreement"] == np.mean((people > 0) == (model > 0))
     assert found["spearman_low"] < ranks < found["spearman_high"]
-    drawn = [
-        pearsonr(rankdata(people[rows]), rankdata(model[rows])).statistic
-        for rows in np.random.default_rng(2).integers(0, 40, (500, 40))
-    ]
-    ends = found["spearman_low"], found["spearman_high"]
-    assert ends == pytest.approx(tuple(np.quantile(drawn, [0.025, 0.975])))
     # Fisher's interval of ranks, with Bonett and Wright's error (2000), is about as wide.
     error = 1.96 * np.sqrt((1 + ranks**2 / 2) / (40 - 3))
     fishers = np.tanh(np.arctanh(ranks) + error) - np.tanh(np.arctanh(ranks) - error)
     assert found["spearman_high"] - found["spearman_low"] == pytest.approx(fishers, rel=0.3)
 
 
-def test_the_interval_of_a_correlation_is_of_items_drawn_anew():
-    people, model = np.array([1.0, 1, 2, 3, 5]), np.array([2.0, 1, 2, 4, 3])
-    found = correlate_items(people, model, np.random.default_rng(2), 300)
-    drawn = []
-    for rows in np.random.default_rng(2).integers(0, 5, (300, 5)):
-        ranks = [rankdata(one[rows]) for one in (people, model)]
-        if all(len(set(one)) > 1 for one in ranks):
-            drawn.append(pearsonr(*ranks).statistic)
-    assert len(drawn) < 300
-    ends = found["spearman_low"], found["spearman_high"]
-    assert ends == pytest.approx(tuple(np.quantile(drawn, [0.025, 0.975])))
-
-
 def test_three_items_correlate_and_a_model_that_never_varies_does_not():
-    found = correlate_items(
-        np.array([1.0, 2, 4]), np.array([3.0, 1, 2]), np.random.default_rng(1), 20
-    )
+    found = correlate_items(np.array([1.0, 2, 4]), np.array([3.0, 1, 2]))
     assert found["spearman"] == pytest.approx(-0.5)
-    flat = correlate_items(np.array([1.0, 2, 4]), np.ones(3), np.random.default_rng(1), 20)
+    flat = correlate_items(np.array([1.0, 2, 4]), np.ones(3))
     assert np.isnan(flat["spearman"]) and flat["agreement"] == 1
 
 
@@ -165,9 +144,7 @@ def test_good_and_other_versions_of_unequal_number_have_means_of_their_own(ratin
 
 @pytest.mark.parametrize("people", [np.array([]), np.array([1.0, 2.0]), np.ones(5)])
 def test_too_few_items_or_no_variance_has_no_correlation(people):
-    found = correlate_items(
-        people, np.arange(len(people), dtype=float), np.random.default_rng(1), 10
-    )
+    found = correlate_items(people, np.arange(len(people), dtype=float))
     assert np.isnan(found["spearman"]) and np.isnan(found["pearson"])
     assert found["n_items"] == len(people)
 

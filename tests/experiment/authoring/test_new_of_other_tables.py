@@ -1,5 +1,8 @@
 """Tables of sentences to rate, of several options, of crossed factors: each becomes its study."""
 
+import re
+from pathlib import Path
+
 import pytest
 from click.testing import CliRunner
 
@@ -59,6 +62,26 @@ def test_sentences_alone_are_rated_and_factors_make_the_conditions(new):
         # The factors stay columns of one's own, for the analysis.
         assert all("_".join(dict(i.extra)[f] for f in ("subject", "attractor")) == i.condition
                    for i in shown)  # fmt: skip
+
+
+def test_lists_of_unequal_length_are_refused_and_not_dealt_otherwise(new):
+    rows = [f"{n};Sentence {n}.;{'A' if n < 6 else 'B'}" for n in range(1, 9)]
+    with pytest.raises(ParallaxError) as refused:
+        new(["item;sentence;list", *rows])
+    assert str(refused.value).startswith(
+        't.csv: The column "list" cannot put the items into lists, because the lists have '
+        "different numbers of items of t (A: 5, B: 3)."
+    )
+
+
+@pytest.mark.parametrize("response", ["rating", "yes_no", "self_paced"])
+def test_sides_are_not_asked_for_where_there_are_none(new, response):
+    new(["item;sentence", *(f"{n};Sentence {n}." for n in range(1, 9))], "--response", response)
+    study = Path("mine/study.toml")
+    toml = study.read_text("utf-8")
+    study.write_text(re.sub(r"participants_per_list = \d+", "participants_per_list = 3", toml))
+    told = " ".join(str(note) for note in check_folder("mine", 1).notes)
+    assert "participants in a list" not in told
 
 
 @pytest.mark.parametrize("dealt", [True, False])

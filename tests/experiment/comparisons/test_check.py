@@ -1,5 +1,6 @@
 """Mistakes in declared comparisons, each planted in an example study."""
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -101,3 +102,10 @@ def test_each_option_of_a_list_has_a_share():
     assert "of = one of: accuracy, share of good, share of bad" in mistake
     with pytest.raises(ValidationError, match="or share of and the name of an option"):
         declared("sharing")
+
+
+def test_a_list_in_study_toml_is_read_as_regions(tmp_path: Path) -> None:
+    shutil.copytree(EXAMPLES / "self_paced", tmp_path / "study")
+    with (tmp_path / "study" / "study.toml").open("a", encoding="utf-8") as toml:
+        toml.write('[[comparisons]]\nname = "spill"\ncompare = "condition"\nregions = [0, 1]\n')
+    assert load_study(str(tmp_path / "study")).comparisons[-1].regions == (0, 1)

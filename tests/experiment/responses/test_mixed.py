@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from experiment.authoring.check import check_folder
+from experiment.authoring.examined import Examined
+from experiment.authoring.session_checks import task_titles
 from experiment.design.audit.audit import audit
 from experiment.design.lists import build_lists
 from experiment.design.session import compose
@@ -146,3 +148,15 @@ def test_an_item_of_no_task_is_refused():
         MIXED.screens(item("talk"), str)
     with pytest.raises(ParallaxError, match="is the word itself"):
         MIXED.versions(replace(item("way"), extra=(("task", "way"), ("distractors", "x-x-x bark"))))
+
+
+def test_several_tasks_without_a_title_are_noted():
+    study = load_study(str(Path(__file__).parents[3] / "docs" / "examples" / "mixed"))
+    tasks = {name: keys | {"title": ""} for name, keys in study.trial.parameters["tasks"].items()}
+    parameters = study.trial.parameters | {"tasks": tasks}
+    untitled = study.model_copy(
+        update={"trial": study.trial.model_copy(update={"parameters": parameters})}
+    )
+    [note] = task_titles(Examined(untitled, 1))
+    assert note.problem.startswith("the tasks self_paced and rating have no title, so participants")
+    assert list(task_titles(Examined(study, 1))) == []

@@ -12,7 +12,7 @@ from webapp.database.engine import reading
 from webapp.database.models import Participant, Recruitment, Run, Verdict
 from webapp.gate.gate import begin_ledger_entry, store_ledger_state
 from webapp.payments import run_payments
-from webapp.researcher import recruitment
+from webapp.researcher import money, recruitment
 from webapp.researcher.template_globals import describe_act
 from webapp.users.roles import Role
 
@@ -396,6 +396,27 @@ def test_the_page_lists_who_waits_and_never_says_that_nothing_is_left_while_some
     assert "Nothing can be paid in this way now." in again
     assert "Nothing is left to do" not in again
     assert "1 person waits: $0.20 in all" in again
+
+
+@pytest.mark.parametrize(
+    ("rule", "undecided", "is_offered"),
+    [(False, False, False), (True, True, False), (True, False, True)],
+)
+def test_bonuses_of_the_rule_are_offered_once_they_can_be_paid(
+    payer,
+    worked,  # noqa: F811
+    monkeypatch,
+    rule,
+    undecided,
+    is_offered,
+):
+    worked(1)
+    collected = money._collect_open_payments
+    found = {"has_bonus_rule": rule, "undecided_by_rule": undecided}
+    monkeypatch.setattr(money, "_collect_open_payments", lambda ref: collected(ref) | found)
+    page = payer.page()
+    assert ("Pay the bonuses of the study" in page) is is_offered
+    assert ("once all their amounts are decided" in page) is undecided
 
 
 def test_an_act_that_is_not_done_is_said_with_who_asked_for_it(

@@ -110,3 +110,22 @@ def test_a_study_is_deleted_only_by_who_is_sure(here, copy, instance):
     assert find_editable_study(instance, None, called) == folder
     assert here.post("/studies/delete", study=called, sure="yes").status_code == 303
     assert not folder.exists()
+
+
+def test_the_sample_table_that_the_page_offers_becomes_a_study(here):
+    page = here.get("/studies").text
+    address = re.search(r'href="([^"]+)" download>Download a sample table', page)[1]
+    with here.client.get(address) as sent:
+        made_page = made(here, sent.text, "sample").text
+    assert "8 items read from a table of pairs" in made_page
+
+
+def test_the_name_of_a_study_has_no_label_unless_two_are_alike(here, copy):
+    called, _ = copy
+    assert "(" in called
+    for path in ("/studies", "/launch"):
+        assert f">{called}<" not in here.get(path).text
+    editor = here.get(f"/studies/edit?study={called}").text
+    assert "<h1>ours</h1>" in editor
+    assert here.post("/studies/copy", study="minimal", name="ours").status_code == 303
+    assert f">{called}<" in here.get("/studies").text

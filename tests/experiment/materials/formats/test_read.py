@@ -251,6 +251,12 @@ def test_a_prediction_over_more_conditions_is_left_out_and_told(tmp_path):
         ("good,bad,kind\na,b,sample\n", 'line 2: "sample" in the column "kind" is no kind of item'),
         ("good,bad,item,condition\na,b,1,x\nc,d,1,y\ne,f,2,x\n", "no row in the condition y"),
         (
+            "good,bad,item,condition\na,b,1,far\nc,d,1,near\n"
+            "e,f,2,far\ng,h,2,neer\ni,j,3,far\nk,l,3,near\n",
+            'line 5: the condition "neer" occurs with 1 of the 3 items of p, and there in place of '
+            'near. Expected every item in each of: far, near. Did you mean "near"',
+        ),
+        (
             CROSSED.replace("i,j,3,y\n", ""),
             'line 6: the item "3" has no row in y of the column "when"',
         ),

@@ -1,0 +1,208 @@
+"""The most used settings of a study as a form; the text of study.toml stays the only source.
+
+A form changes single values in the text, so that comments and everything else stay as they are.
+"""
+
+import copy
+import json
+import re
+import tomllib
+import unicodedata
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+
+from experiment.errors import ParallaxError, StudyError
+from experiment.money import DEFAULT_CURRENCY, in_words, minor_units
+from experiment.studies.study import STUDY_FILE
+from experiment.untrusted import read_toml
+
+Value = str | int | float
+_LONGEST, _LONGEST_LINE = 500, 1_000
+# Control characters, separators of lines and paragraphs, halves of characters.
+_NO_LINE = ("Cc", "Zl", "Zp", "Cs")
+_MOST_PLACES = 100_000
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """A field of the form.
+
+    Attributes:
+        table: The table of study.toml.
+        key: The key in it.
+        label: The label of the field.
+        read: Returns the value of a typed text; raises ValueError.
+        expected: What can be typed, in words.
+    """
+
+    table: str
+    key: str
+    label: str
+    read: Callable[[str], Value]
+    expected: str
+
+    @property
+    def name(self) -> str:
+        """The name of the form's field."""
+        return f"{self.table}.{self.key}"
+
+
+def _read_line(typed: str) -> str:
+    if len(typed) > _LONGEST or any(unicodedata.category(each) in _NO_LINE for each in typed):
+        raise ValueError(typed)
+    return typed
+
+
+def _read_places(typed: str) -> int:
+    if not (typed.isascii() and typed.isdigit() and len(typed) <= len(str(_MOST_PLACES))):
+        raise ValueError(typed)
+    if not 1 <= int(typed) <= _MOST_PLACES:
+        raise ValueError(typed)
+    return int(typed)
+
+
+def _read_minutes(typed: str) -> int | float:
+    if not re.fullmatch(r"\d{1,5}(\.\d{1,2})?", typed, re.ASCII) or float(typed) == 0:
+        raise ValueError(typed)
+    return float(typed) if "." in typed else int(typed)
+
+
+def _read_amount(typed: str) -> str:
+    if not re.fullmatch(r"\d{1,9}(\.\d{1,3})?", typed, re.ASCII):
+        raise ValueError(typed)
+    return typed
+
+
+_ONE_LINE = f"one line of at most {_LONGEST} characters"
+SETTINGS = (
+    Setting("study", "title", "Title that participants see", _read_line, _ONE_LINE),
+    Setting("study", "contact", "Whom participants can write to: name and address", _read_line,
+            _ONE_LINE),
+    Setting("study", "institution", "Institution responsible for the study", _read_line,
+            _ONE_LINE),
+    Setting("study", "ethics", "Reference of the ethics committee, or why there is none",
+            _read_line, _ONE_LINE),
+    Setting("design", "participants_per_list", "Places in each list", _read_places,
+            f"from 1 to {_MOST_PLACES:,} places"),
+    Setting("recruitment", "reward", "Pay of everybody who finishes", _read_amount,
+            "an amount such as 1.50"),
+    Setting("recruitment", "median_minutes", "Minutes that it takes at the median", _read_minutes,
+            "a number above 0, such as 12.5"),
+)  # fmt: skip
+
+
+def read_settings(text: str) -> dict[str, str] | None:
+    """Return the values of the form's fields by name; None for a text that cannot be read.
+
+    Settings whose table is missing are left out.
+    """
+    try:
+        study = read_toml(text)
+    except (ValueError, RecursionError):
+        return None
+    return {
+        each.name: str(study[each.table].get(each.key, ""))
+        for each in SETTINGS
+        if isinstance(study.get(each.table), dict)
+    }
+
+
+def describe_hourly_pay(text: str) -> str:
+    """Return the hourly pay at the median time in words; empty if the study sets none."""
+    try:
+        study = read_toml(text)
+        terms = study["recruitment"]
+        currency = study.get("payment", {}).get("currency", DEFAULT_CURRENCY)
+        reward_minor = minor_units(str(terms["reward"]), currency)
+        hourly_minor = round(reward_minor * 60 / float(terms["median_minutes"]))
+        return in_words(hourly_minor, currency)
+    except (ValueError, LookupError, TypeError, AttributeError, ArithmeticError, RecursionError):
+        return ""
+    except ParallaxError:
+        return ""
+
+
+def change_settings(text: str, typed: Mapping[str, str]) -> str:
+    """Return the text of study.toml with the typed values; unchanged values stay untouched.
+
+    Args:
+        text: The text of study.toml.
+        typed: The typed texts, by the name of the field.
+
+    Raises:
+        StudyError: A value is not valid, or the text cannot be changed by a form.
+    """
+    present = read_settings(text) or {}
+    for setting in SETTINGS:
+        if setting.name not in present or setting.name not in typed:
+            continue
+        value = typed[setting.name].strip()
+        if value == present[setting.name].strip():
+            continue
+        try:
+            text = set_toml_value(text, setting.table, setting.key, setting.read(value))
+        except ValueError as error:
+            raise StudyError(
+                f'"{value[:_LONGEST]}" cannot be the value of "{setting.label}"',
+                where=f"{STUDY_FILE}, {setting.table}, {setting.key}",
+                expected=setting.expected,
+                remedy="The text is as it was",
+            ) from error
+    return text
+
+
+def set_toml_value(text: str, table: str, key: str, value: Value) -> str:
+    """Return a TOML text in which one value of a table is set, and nothing else is changed.
+
+    Raises:
+        StudyError: The value is written in a way that cannot be replaced, e.g. over several lines.
+    """
+    wanted = copy.deepcopy(read_toml(text))
+    wanted[table][key] = value
+    written = json.dumps(value, ensure_ascii=False)
+    lines = text.splitlines(keepends=True)
+    for changed in _list_changed_texts(lines, table, key, written):
+        try:
+            if tomllib.loads(changed) == wanted:
+                return changed
+        except ValueError:
+            continue
+    raise StudyError(
+        f'the form cannot change "{key}", because of how the text is written',
+        where=f"{STUDY_FILE}, [{table}]",
+        expected=f"[{table}] on a line of its own, and the value on the line of its key",
+        remedy="Change it in the text",
+    )
+
+
+def _list_changed_texts(lines: list[str], table: str, key: str, written: str) -> Iterator[str]:
+    """Yield texts in which the key's value is replaced or the key is added, to be verified."""
+    header = re.compile(rf"\s*\[\s*{re.escape(table)}\s*\]\s*(#.*)?$")
+    value = re.compile(rf"(\s*{re.escape(key)}\s*=\s*)(.*?)(\s*)$", re.DOTALL)
+    headers = [number for number, line in enumerate(lines) if header.match(line.rstrip("\r\n"))]
+    for begin in headers:
+        for number in range(begin + 1, len(lines)):
+            if lines[number].lstrip().startswith("["):
+                break
+            # Searching a line takes time that is quadratic in its length.
+            found = value.match(lines[number]) if len(lines[number]) <= _LONGEST_LINE else None
+            if found is None:
+                continue
+            before, old, end = found.groups()
+            changed = f"{before}{written}{old[_find_value_end(old) :]}{end}"
+            yield "".join((*lines[:number], changed, *lines[number + 1 :]))
+        line_end = "\r\n" if lines[begin].endswith("\r\n") else "\n"
+        head = lines[begin].rstrip("\r\n") + line_end
+        added = f"{key} = {written}{line_end}"
+        yield "".join((*lines[:begin], head, added, *lines[begin + 1 :]))
+
+
+def _find_value_end(written: str) -> int:
+    """Return where a value ends and the comment behind it begins; a text may hold a ``#``, too."""
+    for comment in re.finditer(r"\s*#", written):
+        try:
+            tomllib.loads(f"value = {written[: comment.start()]}")
+        except ValueError:
+            continue
+        return comment.start()
+    return len(written)
