@@ -78,8 +78,9 @@ def stored_data(
 def rights_notice() -> str:
     """Return the sentence that lists the participant's rights."""
     return gettext(
-        "You may see your data, have them corrected or erased, have them kept without being used,"
-        " object, and complain to your country's data protection authority."
+        "You may see your data and take a copy with you, have them corrected or erased, have them"
+        " kept without being used, object, withdraw your consent, and complain to your country's"
+        " data protection authority."
     )
 
 

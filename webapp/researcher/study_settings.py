@@ -83,7 +83,7 @@ SETTINGS = (
     Setting("study", "ethics", "Reference of the ethics committee, or why there is none",
             _read_line, _ONE_LINE),
     Setting("design", "participants_per_list", "Places in each list", _read_places,
-            f"a whole number from 1 to {_MOST_PLACES:,}"),
+            f"from 1 to {_MOST_PLACES:,} places"),
     Setting("recruitment", "reward", "Pay of everybody who finishes", _read_amount,
             "an amount such as 1.50"),
     Setting("recruitment", "median_minutes", "Minutes that it takes at the median", _read_minutes,
@@ -146,7 +146,7 @@ def change_settings(text: str, typed: Mapping[str, str]) -> str:
                 f'"{value[:_LONGEST]}" cannot be the value of "{setting.label}"',
                 where=f"{STUDY_FILE}, {setting.table}, {setting.key}",
                 expected=setting.expected,
-                remedy="Nothing was stored",
+                remedy="The text is as it was",
             ) from error
     return text
 
@@ -171,7 +171,7 @@ def set_toml_value(text: str, table: str, key: str, value: Value) -> str:
         f'the form cannot change "{key}", because of how the text is written',
         where=f"{STUDY_FILE}, [{table}]",
         expected=f"[{table}] on a line of its own, and the value on the line of its key",
-        remedy="Nothing was stored. Change it in the text",
+        remedy="Change it in the text",
     )
 
 

@@ -20,8 +20,9 @@ from analysis.findings import (
     yes_no,
 )
 from analysis.findings.design import CONDITION, VERSION, _missing_conditions, cross_conditions
-from analysis.findings.finding import MARGIN, FindingInputs
+from analysis.findings.finding import MARGIN, Context, FindingInputs
 from analysis.findings.measures import Choices
+from analysis.tables.accuracy_table import Column
 from experiment.comparisons.contrast import MODELS, JudgeDifference, LevelDifference
 
 # A context whose tables are their rows, in the order in which they come.
@@ -274,3 +275,13 @@ def test_a_construction_of_one_condition_is_compared_between_the_groups_of_peopl
     assert answers["cell"].tolist() == answers["group"].tolist() == ["old", "young"]
     assert cross.factors == {"age": ("young", "old")}
     assert cross.cells == {"old": ("old",), "young": ("young",)}
+
+
+def test_an_estimate_without_ends_of_its_own_has_those_of_the_row():
+    origin = SimpleNamespace(warning="", sentences=())
+    rows = pd.DataFrame({"a": [1.0], "low": [0.5], "high": [1.5], "b": 7, "b_low": 6, "b_high": 8})
+    columns = [Column(name, name, "estimate") for name in ("b", "a")]
+    frame = Context(None, origin).table("name", "Title", "Caption.", rows, columns).frame
+    shown = ["a_low", "a", "a_high", "b_low", "b", "b_high", "group"]
+    assert frame[shown].to_numpy().tolist() == [[0.5, 1.0, 1.5, 6, 7, 8, ""]]
+    assert {"low", "high"}.isdisjoint(frame.columns)

@@ -145,3 +145,17 @@ def test_a_text_of_very_many_sentences_takes_no_more_memory_than_its_excerpts() 
     assert len(passages) == 20_000
     assert max(len(excerpt) for _, excerpt in passages) <= len(" ...") + consent._LONGEST_EXCERPT
     assert passages[0][1] == ("We store. " * 8).strip() + " ..."
+
+
+@pytest.mark.parametrize(
+    ("sentence", "says_age"),
+    [
+        ("You read 16 sentences, which takes 18 minutes.", False),
+        ("There are 18 questions, and you are asked for at least 16 answers.", False),
+        ("You must be at least 18 years old.", True),
+        ("You should be 18 or older.", True),
+        ("Nobody takes part who is not over 16.", True),
+    ],
+)
+def test_a_number_of_sentences_is_no_age(written: Written, sentence: str, says_age: bool) -> None:
+    assert ("age" in missing(written(sentence))) is not says_age
