@@ -31,7 +31,7 @@ from webapp.researcher.reports import make_report_link
 from webapp.runs.blinding import unblind_run
 from webapp.runs.exclude import store_verdicts
 from webapp.runs.launch import launch_run
-from webapp.runs.runs import load_launched_study
+from webapp.runs.runs import close_run, load_launched_study
 from webapp.users.projects import add_project
 
 # When and where a line was written: numbers that may be anybody's time by chance.
@@ -88,6 +88,9 @@ class World:
             if kind == "traces":
                 give_traces(session)
             self.people = list(session.scalars(select(Participant.ref)))
+            if kind == "rule outlier":
+                # It compares all participants, so it waits until nobody can come any more.
+                close_run(session, run, NOW)
             store_verdicts(session, run, NOW)
         self.app.extensions["parallax"]._studies.clear()
 

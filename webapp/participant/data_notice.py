@@ -37,9 +37,9 @@ def stored_data(
     )
     yield from (*_describe_answer_data(study), *map(gettext, list_declared_sentences(collected)))
     yield gettext(
-        "Once for each device you use: the browser's family (such as Firefox), the"
-        " screen's refresh rate, the time zone's offset, the language, and whether the browser says"
-        " that a program drives it, under a random code."
+        "Once for each device you use: the browser's family (such as Firefox), the screen's refresh"
+        " rate, the time zone's offset, the language, and whether the browser says that a program"
+        " drives it, under a random code."
     )
     if decided_by_score(study):
         yield gettext(
