@@ -8,6 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
+from tests import folder_graph
 from tests.folder_graph import PACKAGES
 
 ROOT = Path(__file__).parent.parent
@@ -88,7 +89,7 @@ def messages() -> Iterator[Message]:
             source = path.read_text(encoding="utf-8")
             if "Error" not in source and "raise" not in source:
                 continue
-            for call in calls(ast.parse(source)):
+            for call in calls(folder_graph.tree(path)):
                 parts = [part for part in literals(call) if words(part)]
                 found = frozenset(row for part in parts for row in in_a_row(words(part)))
                 if found:

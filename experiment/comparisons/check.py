@@ -141,9 +141,9 @@ def _d_prime_mistakes(
                 cell = (item.construction, *of_items)
                 side = type_.arrangement(item, (version,)).good_side
                 expected.setdefault(cell, set()).add(side)
-    for (construction, *levels), sides in expected.items():
+    for (construction, *named), sides in expected.items():
         if lacking := [word for side, word in _ANSWERS.items() if side not in sides]:
-            where = f"{construction} ({', '.join(levels)})" if levels else construction
+            where = f"{construction} ({', '.join(named)})" if named else construction
             yield StudyError(
                 f"d' compares answers to sentences where yes is expected and where no is; in "
                 f"{where} no sentence expects {' or '.join(lacking)}",

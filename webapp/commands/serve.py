@@ -2,6 +2,7 @@
 
 import sys
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 import click
@@ -61,8 +62,8 @@ def serve(
     settings = load_settings(open_instance(instance))
     host, port = host or settings.host, settings.port if port is None else port
     if not background:
-        _tell_first_owner(instance, f"http://{host}:{port}" if port else "")
-        server.serve(instance, host, port, workers, connections)
+        announce = partial(_tell_first_owner, instance)
+        server.serve(instance, host, port, workers, connections, announce)
     started = server.start(instance, host, port, workers, connections)
     click.echo(f"The server answers at {started.url} (process {started.pid}).")
     _tell_first_owner(instance, started.url)

@@ -181,7 +181,8 @@ def get_safe_return_address(address: str) -> str:
 
 def redirect_after_act(endpoint: str, **values: str) -> Response:
     """Return the way to a page, which then says what the user has just done."""
-    return redirect(url_for(endpoint, **values, **{DONE_ARGUMENT: "1"}), 303)
+    arguments: dict[str, Any] = {**values, DONE_ARGUMENT: "1"}
+    return redirect(url_for(endpoint, **arguments), 303)
 
 
 def set_session_cookie(response: Response, token: str) -> Response:

@@ -21,6 +21,8 @@ _LONGEST, _LONGEST_LINE = 500, 1_000
 # Control characters, separators of lines and paragraphs, halves of characters.
 _NO_LINE = ("Cc", "Zl", "Zp", "Cs")
 _MOST_PLACES = 100_000
+# The table of pay, which studies have whose participants a platform pays.
+_PAY = "recruitment"
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +85,9 @@ SETTINGS = (
     Setting("study", "ethics", "Reference of the ethics committee, or why there is none",
             _read_line, _ONE_LINE),
     Setting("design", "participants_per_list", "Places in each list", _read_places,
-            f"a whole number from 1 to {_MOST_PLACES:,}"),
+            f"from 1 to {_MOST_PLACES:,} places"),
+    Setting("recruitment", "description", "What there is to do, as the platform's list says it",
+            _read_line, _ONE_LINE),
     Setting("recruitment", "reward", "Pay of everybody who finishes", _read_amount,
             "an amount such as 1.50"),
     Setting("recruitment", "median_minutes", "Minutes that it takes at the median", _read_minutes,
@@ -94,12 +98,13 @@ SETTINGS = (
 def read_settings(text: str) -> dict[str, str] | None:
     """Return the values of the form's fields by name; None for a text that cannot be read.
 
-    Settings whose table is missing are left out.
+    Settings whose table is missing are left out, except those of pay, whose table a form adds.
     """
     try:
         study = read_toml(text)
     except (ValueError, RecursionError):
         return None
+    study.setdefault(_PAY, {})
     return {
         each.name: str(study[each.table].get(each.key, ""))
         for each in SETTINGS
@@ -133,6 +138,15 @@ def change_settings(text: str, typed: Mapping[str, str]) -> str:
         StudyError: A value is not valid, or the text cannot be changed by a form.
     """
     present = read_settings(text) or {}
+    of_pay = [each for each in SETTINGS if each.table == _PAY and each.name in typed]
+    left_empty = [each for each in of_pay if not typed[each.name].strip()]
+    if 0 < len(left_empty) < len(of_pay):
+        raise StudyError(
+            f'"{left_empty[0].label}" is empty, but other fields about pay are not',
+            where=f"{STUDY_FILE}, {_PAY}",
+            expected="all of them, or none for a study that pays nobody",
+            remedy="The text is as it was",
+        )
     for setting in SETTINGS:
         if setting.name not in present or setting.name not in typed:
             continue
@@ -146,7 +160,7 @@ def change_settings(text: str, typed: Mapping[str, str]) -> str:
                 f'"{value[:_LONGEST]}" cannot be the value of "{setting.label}"',
                 where=f"{STUDY_FILE}, {setting.table}, {setting.key}",
                 expected=setting.expected,
-                remedy="Nothing was stored",
+                remedy="The text is as it was",
             ) from error
     return text
 
@@ -158,7 +172,7 @@ def set_toml_value(text: str, table: str, key: str, value: Value) -> str:
         StudyError: The value is written in a way that cannot be replaced, e.g. over several lines.
     """
     wanted = copy.deepcopy(read_toml(text))
-    wanted[table][key] = value
+    wanted.setdefault(table, {})[key] = value
     written = json.dumps(value, ensure_ascii=False)
     lines = text.splitlines(keepends=True)
     for changed in _list_changed_texts(lines, table, key, written):
@@ -171,7 +185,7 @@ def set_toml_value(text: str, table: str, key: str, value: Value) -> str:
         f'the form cannot change "{key}", because of how the text is written',
         where=f"{STUDY_FILE}, [{table}]",
         expected=f"[{table}] on a line of its own, and the value on the line of its key",
-        remedy="Nothing was stored. Change it in the text",
+        remedy="Change it in the text",
     )
 
 
@@ -195,6 +209,7 @@ def _list_changed_texts(lines: list[str], table: str, key: str, written: str) ->
         head = lines[begin].rstrip("\r\n") + line_end
         added = f"{key} = {written}{line_end}"
         yield "".join((*lines[:begin], head, added, *lines[begin + 1 :]))
+    yield f"{''.join(lines).rstrip()}\n\n[{table}]\n{key} = {written}\n"
 
 
 def _find_value_end(written: str) -> int:

@@ -13,7 +13,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -54,7 +54,12 @@ class Server:
 
 
 def serve(
-    instance: Path, host: str, port: int, workers: int | None = None, connections: int | None = None
+    instance: Path,
+    host: str,
+    port: int,
+    workers: int | None = None,
+    connections: int | None = None,
+    announce: Callable[[str], None] = lambda url: None,
 ) -> NoReturn:
     """Become the web server: replace this process by gunicorn, which runs until it is interrupted.
 
@@ -66,6 +71,7 @@ def serve(
         port: The port; 0 for any free port.
         workers: The number of processes for participants; by default the setting.
         connections: The maximum number of connections per process; by default the setting.
+        announce: Called with the server's URL once its port is taken.
 
     Raises:
         WebappError: The port is in use, or the instance or its database cannot be used.
@@ -75,6 +81,7 @@ def serve(
         _check_instance(instance)
     instance = open_instance(instance)
     listening = _open_socket(host, port)
+    announce(_server_url(listening))
     if not has_forking_server():
         _serve_in_this_process(instance, listening)
         sys.exit(0)

@@ -2,6 +2,7 @@
 
 import io
 import random
+import re
 import zipfile
 from collections import Counter
 from pathlib import Path
@@ -70,8 +71,8 @@ def test_a_study_that_names_code_of_its_own_is_refused(upload, researcher, insta
     here = researcher(Role.OWNER)
     checked = here.client.get(sent.location).text
     assert "would import code that is not installed" in checked
-    study = next(line for line in here.get("/launch").text.split("<option>") if "mine (" in line)
-    done = here.post("/launch", study=study.partition("<")[0], seed="1", recruiter="direct")
+    study = re.search(r'<option value="(mine [^"]+)">mine<', here.get("/launch").text)[1]
+    done = here.post("/launch", study=study, seed="1", recruiter="direct")
     assert done.status_code == 409
     assert session.scalar(select(func.count()).select_from(Run)) == 0
 

@@ -60,7 +60,7 @@ def test_whatever_is_typed_is_one_value_and_changes_nothing_else(value):
     ],
 )
 def test_a_value_that_cannot_be_one_is_refused(name, value):
-    with pytest.raises(StudyError, match=r"cannot be the value of .*Nothing was stored"):
+    with pytest.raises(StudyError, match=r"cannot be the value of .*The text is as it was"):
         change_settings(TEXT, {name: value})
 
 
@@ -81,8 +81,27 @@ def test_a_text_that_a_form_cannot_change_is_left_to_the_editor(text):
 
 def test_only_settings_whose_table_is_there_are_shown():
     assert read_settings("no toml") is None
-    assert list(read_settings("[design]\n")) == ["design.participants_per_list"]
-    assert read_settings("study = 3\n") == {}
+    pay = ["recruitment.description", "recruitment.reward", "recruitment.median_minutes"]
+    assert list(read_settings("[design]\n")) == ["design.participants_per_list", *pay]
+    assert read_settings("study = 3\nrecruitment = 3\n") == {}
+
+
+def test_pay_is_added_to_a_study_without_it_all_at_once_or_not_at_all():
+    text = "[study] # ours\nname = 'x'\n[[exclusion]]\nrule = 'y'\n"
+    typed = {
+        "recruitment.description": "Read sentences.",
+        "recruitment.reward": "1.50",
+        "recruitment.median_minutes": "7.5",
+    }
+    changed = change_settings(text, typed)
+    assert changed.startswith(text)
+    assert tomllib.loads(changed)["recruitment"] == {
+        "description": "Read sentences.", "reward": "1.50", "median_minutes": 7.5,
+    }  # fmt: skip
+    assert describe_hourly_pay(changed) == "$12.00"
+    assert change_settings(text, dict.fromkeys(typed, "")) == text
+    with pytest.raises(StudyError, match="is empty, but other fields about pay are not"):
+        change_settings(text, typed | {"recruitment.reward": ""})
 
 
 def test_the_hourly_pay_is_that_at_the_median_time():
