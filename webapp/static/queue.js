@@ -162,7 +162,8 @@ export class AnswerQueue {
       return false;
     }
     this.#addedMs.delete(answer.uuid);
-    this.#waiting.shift();
+    // Answers of an earlier page may have been put before it meanwhile.
+    this.#waiting.splice(this.#waiting.indexOf(answer), 1);
     this.#waitMs = FIRST_WAIT_MS;
     this.#hooks.onSaved(outcome.remaining, answer.position);
     this.#become(this.#waiting.length ? "saving" : "saved");

@@ -114,6 +114,16 @@ test("what waits outlives the page and is sent by the next one", async () => {
   assert.equal(next.queue.state, "saved");
 });
 
+test("answers of an earlier page that are taken up while one is on its way are all sent", async () => {
+  const { queue, sent, store } = queueWith({ store: shelf(answer(1), answer(2)) });
+  const taken = queue.restore();
+  queue.add(answer(3));
+  await taken;
+  await settle();
+  assert.deepEqual([...new Set(sent)].sort(), [1, 2, 3]);
+  assert.deepEqual([store.answers.size, queue.length, queue.state], [0, 0, "saved"]);
+});
+
 test("a page that leaves hands everything to the browser and forgets nothing", async () => {
   const { queue, store } = queueWith({ replies: [offline()] });
   for (const position of [1, 2]) queue.add(answer(position));
