@@ -48,6 +48,8 @@ _VALUES = {"accuracy": "chose_good", "rating": "rating", "yes": "said_yes"}
 _FACTORS = {"match": ("far", "near"), "number": ("pl", "sg"), "length": ("long", "short")}
 _BETWEEN = '\nfactors = { instruction = ["plain", "careful"] }'
 _FRAMES, _POINTS = 16, 7
+# As far from the shortest as from the longest time that counts, in logarithms.
+_TYPICAL_MS = 707.0
 
 
 def make_study(seed: int) -> tuple[Study, BuiltLists]:
@@ -103,7 +105,11 @@ def make_inputs(study: Study, answers: Answers, values: Floats, measure: str) ->
     if measure == LOG_RT:
         judgments = judgments.assign(chose_good=None)
         readings = judgments[["participant", "position", "item_id", "version"]].assign(
-            judge="people", step=1, region=1, text="word", rt_ms=np.exp(values + 6)
+            judge="people",
+            step=1,
+            region=1,
+            text="word",
+            rt_ms=_TYPICAL_MS * np.exp(values - np.median(values)),
         )
         readings[RELATIVE] = 0
     else:

@@ -222,8 +222,8 @@ def _contrast_estimator(
         if name not in comparison.constructions or not named <= set(cross.factors):
             continue
         if measure is SENSITIVITY:
-            names, cross = cross.pooled(named)
-            rows = rows.assign(cell=rows["cell"].astype(str).map(names))
+            pooled_names, cross = cross.pooled(named)
+            rows = rows.assign(cell=rows["cell"].astype(str).map(pooled_names))
         of_cells = compared.weights(cross.factors, cross.cells)
         if not of_cells or not measure.is_compared(rows, cross):
             continue
@@ -338,8 +338,8 @@ def _slope_estimator(
     }
 
     held = covariates_of_trials(inputs, answers, comparison.declaration.covariates)
-    held = (held - held.groupby(people.to_numpy()).transform("mean")).to_numpy()
-    design = np.column_stack([held, x_within])
+    held_within = (held - held.groupby(people.to_numpy()).transform("mean")).to_numpy()
+    design = np.column_stack([held_within, x_within])
 
     def estimate(level: float) -> Row:
         line = slope(y_within, design, [person, unit], level)
