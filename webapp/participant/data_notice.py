@@ -41,17 +41,7 @@ def stored_data(
         " rate, the time zone's offset, the language, and whether the browser says that a program"
         " drives it, under a random code."
     )
-    if decided_by_score(study):
-        yield gettext(
-            "From these times and presses we compute a score: how much your session looks like a"
-            " program's. Above a limit, your answers are left out without a person's decision. You"
-            " may ask for the reasons, say what you think, and have a person decide."
-        )
-    else:
-        yield gettext(
-            "From these times and presses we compute a score: how much your session looks like a"
-            " program's. It decides nothing by itself: a person does."
-        )
+    yield _describe_score(study)
     if study.humanness is not None:
         yield gettext(
             "Some tasks are there because people and programs answer them differently. Your answers"
@@ -81,6 +71,20 @@ def stored_data(
             " closed: %(days)s.",
             days=days,
         )
+
+
+def _describe_score(study: Study) -> str:
+    """Return what is computed from times and presses, and who decides by it."""
+    if decided_by_score(study):
+        return gettext(
+            "From these times and presses we compute a score: how much your session looks like a"
+            " program's. Above a limit, your answers are left out without a person's decision. You"
+            " may ask for the reasons, say what you think, and have a person decide."
+        )
+    return gettext(
+        "From these times and presses we compute a score: how much your session looks like a"
+        " program's. It decides nothing by itself: a person does."
+    )
 
 
 def rights_notice() -> str:
