@@ -3,6 +3,8 @@
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:  # The command line's help imports this module, and must not import pydantic.
+    from collections.abc import Iterable
+
     from pydantic import ValidationError
     from pydantic_core import ErrorDetails
 
@@ -140,6 +142,20 @@ def said(error: "ErrorDetails") -> str:
 def form_of(error: "ErrorDetails") -> str:
     """Return a description of the expected pattern."""
     return PATTERNS.get(error.get("ctx", {}).get("pattern", ""), "a text of another form")
+
+
+def suggest(name: str, known_names: "Iterable[str]", *, cutoff: float = 0.6) -> str:
+    """Return a question with the known name that is closest to a misspelt one; empty if none is.
+
+    Args:
+        name: The misspelt name.
+        known_names: The known names.
+        cutoff: How alike two names must be, from 0 to 1 (``difflib.get_close_matches``).
+    """
+    from difflib import get_close_matches
+
+    near = get_close_matches(name, list(known_names), n=1, cutoff=cutoff)
+    return f'Did you mean "{near[0]}"?' if near else ""
 
 
 def shown(value: object) -> str:

@@ -1,6 +1,5 @@
 """Registries of plug-ins, identified by name, and the discovery of modules in a package."""
 
-import difflib
 import importlib
 import os
 import pkgutil
@@ -11,7 +10,7 @@ from importlib.metadata import EntryPoint, EntryPoints, entry_points
 from pathlib import Path
 from typing import TypeVar, cast
 
-from experiment.errors import PluginError, UnknownNameError
+from experiment.errors import PluginError, UnknownNameError, suggest
 
 # If this environment variable is "refuse", as in processes that handle uploaded files, no
 # ``"module:attribute"`` is imported.
@@ -174,11 +173,10 @@ def _origin(plugin: EntryPoint) -> str:
 def unknown_name(kind: str, name: str, known_names: Iterable[str]) -> UnknownNameError:
     """Return the error for an unknown name, with the closest known name."""
     names = list(known_names)
-    near = difflib.get_close_matches(name, names, n=1)
     return UnknownNameError(
         f'there is no {kind} "{name}"',
         expected=f"one of: {', '.join(sorted(names))}" if names else "",
-        remedy=f'Did you mean "{near[0]}"?' if near else "",
+        remedy=suggest(name, names),
     )
 
 

@@ -2,14 +2,13 @@
 
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
-from difflib import get_close_matches
 from types import UnionType
 from typing import Union, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
-from experiment.errors import StudyError, form_of, shown
+from experiment.errors import StudyError, form_of, shown, suggest
 
 Path = tuple[str | int, ...]
 
@@ -133,7 +132,7 @@ class KeyErrors:
                 f'there is no key "{key}"{_in(table)}',
                 where=location,
                 expected=f"one of: {', '.join(known_keys)}",
-                remedy=_nearest(key, known_keys) or f"Remove it: {_REFERENCE}",
+                remedy=suggest(key, known_keys) or f"Remove it: {_REFERENCE}",
             )
         if not path and kind == "value_error":
             # Two tables contradict each other: the message names the key.
@@ -199,11 +198,6 @@ def _key(path: Path) -> str:
     """Return the last part of a path; for a table in an array, with the array's name."""
     names = [number for number, part in enumerate(path) if isinstance(part, str)]
     return _write_dotted(path[names[-1] :]) if names else ""
-
-
-def _nearest(key: str, known_keys: Sequence[str]) -> str:
-    near = get_close_matches(key, known_keys, n=1)
-    return f'Did you mean "{near[0]}"?' if near else ""
 
 
 def _write_dotted(path: Path) -> str:

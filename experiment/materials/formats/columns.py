@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
 
-from experiment.errors import MaterialsError
+from experiment.errors import MaterialsError, suggest
 from experiment.materials.formats.raw import RawTable
 from experiment.records import Kind
 
@@ -299,10 +299,9 @@ def _find(column: str, by_key: Mapping[str, str], headers: dict[str, str]) -> No
 def _unknown(
     problem: str, name: str, known_names: Iterable[str], table: RawTable
 ) -> MaterialsError:
-    near = get_close_matches(name, list(known_names), n=1, cutoff=0.5)
     return MaterialsError(
         problem,
         where=str(table.path),
         expected=f"one of: {', '.join(known_names)}",
-        remedy=f'Did you mean "{near[0]}"?' if near else "",
+        remedy=suggest(name, known_names, cutoff=0.5),
     )

@@ -4,12 +4,11 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from difflib import get_close_matches
 from itertools import chain, combinations, count
 from math import prod
 from pathlib import Path
 
-from experiment.errors import MaterialsError
+from experiment.errors import MaterialsError, suggest
 from experiment.materials.formats.columns import KINDS
 from experiment.materials.formats.crossing import is_dealt
 from experiment.materials.formats.pairs import Draft
@@ -200,13 +199,12 @@ def _refuse_misspelt(
         lacking = set(usual).difference(*of_items)
         if name in usual or not lacking:
             continue
-        near = get_close_matches(name, sorted(lacking), n=1)
         raise MaterialsError(
             f'the condition "{name}" occurs with {n} of the {len(cells)} items of {construction}, '
             f"and there in place of {' or '.join(sorted(lacking))}",
             where=of_items[0][name].place,
             expected=f"every item in each of: {', '.join(usual)}",
-            remedy=f'Did you mean "{near[0]}"?' if near else "Correct the condition",
+            remedy=suggest(name, sorted(lacking)) or "Correct the condition",
         )
 
 

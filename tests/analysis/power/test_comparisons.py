@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 from scipy.stats import norm
 
+from analysis.errors import AnalysisError
 from analysis.power import comparisons as planning
 from analysis.power.cells import Coded, Scale, Spread, Times
 from analysis.power.comparisons import power_of_comparisons
@@ -77,6 +78,14 @@ def test_more_primary_comparisons_cost_power(tmp_path: Path) -> None:
     study = plan.write(tmp_path)
     alone = study.model_copy(update={"comparisons": [Comparison(name="a", compare="a")]})
     assert planned_power(plan, alone)["power"]["a"] > planned_power(plan, study)["power"]["a"]
+
+
+def test_a_comparison_of_d_prime_has_no_planned_power(tmp_path: Path) -> None:
+    plan = DESIGNS["yes or no"]
+    declared = [Comparison(name="sensitivity", compare="condition", of="d_prime")]
+    study = plan.write(tmp_path).model_copy(update={"comparisons": declared})
+    with pytest.raises(AnalysisError, match="no power is planned for sensitivity"):
+        planned_power(plan, study, 2)
 
 
 def test_the_effect_is_the_smallest_effect_unless_an_option_names_one(tmp_path: Path) -> None:

@@ -98,7 +98,7 @@ def test_a_unigram_model_of_other_tokens_is_refused(model, tmp_path):
 
 
 def test_an_unknown_metric_is_answered_with_the_known_ones(model):
-    with pytest.raises(UnknownNameError, match=r'no metric "slur".*Did you mean "slor"'):
+    with pytest.raises(UnknownNameError, match=r'there is no metric "slur".*Did you mean "slor"'):
         apply_metric(model, "slur")
 
 

@@ -130,3 +130,16 @@ def test_the_folder_says_whose_session_it_is(taken: Callable[[str], Path], tmp_p
     factors = Factors((Context.HISTORY,), ("letters",), BOTH)
     with pytest.raises(AnalysisError, match="participants"):
         list(run_take(replace(request, participants=(), n_sessions=1, factors=factors), NOW))
+
+
+def test_a_trial_of_an_item_outside_the_list_is_refused(taken: Callable[[str], Path]):
+    folder = taken("minimal")
+    source = find_source(str(folder), None)
+    ref = str(load_run(folder).trials["participant"].iloc[0])
+    emptied = replace(source.built, lists=[[] for _ in source.built.lists])
+    factors = Factors((Context.YOKED,), ("letters",), (False,))
+    with pytest.raises(AnalysisError, match=f'"{ref}" was shown the item ".*", which is not in'):
+        make_plan(
+            replace(source, built=emptied), ["forced_choice"], factors, 0,
+            render(source.study.materials.shown_to_people), participants=[ref],
+        )  # fmt: skip
