@@ -48,7 +48,8 @@ OTHERS = {
     "experiment/untrusted.py", "experiment/authoring/consent.py",
     "webapp/recruiters/settings.py",
     "webapp/core/settings_sources.py",
-    "webapp/researcher/studies.py", "webapp/runs/runs.py", "lm/errors.py",
+    "webapp/researcher/studies.py", "webapp/researcher/study_settings.py", "webapp/runs/runs.py",
+    "lm/errors.py",
 }  # fmt: skip
 UNREADABLE = {"digits": f"a = {'1' * 5_000}", "brackets": f"a = {'[' * 5_000}", "syntax": "a ="}
 

@@ -37,7 +37,7 @@ ASKED: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     "report_pages.download_report": {"report": ("{report}",)},
     "report_pages.read_shared_report": {"report": ("{report}&link={link}",)},
     "runs.show_runs": {"archive": ("",), "page": ("1",)},
-    "money.show_payments": {"who": ("{who}",)},
+    "money.show_payments": {"who": ("{who}",), "act": ("approve",)},
     "links.show_links": {"qr": ("",)},
 }  # fmt: skip
 # What stands there and names a study, a way back or a secret.

@@ -99,7 +99,9 @@ def test_the_report_counts_places_by_list_and_who_was_kept_by_level():
     assert "between participants: plain 12 of 12, careful 11 of 12." in page
     methods = render_report(found, {}, {}, "methods")
     assert "participants and frames (what repeats over conditions; else each item)" in methods
-    assert "Interaction: plain minus careful, by short minus long" in page
+    # The effects of the design are answered once, as the comparisons that follow from it.
+    assert "length x instruction" in page and "instruction at short" in page
+    assert "Interaction: plain minus careful, by short minus long" not in page
 
 
 def test_a_model_that_ties_on_every_pair_is_in_no_table_of_differences(tmp_path):

@@ -364,7 +364,7 @@ def test_whatever_moves_money_or_places_is_called_by_the_paying_copy_alone(
     instance,
     platform,  # noqa: F811
 ):
-    assert registry._acts() == {
+    assert registry._methods_of_paying_copy() == {
         *("post", "expire", "approve", "reject", "send_bonus", "set_up_bonus", "pay_bonus"),
         *("launch", "grow", "grow_lists", "notify", "write", "request_return"),
         *("add_screen_outs", "stop"),

@@ -143,7 +143,7 @@ def test_a_process_that_dies_in_the_middle_repeats_only_what_may_be_repeated(
 
     finish("[panel.endings.completed.report]\nrepeatable = false")
     with monkeypatch.context() as patch:
-        patch.setattr("webapp.recruiters.panel.recruiter.call", die)
+        patch.setattr("webapp.recruiters.panel.recruiter.send_report", die)
         with pytest.raises(KeyboardInterrupt):
             send_reports(services)
     clock.go_on(days=1)

@@ -108,7 +108,7 @@ def test_a_person_who_saw_that_the_panel_was_not_told_has_it_sent(
     run = finish(ONCE)
     put_back = keep()
     with monkeypatch.context() as patch:
-        patch.setattr("webapp.recruiters.panel.recruiter.call", _die)
+        patch.setattr("webapp.recruiters.panel.recruiter.send_report", _die)
         with pytest.raises(KeyboardInterrupt):
             send_reports(services)
     put_back()

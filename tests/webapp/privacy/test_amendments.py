@@ -135,7 +135,7 @@ def test_whose_data_are_restricted_is_in_no_export_rule_score_or_page(
     shell,
 ):
     shell("summarise", run.ref)
-    assert "are stored and not used" in wish(people[0].code, "restrict").text
+    assert "we keep your data but do not use them" in wish(people[0].code, "restrict").text
     with sessions.begin() as session:
         assert store_verdicts(session, run, clock()).decided == 2
         assert (

@@ -76,7 +76,7 @@ def test_three_sessions_from_the_first_invitation_to_one_table(
     _, way = second.arrive(stops, study)
     refused = lab.app.test_client().post(way, data={"decision": "accept"})
     assert refused.status_code == 409
-    assert "finished the part before" in refused.text
+    assert "finished the earlier part" in refused.text
     third = part("third", "second")
     study = third.publish()
     finish(third, stays, study)
@@ -125,7 +125,7 @@ def test_whose_first_part_was_erased_is_in_no_later_part(lab, part, stand_in, sh
     done = shell(*words, "--yes", *more)
     assert done.exit_code == 0, done.output
     refused = lab.app.test_client().post(way, data={"decision": "accept"})
-    assert refused.status_code == 409 and "finished the part before" in refused.text
+    assert refused.status_code == 409 and "finished the earlier part" in refused.text
     for one in (lab, second):
         one.poll()
     finish(second, stays, study)
