@@ -40,5 +40,7 @@ def test_a_press_takes_the_context_away_before_the_first_region(site, page, tmp_
         expect(page.locator(".before")).to_be_hidden()
         shown = read_one(page, press)
         assert len(shown) >= 3 and not any("rained" in text for text in shown)
+    # The next page comes once every answer is stored.
+    expect(page.locator("body")).not_to_have_attribute("data-page", "working")
     responses = site.stored(link)[0].responses
     assert len(responses) == 4
