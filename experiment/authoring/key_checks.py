@@ -2,14 +2,13 @@
 
 import math
 import re
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import PurePath
 
 from babel import Locale
 
-from experiment.authoring.examined import Examined
+from experiment.authoring.examined import Examined, find_repeated
 from experiment.authoring.words import is_tag, usual_tag, words_in
 from experiment.design.practice import read_practice
 from experiment.errors import ParallaxError, StudyError, StudyNote, prefix_location
@@ -133,7 +132,7 @@ def _misread(rule: Rule, location: str) -> Iterator[ParallaxError]:
 def constructions(examined: Examined) -> Iterator[ParallaxError]:
     """Report constructions that are listed twice."""
     names = [construction.name for construction in examined.study.constructions]
-    for name in _find_repeated(names):
+    for name in find_repeated(names):
         second = [n for n, known in enumerate(names) if known == name][1]
         yield StudyError(
             f'the construction "{name}" is listed more than once',
@@ -286,10 +285,6 @@ def _yield_error(do: Callable[[], object], location: str) -> Iterator[ParallaxEr
         do()
     except ParallaxError as error:
         yield prefix_location(error, location)
-
-
-def _find_repeated(names: Sequence[str]) -> list[str]:
-    return [name for name, number in Counter(names).items() if number > 1]
 
 
 # Explanations of Parallax's column names that are not columns of the items.

@@ -1,10 +1,9 @@
 """Checks of the questions that participants answer, and of the study's exclusion rules."""
 
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 
-from experiment.authoring.examined import Examined
+from experiment.authoring.examined import Examined, find_repeated
 from experiment.authoring.session_checks import missing_page
 from experiment.design.counterbalancing import arrangements
 from experiment.errors import ParallaxError, StudyError, StudyNote, prefix_location
@@ -23,7 +22,7 @@ from experiment.studies.study import Rule
 def questionnaire(examined: Examined) -> Iterator[ParallaxError]:
     """Report questions that cannot be answered, or whose answers could not be distinguished."""
     questions = examined.study.questionnaire
-    for name in _find_repeated([question.name for question in questions]):
+    for name in find_repeated([question.name for question in questions]):
         second = [n for n, question in enumerate(questions) if question.name == name][1]
         yield StudyError(
             f'two questions are called "{name}"',
@@ -87,7 +86,7 @@ def _options(question: Question, location: str) -> Iterator[ParallaxError]:
             where=location,
             expected="options without a semicolon",
         )
-    if twice := _find_repeated(options):
+    if twice := find_repeated(options):
         yield StudyError(
             f'the question "{name}" offers "{twice[0]}" more than once',
             where=location,
@@ -103,7 +102,7 @@ def _options(question: Question, location: str) -> Iterator[ParallaxError]:
             where=location,
             expected="answers without spaces at their ends, and with single spaces inside",
         )
-    if alike := _find_repeated(
+    if alike := find_repeated(
         [option.casefold() for option in options if options.count(option) == 1]
     ):
         yield StudyNote(
@@ -112,10 +111,6 @@ def _options(question: Question, location: str) -> Iterator[ParallaxError]:
         )
     if len(options) == 1:
         yield StudyNote(f'the question "{name}" offers only one answer', where=location)
-
-
-def _find_repeated(names: Sequence[str]) -> list[str]:
-    return [name for name, number in Counter(names).items() if number > 1]
 
 
 _FIELDS = ("try",)

@@ -5,7 +5,12 @@ from collections.abc import Sequence
 
 from experiment.design.counterbalancing import arrangements
 from experiment.design.lists import ListEntry
-from experiment.design.ordering.constraints import Constraint, beginning, declare_constraints, keeps
+from experiment.design.ordering.constraints import (
+    Constraint,
+    constraints_of_block,
+    declare_constraints,
+    keeps,
+)
 from experiment.design.ordering.order import draw_order
 from experiment.errors import DesignError
 from experiment.records import Trial
@@ -93,7 +98,10 @@ def session_order(
         DesignError: No such order exists, or none was found.
     """
     blocks = blocks_of(entries, design, place)
-    asked = [_constraints_on(entries, block, design, first=not n) for n, block in enumerate(blocks)]
+    asked = [
+        constraints_of_block([entries[index] for index in block], design, first=not n)
+        for n, block in enumerate(blocks)
+    ]
     if len(blocks) == 1:
         return draw_order(len(entries), asked[0], rng)
     between = [
@@ -132,13 +140,6 @@ def blocks_of(entries: Sequence[ListEntry], design: Design, place: int) -> list[
         return first or [[]]
     turn = place % len(others) if design.order.blocks == "counterbalanced" else 0
     return [*first, *others[turn:], *others[:turn]]
-
-
-def _constraints_on(
-    entries: Sequence[ListEntry], block: Sequence[int], design: Design, *, first: bool
-) -> list[Constraint]:
-    shown = [entries[index] for index in block]
-    return [*declare_constraints(shown, design), *(beginning(shown, design) if first else ())]
 
 
 def _holds_between_blocks(constraint: Constraint) -> bool:

@@ -27,7 +27,7 @@ from experiment.design.lists import BuiltLists, ListEntry
 from experiment.design.ordering.constraints import (
     Constraint,
     Spread,
-    beginning,
+    constraints_of_block,
     declare_constraints,
     keeps,
     separate_columns,
@@ -99,16 +99,12 @@ def _find_bunched_trials(sessions: Sequence[Session], design: Design) -> Iterato
                     yield f"{session.name}: {constraint.column}"
 
 
-def _constraints_on(block: list[ListEntry], design: Design, *, first: bool) -> list[Constraint]:
-    return [*declare_constraints(block, design), *(beginning(block, design) if first else ())]
-
-
 def _asked_text(sessions: Sequence[Session], design: Design) -> str:
     constraint_texts = (
         constraint.text
         for session in sessions[:1]
         for n, block in enumerate(_blocks(session, design))
-        for constraint in _constraints_on(block, design, first=not n)
+        for constraint in constraints_of_block(block, design, first=not n)
     )
     return "; ".join(dict.fromkeys(constraint_texts)) or "nothing"
 
@@ -116,7 +112,7 @@ def _asked_text(sessions: Sequence[Session], design: Design) -> str:
 def _broken(sessions: Sequence[Session], design: Design) -> Iterator[str]:
     for session in sessions:
         for n, block in enumerate(_blocks(session, design)):
-            for constraint in _constraints_on(block, design, first=not n):
+            for constraint in constraints_of_block(block, design, first=not n):
                 if not keeps(range(len(block)), [constraint]):
                     yield f"{session.name}: not so that {constraint.text}"
 
@@ -141,7 +137,7 @@ def drawing_checks(study: Study, built: BuiltLists, n_seeds: int) -> Iterator[Ch
     for n, block in enumerate(blocks_of(entries, study.design, 0)):
         shown = [entries[index] for index in block]
         try:
-            constraints = tuple(_constraints_on(shown, study.design, first=not n))
+            constraints = tuple(constraints_of_block(shown, study.design, first=not n))
             yield from _block_checks(len(shown), constraints, built.seed, n, n_seeds)
         except DesignError:
             # The check of the composed sessions already reports this.

@@ -174,7 +174,24 @@ def declare_constraints(entries: Sequence[ListEntry], design: Design) -> list[Co
     return constraints
 
 
-def beginning(entries: Sequence[ListEntry], design: Design) -> list[Constraint]:
+def constraints_of_block(
+    entries: Sequence[ListEntry], design: Design, *, first: bool
+) -> list[Constraint]:
+    """Return all constraints on the order of one block's entries.
+
+    Args:
+        entries: The entries in their built order.
+        design: The study's design.
+        first: Whether the block begins the session.
+
+    Raises:
+        DesignError: As ``declare_constraints``, or the block has too few fillers to begin with.
+    """
+    constraints = declare_constraints(entries, design)
+    return [*constraints, *_constrain_beginning(entries, design)] if first else constraints
+
+
+def _constrain_beginning(entries: Sequence[ListEntry], design: Design) -> list[Constraint]:
     """Return the constraints on the first trials of a session, for its first block."""
     n = design.order.first_fillers
     if not n:
