@@ -1,12 +1,11 @@
 """Checks of the questions that participants answer, and of the study's exclusion rules."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cache
 
-from experiment.authoring.examined import Examined, find_repeated
+from experiment.authoring.examined import Examined
 from experiment.authoring.session_checks import missing_page
 from experiment.design.counterbalancing import arrangements
-from experiment.errors import ParallaxError, StudyError, StudyNote, prefix_location
+from experiment.errors import ParallaxError, StudyError, StudyNote, find_repeated, prefix_location
 from experiment.exclusion.base import ExclusionRule, PlannedStudy
 from experiment.exclusion.rules import flaws, load_rule, needs, needs_everyone, reads_targets
 from experiment.exclusion.selection import Selection
@@ -317,16 +316,24 @@ def sound_rules(examined: Examined) -> list[Rule]:
 
 
 def _build_planned_study(examined: Examined) -> PlannedStudy:
-    built = examined.built
-    response = _response(examined)
-
-    @cache
-    def arranged(number: int) -> list[Arrangement]:
-        assert built is not None
-        return arrangements(built.lists[number], response, seed=built.seed, list_=number, place=0)
-
-    lists = built.lists if built else ()
+    response, lists = _response(examined), examined.built.lists if examined.built else ()
+    arranged = _arrange_lists(examined, response)
     return PlannedStudy(examined.study, examined.items, lists, response, arranged)
+
+
+def _arrange_lists(examined: Examined, response: ResponseType | None) -> list[list[Arrangement]]:
+    """Return the trials of each list's first participant; empty if they cannot be shown."""
+    built = examined.built
+    if built is None or response is None or not examined.study.exclusion:
+        return []
+    try:
+        return [
+            arrangements(entries, response, seed=built.seed, list_=number, place=0)
+            for number, entries in enumerate(built.lists)
+        ]
+    except ParallaxError:
+        # The checks of the items report items that cannot be shown.
+        return []
 
 
 def _response(examined: Examined) -> ResponseType | None:

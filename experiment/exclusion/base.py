@@ -155,14 +155,14 @@ class PlannedStudy:
         items: The study's items; empty if they could not be read.
         lists: The study's lists; empty if they could not be built.
         session_type: The response type of the sessions; None if unknown.
-        arranged: Returns the arrangement of each trial of a list, by the list's number.
+        arranged: The arrangement of each trial of each list; empty if they cannot be shown.
     """
 
     study: Study
     items: Sequence[Item]
     lists: Sequence[Sequence[ListedItem]]
     session_type: ResponseType | None
-    arranged: Callable[[int], Sequence[Arrangement]]
+    arranged: Sequence[Sequence[Arrangement]]
 
     @property
     def longest(self) -> int:
@@ -175,19 +175,19 @@ class PlannedStudy:
         Args:
             counts: Whether an item of a list counts.
 
-        Raises:
-            ParallaxError: An item cannot be shown.
+        Returns:
+            Each list's trials; empty if an item cannot be shown.
         """
         response = self.session_type
-        if response is None:
+        if response is None or not self.arranged:
             return []
         return [
             [
                 PlannedTrial(entry.item, shown, response)
-                for entry, shown in zip(entries, self.arranged(number), strict=True)
+                for entry, shown in zip(entries, arranged, strict=True)
                 if counts(entry)
             ]
-            for number, entries in enumerate(self.lists)
+            for entries, arranged in zip(self.lists, self.arranged, strict=True)
         ]
 
 

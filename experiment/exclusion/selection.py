@@ -168,11 +168,7 @@ class Selection(BaseRule):
 
     def powerless(self, planned: PlannedStudy) -> Iterator[ParallaxError]:
         """Report why no answers to the counted trials can exceed the rule's bound."""
-        try:
-            lists = planned.trials(self.counts)
-        except ParallaxError:
-            # The checks of the items report items that cannot be shown.
-            return
+        lists = planned.trials(self.counts)
         response = planned.session_type
         if response is None or not any(lists) or self.needs not in {None, *response.gives}:
             return

@@ -16,6 +16,7 @@ from experiment.responses.answer import (
     GivenAnswer,
     Gives,
     Known,
+    PartSettings,
     Render,
     ScoredAnswer,
     Shown,
@@ -31,6 +32,7 @@ __all__ = [
     "GivenAnswer",
     "Gives",
     "Known",
+    "PartSettings",
     "Render",
     "ResponseType",
     "ScoredAnswer",
@@ -72,6 +74,8 @@ class ResponseType(Timed, ABC):
             break words; None if it does.
         has_context_above: Whether the context is shown above the answers, so that it may have a
             picture.
+        shows_one_pair: Whether a trial is a choice between the good version and one other, so that
+            other programs can give the items to a model as they are.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -94,6 +98,7 @@ class ResponseType(Timed, ABC):
     comments: ClassVar[Mapping[str, str]] = {}
     letters_in_place: ClassVar[int | None] = None
     has_context_above: ClassVar[bool] = False
+    shows_one_pair: ClassVar[bool] = False
 
     # The type of each trial: a mixed session has several.
 
@@ -171,6 +176,22 @@ class ResponseType(Timed, ABC):
     def named_scales(self) -> Mapping[str, int]:
         """The number of points of each scale by name; empty if a trial has at most one scale."""
         return {}
+
+    @property
+    def shows_words_alone(self) -> bool:
+        """Whether an option is shown as its words alone, which go on from the context."""
+        return False
+
+    def settings_of_part(self, name: str) -> PartSettings:
+        """Return the response type of one task or one scale, as a study with only that part has it.
+
+        Args:
+            name: A name of ``types`` or of ``named_scales``.
+
+        Raises:
+            KeyError: There is no such task or scale.
+        """
+        raise KeyError(name)
 
     def unbroken_words(self, item: Item) -> Iterator[str]:
         """Yield an item's words that the page shows without line breaks inside them."""
