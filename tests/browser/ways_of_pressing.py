@@ -46,6 +46,7 @@ OUTCOME = f"""async before => {{
   return "silent";
 }}"""
 PRESSED = "([x, y]) => document.elementFromPoint(x, y).closest('button, [data-side], [data-next]')"
+HITS = "([x, y]) => !!document.elementFromPoint(x, y).closest('.stage [data-side], [data-next]')"
 DISPATCHED = f"""([x, y]) => {{
   const pressed = ({PRESSED})([x, y]);
   pressed.focus();
@@ -188,6 +189,11 @@ def press_through(
     """Take the practice and so many trials, pressing after everything was read."""
     hand, outcome = Hand(context, page), Outcome()
     acts = cycle([getattr(hand, name) for name in WAYS[way]])
+
+    def is_past() -> bool:
+        place = page.locator("#count").inner_text()
+        return not place.startswith("Practice") and int(place.split()[0]) > trials
+
     while True:
         if page.locator("#feedback [data-go-on]").is_visible():
             hand.lift()
@@ -197,8 +203,7 @@ def press_through(
             page.locator("#break [data-go-on]").click()
         if not page.locator("#trial").is_visible():
             break
-        place = page.locator("#count").inner_text()
-        if practice <= 0 and int(place.split()[0]) > trials:
+        if is_past():
             break
         page.evaluate(READ, 170)
         spots = [Spot(**spot) for spot in page.evaluate(SPOTS)]
@@ -209,9 +214,12 @@ def press_through(
         before = page.evaluate(SHOWN)
         act(spot)
         counted.meant[page.evaluate(OUTCOME, before)] += 1
-        if way == "double click" and page.locator("#trial").is_visible():
-            before = page.evaluate(SHOWN)
+        goes_on = page.locator("#trial").is_visible() and not is_past()
+        if way == "double click" and goes_on:
+            before, hits = page.evaluate(SHOWN), page.evaluate(HITS, spot.at)
             act(spot)
-            counted.second[page.evaluate(OUTCOME, before)] += 1
+            found = page.evaluate(OUTCOME, before)
+            # Where the next screen has nothing at that place, nothing was pressed.
+            counted.second[found if hits else "beside"] += 1
     hand.lift()
     return outcome
