@@ -8,6 +8,8 @@ from itertools import cycle
 
 from playwright.sync_api import BrowserContext, Page
 
+from tests.browser.browser_steps import let_frames_pass
+
 # What a trial shows now: a press that is taken changes it.
 SHOWN = """() => {
   const all = selector => [...document.querySelectorAll(selector)];
@@ -85,7 +87,7 @@ class Hand:
         """Hold a key until it has repeated itself five times."""
         for _ in range(6):
             self._page.keyboard.down(spot.key)
-            self._page.wait_for_timeout(30)
+            let_frames_pass(self._page, 2)
         self._page.keyboard.up(spot.key)
 
     def mouse(self, spot: Spot, pointer: str = "mouse") -> None:
@@ -108,7 +110,7 @@ class Hand:
     def dwell(self, spot: Spot) -> None:
         """Rest on a spot until software clicks."""
         self._mouse("mouseMoved", spot, "mouse", 0)
-        self._page.wait_for_timeout(200)
+        let_frames_pass(self._page, 12)
         self._mouse("mousePressed", spot, "mouse", 1)
         self._mouse("mouseReleased", spot, "mouse", 1)
 
@@ -118,7 +120,7 @@ class Hand:
         self._cdp.send(
             "Input.dispatchTouchEvent", {"type": "touchStart", "touchPoints": [*resting, finger]}
         )
-        self._page.wait_for_timeout(30)
+        let_frames_pass(self._page, 2)
         ended = [finger] if self._rests else []
         self._cdp.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": ended})
 
@@ -127,7 +129,7 @@ class Hand:
             self._rests = True
             resting = {"type": "touchStart", "touchPoints": [{"x": 380, "y": 790, "id": 7}]}
             self._cdp.send("Input.dispatchTouchEvent", resting)
-            self._page.wait_for_timeout(300)
+            let_frames_pass(self._page, 20)
         self.touch(spot)
 
     def lift(self) -> None:
