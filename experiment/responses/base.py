@@ -95,6 +95,16 @@ class ResponseType(Timed, ABC):
     letters_in_place: ClassVar[int | None] = None
     has_context_above: ClassVar[bool] = False
 
+    @property
+    def measured_name(self) -> str:
+        """The name by which rates of false flags are known; a plug-in's has a colon, and no rates.
+
+        A plug-in may have the name of the type that it extends, and other times.
+        """
+        own = type(self)
+        is_shipped = own.__module__.startswith("experiment.responses.")
+        return own.name if is_shipped else f"{own.__module__}:{own.__name__}"
+
     # The type of each trial: a mixed session has several.
 
     @property

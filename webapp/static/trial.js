@@ -256,7 +256,7 @@ export class TrialView {
     const onset = this.#clock.onset;
     this.#examine(trial);
     const rtMs = press.downMs - onset.ms;
-    const reason = this.#whyPremature(rtMs, press.repeated);
+    const reason = this.#whyPremature(rtMs);
     this.#presses.sayRefused(Boolean(reason));
     if (reason) return this.#keepPremature(reason, rtMs, press.method);
     if (this.#reads.completes?.(option) === false) return;
@@ -295,17 +295,16 @@ export class TrialView {
 
   /**
    * Why a press is no choice: it was meant for the trial before. Empty for one that is.
+   * Also the second press of a double click is known by its time alone, as in every way of pressing.
    * @param {number} rtMs
-   * @param {boolean} [repeated]
    */
-  #whyPremature(rtMs, repeated) {
+  #whyPremature(rtMs) {
     if (!(rtMs >= 0)) return "before_painting";
-    if (repeated) return "double_click";
     return rtMs < this.#settings.lockout_ms ? "lockout" : "";
   }
 
   /**
-   * @param {"before_painting" | "double_click" | "lockout"} reason
+   * @param {"before_painting" | "lockout"} reason
    * @param {number} rtMs
    * @param {Press["method"]} method
    */

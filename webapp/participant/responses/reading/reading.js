@@ -169,7 +169,7 @@ class Reader {
     const onset = this.clock.onset;
     const ms = press.downMs - onset.ms;
     const early = ms < lockoutMs ? "lockout" : "";
-    const reason = !(ms >= 0) ? "before_painting" : press.repeated ? "double_click" : early;
+    const reason = ms >= 0 ? early : "before_painting";
     if (reason) {
       this.refuse(reason, press);
       return undefined;
