@@ -48,7 +48,11 @@ OUTCOME = f"""async before => {{
   return "silent";
 }}"""
 PRESSED = "([x, y]) => document.elementFromPoint(x, y).closest('button, [data-side], [data-next]')"
-HITS = "([x, y]) => !!document.elementFromPoint(x, y).closest('.stage [data-side], [data-next]')"
+# What a second press at one place meets: nothing, the answer that the first one gave, or more.
+MEETS = """([x, y]) => {
+  const met = document.elementFromPoint(x, y).closest(".stage [data-side], [data-next]");
+  return met ? (met.ariaPressed === "true" ? "the same answer" : "") : "nothing";
+}"""
 DISPATCHED = f"""([x, y]) => {{
   const pressed = ({PRESSED})([x, y]);
   pressed.focus();
@@ -218,10 +222,8 @@ def press_through(
         counted.meant[page.evaluate(OUTCOME, before)] += 1
         goes_on = page.locator("#trial").is_visible() and not is_past()
         if way == "double click" and goes_on:
-            before, hits = page.evaluate(SHOWN), page.evaluate(HITS, spot.at)
+            before, met = page.evaluate(SHOWN), page.evaluate(MEETS, spot.at)
             act(spot)
-            found = page.evaluate(OUTCOME, before)
-            # Where the next screen has nothing at that place, nothing was pressed.
-            counted.second[found if hits else "beside"] += 1
+            counted.second[met or page.evaluate(OUTCOME, before)] += 1
     hand.lift()
     return outcome

@@ -276,6 +276,24 @@ for (const type of Object.keys(TYPES)) {
   }
 }
 
+test("the end of a finger's last press of a sentence answers nothing, and is not said to be refused", () => {
+  const { view, trial, steps, chosen, uncounted } = stage("read_then_rate");
+  view.show({ ...trial, position: 1 });
+  paintAt(1000);
+  let at = 1000;
+  const answer = steps.at(-1);
+  for (const step of steps.slice(0, -1)) {
+    send(step.target, "pointerdown", (at += INTERVAL_MS), { pointerType: "touch", button: 0, isPrimary: true });
+    paintAt(at + 16);
+    // The scale has been shown under the finger by then.
+    send(step === steps.at(-2) ? answer.target : step.target, "click", at + 60, { detail: 1 });
+    assert.equal(uncounted.textContent, "");
+  }
+  assert.equal(chosen.length, 0);
+  WAYS.touch({ ...answer, at: at + INTERVAL_MS, clicks: 1 });
+  assert.deepEqual(chosen.map(({ rating, premature }) => [rating, premature]), [[2, []]]);
+});
+
 for (const type of Object.keys(TYPES)) {
   for (const way of ["key", "mouse", "touch", "voice"]) {
     test(`${type}: a press by ${way} that is not taken is said once, until one is taken`, () => {
