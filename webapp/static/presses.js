@@ -20,6 +20,18 @@ const SLIP_PX = 15;
 /** @typedef {{ downMs: number, x: number, y: number, option: HTMLElement | null, beside: boolean }} Finger */
 
 export class Presses {
+  /**
+   * Returns why a press is too early to count: it was meant for what was on the screen before. The
+   * second press of a double click is one. Empty for a press that counts.
+   * @param {number} ms The time since the painting of what the press answers; NaN before it.
+   * @param {number} lockoutMs
+   * @returns {"" | "before_painting" | "lockout"}
+   */
+  static whyEarly(ms, lockoutMs) {
+    if (!(ms >= 0)) return "before_painting";
+    return ms < lockoutMs ? "lockout" : "";
+  }
+
   /** @type {{ ms: number, type: string, stoppedMs: number | null } | undefined} */
   #pointer;
   /** @type {number | undefined} When a key that presses the focused button went down. */

@@ -256,7 +256,7 @@ export class TrialView {
     const onset = this.#clock.onset;
     this.#examine(trial);
     const rtMs = press.downMs - onset.ms;
-    const reason = this.#whyPremature(rtMs);
+    const reason = Presses.whyEarly(rtMs, this.#settings.lockout_ms);
     this.#presses.sayRefused(Boolean(reason));
     if (reason) return this.#keepPremature(reason, rtMs, press.method);
     if (this.#reads.completes?.(option) === false) return;
@@ -291,16 +291,6 @@ export class TrialView {
         }))
       : undefined;
     this.#onChoice(trial, choice, afterwards);
-  }
-
-  /**
-   * Why a press is no choice: it was meant for the trial before. Empty for one that is.
-   * Also the second press of a double click is known by its time alone, as in every way of pressing.
-   * @param {number} rtMs
-   */
-  #whyPremature(rtMs) {
-    if (!(rtMs >= 0)) return "before_painting";
-    return rtMs < this.#settings.lockout_ms ? "lockout" : "";
   }
 
   /**
