@@ -97,9 +97,10 @@ class ResponseType(Timed, ABC):
 
     @property
     def measured_name(self) -> str:
-        """The name by which rates of false flags are known; a plug-in's has a colon, and no rates.
+        """The type's name in the table of rates of false flags.
 
-        A plug-in may have the name of the type that it extends, and other times.
+        A plug-in's type has a name with a colon, which is in no table: it may share its ``name``
+        with the type that it extends, and still take people other times.
         """
         own = type(self)
         is_shipped = own.__module__.startswith("experiment.responses.")
