@@ -1,6 +1,7 @@
 """Checks of the questions that participants answer, and of the study's exclusion rules."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 
 from experiment.authoring.examined import Examined
 from experiment.authoring.session_checks import missing_page
@@ -316,24 +317,16 @@ def sound_rules(examined: Examined) -> list[Rule]:
 
 
 def _build_planned_study(examined: Examined) -> PlannedStudy:
-    response, lists = _response(examined), examined.built.lists if examined.built else ()
-    arranged = _arrange_lists(examined, response)
-    return PlannedStudy(examined.study, examined.items, lists, response, arranged)
-
-
-def _arrange_lists(examined: Examined, response: ResponseType | None) -> list[list[Arrangement]]:
-    """Return the trials of each list's first participant; empty if they cannot be shown."""
     built = examined.built
-    if built is None or response is None or not examined.study.exclusion:
-        return []
-    try:
-        return [
-            arrangements(entries, response, seed=built.seed, list_=number, place=0)
-            for number, entries in enumerate(built.lists)
-        ]
-    except ParallaxError:
-        # The checks of the items report items that cannot be shown.
-        return []
+    response = _response(examined)
+
+    @cache
+    def arranged(number: int) -> list[Arrangement]:
+        assert built is not None
+        return arrangements(built.lists[number], response, seed=built.seed, list_=number, place=0)
+
+    lists = built.lists if built else ()
+    return PlannedStudy(examined.study, examined.items, lists, response, arranged)
 
 
 def _response(examined: Examined) -> ResponseType | None:

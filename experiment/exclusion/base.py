@@ -155,14 +155,14 @@ class PlannedStudy:
         items: The study's items; empty if they could not be read.
         lists: The study's lists; empty if they could not be built.
         session_type: The response type of the sessions; None if unknown.
-        arranged: The arrangement of each trial of each list; empty if they cannot be shown.
+        arranged: Returns the arrangement of each trial of a list, by the list's number.
     """
 
     study: Study
     items: Sequence[Item]
     lists: Sequence[Sequence[ListedItem]]
     session_type: ResponseType | None
-    arranged: Sequence[Sequence[Arrangement]]
+    arranged: Callable[[int], Sequence[Arrangement]]
 
     @property
     def longest(self) -> int:
@@ -175,19 +175,19 @@ class PlannedStudy:
         Args:
             counts: Whether an item of a list counts.
 
-        Returns:
-            Each list's trials; empty if an item cannot be shown.
+        Raises:
+            ParallaxError: An item cannot be shown.
         """
         response = self.session_type
-        if response is None or not self.arranged:
+        if response is None:
             return []
         return [
             [
                 PlannedTrial(entry.item, shown, response)
-                for entry, shown in zip(entries, arranged, strict=True)
+                for entry, shown in zip(entries, self.arranged(number), strict=True)
                 if counts(entry)
             ]
-            for entries, arranged in zip(self.lists, self.arranged, strict=True)
+            for number, entries in enumerate(self.lists)
         ]
 
 

@@ -168,7 +168,11 @@ class Selection(BaseRule):
 
     def powerless(self, planned: PlannedStudy) -> Iterator[ParallaxError]:
         """Report why no answers to the counted trials can exceed the rule's bound."""
-        lists = planned.trials(self.counts)
+        try:
+            lists = planned.trials(self.counts)
+        except ParallaxError:
+            # The checks of the items report items that cannot be shown.
+            return
         response = planned.session_type
         if response is None or not any(lists) or self.needs not in {None, *response.gives}:
             return
