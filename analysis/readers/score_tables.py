@@ -16,9 +16,7 @@ from experiment.materials.formats.pairs import BAD_WORDS, GOOD_WORDS
 from experiment.materials.formats.raw import RawRow, RawTable, read_raw, read_text
 from experiment.records import Variant
 
-UNITS: Mapping[str, float] = MappingProxyType(
-    {"nats": 1.0, "bits": math.log(2), "log10": math.log(10)}
-)
+UNITS = MappingProxyType({"nats": 1.0, "bits": math.log(2), "log10": math.log(10)})
 # The first name is Parallax's; the others are used by minicons and common scripts.
 _NAMES: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
@@ -286,8 +284,7 @@ def _warn_about_tokens(
         yield (
             f"Of {len(unlike):,} texts the tokens together are not the text beside them; the first "
             f'is "{row.values[headers["text"]][:60]}" ({row.place}), with "{joined[:60]}". Were '
-            "rows "
-            "lost, doubled or exchanged?"
+            "rows lost, doubled or exchanged?"
         )
 
 

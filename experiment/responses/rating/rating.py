@@ -21,7 +21,7 @@ from experiment.responses.base import (
     ScoredAnswer,
 )
 from experiment.responses.one_version import OneVersion
-from experiment.responses.proposed_rules import CatchTrials
+from experiment.responses.proposals import CatchTrials
 from experiment.responses.responders import Rater, Responder
 from experiment.tables.column import Column
 from experiment.tables.schemas import RATING_COLUMNS
