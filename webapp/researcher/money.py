@@ -250,8 +250,6 @@ _LATEST = 20
 # So many participants are asked what they wait for; so many of those who wait are listed.
 _MOST_ASKED = 1_000
 _MOST_LISTED = 100
-# So many orders to pay are searched for those who wait.
-_MOST_ORDERS = 200
 # More than this is an outage, to be fixed by reconciling.
 _MOST_UNSETTLED = 100
 
@@ -290,16 +288,16 @@ def _collect_open_payments(ref: str) -> dict[str, object]:
 def _find_latest_orders(
     session: Session, ref: str, waiting: list[OpenPayment]
 ) -> dict[str, AuditEntry]:
-    """Return the latest order to pay each participant, by their reference.
-
-    Only the run's latest orders are read: who was named in an earlier one alone has none here.
-    """
-    orders, payees = dict[str, AuditEntry](), {payment.payee for payment in waiting}
+    """Return the latest order to pay each participant, by their reference."""
+    orders, unordered = dict[str, AuditEntry](), {payment.payee for payment in waiting}
     of_run = AuditEntry.run_ref == ref, AuditEntry.act == "payment ordered"
-    latest = select(AuditEntry).where(*of_run).order_by(AuditEntry.number.desc())
-    for entry in session.scalars(latest.limit(_MOST_ORDERS)) if payees else ():
-        for payee in payees.intersection(entry.after.get("payees", "").split(", ")):
-            orders.setdefault(payee, entry)
+    newest_first = select(AuditEntry).where(*of_run).order_by(AuditEntry.number.desc())
+    for entry in session.scalars(newest_first):
+        if not unordered:
+            break
+        named = unordered.intersection(entry.after.get("payees", "").split(", "))
+        orders |= dict.fromkeys(named, entry)
+        unordered -= named
     return orders
 
 
