@@ -209,7 +209,7 @@ def main() -> None:
     """Take the pictures."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--chromium", default=CHROMIUM.find())
-    parser.add_argument("--out", type=Path, default=IMAGES / "pages_url")
+    parser.add_argument("--out", type=Path, default=IMAGES / "researcher")
     options = parser.parse_args()
     options.out.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
