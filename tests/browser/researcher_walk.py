@@ -69,21 +69,17 @@ def make_a_study(page: Page, pages_url: str, name: str, look: Look) -> None:
     page.locator("textarea.writing").wait_for()
     expect(page.locator("#findings pre, #findings p").first).to_be_visible()
     look("study_edit")
-    for link, add, see in (
-        ("Questions", "choice", "[name=options]"),
-        ("Exclusion rules", "too_fast", "#counts table"),
-    ):
-        page.get_by_role("link", name=link, exact=True).click()
-        page.get_by_role("heading", name="Add a").wait_for()
-        if link != "Questions":
-            look("study_entries")
-        page.locator("[name=kind]").select_option(add)
-        page.get_by_role("button", name="Go on").press("Enter")
-        page.locator(see).wait_for()
-        if link != "Questions":
-            look("study_entry")
-        page.locator(".crumbs a").nth(1).click()
-        page.locator("textarea.writing").wait_for()
+    page.get_by_role("link", name="Exclusion rules").press("Enter")
+    page.get_by_role("heading", name="Add a rule").wait_for()
+    look("study_entries")
+    page.locator("[name=kind]").select_option("too_fast")
+    page.get_by_role("button", name="Go on").press("Enter")
+    page.locator("[name=below_ms]").fill("2500")
+    page.locator("[name=max_share]").fill("0.3")
+    page.locator("#counts table").wait_for()
+    look("study_entry")
+    page.locator(".crumbs a").nth(1).press("Enter")
+    page.locator("textarea.writing").wait_for()
     text = page.locator("textarea[name=content]")
     text.fill(f"{text.input_value()}\nplaces = 3\n")
     page.get_by_role("button", name="Save", exact=True).press("Enter")
