@@ -101,11 +101,11 @@ def count_excluded(study: Study, seed: int, people: int = PEOPLE) -> RuleCounts:
     titles = {entry.name: entry.title for entry in study.constructions}
     counts, excluded = list[RuleCount](), {way: set[int]() for way in sessions}
     for declared, rule in zip(study.exclusion, rules, strict=True):
-        found, note = _try_rule(rule, sessions, planned)
-        for way, numbers in found.items():
+        excluded_by_rule, note = _try_rule(rule, sessions, planned)
+        for way, numbers in excluded_by_rule.items():
             excluded[way] |= numbers
         words = rule_in_words(declared.model_dump(), titles)
-        counts.append(RuleCount(words, _count(found), note))
+        counts.append(RuleCount(words, _count(excluded_by_rule), note))
     return RuleCounts(people, (*counts, RuleCount(TOGETHER, _count(excluded))))
 
 
@@ -120,16 +120,16 @@ def _try_rule(
     notes = [error.problem for error in flaws(rule, planned) if not isinstance(error, StudyNote)]
     if needs_certificate(rule):
         notes.append(_NO_RECORDS)
-    found: dict[str, set[int]] = {}
+    excluded: dict[str, set[int]] = {}
     try:
         for way, of_way in sessions.items():
-            found[way] = {
-                number for number, one in enumerate(of_way) if rule.judge(one)[0] is False
+            excluded[way] = {
+                number for number, session in enumerate(of_way) if rule.judge(session)[0] is False
             }
     except StudyError as error:
         notes.append(error.problem)
-        found = {}
-    return found, "; ".join(dict.fromkeys(notes))
+        excluded = {}
+    return excluded, "; ".join(dict.fromkeys(notes))
 
 
 def _simulate_everybody(
@@ -142,8 +142,10 @@ def _simulate_everybody(
     total = sum(mix.values())
     shares = {way: share / total for way, share in mix.items()} if total else {ATTENTIVE: 1.0}
     numbers = Counter(assign_responders(shares, people, built.seed))
-    everyone = Everyone([one for way, n in numbers.items() for one in sessions[way][:n]])
-    return {way: [one.among(everyone) for one in of_way] for way, of_way in sessions.items()}
+    everyone = Everyone([session for way, n in numbers.items() for session in sessions[way][:n]])
+    return {
+        way: [session.among(everyone) for session in of_way] for way, of_way in sessions.items()
+    }
 
 
 @dataclass(frozen=True, slots=True)

@@ -99,7 +99,7 @@ def list_fields(
             kind = FieldKind.SOME if kind is FieldKind.LINES else FieldKind.ONE
             present = _list_present(values.get(name))
             choices = (*offered, *(each for each in present if each not in offered))
-        label = declared.get("description", name.replace("_", " "))
+        label = declared.get("description", name.replace("_", " ")).removeprefix("whether ")
         fields.append(
             FormField(
                 name,
@@ -112,6 +112,10 @@ def list_fields(
             )
         )
     return fields
+
+
+def _list_parameters(model: type) -> Iterable[str]:
+    return model.model_fields if issubclass(model, BaseModel) else ()
 
 
 def has_form(model: object) -> bool:
@@ -311,15 +315,15 @@ class Part:
         name: Its name in addresses.
         table: The array of tables in study.toml.
         key: The key that says an entry's kind.
-        first: The kind of an entry that does not say it.
-        thing: What one entry is called.
+        default_kind: The kind of an entry that does not say it.
+        noun: What an entry is called.
     """
 
     name: str
     table: str
     key: str
-    first: str
-    thing: str
+    default_kind: str
+    noun: str
 
     def list_kinds(self) -> dict[str, str]:
         """Return the kinds of entries that can be added, with their words."""
@@ -330,7 +334,7 @@ class Part:
 
     def find_kind(self, entry: Mapping[str, Any]) -> str:
         """Return an entry's kind."""
-        return str(entry.get(self.key, self.first))
+        return str(entry.get(self.key, self.default_kind))
 
     def find_model(self, kind: str) -> type[BaseModel]:
         """Return the model of an entry.
@@ -339,7 +343,7 @@ class Part:
             RequestError: There is no form for this kind.
         """
         if kind not in self.list_kinds():
-            problem = f"There is no form for a {self.thing} of the kind {kind!r}."
+            problem = f"There is no form for a {self.noun} of the kind {kind!r}."
             raise RequestError(problem, status=404, code="unknown_kind")
         if self.name == "questions":
             return FinalQuestion
@@ -353,8 +357,14 @@ class Part:
             offered: [str(entry.get("name", "")) for entry in read_entries(text, table)]
             for offered, table in offers.items()
         }
-        fields = list_fields(self.find_model(kind), values, names)
-        return [field for field in fields if field.name not in unused]
+        model = self.find_model(kind)
+        fields = [field for field in list_fields(model, values, names) if field.name not in unused]
+        if (
+            self.name == "rules"
+        ):  # its own limits come before the choice of trials, which it inherits
+            inherited = {name for base in model.__bases__ for name in _list_parameters(base)}
+            fields.sort(key=lambda field: field.name in inherited)
+        return fields
 
     def describe(self, entry: Mapping[str, Any], titles: Mapping[str, str]) -> tuple[str, str]:
         """Return an entry in words, and what stands below them."""

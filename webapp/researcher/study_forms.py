@@ -63,55 +63,55 @@ _STALE = (
 )
 
 
-_PART = "/studies/<any(questions, rules):part>"
+_PART = "/studies/<any(questions, rules):part_name>"
 
 
 @form_pages.get(_PART)
 @require_access(Right.CONDUCT)
-def show_entries(part: str) -> ResponseReturnValue:
+def show_entries(part_name: str) -> ResponseReturnValue:
     """List a study's questions or rules, with what can be done with each."""
-    return _render_entries(PARTS[part], request.args.get("study", ""))
+    return _render_entries(PARTS[part_name], request.args.get("study", ""))
 
 
 @form_pages.get(f"{_PART}/edit")
 @require_access(Right.CONDUCT)
-def show_entry(part: str) -> ResponseReturnValue:
+def show_entry(part_name: str) -> ResponseReturnValue:
     """Show the form of one entry, or of a new one."""
-    own, called = PARTS[part], request.args.get("study", "")
-    text = _read_text(called)
-    number = _read_number(own, text, request.args.get("number", ""))
-    entry = {own.key: request.args.get("kind", own.first)}
+    part, study_name = PARTS[part_name], request.args.get("study", "")
+    text = _read_text(study_name)
+    number = _read_number(part, text, request.args.get("number", ""))
+    entry = {part.key: request.args.get("kind", part.default_kind)}
     if number is not None:
-        entry = read_entries(text, own.table)[number]
-    kind = own.find_kind(entry)
-    fields = run_in_thread(lambda: own.list_fields(kind, entry, text))
-    return _render_entry(own, called, text, number, kind, fields)
+        entry = read_entries(text, part.table)[number]
+    kind = part.find_kind(entry)
+    fields = run_in_thread(lambda: part.list_fields(kind, entry, text))
+    return _render_entry(part, study_name, text, number, kind, fields)
 
 
 @form_pages.post(f"{_PART}/fields")
 @require_access(Right.CONDUCT)
-def show_fields(part: str) -> ResponseReturnValue:
+def show_fields(part_name: str) -> ResponseReturnValue:
     """Return the fields of another kind of entry, with what was typed; nothing is stored."""
-    own, form = PARTS[part], request.form
+    part, form = PARTS[part_name], request.form
     text = _read_text(form.get("study", ""))
-    kind = form.get(own.key, own.first)
-    fields = _keep_typed(run_in_thread(lambda: own.list_fields(kind, {}, text)))
+    kind = form.get(part.key, part.default_kind)
+    fields = _keep_typed(run_in_thread(lambda: part.list_fields(kind, {}, text)))
     return render_template("researcher/study_fields.html", fields=fields, types=FieldKind)
 
 
 @form_pages.post(f"{_PART}/save")
 @require_access(Right.CONDUCT)
-def save_entry(part: str) -> ResponseReturnValue:
+def save_entry(part_name: str) -> ResponseReturnValue:
     """Add or change an entry in study.toml, if nobody changed the text meanwhile."""
-    own, called = PARTS[part], request.form.get("study", "")
-    folder = find_editable_study(get_instance_folder(), get_current_project_id(), called)
-    text = _read_text(called)
-    number = _read_number(own, text, request.form.get("number", ""))
-    kind = request.form.get(own.key, own.first)
+    part, study_name = PARTS[part_name], request.form.get("study", "")
+    folder = find_editable_study(get_instance_folder(), get_current_project_id(), study_name)
+    text = _read_text(study_name)
+    number = _read_number(part, text, request.form.get("number", ""))
+    kind = request.form.get(part.key, part.default_kind)
     problems, status = dict[str, str](), 400
     try:
-        changed = _change_text(own, folder, text, number, kind)
-        _store(called, changed)
+        changed = _change_text(part, folder, text, number, kind)
+        _store(study_name, changed)
     except FieldErrors as error:
         problems = error.problems
     except StudyError as error:
@@ -119,48 +119,48 @@ def save_entry(part: str) -> ResponseReturnValue:
     except StaleTextError:
         problems, status = {"": _STALE}, 409
     if not problems:
-        return _redirect(own, called)
-    text = _read_text(called)
-    fields = _keep_typed(run_in_thread(lambda: own.list_fields(kind, {}, text)))
-    return _render_entry(own, called, text, number, kind, fields, problems), status
+        return _redirect(part, study_name)
+    text = _read_text(study_name)
+    fields = _keep_typed(run_in_thread(lambda: part.list_fields(kind, {}, text)))
+    return _render_entry(part, study_name, text, number, kind, fields, problems), status
 
 
 @form_pages.post(f"{_PART}/remove")
 @require_access(Right.CONDUCT)
-def remove_from_study(part: str) -> ResponseReturnValue:
+def remove_from_study(part_name: str) -> ResponseReturnValue:
     """Remove an entry from study.toml."""
-    return _rearrange(PARTS[part], remove_entry, first=0)
+    return _rearrange(PARTS[part_name], remove_entry, lowest=0)
 
 
 @form_pages.post(f"{_PART}/up")
 @require_access(Right.CONDUCT)
-def move_up(part: str) -> ResponseReturnValue:
+def move_up(part_name: str) -> ResponseReturnValue:
     """Move an entry before the one above it."""
-    return _rearrange(PARTS[part], move_entry_up, first=1)
+    return _rearrange(PARTS[part_name], move_entry_up, lowest=1)
 
 
 @form_pages.post("/studies/rules/counts")
 @require_access(Right.CONDUCT)
 def count_excluded() -> ResponseReturnValue:
     """Return how many simulated participants the rules would exclude, also with what is typed."""
-    own, form, called = PARTS["rules"], request.form, request.form.get("study", "")
-    text = _read_text(called)
-    rules = [dict(entry) for entry in read_entries(text, own.table)]
+    part, form, study_name = PARTS["rules"], request.form, request.form.get("study", "")
+    text = _read_text(study_name)
+    rules = [dict(entry) for entry in read_entries(text, part.table)]
     at = None
-    if kind := form.get(own.key, ""):
-        number = _read_number(own, text, form.get("number", ""))
+    if kind := form.get(part.key, ""):
+        number = _read_number(part, text, form.get("number", ""))
         present = {} if number is None else rules[number]
         try:
-            entry = run_in_thread(lambda: _read_entry(own, kind, form, present, text))
+            entry = run_in_thread(lambda: _read_entry(part, kind, form, present, text))
         except FieldErrors as error:
             return render_template("researcher/rule_counts.html", waits=list(error.problems))
         at = len(rules) if number is None else number
         rules[at : at + 1] = [entry]
-    counts, problem = _simulate(called, rules)
+    counts, problem = _simulate(study_name, rules)
     return render_template("researcher/rule_counts.html", counts=counts, at=at, problem=problem)
 
 
-def _simulate(called: str, rules: Sequence[Mapping[str, Any]]) -> tuple[dict[str, Any], str]:
+def _simulate(study_name: str, rules: Sequence[Mapping[str, Any]]) -> tuple[dict[str, Any], str]:
     """Return the counts of a separate process, or why there are none."""
     written = "\n".join(
         "\n".join(("[[exclusion]]", *(f"{key} = {write_value(rule[key])}" for key in rule)))
@@ -170,64 +170,64 @@ def _simulate(called: str, rules: Sequence[Mapping[str, Any]]) -> tuple[dict[str
         file = Path(folder) / "rules.toml"
         file.write_text(written, encoding="utf-8")
         command = ["study", "try-rules", "--json", "--rules", str(file), "--"]
-        done = run_parallax(get_instance_folder(), *command, list_launchable_studies()[called])
+        done = run_parallax(get_instance_folder(), *command, list_launchable_studies()[study_name])
     counts: dict[str, Any] = json.loads(done.text) if done.worked else {}
     return counts, "" if done.worked else done.text.replace(f"{folder}/", "").strip()
 
 
-def _read_text(called: str) -> str:
+def _read_text(study_name: str) -> str:
     """Return the text of a study's study.toml."""
-    folder = find_editable_study(get_instance_folder(), get_current_project_id(), called)
+    folder = find_editable_study(get_instance_folder(), get_current_project_id(), study_name)
     return read_study_text(folder, STUDY_FILE).replace("\r\n", "\n")
 
 
-def _read_number(own: Part, text: str, typed: str) -> int | None:
+def _read_number(part: Part, text: str, typed: str) -> int | None:
     """Return the number of an entry; None for a new one."""
     if not typed:
         return None
-    if typed.isascii() and typed.isdigit() and int(typed[:6]) < len(read_entries(text, own.table)):
+    if typed.isascii() and typed.isdigit() and int(typed[:6]) < len(read_entries(text, part.table)):
         return int(typed[:6])
-    problem = f"The study has no such {own.thing} any more."
+    problem = f"The study has no such {part.noun} any more."
     raise RequestError(problem, status=404, code="unknown_entry")
 
 
 def _read_entry(
-    own: Part, kind: str, form: MultiDict[str, str], present: Mapping[str, Any], text: str
+    part: Part, kind: str, form: MultiDict[str, str], present: Mapping[str, Any], text: str
 ) -> dict[str, Any]:
     """Return the entry that was typed.
 
     Raises:
         FieldErrors: Something typed cannot be used.
     """
-    model = own.find_model(kind)
-    values = read_fields(own.list_fields(kind, present, text), present, form.getlist)
-    entry = ({own.key: kind} if kind != own.first or own.key in present else {}) | values
-    if own.key in model.model_fields:
+    model = part.find_model(kind)
+    values = read_fields(part.list_fields(kind, present, text), present, form.getlist)
+    entry = ({part.key: kind} if kind != part.default_kind or part.key in present else {}) | values
+    if part.key in model.model_fields:
         entry = {name: entry[name] for name in model.model_fields if name in entry}
     # A rule's own model does not know the key that names the rule.
-    check_values(model, entry if own.key in model.model_fields else values)
+    check_values(model, entry if part.key in model.model_fields else values)
     return entry
 
 
-def _change_text(own: Part, folder: Path, text: str, number: int | None, kind: str) -> str:
+def _change_text(part: Part, folder: Path, text: str, number: int | None, kind: str) -> str:
     """Return the text of study.toml with the typed entry.
 
     Raises:
         FieldErrors: Something typed cannot be used.
         StudyError: The text cannot be changed line by line.
     """
-    form, entries = request.form, read_entries(text, own.table)
+    form, entries = request.form, read_entries(text, part.table)
     if number is None and len(entries) >= _MOST_ENTRIES:
         problem = f"the study has {_MOST_ENTRIES} entries of this kind, and a form adds no more"
         raise StudyError(problem, where=STUDY_FILE, remedy=NOTHING_STORED)
     present = {} if number is None else entries[number]
 
     def change() -> str:
-        entry = _read_entry(own, kind, form, present, text)
+        entry = _read_entry(part, kind, form, present, text)
         if number is None:
-            changed = add_entry(text, own.table, entry)
+            changed = add_entry(text, part.table, entry)
         else:
-            changed = change_entry(text, own.table, number, entry)
+            changed = change_entry(text, part.table, number, entry)
         _refuse_new_faults(folder, text, changed)
         return changed
 
@@ -240,10 +240,10 @@ def _refuse_new_faults(folder: Path, text: str, changed: str) -> None:
     Raises:
         FieldErrors: It does, each fault beside its field.
     """
-    known = {str(error.problem) for error in _find_faults(folder, text)}
+    present_problems = {str(error.problem) for error in _find_faults(folder, text)}
     problems = dict[str, str]()
     for error in _find_faults(folder, changed):
-        if error.problem not in known:
+        if error.problem not in present_problems:
             problems[error.where.rpartition(".")[2]] = (
                 f"{error.problem[:1].upper()}{error.problem[1:]}."
                 f" Expected {error.expected or 'something else'}. {NOTHING_STORED}"
@@ -263,45 +263,47 @@ def _find_faults(folder: Path, text: str) -> list[ParallaxError]:
 
 
 def _rearrange(
-    own: Part, edit: Callable[[str, str, int], str], *, first: int
+    part: Part, edit: Callable[[str, str, int], str], *, lowest: int
 ) -> ResponseReturnValue:
     """Remove or move an entry, if nobody changed the text since it was listed."""
-    called = request.form.get("study", "")
-    folder = find_editable_study(get_instance_folder(), get_current_project_id(), called)
-    text, problem, status = _read_text(called), "", 400
-    number = _read_number(own, text, request.form.get("number", ""))
-    if number is None or number < first:
+    study_name = request.form.get("study", "")
+    folder = find_editable_study(get_instance_folder(), get_current_project_id(), study_name)
+    text, problem, status = _read_text(study_name), "", 400
+    number = _read_number(part, text, request.form.get("number", ""))
+    if number is None or number < lowest:
         raise RequestError("Nothing was moved.", status=400, code="unknown_entry")
 
     def change() -> str:
-        changed = edit(text, own.table, number)
+        changed = edit(text, part.table, number)
         _refuse_new_faults(folder, text, changed)
         return changed
 
     try:
-        _store(called, run_in_thread(change))
+        _store(study_name, run_in_thread(change))
     except (FieldErrors, StudyError) as error:
         problem = str(error)
     except StaleTextError:
         problem, status = _STALE, 409
     if problem:
-        return _render_entries(own, called, problem), status
-    return _redirect(own, called)
+        return _render_entries(part, study_name, problem), status
+    return _redirect(part, study_name)
 
 
-def _store(called: str, changed: str) -> None:
+def _store(study_name: str, changed: str) -> None:
     """Store the text of study.toml, unless it is another than the form's page had read."""
-    folder = find_editable_study(get_instance_folder(), get_current_project_id(), called)
+    folder = find_editable_study(get_instance_folder(), get_current_project_id(), study_name)
     engine = current_services().engine
     with exclusive(engine, get_instance_folder(), f"study_{folder.parent.name}", wait=True):
         save_study_text(folder, STUDY_FILE, changed, request.form.get("seen", ""))
-    log_study_act("study edited", study=called, text=STUDY_FILE, sha256=hash_text(changed))
+    log_study_act("study edited", study=study_name, text=STUDY_FILE, sha256=hash_text(changed))
 
 
-def _redirect(own: Part, called: str) -> Response:
+def _redirect(part: Part, study_name: str) -> Response:
     """Lead to the list, which says that the text is saved."""
     project = get_project_name() or None
-    page = url_for("forms.show_entries", part=own.name, study=called, saved=1, project=project)
+    page = url_for(
+        "forms.show_entries", part_name=part.name, study=study_name, saved=1, project=project
+    )
     return redirect(page, 303)
 
 
@@ -311,24 +313,24 @@ def _keep_typed(fields: Sequence[FormField]) -> list[FormField]:
     return [replace(field, value="\n".join(typed.getlist(field.name))) for field in fields]
 
 
-def _render_entries(own: Part, called: str, problem: str = "") -> str:
-    text = _read_text(called)
+def _render_entries(part: Part, study_name: str, problem: str = "") -> str:
+    text = _read_text(study_name)
     titles = {
         str(entry.get("name")): str(entry.get("title"))
         for entry in read_entries(text, "constructions")
     }
-    kinds = run_in_thread(own.list_kinds)
+    kinds = run_in_thread(part.list_kinds)
     entries = [
-        (*own.describe(entry, titles), own.find_kind(entry) in kinds)
-        for entry in read_entries(text, own.table)
+        (*part.describe(entry, titles), part.find_kind(entry) in kinds)
+        for entry in read_entries(text, part.table)
     ]
     return render_template(
         "researcher/study_entries.html",
-        study=called,
-        part=own,
+        study=study_name,
+        part=part,
         entries=entries,
         kinds=kinds,
-        seen=_hash_stored(called),
+        seen=_hash_stored(study_name),
         problem=problem,
         saved="saved" in request.args,
         project=get_project_name(),
@@ -336,8 +338,8 @@ def _render_entries(own: Part, called: str, problem: str = "") -> str:
 
 
 def _render_entry(
-    own: Part,
-    called: str,
+    part: Part,
+    study_name: str,
     text: str,
     number: int | None,
     kind: str,
@@ -346,26 +348,26 @@ def _render_entry(
 ) -> str:
     return render_template(
         "researcher/study_entry.html",
-        study=called,
-        part=own,
+        study=study_name,
+        part=part,
         number=number,
         kind=kind,
-        kinds=own.list_kinds(),
-        about=_describe_model(own, kind),
+        kinds=part.list_kinds(),
+        about=_describe_model(part, kind),
         fields=fields,
         types=FieldKind,
         problems=problems or {},
-        seen=_hash_stored(called),
+        seen=_hash_stored(study_name),
         project=get_project_name(),
     )
 
 
-def _hash_stored(called: str) -> str:
-    folder = find_editable_study(get_instance_folder(), get_current_project_id(), called)
+def _hash_stored(study_name: str) -> str:
+    folder = find_editable_study(get_instance_folder(), get_current_project_id(), study_name)
     return hash_text(read_study_text(folder, STUDY_FILE))
 
 
-def _describe_model(own: Part, kind: str) -> str:
+def _describe_model(part: Part, kind: str) -> str:
     """Return the first sentence on a rule, as its module has it; empty for questions."""
-    about = (own.find_model(kind).__doc__ or "").strip().partition("\n")[0]
-    return about if own.name == "rules" else ""
+    about = (part.find_model(kind).__doc__ or "").strip().partition("\n")[0]
+    return about if part.name == "rules" else ""
