@@ -304,13 +304,13 @@ def freeze(study: str, seed: int, amend: str) -> None:
     comparisons and sample size, with a hash to register. A launch refuses what was changed since.
     """
     loaded = load_study(study)
-    built = require_sound(loaded, seed)
+    sound = require_sound(loaded, seed)
     day = f"{datetime.now(UTC):%Y-%m-%d}"
     plan = read_plan(loaded)
-    values = build_plan_values(loaded, built)
+    values = build_plan_values(sound)
     if plan is None:
         plan = frozen(values, day)
-    elif differing := changes(plan.values, planned_now(plan, loaded, built)):
+    elif differing := changes(plan.values, planned_now(plan, sound)):
         if not amend:
             raise StudyError(
                 f"the plan was frozen on {plan.frozen_on}, and differs: {', '.join(differing)}",
