@@ -9,7 +9,7 @@ import regex
 
 from experiment.plugins import Registry
 
-# The syntax of a picture on the page, also defined in webapp/static/picture.js.
+# The syntax of a picture on the page, also defined in webapp/static/pictures.js.
 PICTURE = re.compile(r"!\[([^\]]*)\]\((data:image/(?:png|jpeg|gif|webp);base64,[A-Za-z0-9+/=]+)\)")
 # The syntax of any picture, including those that no page can show.
 LIKE_A_PICTURE = re.compile(r"!\[[^\]]*\]\([^)]*\)")

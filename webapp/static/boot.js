@@ -9,14 +9,14 @@
   var RELOAD_AFTER = 4;
   var attempts = 0;
   var started = false;
-  var early = null;
+  var earlySubmit = null;
 
   function waitMs(failures) {
     return Math.min(FIRST_WAIT_MS * Math.pow(2, failures), LONGEST_WAIT_MS);
   }
 
   /** Says that something has not arrived, once there is a page to say it on. */
-  function tell(missing) {
+  function showTrouble(missing) {
     var trouble = document.getElementById("trouble");
     if (trouble) trouble.hidden = !missing;
   }
@@ -24,37 +24,37 @@
   // Each attempt has addresses of its own, because a browser remembers that a module did not come.
   function fetchProgram() {
     if (started) return;
-    var number = attempts++;
-    var late = setTimeout(failed, PATIENCE_MS);
-    function failed() {
-      clearTimeout(late);
+    var attempt = attempts++;
+    var timeout = setTimeout(onFailure, PATIENCE_MS);
+    function onFailure() {
+      clearTimeout(timeout);
       if (started) return;
-      tell(true);
-      if (number >= RELOAD_AFTER && !early) reloadIfAnswered();
-      setTimeout(fetchProgram, waitMs(number));
+      showTrouble(true);
+      if (attempt >= RELOAD_AFTER && !earlySubmit) reloadIfAnswered();
+      setTimeout(fetchProgram, waitMs(attempt));
     }
-    import(base + (number ? "." + number : "") + "/page.js").then(function (page) {
-      clearTimeout(late);
-      if (document.readyState !== "loading") return begin(page);
+    import(base + (attempt ? "." + attempt : "") + "/page.js").then(function (page) {
+      clearTimeout(timeout);
+      if (document.readyState !== "loading") return startProgram(page);
       // The program may be here before the rest of its page is.
       document.addEventListener("DOMContentLoaded", function () {
-        begin(page);
+        startProgram(page);
       });
-    }, failed);
+    }, onFailure);
   }
 
-  function begin(page) {
+  function startProgram(page) {
     if (started) return;
     started = true;
-    tell(false);
+    showTrouble(false);
     page.start();
-    if (early) sendEarly();
+    if (earlySubmit) submitEarly();
   }
 
   // After an upgrade nobody has this page's program any more: a new page asks for the new one.
   function reloadIfAnswered() {
     fetch(location.href, { method: "HEAD", cache: "no-store" }).then(function (answer) {
-      if (!started && !early && answer.ok) location.reload();
+      if (!started && !earlySubmit && answer.ok) location.reload();
     }, function () {});
   }
 
@@ -63,12 +63,12 @@
   document.addEventListener("submit", function (event) {
     if (started || new URL(event.target.action).origin !== location.origin) return;
     event.preventDefault();
-    early = { form: event.target, button: event.submitter };
+    earlySubmit = { form: event.target, button: event.submitter };
   }, true);
 
-  function sendEarly() {
-    if (early.button) early.button.click();
-    else early.form.requestSubmit();
+  function submitEarly() {
+    if (earlySubmit.button) earlySubmit.button.click();
+    else earlySubmit.form.requestSubmit();
   }
 
   // Without a program nobody can take part, so nobody decides to: the buttons come with it.
@@ -78,19 +78,19 @@
   });
 
   // A page without its style is asked for again as well.
-  function restyle(link) {
+  function reloadStylesheet(link) {
     var failures = Number(link.getAttribute("data-failures") || 0);
     setTimeout(function () {
-      var again = link.cloneNode();
-      again.setAttribute("data-failures", String(failures + 1));
-      again.href = link.href.replace(/(\.\d+)?\/parallax\.css$/, "." + (failures + 1) + "/parallax.css");
-      link.replaceWith(again);
+      var newLink = link.cloneNode();
+      newLink.setAttribute("data-failures", String(failures + 1));
+      newLink.href = link.href.replace(/(\.\d+)?\/parallax\.css$/, "." + (failures + 1) + "/parallax.css");
+      link.replaceWith(newLink);
     }, waitMs(failures));
   }
 
   window.addEventListener("error", function (event) {
     var link = event.target;
-    if (link instanceof HTMLLinkElement && link.rel === "stylesheet") restyle(link);
+    if (link instanceof HTMLLinkElement && link.rel === "stylesheet") reloadStylesheet(link);
   }, true);
   fetchProgram();
 })();

@@ -19,7 +19,7 @@ export class Deadline {
   }
 
   /** Begins a trial. */
-  begin() {
+  reset() {
     this.late = false;
     this.stop();
   }
@@ -28,17 +28,17 @@ export class Deadline {
    * Waits for an answer to what was just painted.
    * @param {number} onsetMs When, on the clock of performance.now().
    */
-  count(onsetMs) {
+  startTimer(onsetMs) {
     this.stop();
     const leftMs = onsetMs + this.#ms - performance.now();
-    if (Number.isFinite(leftMs)) this.#timer = setTimeout(() => this.#say(true), Math.max(0, leftMs));
+    if (Number.isFinite(leftMs)) this.#timer = setTimeout(() => this.#showOvertime(true), Math.max(0, leftMs));
   }
 
   /**
    * Takes an answer.
    * @param {number} rtMs When it came, after the painting.
    */
-  take(rtMs) {
+  recordAnswer(rtMs) {
     this.late ||= rtMs > this.#ms;
     this.stop();
   }
@@ -46,11 +46,11 @@ export class Deadline {
   /** Waits no more. */
   stop() {
     clearTimeout(this.#timer);
-    this.#say(false);
+    this.#showOvertime(false);
   }
 
   /** @param {boolean} isUp */
-  #say(isUp) {
+  #showOvertime(isUp) {
     /** @type {HTMLElement | null} */
     const overtime = this.#place.querySelector(".overtime");
     // Its room is kept while it is empty; what a reader of the screen is told is what comes into it.

@@ -19,9 +19,9 @@ const FRAMES = 30;
  * The browser's family; its version and system are nobody's business.
  * @param {string} userAgent
  */
-export function familyOf(userAgent) {
-  const found = FAMILIES.find(([, pattern]) => /** @type {RegExp} */ (pattern).test(userAgent));
-  return String(found?.[0] ?? "other");
+export function findBrowserFamily(userAgent) {
+  const family = FAMILIES.find(([, pattern]) => /** @type {RegExp} */ (pattern).test(userAgent));
+  return String(family?.[0] ?? "other");
 }
 
 /**
@@ -29,17 +29,17 @@ export function familyOf(userAgent) {
  * @param {number[]} timesMs
  * @returns {number | null} In hertz; null without two different times.
  */
-export function refreshRate(timesMs) {
+export function computeRefreshRate(timesMs) {
   const gaps = timesMs.slice(1).map((time, index) => time - timesMs[index]);
   const gap = gaps.sort((a, b) => a - b)[Math.floor(gaps.length / 2)];
   return gap > 0 ? Math.round(10_000 / gap) / 10 : null;
 }
 
 /** Resolves to the facts as the server stores them. */
-export async function deviceFacts() {
+export async function collectDeviceFacts() {
   return {
-    user_agent_family: familyOf(navigator.userAgent),
-    refresh_rate_hz: refreshRate(await frameTimes()),
+    user_agent_family: findBrowserFamily(navigator.userAgent),
+    refresh_rate_hz: computeRefreshRate(await measureFrameTimes()),
     time_zone_offset_min: -new Date().getTimezoneOffset(),
     language: navigator.language || null,
     // A browser that a program drives says so by itself (W3C WebDriver), unless it hides it.
@@ -48,17 +48,17 @@ export async function deviceFacts() {
 }
 
 /** @returns {Promise<number[]>} */
-function frameTimes() {
+function measureFrameTimes() {
   return new Promise((resolve) => {
     /** @type {number[]} */
     const times = [];
     /** @param {number} time */
-    const take = (time) => {
+    const recordFrame = (time) => {
       times.push(time);
       if (times.length > FRAMES) resolve(times);
-      else requestAnimationFrame(take);
+      else requestAnimationFrame(recordFrame);
     };
-    requestAnimationFrame(take);
+    requestAnimationFrame(recordFrame);
   });
 }
 
@@ -66,10 +66,10 @@ function frameTimes() {
 const TABLET_PX = 600;
 
 /** @returns {"desktop" | "tablet" | "phone"} */
-export function kindOfDevice() {
+export function getDeviceType() {
   // Tablets with a keyboard are tablets, laptops with a touch screen are not: it is what one points with.
-  const fingers = matchMedia("(hover: none) and (pointer: coarse)").matches;
-  if (!fingers) return "desktop";
+  const isTouchOnly = matchMedia("(hover: none) and (pointer: coarse)").matches;
+  if (!isTouchOnly) return "desktop";
   return Math.min(screen.width, screen.height) < TABLET_PX ? "phone" : "tablet";
 }
 
@@ -77,9 +77,9 @@ export function kindOfDevice() {
  * Says so where the study cannot be taken on this device, and returns whether it is so.
  * @returns {boolean}
  */
-export function refusesDevice() {
+export function rejectDevice() {
   const notice = document.getElementById("wrong-device");
-  const refuses = Boolean(notice && !notice.dataset.devices?.split(" ").includes(kindOfDevice()));
-  if (notice) notice.hidden = !refuses;
-  return refuses;
+  const isRejected = Boolean(notice && !notice.dataset.devices?.split(" ").includes(getDeviceType()));
+  if (notice) notice.hidden = !isRejected;
+  return isRejected;
 }

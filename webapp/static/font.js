@@ -10,11 +10,11 @@ const PATIENCE_MS = 5_000;
  * @param {HTMLElement} place Where trials are shown; says which font.
  * @param {string} texts Every letter of them.
  */
-export async function bringFont(place, texts) {
+export async function loadFont(place, texts) {
   if (!place.dataset.font) return;
   place.dataset.fontMissing = "";
-  const late = new Promise((resolve) => setTimeout(resolve, PATIENCE_MS));
-  await Promise.race([fetched(place, texts), late]);
+  const timeout = new Promise((resolve) => setTimeout(resolve, PATIENCE_MS));
+  await Promise.race([fetchFont(place, texts), timeout]);
 }
 
 /**
@@ -23,7 +23,7 @@ export async function bringFont(place, texts) {
  * @param {HTMLElement} place Where trials are shown.
  * @param {Iterable<Element>} texts
  */
-export function isOtherFont(place, texts) {
+export function isFallbackFont(place, texts) {
   if (document.fonts?.status === "loading" || place.dataset.fontMissing !== undefined) return true;
   if (!place.dataset.font) return false;
   return [...texts].some((text) => !getComputedStyle(text).fontFamily.includes(FAMILY));
@@ -33,7 +33,7 @@ export function isOtherFont(place, texts) {
  * @param {HTMLElement} place
  * @param {string} texts
  */
-async function fetched(place, texts) {
+async function fetchFont(place, texts) {
   const { fontSrc } = place.dataset;
   const sheet = /** @type {HTMLLinkElement | null} */ (place.querySelector("link[rel=stylesheet]"));
   try {

@@ -17,7 +17,7 @@ const FINE_MS = 0.1;
 const UNKNOWN = { ms: Infinity, source: null, uncertaintyMs: null };
 
 // Of all clocks of the page: what one has painted is not another's.
-let count = 0;
+let clockCount = 0;
 
 export class OnsetClock {
   /** @type {Onset} */
@@ -29,14 +29,14 @@ export class OnsetClock {
   /** @param {AbortSignal} signal Aborted when the page is left. */
   constructor(signal) {
     if (!globalThis.PerformanceObserver?.supportedEntryTypes?.includes("element")) return;
-    this.#observer = new PerformanceObserver((list) => this.#take(list.getEntries()));
+    this.#observer = new PerformanceObserver((list) => this.#readEntries(list.getEntries()));
     this.#observer.observe({ type: "element" });
     signal.addEventListener("abort", () => this.#observer?.disconnect());
   }
 
   /** What is known by now; a choice asks, because what the browser has seen it tells a little late. */
   get onset() {
-    this.#take(this.#observer?.takeRecords() ?? []);
+    this.#readEntries(this.#observer?.takeRecords() ?? []);
     return this.#onset;
   }
 
@@ -47,7 +47,7 @@ export class OnsetClock {
    */
   watch(texts, onPainted) {
     this.#onset = UNKNOWN;
-    this.#name = `trial ${(count += 1)}`;
+    this.#name = `trial ${(clockCount += 1)}`;
     const name = this.#name;
     for (const text of texts) text.setAttribute("elementtiming", name);
     // The first frame callback comes before the painting, the second after it.
@@ -68,7 +68,7 @@ export class OnsetClock {
   }
 
   /** @param {PerformanceEntryList} entries */
-  #take(entries) {
+  #readEntries(entries) {
     for (const entry of /** @type {any[]} */ (entries)) {
       if (entry.identifier !== this.#name || !(entry.renderTime > 0)) continue;
       // The last text to arrive makes the trial whole.

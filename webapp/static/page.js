@@ -1,40 +1,40 @@
 // @ts-check
 /** Every page's program begins here. */
 
-import { openClosing } from "./closing.js";
-import { offerTheWayBack, openConsent } from "./consent.js";
-import { openLeaving, openOwnData, openWithdrawn } from "./leaving.js";
-import { goTo, opener, openTitle } from "./navigation.js";
-import { keepSession, passOver } from "./own_session.js";
+import { openClosingPage } from "./closing.js";
+import { offerToResume, openConsentPage } from "./consent.js";
+import { openWithdrawalForm, openDataRequests, openWithdrawnPage } from "./withdrawal.js";
+import { goTo, pageOpener, recordTitle } from "./navigation.js";
+import { recordShownSession, hideClearedSession } from "./recent_sessions.js";
 import { openQuestionnaire } from "./questionnaire.js";
-import { leadsTo, server } from "./server.js";
-import { openWorking } from "./working.js";
+import { resolveLink, server } from "./server.js";
+import { openTrialsPage } from "./trials_page.js";
 
 /** @type {Record<string, (signal: AbortSignal) => void | Promise<void>>} */
-const PAGES = {
+const PAGE_OPENERS = {
   assent: openQuestionnaire,
-  closing: openClosing,
+  closing: openClosingPage,
   comprehension: openQuestionnaire,
-  consent: openConsent,
-  finished_before: openOwnData,
-  own_data: openOwnData,
+  consent: openConsentPage,
+  finished_before: openDataRequests,
+  own_data: openDataRequests,
   questionnaire: openQuestionnaire,
   screening: openQuestionnaire,
-  turned_away: offerTheWayBack,
-  withdraw: openLeaving,
-  withdrawn: openWithdrawn,
-  working: openWorking,
+  turned_away: offerToResume,
+  withdraw: openWithdrawalForm,
+  withdrawn: openWithdrawnPage,
+  working: openTrialsPage,
 };
 
 /** Ends what the page before this one listened to. */
-let leaving = new AbortController();
+let pageAbort = new AbortController();
 
 /** Opens the page that the browser has loaded. */
 export function start() {
-  opener.open = open;
+  pageOpener.open = openPage;
   window.addEventListener("popstate", () => {
-    passOver();
-    void goTo(server.here);
+    hideClearedSession();
+    void goTo(server.currentUrl);
   });
   window.addEventListener("pageshow", (event) => {
     // A page that the browser took from its memory may be long out of date.
@@ -46,19 +46,19 @@ export function start() {
     const link = event.target instanceof Element && event.target.closest("a[data-in-page]");
     if (!(link instanceof HTMLAnchorElement) || event.ctrlKey || event.metaKey || event.shiftKey) return;
     event.preventDefault();
-    void goTo(leadsTo(link, "href"));
+    void goTo(resolveLink(link, "href"));
   });
-  open();
+  openPage();
 }
 
-function open() {
-  openTitle();
-  keepSession();
-  leaving.abort();
-  leaving = new AbortController();
-  const { signal } = leaving;
-  const opened = new Promise((resolve) => resolve(PAGES[document.body.dataset.page ?? ""]?.(signal)));
-  opened.catch((error) => signal.aborted || sayIncomplete(error));
+function openPage() {
+  recordTitle();
+  recordShownSession();
+  pageAbort.abort();
+  pageAbort = new AbortController();
+  const { signal } = pageAbort;
+  const opening = new Promise((resolve) => resolve(PAGE_OPENERS[document.body.dataset.page ?? ""]?.(signal)));
+  opening.catch((error) => signal.aborted || showIncompleteNotice(error));
 }
 
 /**
@@ -66,7 +66,7 @@ function open() {
  * unsent stay where they are, for the page that is loaded next.
  * @param {unknown} error
  */
-function sayIncomplete(error) {
+function showIncompleteNotice(error) {
   console.error(error);
   const notice = document.getElementById("incomplete");
   if (notice) notice.hidden = false;

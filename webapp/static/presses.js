@@ -22,13 +22,13 @@ const DOUBLE_CLICK_MS = 250;
 // How far a finger may slip in a tap; browsers allow about as much.
 const SLIP_PX = 15;
 
-/** @typedef {{ downMs: number, x: number, y: number, option: HTMLElement | null, beside: boolean }} Finger */
+/** @typedef {{ downMs: number, x: number, y: number, option: HTMLElement | null, multitouch: boolean }} Finger */
 
 export class Presses {
   /** @type {{ ms: number, type: string, stoppedMs: number | null, sinceMs: number } | undefined} */
   #pointer;
   /** When a pointer went down last. */
-  #lastMs = -Infinity;
+  #lastDownMs = -Infinity;
   /** @type {number | undefined} When a key that presses the focused button went down. */
   #keyMs;
   /** @type {Map<number, Finger>} The fingers on the screen, and which had another beside it. */
@@ -40,7 +40,7 @@ export class Presses {
   /** @type {number | null} */
   #stoppedMs = null;
   /** @type {[number, number] | undefined} */
-  #at;
+  #lastPoint;
   #place;
 
   /**
@@ -55,13 +55,13 @@ export class Presses {
     const listening = { signal, capture: true, passive: true };
     const onDown = (/** @type {PointerEvent} */ event) => {
       const { timeStamp: ms, pointerType: type } = event;
-      this.#pointer = { ms, type, stoppedMs: this.#stoppedMs, sinceMs: ms - this.#lastMs };
-      this.#lastMs = ms;
+      this.#pointer = { ms, type, stoppedMs: this.#stoppedMs, sinceMs: ms - this.#lastDownMs };
+      this.#lastDownMs = ms;
     };
     // A press that ended elsewhere must not lend its beginning to a later click of a voice or a switch.
     const forgetPointer = () => (this.#pointer = undefined);
     const forgetKey = () => setTimeout(() => (this.#keyMs = undefined));
-    const onMove = (/** @type {PointerEvent} */ event) => this.#move(event);
+    const onMove = (/** @type {PointerEvent} */ event) => this.#recordMovement(event);
     const onKey = (/** @type {KeyboardEvent} */ event) => {
       const presses = event.key === "Enter" || event.key === " ";
       const onOption = event.target instanceof Element && event.target.closest("[data-side]");
@@ -79,12 +79,12 @@ export class Presses {
   }
 
   /** How often and how far the pointer moved since the last call of ``forget``. */
-  get path() {
+  get pointerData() {
     const path = { pointer_moves: this.#moves, pointer_path_px: Math.round(this.#path) };
     return this.#trace ? { ...path, trace: this.#trace.text } : path;
   }
 
-  forget() {
+  reset() {
     this.#trace?.begin();
     this.#moves = 0;
     this.#path = 0;
@@ -95,7 +95,7 @@ export class Presses {
    * Says that a press was not taken, until one is.
    * @param {boolean} isRefused
    */
-  sayRefused(isRefused) {
+  showRefusal(isRefused) {
     /** @type {HTMLElement | null} */
     const uncounted = this.#place.querySelector(".uncounted");
     const text = isRefused ? (uncounted?.dataset.text ?? "") : "";
@@ -108,7 +108,7 @@ export class Presses {
    * @param {MouseEvent} event A click that counts no press of a pointer came from the keyboard.
    * @returns {Press}
    */
-  ofClick(event) {
+  fromClick(event) {
     const { timeStamp: upMs, isTrusted: trusted } = event;
     if (event.detail === 0) {
       const downMs = this.#keyMs ?? upMs;
@@ -116,8 +116,8 @@ export class Presses {
       return { downMs, upMs, method: "key", trusted };
     }
     const method = this.#pointer?.type === "touch" ? "touch" : "pointer";
-    const unseen = { ms: upMs, stoppedMs: null, sinceMs: Infinity };
-    const { ms: downMs, stoppedMs, sinceMs } = this.#pointer ?? unseen;
+    const unknownPointer = { ms: upMs, stoppedMs: null, sinceMs: Infinity };
+    const { ms: downMs, stoppedMs, sinceMs } = this.#pointer ?? unknownPointer;
     this.#pointer = undefined;
     // Fingers tap as fast on purpose: of them, only what began before the painting is refused.
     const repeated = event.detail > 1 && method !== "touch" && sinceMs < DOUBLE_CLICK_MS;
@@ -137,17 +137,17 @@ export class Presses {
       // Without another finger on it, no screen holds one whose end was not seen.
       if (event.isPrimary) this.#fingers.clear();
       const { pointerId, timeStamp: downMs, clientX: x, clientY: y, target } = event;
-      const within = target instanceof Element && this.#place.contains(target);
+      const isInContainer = target instanceof Element && this.#place.contains(target);
       /** @type {HTMLElement | null} */
-      const option = within ? target.closest("[data-side]") : null;
-      this.#fingers.set(pointerId, { downMs, x, y, option, beside: false });
+      const option = isInContainer ? target.closest("[data-side]") : null;
+      this.#fingers.set(pointerId, { downMs, x, y, option, multitouch: false });
       const together = !event.isPrimary || this.#fingers.size > 1;
-      if (together) for (const finger of this.#fingers.values()) finger.beside = true;
+      if (together) for (const finger of this.#fingers.values()) finger.multitouch = true;
     };
     const onUp = (/** @type {PointerEvent} */ event) => {
       const finger = this.#fingers.get(event.pointerId);
       this.#fingers.delete(event.pointerId);
-      if (!finger?.beside) return;
+      if (!finger?.multitouch) return;
       // No click comes that would end it.
       this.#pointer = undefined;
       if (!finger.option) return;
@@ -162,13 +162,13 @@ export class Presses {
   }
 
   /** @param {PointerEvent} event */
-  #move({ clientX, clientY, timeStamp }) {
-    const [x, y] = this.#at ?? [clientX, clientY];
-    if (this.#at && x === clientX && y === clientY) return;
+  #recordMovement({ clientX, clientY, timeStamp }) {
+    const [x, y] = this.#lastPoint ?? [clientX, clientY];
+    if (this.#lastPoint && x === clientX && y === clientY) return;
     this.#moves += 1;
     this.#stoppedMs = timeStamp;
     this.#path += Math.hypot(clientX - x, clientY - y);
-    this.#at = [clientX, clientY];
+    this.#lastPoint = [clientX, clientY];
   }
 }
 
@@ -178,7 +178,7 @@ export class Presses {
  * @param {number} patienceMs
  * @returns {Promise<number | null>}
  */
-export function released(code, patienceMs) {
+export function waitForRelease(code, patienceMs) {
   return new Promise((resolve) => {
     const leaving = new AbortController();
     /** @param {number | null} ms */

@@ -6,13 +6,13 @@ export const BETWEEN_CHOICES = "; ";
 
 /**
  * Returns a form's fields; one that comes several times, as several choices do, as one text.
- * @param {Iterable<[string, unknown]>} sent
+ * @param {Iterable<[string, unknown]>} fields
  * @returns {Record<string, string>}
  */
-export function formTexts(sent) {
+export function formTexts(fields) {
   /** @type {Record<string, string>} */
   const texts = {};
-  for (const [name, value] of sent) {
+  for (const [name, value] of fields) {
     texts[name] = [texts[name], String(value)].filter(Boolean).join(BETWEEN_CHOICES);
   }
   return texts;
@@ -25,8 +25,8 @@ export function formTexts(sent) {
  */
 export function isAsked(onlyIf, answers) {
   return Object.entries(onlyIf).every(([name, wanted]) => {
-    const given = answers[name] ?? "";
-    return wanted.includes(given) || given.split(BETWEEN_CHOICES).some((one) => wanted.includes(one));
+    const answer = answers[name] ?? "";
+    return wanted.includes(answer) || answer.split(BETWEEN_CHOICES).some((choice) => wanted.includes(choice));
   });
 }
 
@@ -36,16 +36,16 @@ export function isAsked(onlyIf, answers) {
  * @param {AbortSignal} signal Aborted when the page is left.
  */
 export function openQuestions(form, signal) {
-  const showAsked = () => {
+  const updateAskedQuestions = () => {
     for (const part of /** @type {NodeListOf<HTMLElement>} */ (form.querySelectorAll("[data-only-if]"))) {
       // Fields that are switched off are not sent, so they count for no later question either.
       part.hidden = !isAsked(JSON.parse(part.dataset.onlyIf ?? "{}"), formTexts(new FormData(form)));
       for (const field of part.querySelectorAll("input, textarea")) field.toggleAttribute("disabled", part.hidden);
     }
   };
-  for (const range of form.querySelectorAll("input[data-sets]")) couple(form, /** @type {any} */ (range), signal);
-  form.addEventListener("input", showAsked, { signal });
-  showAsked();
+  for (const range of form.querySelectorAll("input[data-sets]")) linkSliderToNumber(form, /** @type {any} */ (range), signal);
+  form.addEventListener("input", updateAskedQuestions, { signal });
+  updateAskedQuestions();
 }
 
 /**
@@ -53,22 +53,22 @@ export function openQuestions(form, signal) {
  * @param {HTMLInputElement} range
  * @param {AbortSignal} signal
  */
-function couple(form, range, signal) {
+function linkSliderToNumber(form, range, signal) {
   const number = form.elements.namedItem(range.dataset.sets ?? "");
   if (!(number instanceof HTMLInputElement)) return;
-  const follow = () => {
+  const moveSlider = () => {
     const typed = Number(number.value.replace(",", "."));
     range.classList.toggle("untouched", !number.value);
     if (number.value && !Number.isNaN(typed)) range.value = String(typed);
   };
-  const set = () => {
+  const setNumber = () => {
     number.value = range.value;
     number.dispatchEvent(new Event("input", { bubbles: true }));
   };
-  range.addEventListener("input", set, { signal });
+  range.addEventListener("input", setNumber, { signal });
   // Whoever means the place at which it stands presses it there.
-  range.addEventListener("pointerup", set, { signal });
-  range.addEventListener("keydown", ({ key }) => (key === "Enter" || key === " ") && set(), { signal });
-  number.addEventListener("input", follow, { signal });
-  follow();
+  range.addEventListener("pointerup", setNumber, { signal });
+  range.addEventListener("keydown", ({ key }) => (key === "Enter" || key === " ") && setNumber(), { signal });
+  number.addEventListener("input", moveSlider, { signal });
+  moveSlider();
 }

@@ -1,7 +1,7 @@
 // @ts-check
 /**
  * What answers the pages, and where a page is: the server, and the browser's address. A study
- * without a server puts its own in their place (serverless/local.js); no other file knows of it.
+ * without a server puts its own in their place (serverless/local_server.js); no other file knows of it.
  */
 
 export const server = {
@@ -12,22 +12,22 @@ export const server = {
   load: (url) => import(url),
 
   /** @type {(url: string, body: string) => void} Sends what nobody waits for. */
-  handOver: (url, body) => void navigator.sendBeacon(url, body),
+  sendOnExit: (url, body) => void navigator.sendBeacon(url, body),
 
   /** The address of the page that is shown. */
-  get here() {
+  get currentUrl() {
     return location.href;
   },
 
   /** @type {(run: string | undefined) => string} The address under which a run takes people. */
-  invitation: (run) => new URL(`/run/${run}`, location.href).href,
+  invitationUrl: (run) => new URL(`/run/${run}`, location.href).href,
 
   /**
    * Makes an address the one of the page that is shown.
    * @param {string} url
    * @param {boolean} sameEntry Whether it takes the entry of the history that is there.
    */
-  enter(url, sameEntry) {
+  enterUrl(url, sameEntry) {
     if (sameEntry) history.replaceState(history.state, "", url);
     else history.pushState(null, "", url);
   },
@@ -38,11 +38,11 @@ export const server = {
  * @param {Element} element
  * @param {"href" | "action"} attribute
  */
-export function leadsTo(element, attribute) {
-  return new URL(element.getAttribute(attribute) ?? "", server.here).href;
+export function resolveLink(element, attribute) {
+  return new URL(element.getAttribute(attribute) ?? "", server.currentUrl).href;
 }
 
 /** The address of the session that is shown; undefined on other pages. */
-export function sessionShown() {
-  return /^.*\/p\/[^/]+\//.exec(new URL(server.here).pathname)?.[0];
+export function findSessionPath() {
+  return /^.*\/p\/[^/]+\//.exec(new URL(server.currentUrl).pathname)?.[0];
 }

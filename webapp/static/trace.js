@@ -11,7 +11,7 @@
  * @typedef {{ kind: "m" | "t" | "d" | "u", ms: number, x: number, y: number }} Moment
  */
 
-export const MOST = 1500;
+export const MAX_LENGTH = 1500;
 // Screens show no more than one place of a pointer in that time.
 const SHORTEST_MS = 16;
 
@@ -27,11 +27,11 @@ export class Trace {
       const { timeStamp, clientX: x, clientY: y, pointerType } = event;
       const before = this.#moments.findLast(({ kind }) => kind === "m" || kind === "t");
       if (before && timeStamp - this.#beganMs - before.ms < SHORTEST_MS) return;
-      this.#note(pointerType === "touch" ? "t" : "m", timeStamp, x, y);
+      this.#addMoment(pointerType === "touch" ? "t" : "m", timeStamp, x, y);
     };
     document.addEventListener("pointermove", onMove, listening);
-    document.addEventListener("keydown", (event) => event.repeat || this.#note("d", event.timeStamp), listening);
-    document.addEventListener("keyup", (event) => this.#note("u", event.timeStamp), listening);
+    document.addEventListener("keydown", (event) => event.repeat || this.#addMoment("d", event.timeStamp), listening);
+    document.addEventListener("keyup", (event) => this.#addMoment("u", event.timeStamp), listening);
   }
 
   /** Begins anew, as a trial is drawn. */
@@ -42,10 +42,10 @@ export class Trace {
 
   /** What has happened since; a long path loses every second of its places until it is short. */
   get text() {
-    let text = encoded(this.#moments);
-    while (text.length > MOST) {
+    let text = encodeMoments(this.#moments);
+    while (text.length > MAX_LENGTH) {
       this.#moments = this.#moments.filter((_, n) => n % 2 === 0);
-      text = encoded(this.#moments);
+      text = encodeMoments(this.#moments);
     }
     return text;
   }
@@ -56,14 +56,14 @@ export class Trace {
    * @param {number} [x]
    * @param {number} [y]
    */
-  #note(kind, timeStamp, x = 0, y = 0) {
+  #addMoment(kind, timeStamp, x = 0, y = 0) {
     const ms = Math.round(timeStamp - this.#beganMs);
     if (ms >= 0) this.#moments.push({ kind, ms, x: Math.round(x), y: Math.round(y) });
   }
 }
 
 /** @param {Moment[]} moments */
-function encoded(moments) {
+function encodeMoments(moments) {
   let [msBefore, xBefore, yBefore] = [0, 0, 0];
   return moments
     .map(({ kind, ms, x, y }) => {

@@ -19,7 +19,7 @@
  */
 
 const DATABASE = "parallax static";
-const SHELF = "entries";
+const OBJECT_STORE = "entries";
 // Some browsers neither open nor refuse a database in a frame whose storage is blocked.
 const OPENED_WITHIN_MS = 2_000;
 
@@ -27,7 +27,7 @@ export class Journal {
   /** @type {Map<string, KeptEntry>} What there is where the browser keeps nothing. */
   #memory = new Map();
   /** @type {Promise<IDBDatabase | undefined>} */
-  #database = opened();
+  #database = openDatabase();
   /** @type {Promise<unknown>} One after the other: each has a number of its own. */
   #adding = Promise.resolve();
   #folder;
@@ -44,26 +44,26 @@ export class Journal {
    * @param {string} session
    * @returns {Promise<KeptEntry[]>}
    */
-  async of(session) {
-    const found = await this.#act("readonly", (shelf) => shelf.index("session").getAll(session));
-    const kept = new Map((found ?? []).map((/** @type {KeptEntry} */ entry) => [entry.id, entry]));
+  async loadEntries(session) {
+    const stored = await this.#runTransaction("readonly", (objectStore) => objectStore.index("session").getAll(session));
+    const entriesById = new Map((stored ?? []).map((/** @type {KeptEntry} */ entry) => [entry.id, entry]));
     for (const entry of this.#memory.values()) {
-      if (entry.session === session && !kept.has(entry.id)) kept.set(entry.id, entry);
+      if (entry.session === session && !entriesById.has(entry.id)) entriesById.set(entry.id, entry);
     }
-    return [...kept.values()].sort((a, b) => a.n - b.n || (a.at < b.at ? -1 : 1));
+    return [...entriesById.values()].sort((a, b) => a.n - b.n || (a.at < b.at ? -1 : 1));
   }
 
   /**
    * Keeps something that was done; twice is once.
    * @param {string} session
    * @param {string} kind
-   * @param {object} what
+   * @param {object} data
    * @param {string} [id] What tells it from everything else.
    * @param {(entries: KeptEntry[]) => boolean} [isWanted] Whether it is, after all that was kept
    *   before it.
    */
-  async add(session, kind, what, id = `${session} ${kind} ${performance.now()}`, isWanted = () => true) {
-    const add = () => this.#add(session, kind, what, id, isWanted);
+  async add(session, kind, data, id = `${session} ${kind} ${performance.now()}`, isWanted = () => true) {
+    const add = () => this.#add(session, kind, data, id, isWanted);
     // Where the browser has locks, other windows of the session wait as well.
     const adding = this.#adding.then(() => navigator.locks?.request(`parallax ${session}`, add) ?? add());
     this.#adding = adding.catch(() => {});
@@ -73,24 +73,24 @@ export class Journal {
   /**
    * @param {string} session
    * @param {string} kind
-   * @param {object} what
+   * @param {object} data
    * @param {string} id
    * @param {(entries: KeptEntry[]) => boolean} isWanted
    */
-  async #add(session, kind, what, id, isWanted) {
-    const entries = await this.of(session);
+  async #add(session, kind, data, id, isWanted) {
+    const entries = await this.loadEntries(session);
     if (entries.some((entry) => entry.id === id) || !isWanted(entries)) return;
     const n = Math.max(0, ...entries.map((entry) => entry.n)) + 1;
-    const [at, body] = [new Date().toISOString(), JSON.stringify(what)];
+    const [at, body] = [new Date().toISOString(), JSON.stringify(data)];
     // Where another version of the folder has come meanwhile, a session stays what it was.
     const folder = entries[0]?.folder ?? this.#folder;
-    const check = checksum([folder, session, n, kind, at, body].join("\n"));
-    await this.#put({ parallax: 1, folder, session, n, kind, at, body, check, id });
+    const check = computeChecksum([folder, session, n, kind, at, body].join("\n"));
+    await this.#saveEntry({ parallax: 1, folder, session, n, kind, at, body, check, id });
   }
 
   /** @param {KeptEntry[]} entries Those that a store has acknowledged. */
-  async acknowledge(entries) {
-    for (const entry of entries) await this.#put({ ...entry, sent: true });
+  async markSent(entries) {
+    for (const entry of entries) await this.#saveEntry({ ...entry, sent: true });
   }
 
   /**
@@ -100,30 +100,30 @@ export class Journal {
   async erase(entries) {
     for (const { id } of entries) {
       this.#memory.delete(id);
-      await this.#act("readwrite", (shelf) => shelf.delete(id));
+      await this.#runTransaction("readwrite", (objectStore) => objectStore.delete(id));
     }
   }
 
   /** @param {KeptEntry} entry */
-  async #put(entry) {
-    const kept = await this.#act("readwrite", (shelf) => shelf.put(entry));
+  async #saveEntry(entry) {
+    const key = await this.#runTransaction("readwrite", (objectStore) => objectStore.put(entry));
     // A disk that is full must not stop anybody: the page's own memory has it.
-    if (kept === undefined) this.#memory.set(entry.id, entry);
+    if (key === undefined) this.#memory.set(entry.id, entry);
     else this.#memory.delete(entry.id);
     this.isOnDisk = this.#memory.size === 0;
   }
 
   /**
    * @param {IDBTransactionMode} mode
-   * @param {(shelf: IDBObjectStore) => IDBRequest} act
+   * @param {(objectStore: IDBObjectStore) => IDBRequest} operation
    * @returns {Promise<any>} Undefined where the browser keeps nothing.
    */
-  async #act(mode, act) {
+  async #runTransaction(mode, operation) {
     const database = await this.#database;
     if (!database) return undefined;
     try {
-      const transaction = database.transaction(SHELF, mode);
-      const request = act(transaction.objectStore(SHELF));
+      const transaction = database.transaction(OBJECT_STORE, mode);
+      const request = operation(transaction.objectStore(OBJECT_STORE));
       return await new Promise((resolve, reject) => {
         // What is written counts once it is on the disk.
         transaction.oncomplete = () => resolve(request.result ?? null);
@@ -140,7 +140,7 @@ export class Journal {
  * @param {KeptEntry} entry
  * @returns {Entry}
  */
-export function asSent({ parallax, folder, session, n, kind, at, body, check }) {
+export function toSentEntry({ parallax, folder, session, n, kind, at, body, check }) {
   return { parallax, folder, session, n, kind, at, body, check };
 }
 
@@ -148,7 +148,7 @@ export function asSent({ parallax, folder, session, n, kind, at, body, check }) 
  * The FNV-1a hash of a text in UTF-8, 64 bits: it notices a change, and proves nothing.
  * @param {string} text
  */
-export function checksum(text) {
+export function computeChecksum(text) {
   let hash = 0xcbf29ce484222325n;
   for (const byte of new TextEncoder().encode(text)) {
     hash = BigInt.asUintN(64, (hash ^ BigInt(byte)) * 0x100000001b3n);
@@ -157,13 +157,13 @@ export function checksum(text) {
 }
 
 /** @returns {Promise<IDBDatabase | undefined>} */
-function opened() {
+function openDatabase() {
   return new Promise((resolve) => {
     setTimeout(resolve, OPENED_WITHIN_MS, undefined);
     try {
       const request = indexedDB.open(DATABASE, 1);
       request.onupgradeneeded = () => {
-        request.result.createObjectStore(SHELF, { keyPath: "id" }).createIndex("session", "session");
+        request.result.createObjectStore(OBJECT_STORE, { keyPath: "id" }).createIndex("session", "session");
       };
       request.onsuccess = () => {
         request.result.onversionchange = () => request.result.close();

@@ -17,16 +17,16 @@ export const address = {
    */
   root: "https://static.invalid/",
 
-  here() {
-    const inside = location.hash.slice(1);
-    return inside.startsWith("p/") ? address.root + inside : location.href.split("#")[0];
+  currentUrl() {
+    const sessionPath = location.hash.slice(1);
+    return sessionPath.startsWith("p/") ? address.root + sessionPath : location.href.split("#")[0];
   },
 
   /**
    * @param {string} url
    * @param {boolean} sameEntry
    */
-  enter(url, sameEntry) {
+  enterUrl(url, sameEntry) {
     const path = url.startsWith(address.root) ? url.slice(address.root.length) : "";
     const shown = location.href.split("#")[0] + (path.startsWith("p/") ? `#${path}` : "");
     if (sameEntry) history.replaceState(history.state, "", shown);
@@ -37,33 +37,33 @@ export const address = {
    * The session and the step that an address stands for; the session is empty where people begin.
    * @param {string} url
    */
-  of(url) {
-    const { href, pathname } = new URL(url, address.here());
+  parse(url) {
+    const { href, pathname } = new URL(url, address.currentUrl());
     // What is remembered of a session is its path alone.
-    const inside = href.split("#")[0] === location.href.split("#")[0] ? "" : pathname;
-    const [, session = "", step = ""] = /^\/p\/([a-z0-9]{12})\/([^/]*)$/.exec(inside) ?? [];
+    const sessionPath = href.split("#")[0] === location.href.split("#")[0] ? "" : pathname;
+    const [, session = "", step = ""] = /^\/p\/([a-z0-9]{12})\/([^/]*)$/.exec(sessionPath) ?? [];
     return { session, step };
   },
 
   /**
    * What the link said of who came.
-   * @param {URLSearchParams} said
-   * @param {Record<string, { pattern: string }>} known
+   * @param {URLSearchParams} query
+   * @param {Record<string, { pattern: string }>} allowed
    * @returns {Record<string, string>}
    */
-  parameters(said, known) {
-    const kept = Object.keys(known).filter((name) => said.get(name));
-    return Object.fromEntries(kept.map((name) => [name, said.get(name) ?? ""]));
+  pickParameters(query, allowed) {
+    const kept = Object.keys(allowed).filter((name) => query.get(name));
+    return Object.fromEntries(kept.map((name) => [name, query.get(name) ?? ""]));
   },
 
   /**
    * The first argument that the link lacks, or that is none of the panel's.
-   * @param {URLSearchParams} said
-   * @param {Record<string, { pattern: string, required: boolean, only: string }>} known
+   * @param {URLSearchParams} query
+   * @param {Record<string, { pattern: string, required: boolean, only: string }>} allowed
    */
-  wrongParameter(said, known) {
-    return Object.entries(known).find(([name, { pattern, required, only }]) => {
-      const value = said.get(name) ?? "";
+  findWrongParameter(query, allowed) {
+    return Object.entries(allowed).find(([name, { pattern, required, only }]) => {
+      const value = query.get(name) ?? "";
       if (!value) return required;
       return !new RegExp(`^(?:${pattern})$`).test(value) || (only && value !== only);
     })?.[0];
@@ -74,13 +74,13 @@ export const address = {
  * A page of the folder as an answer to whoever asked for it.
  * @param {any} study
  * @param {string} name
- * @param {{ fill: (page: Document) => void, now?: any, session?: string, status: number }} how
+ * @param {{ fill: (page: Document) => void, progress?: any, session?: string, status: number }} settings
  */
-export function asPage(study, name, { fill, now, session, status }) {
-  const { title, body } = study.pages[`${name} ${now?.edition}`] ?? study.pages[name];
+export function renderPage(study, name, { fill, progress, session, status }) {
+  const { title, body } = study.pages[`${name} ${progress?.edition}`] ?? study.pages[name];
   const page = new DOMParser().parseFromString(
     `<!doctype html><html lang="${study.language}" dir="${study.direction}"><head>` +
-      `<title>${title}</title></head>${filled(body, now)}</html>`,
+      `<title>${title}</title></head>${fillPlaces(body, progress)}</html>`,
     "text/html",
   );
   page.body.dataset.run = study.run;
@@ -95,27 +95,27 @@ export function asPage(study, name, { fill, now, session, status }) {
 /**
  * A page's text with what is known of the person in its places.
  * @param {string} html
- * @param {any} now
+ * @param {any} progress
  */
-function filled(html, now) {
+function fillPlaces(html, progress) {
   /** @type {Record<string, string>} */
-  const known = {
-    code: now?.code ?? "", done: String(now?.answered.size ?? ""), total: String(now?.total ?? ""),
-    ...now?.parameters,
+  const values = {
+    code: progress?.code ?? "", done: String(progress?.answered.size ?? ""), total: String(progress?.total ?? ""),
+    ...progress?.parameters,
   };
   const value = (/** @type {string} */ hex) => {
     const bytes = hex.match(/../g)?.map((byte) => parseInt(byte, 16)) ?? [];
-    return known[new TextDecoder().decode(new Uint8Array(bytes))] ?? "";
+    return values[new TextDecoder().decode(new Uint8Array(bytes))] ?? "";
   };
   return html
     .replace(/(action|href)="[^"]*"/g, (link) => link.replace(PLACE, (_, name) => encodeURIComponent(value(name))))
-    .replace(PLACE, (_, name) => escaped(value(name)));
+    .replace(PLACE, (_, name) => escapeHtml(value(name)));
 }
 
 const PLACE = /0PLACE0([0-9a-f]+)0END0/g;
 
 /** @param {string} text */
-function escaped(text) {
+function escapeHtml(text) {
   return text.replace(/[&<>"']/g, (sign) => `&#${sign.charCodeAt(0)};`);
 }
 
@@ -124,7 +124,7 @@ function escaped(text) {
  * @param {Document} page
  * @param {Record<string, string>} values
  */
-export function putIn(page, values) {
+export function fillFields(page, values) {
   for (const field of page.querySelectorAll("input[name], textarea[name]")) {
     const value = values[field.getAttribute("name") ?? ""];
     if (value === undefined) continue;
@@ -141,20 +141,20 @@ export function putIn(page, values) {
  * @param {Document} page On which every question is marked.
  * @param {Record<string, string>} problems By the questions' names; the empty name is the form's.
  */
-export function notInOrder(page, problems) {
+export function showProblems(page, problems) {
   const notice = page.querySelector("main [role=alert]");
   if (notice && problems[""]) notice.textContent = problems[""];
   for (const mark of page.querySelectorAll(".question-field")) {
     const field = mark.querySelector("[name]");
     const problem = problems[field?.getAttribute("name") ?? ""];
-    const words = mark.querySelector(".problem");
-    if (words && problem) words.textContent = problem;
+    const message = mark.querySelector(".problem");
+    if (message && problem) message.textContent = problem;
     if (problem) continue;
-    words?.remove();
+    message?.remove();
     mark.classList.remove("wrong");
-    for (const each of mark.querySelectorAll("[aria-invalid]")) {
-      each.removeAttribute("aria-invalid");
-      each.removeAttribute("aria-describedby");
+    for (const input of mark.querySelectorAll("[aria-invalid]")) {
+      input.removeAttribute("aria-invalid");
+      input.removeAttribute("aria-describedby");
     }
   }
 }

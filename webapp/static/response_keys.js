@@ -1,57 +1,57 @@
 // @ts-check
 /** Which option a key means, on every keyboard's layout, and whether keys mean one at all. */
 
-import { recall, remember } from "./memory.js";
+import { loadValue, saveValue } from "./browser_storage.js";
 
-/** @typedef {import("./memory.js").KeyWishes} KeyWishes */
+/** @typedef {import("./browser_storage.js").KeyPreferences} KeyPreferences */
 
-const WISHES = "keys";
+const PREFERENCES = "keys";
 const ASCII = /^[a-z0-9]$/;
 const DIGIT = /^\p{Nd}$/u;
 
-export class Keys {
-  /** @type {KeyWishes} */
-  #wishes = { on: true, keys: [] };
+export class ResponseKeys {
+  /** @type {KeyPreferences} */
+  #preferences = { on: true, keys: [] };
   /** Called when they have become those of another task. */
-  onBecome = () => {};
+  onTaskChange = () => {};
 
   /** @param {string[]} study The study's keys, one for each option. */
   constructor(study) {
-    this.become(study);
+    this.setTaskKeys(study);
   }
 
   /**
    * Becomes the keys of a task, or those that the participant wishes in their place.
    * @param {string[]} study The task's keys, one for each option.
    */
-  become(study) {
-    const wishes = recall(WISHES);
-    const fits = wishes?.keys?.length === study.length;
-    const own = study.map((key) => key.toLowerCase());
-    this.#wishes = { on: wishes?.on ?? this.on, keys: fits ? wishes.keys : own };
-    this.onBecome();
+  setTaskKeys(study) {
+    const preferences = loadValue(PREFERENCES);
+    const fits = preferences?.keys?.length === study.length;
+    const taskKeys = study.map((key) => key.toLowerCase());
+    this.#preferences = { on: preferences?.on ?? this.on, keys: fits ? preferences.keys : taskKeys };
+    this.onTaskChange();
   }
 
   get on() {
-    return this.#wishes.on;
+    return this.#preferences.on;
   }
 
   /** The keys as they are now, in the order of the options. */
   get keys() {
-    return this.#wishes.keys;
+    return this.#preferences.keys;
   }
 
   /**
    * Takes other keys, or none; kept for every session in this browser.
-   * @param {KeyWishes} wishes
+   * @param {KeyPreferences} preferences
    * @returns {boolean} Whether each is one character and another than the rest.
    */
-  wish({ on, keys }) {
+  setPreferences({ on, keys }) {
     const lower = keys.map((key) => key.trim().toLowerCase());
-    const sound = lower.every((key) => [...key].length === 1) && new Set(lower).size === lower.length;
-    if (!sound) return false;
-    this.#wishes = { on, keys: lower };
-    remember(WISHES, this.#wishes);
+    const isValid = lower.every((key) => [...key].length === 1) && new Set(lower).size === lower.length;
+    if (!isValid) return false;
+    this.#preferences = { on, keys: lower };
+    saveValue(PREFERENCES, this.#preferences);
     return true;
   }
 
@@ -62,13 +62,13 @@ export class Keys {
    * for the digits' row of a French keyboard or on an Arabic one, the key's place decides.
    * @param {{ key: string, code: string }} event
    */
-  optionOf({ key, code }) {
+  findOption({ key, code }) {
     const written = key.toLowerCase();
-    const found = this.keys.indexOf(written);
-    if (found >= 0 || ASCII.test(written)) return found;
-    if (DIGIT.test(written)) return this.keys.indexOf(String(digitOf(written)));
-    const place = /^(?:Digit|Numpad|Key)(.)$/.exec(code)?.[1];
-    return place ? this.keys.indexOf(place.toLowerCase()) : -1;
+    const index = this.keys.indexOf(written);
+    if (index >= 0 || ASCII.test(written)) return index;
+    if (DIGIT.test(written)) return this.keys.indexOf(String(digitValue(written)));
+    const position = /^(?:Digit|Numpad|Key)(.)$/.exec(code)?.[1];
+    return position ? this.keys.indexOf(position.toLowerCase()) : -1;
   }
 }
 
@@ -76,7 +76,7 @@ export class Keys {
  * The value of a digit of any script: their ten digits stand in a row.
  * @param {string} digit
  */
-function digitOf(digit) {
+function digitValue(digit) {
   let zero = /** @type {number} */ (digit.codePointAt(0));
   const value = zero;
   while (DIGIT.test(String.fromCodePoint(zero - 1)) && value - zero < 9) zero -= 1;

@@ -3,10 +3,10 @@
 
 /**
  * @param {HTMLElement} place Holds the options and the fields.
- * @param {import("./keys.js").Keys} keys
+ * @param {import("./response_keys.js").ResponseKeys} keys
  * @param {AbortSignal} signal Aborted when the page is left.
  */
-export function openKeys(place, keys, signal) {
+export function openKeySettings(place, keys, signal) {
   /** @type {HTMLInputElement | null} */
   const on = place.querySelector("#keys-on");
   /** @type {HTMLInputElement | null} */
@@ -14,38 +14,38 @@ export function openKeys(place, keys, signal) {
   /** @type {HTMLElement | null} */
   const problem = place.querySelector("#keys-problem");
   if (!on || !text || !problem) return;
-  const tell = () => {
+  const showKeys = () => {
     on.checked = keys.on;
     text.value = keys.keys.join(" ");
-    label(place, keys);
+    labelOptions(place, keys);
   };
-  tell();
-  keys.onBecome = tell;
-  const take = () => {
-    const wanted = [...text.value.replace(/\s/g, "")];
-    const sound = wanted.length === keys.keys.length && keys.wish({ on: on.checked, keys: wanted });
-    if (!sound) keys.wish({ on: on.checked, keys: keys.keys });
-    problem.hidden = sound;
-    text.setAttribute("aria-invalid", String(!sound));
-    label(place, keys);
+  showKeys();
+  keys.onTaskChange = showKeys;
+  const applyKeys = () => {
+    const typedKeys = [...text.value.replace(/\s/g, "")];
+    const isValid = typedKeys.length === keys.keys.length && keys.setPreferences({ on: on.checked, keys: typedKeys });
+    if (!isValid) keys.setPreferences({ on: on.checked, keys: keys.keys });
+    problem.hidden = isValid;
+    text.setAttribute("aria-invalid", String(!isValid));
+    labelOptions(place, keys);
   };
-  on.addEventListener("change", take, { signal });
-  text.addEventListener("input", take, { signal });
+  on.addEventListener("change", applyKeys, { signal });
+  text.addEventListener("input", applyKeys, { signal });
 }
 
 /**
  * Writes each option's key beside it.
  * @param {HTMLElement} place
- * @param {import("./keys.js").Keys} keys
+ * @param {import("./response_keys.js").ResponseKeys} keys
  */
-function label(place, keys) {
+function labelOptions(place, keys) {
   place.classList.toggle("without-keys", !keys.on);
   for (const option of place.querySelectorAll("[data-side]")) {
     // A page may have two groups of answers, such as the words of a Maze and those to its question.
     const group = option.closest("[role=group]") ?? place;
     const key = keys.keys[[...group.querySelectorAll("[data-side]")].indexOf(option)] ?? "";
-    const shown = option.querySelector(".key");
-    if (shown) shown.textContent = key;
+    const keyLabel = option.querySelector(".key");
+    if (keyLabel) keyLabel.textContent = key;
     if (keys.on) option.setAttribute("aria-keyshortcuts", key);
     else option.removeAttribute("aria-keyshortcuts");
   }

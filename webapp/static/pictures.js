@@ -7,27 +7,27 @@ const PICTURE = /!\[([^\]]*)\]\((data:image\/(?:png|jpeg|gif|webp);base64,[A-Za-
  * A text as a screen reader says it: with the words that stand for its pictures.
  * @param {string} text
  */
-export const spoken = (text) => text.replace(PICTURE, (_, words) => words);
+export const toSpokenText = (text) => text.replace(PICTURE, (_, words) => words);
 
 /**
  * A text without its pictures, as the page then holds it.
  * @param {string} text
  */
-export const unpictured = (text) => text.replace(PICTURE, "");
+export const removePictures = (text) => text.replace(PICTURE, "");
 
 /**
  * Puts a text into an element, and its pictures below it.
- * @param {HTMLElement} place
+ * @param {HTMLElement} container
  * @param {string} text
  * @returns {HTMLElement[]} The pictures.
  */
-export function lay(place, text) {
-  place.textContent = unpictured(text);
+export function setTextWithPictures(container, text) {
+  container.textContent = removePictures(text);
   const pictures = [...text.matchAll(PICTURE)].map(([, alt, src]) => {
     const picture = new Image();
     Object.assign(picture, { alt, className: "picture", decoding: "sync", draggable: false, src });
     return picture;
   });
-  place.append(...pictures);
+  container.append(...pictures);
   return pictures;
 }

@@ -6,46 +6,46 @@
  * at this computer may be somebody else.
  */
 
-import { forgetSession, recall, remember, resumeSession } from "./memory.js";
-import { leadsTo, server, sessionShown } from "./server.js";
+import { forgetSession, loadValue, saveValue, allowSession } from "./browser_storage.js";
+import { resolveLink, server, findSessionPath } from "./server.js";
 
 const LAST = "session";
 /** The pages at which somebody is in the middle of a session, and those at which it has ended. */
-const WITHIN = ["assent", "screening", "comprehension", "working", "questionnaire"];
-const OVER = ["closing", "declined", "left", "withdrawn"];
+const ACTIVE_PAGES = ["assent", "screening", "comprehension", "working", "questionnaire"];
+const FINAL_PAGES = ["closing", "declined", "left", "withdrawn"];
 
 /** @type {Set<string>} The sessions of people who have left this window to the next. */
-const left = new Set();
+const clearedSessions = new Set();
 
 /** Keeps the session of the page that is shown, if it is one, or forgets one that has ended. */
-export function keepSession() {
-  const found = sessionShown();
-  if (!found) return;
+export function recordShownSession() {
+  const session = findSessionPath();
+  if (!session) return;
   const page = document.body.dataset.page ?? "";
-  if (WITHIN.includes(page)) {
-    resumeSession(found);
-    remember(ofRun(), found);
+  if (ACTIVE_PAGES.includes(page)) {
+    allowSession(session);
+    saveValue(runKey(), session);
   }
-  if (page !== "withdrawn") remember(LAST, decodeURIComponent(found.split("/").at(-2) ?? ""));
-  if (!OVER.includes(page)) return;
-  forgetSession(found);
-  if (sessionOfRun() === found) remember(ofRun(), undefined);
-  if ("shared" in document.body.dataset) leaveToTheNext(found);
+  if (page !== "withdrawn") saveValue(LAST, decodeURIComponent(session.split("/").at(-2) ?? ""));
+  if (!FINAL_PAGES.includes(page)) return;
+  forgetSession(session);
+  if (getSessionOfRun() === session) saveValue(runKey(), undefined);
+  if ("shared" in document.body.dataset) clearForNextPerson(session);
 }
 
 /** @returns {string} What stands for the session, empty where there is none. */
-export function lastSession() {
-  return recall(LAST) ?? "";
+export function getLastSession() {
+  return loadValue(LAST) ?? "";
 }
 
 /** @returns {string | undefined} The address of the session that was begun in the page's run. */
-export function sessionOfRun() {
-  return recall(ofRun());
+export function getSessionOfRun() {
+  return loadValue(runKey());
 }
 
 /** Forgets the last session, as somebody who withdrew may expect. */
 export function forgetLastSession() {
-  remember(LAST, undefined);
+  saveValue(LAST, undefined);
 }
 
 /**
@@ -53,30 +53,30 @@ export function forgetLastSession() {
  * that nothing in this window leads back to the session.
  * @param {string} session
  */
-function leaveToTheNext(session) {
-  left.add(session);
+function clearForNextPerson(session) {
+  clearedSessions.add(session);
   // Relative links would lead elsewhere from another address.
   for (const link of document.querySelectorAll("a[href]")) {
-    /** @type {HTMLAnchorElement} */ (link).href = leadsTo(link, "href");
+    /** @type {HTMLAnchorElement} */ (link).href = resolveLink(link, "href");
   }
-  for (const form of document.querySelectorAll("form")) form.action = leadsTo(form, "action");
-  remember("keys", undefined);
+  for (const form of document.querySelectorAll("form")) form.action = resolveLink(form, "action");
+  saveValue("keys", undefined);
   forgetLastSession();
-  takeTheRuns();
+  enterInvitation();
 }
 
 /** Turns the address of somebody who has left the window to the next into the run's. */
-export function passOver() {
+export function hideClearedSession() {
   // Whatever is on the screen goes at once, however long the next page takes to come.
-  if (left.size) document.querySelector("main")?.replaceChildren();
-  if (left.has(sessionShown() ?? "")) takeTheRuns();
+  if (clearedSessions.size) document.querySelector("main")?.replaceChildren();
+  if (clearedSessions.has(findSessionPath() ?? "")) enterInvitation();
 }
 
-function takeTheRuns() {
+function enterInvitation() {
   history.replaceState(null, "");
-  server.enter(server.invitation(document.body.dataset.run), true);
+  server.enterUrl(server.invitationUrl(document.body.dataset.run), true);
 }
 
-function ofRun() {
+function runKey() {
   return `run ${document.body.dataset.run}`;
 }

@@ -58,7 +58,7 @@ export class AnswerQueue {
   /** @type {Map<string, number>} When each was added, on a clock that nobody sets. */
   #addedMs = new Map();
   /** @type {Map<string, Promise<Partial<Answer>>>} What is still being measured of an answer. */
-  #measuring = new Map();
+  #pendingMeasures = new Map();
   /** @type {number | undefined} How long the last answer and its reply travelled. */
   #roundTripMs;
   /** @type {State} */
@@ -74,7 +74,7 @@ export class AnswerQueue {
 
   /**
    * @param {string} url Where answers are sent.
-   * @param {import("./store.js").Store} store Where they wait.
+   * @param {import("./unsent_answers.js").Store} store Where they wait.
    * @param {Hooks} hooks
    * @param {typeof server.fetch} fetch_ What sends; a test gives its own.
    */
@@ -99,27 +99,27 @@ export class AnswerQueue {
    * @returns {Promise<number[]>} The positions of those answers.
    */
   async restore() {
-    const left = await this.#store.all();
-    this.#waiting.unshift(...left);
-    if (left.length) this.wake();
-    return left.map((answer) => answer.position);
+    const unsent = await this.#store.loadAll();
+    this.#waiting.unshift(...unsent);
+    if (unsent.length) this.sendNow();
+    return unsent.map((answer) => answer.position);
   }
 
   /**
    * Sends an answer after those that wait before it.
    * @param {Answer} answer
-   * @param {Promise<Partial<Answer>>} [afterwards] What is measured of it within a moment.
+   * @param {Promise<Partial<Answer>>} [lateMeasures] What is measured of it within a moment.
    */
-  add(answer, afterwards) {
-    void this.#store.keep(answer);
+  add(answer, lateMeasures) {
+    void this.#store.save(answer);
     this.#waiting.push(answer);
     this.#addedMs.set(answer.uuid, performance.now());
-    if (afterwards) this.#measuring.set(answer.uuid, afterwards);
-    this.wake();
+    if (lateMeasures) this.#pendingMeasures.set(answer.uuid, lateMeasures);
+    this.sendNow();
   }
 
   /** Sends now what waits for a better moment, e.g. because the connection is back. */
-  wake() {
+  sendNow() {
     clearTimeout(this.#timer);
     if (!this.#sending && this.#state !== "refused") void this.#sendAll();
   }
@@ -128,9 +128,9 @@ export class AnswerQueue {
    * Hands everything that waits to the browser, which delivers it even if the page is gone. No
    * acknowledgement is seen, so it keeps waiting; the server knows what it has already.
    */
-  handOver() {
+  sendAllOnExit() {
     if (this.#state === "refused") return;
-    for (const answer of this.#waiting) server.handOver(this.#url, this.#body(answer));
+    for (const answer of this.#waiting) server.sendOnExit(this.#url, this.#serialize(answer));
   }
 
   async #sendAll() {
@@ -142,23 +142,23 @@ export class AnswerQueue {
   /** Resolves to whether the server has acknowledged the first answer. */
   async #sendFirst() {
     const answer = this.#waiting[0];
-    const afterwards = this.#measuring.get(answer.uuid);
-    if (afterwards) {
-      Object.assign(answer, await afterwards);
-      this.#measuring.delete(answer.uuid);
+    const lateMeasures = this.#pendingMeasures.get(answer.uuid);
+    if (lateMeasures) {
+      Object.assign(answer, await lateMeasures);
+      this.#pendingMeasures.delete(answer.uuid);
     }
-    if (this.#state === "saved") this.#become("saving");
+    if (this.#state === "saved") this.#setState("saving");
     const outcome = await this.#send(answer);
     if (outcome.fate === "later") {
-      this.#become("offline");
+      this.#setState("offline");
       this.#retryLater();
       return false;
     }
     // A link that is too old may be made good again, so what was answered is kept. What is refused
     // for any other reason is refused always: kept, it would bar the way on every visit.
-    if (outcome.fate !== "expired") await this.#store.drop(answer);
+    if (outcome.fate !== "expired") await this.#store.remove(answer);
     if (outcome.fate !== "arrived") {
-      this.#become("refused");
+      this.#setState("refused");
       return false;
     }
     this.#addedMs.delete(answer.uuid);
@@ -166,7 +166,7 @@ export class AnswerQueue {
     this.#waiting.splice(this.#waiting.indexOf(answer), 1);
     this.#waitMs = FIRST_WAIT_MS;
     this.#hooks.onSaved(outcome.remaining, answer.position);
-    this.#become(this.#waiting.length ? "saving" : "saved");
+    this.#setState(this.#waiting.length ? "saving" : "saved");
     return true;
   }
 
@@ -181,7 +181,7 @@ export class AnswerQueue {
       const response = await this.#fetch(this.#url, {
         method: "POST",
         headers: { "Content-Type": "application/json" },
-        body: this.#body(answer),
+        body: this.#serialize(answer),
         keepalive: true,
         signal: AbortSignal.timeout?.(PATIENCE_MS),
       });
@@ -190,8 +190,8 @@ export class AnswerQueue {
         this.#roundTripMs = Math.round(performance.now() - sentMs);
         return { fate: "arrived", remaining: reply.remaining };
       }
-      const mayPass = response.status >= 500 || [408, 429].includes(response.status);
-      if (!reply.error || mayPass) return { fate: "later" };
+      const isTransient = response.status >= 500 || [408, 429].includes(response.status);
+      if (!reply.error || isTransient) return { fate: "later" };
       return { fate: response.status === 401 ? "expired" : "never" };
     } catch {
       // No connection, or no reply in time: the answer may have arrived, and is sent again.
@@ -204,7 +204,7 @@ export class AnswerQueue {
    * the round trip of the answer before it.
    * @param {Answer} answer
    */
-  #body(answer) {
+  #serialize(answer) {
     const addedMs = this.#addedMs.get(answer.uuid);
     const waited =
       addedMs === undefined ? Date.now() - Date.parse(answer.client_time) : performance.now() - addedMs;
@@ -214,12 +214,12 @@ export class AnswerQueue {
 
   #retryLater() {
     // A random part keeps a whole laboratory from coming back in the same instant.
-    this.#timer = setTimeout(() => this.wake(), this.#waitMs * (0.75 + Math.random() / 2));
+    this.#timer = setTimeout(() => this.sendNow(), this.#waitMs * (0.75 + Math.random() / 2));
     this.#waitMs = Math.min(this.#waitMs * 2, LONGEST_WAIT_MS);
   }
 
   /** @param {State} state */
-  #become(state) {
+  #setState(state) {
     if (state === this.#state) return;
     this.#state = state;
     this.#hooks.onState(state);

@@ -38,7 +38,7 @@ import { BETWEEN_CHOICES, isAsked } from "../questions.js";
  * @property {number} tries How often the questions on the instructions were answered wrongly.
  * @property {string} ending How somebody left.
  * @property {boolean} erased
- * @property {boolean} told Whether the browser was described.
+ * @property {boolean} deviceDescribed Whether the browser was described.
  * @property {string} code The person's own.
  * @property {Record<string, string>} parameters What their link said.
  */
@@ -48,69 +48,69 @@ const LONGEST_NUMBER = 32;
 /**
  * Returns how far somebody has come.
  * @param {Entry[]} entries
- * @param {Asked} asked
+ * @param {Asked} askedQuestions
  * @returns {Progress}
  */
-export function progressOf(entries, asked) {
+export function readProgress(entries, askedQuestions) {
   /** @type {Progress} */
-  const now = {
+  const progress = {
     at: "new", folder: entries[0]?.folder ?? "", answered: new Set(), number: 0, total: 0, edition: 0,
-    tries: 0, ending: "", erased: false, told: false, code: "", parameters: {},
+    tries: 0, ending: "", erased: false, deviceDescribed: false, code: "", parameters: {},
   };
-  for (const { kind, body } of entries) STEPS[kind]?.(now, JSON.parse(body), asked);
-  return now;
+  for (const { kind, body } of entries) STEPS[kind]?.(progress, JSON.parse(body), askedQuestions);
+  return progress;
 }
 
-/** @type {Record<string, (now: Progress, what: any, asked: Asked) => void>} */
+/** @type {Record<string, (progress: Progress, data: any, askedQuestions: Asked) => void>} */
 const STEPS = {
-  consent(now, { decision, code, parameters }, asked) {
-    Object.assign(now, { code, parameters });
-    if (decision === "decline") now.at = "declined";
-    else if (asked.screening.length) now.at = "screening";
-    else now.at = asked.comprehension.length ? "comprehension" : "placing";
+  consent(progress, { decision, code, parameters }, askedQuestions) {
+    Object.assign(progress, { code, parameters });
+    if (decision === "decline") progress.at = "declined";
+    else if (askedQuestions.screening.length) progress.at = "screening";
+    else progress.at = askedQuestions.comprehension.length ? "comprehension" : "placing";
   },
-  screening(now, _, asked) {
-    now.at = asked.comprehension.length ? "comprehension" : "placing";
+  screening(progress, _, askedQuestions) {
+    progress.at = askedQuestions.comprehension.length ? "comprehension" : "placing";
   },
-  comprehension(now, { right }, asked) {
-    if (right) now.at = "placing";
-    else if ((now.tries += 1) >= asked.tries) leave(now, "failed_check");
+  comprehension(progress, { right }, askedQuestions) {
+    if (right) progress.at = "placing";
+    else if ((progress.tries += 1) >= askedQuestions.tries) markLeft(progress, "failed_check");
   },
-  place(now, { number, total, edition = 0 }) {
-    Object.assign(now, { at: "working", number, total, edition });
+  place(progress, { number, total, edition = 0 }) {
+    Object.assign(progress, { at: "working", number, total, edition });
   },
-  device(now) {
-    now.told = true;
+  device(progress) {
+    progress.deviceDescribed = true;
   },
-  answer(now, { position }) {
-    now.answered.add(position);
-    if (now.at === "working" && now.answered.size === now.total) now.at = "answered";
+  answer(progress, { position }) {
+    progress.answered.add(position);
+    if (progress.at === "working" && progress.answered.size === progress.total) progress.at = "answered";
   },
-  questionnaire(now) {
-    now.at = "finished";
+  questionnaire(progress) {
+    progress.at = "finished";
   },
-  leave(now, { ending }) {
-    leave(now, ending);
+  leave(progress, { ending }) {
+    markLeft(progress, ending);
   },
-  withdraw(now, { wish }) {
-    now.at = "withdrawn";
-    now.erased ||= wish === "erase";
+  withdraw(progress, { wish }) {
+    progress.at = "withdrawn";
+    progress.erased ||= wish === "erase";
   },
 };
 
 /**
- * @param {Progress} now
+ * @param {Progress} progress
  * @param {string} ending
  */
-function leave(now, ending) {
-  Object.assign(now, { at: "left", ending });
+function markLeft(progress, ending) {
+  Object.assign(progress, { at: "left", ending });
 }
 
 /**
  * Returns what was written into a form, without what nobody types.
  * @param {string} text
  */
-export function cleaned(text) {
+export function cleanText(text) {
   // eslint-disable-next-line no-control-regex
   return text.replace(/\r\n?/g, "\n").replace(/[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]/g, "").trim();
 }
@@ -118,31 +118,31 @@ export function cleaned(text) {
 /**
  * Returns what is wrong with each question's answer; nothing where all are in order.
  * @param {Question[]} questions
- * @param {Record<string, string>} given
+ * @param {Record<string, string>} submitted
  * @param {Record<string, string>} words What is said of each mistake.
  * @param {number} longest
  */
-export function problemsOf(questions, given, words, longest) {
-  const found = asked(questions, given).map((question) => {
-    const answer = cleaned(given[question.name] ?? "");
-    const mistake = mistakeIn(question, answer, longest);
+export function findProblems(questions, submitted, words, longest) {
+  const problems = selectAskedQuestions(questions, submitted).map((question) => {
+    const answer = cleanText(submitted[question.name] ?? "");
+    const mistake = findMistake(question, answer, longest);
     return [question.name, mistake && (question.words?.[mistake] ?? words[mistake])];
   });
-  return Object.fromEntries(found.filter(([, problem]) => problem));
+  return Object.fromEntries(problems.filter(([, problem]) => problem));
 }
 
 /**
  * Returns the questions that somebody who gives these answers is asked.
  * @param {Question[]} questions
- * @param {Record<string, string>} given
+ * @param {Record<string, string>} submitted
  */
-function asked(questions, given) {
+function selectAskedQuestions(questions, submitted) {
   /** @type {Record<string, string>} */
   const answers = {};
   return questions.filter((question) => {
-    const is = isAsked(question.only_if ?? {}, answers);
-    if (is) answers[question.name] = cleaned(given[question.name] ?? "");
-    return is;
+    const isShown = isAsked(question.only_if ?? {}, answers);
+    if (isShown) answers[question.name] = cleanText(submitted[question.name] ?? "");
+    return isShown;
   });
 }
 
@@ -152,31 +152,31 @@ function asked(questions, given) {
  * @param {string} answer
  * @param {number} longest
  */
-function mistakeIn(question, answer, longest) {
+function findMistake(question, answer, longest) {
   const { type, required } = question;
   if (!answer) return required ? "required" : "";
   const number = NUMBER.test(answer) && answer.length <= LONGEST_NUMBER ? Number(answer.replace(",", ".")) : NaN;
-  if (type === "choice" || type === "scale") return offered(question).includes(answer) ? "" : "choice";
-  if (type === "choices") return amongSeveral(question, answer.split(BETWEEN_CHOICES));
+  if (type === "choice" || type === "scale") return listOptions(question).includes(answer) ? "" : "choice";
+  if (type === "choices") return checkChoices(question, answer.split(BETWEEN_CHOICES));
   if (type === "number") return Number.isNaN(number) ? "number" : "";
-  if (type === "slider") return onSlider(question, number) ? "" : "range";
+  if (type === "slider") return isOnSlider(question, number) ? "" : "range";
   return [...answer].length > longest ? "longest" : "";
 }
 
 const NUMBER = /^[+-]?\d+([.,]\d+)?$/;
 
 /** @param {Question} question */
-function offered({ options, points }) {
-  return points ? Array.from({ length: points }, (_, n) => String(n + 1)) : options.map(cleaned);
+function listOptions({ options, points }) {
+  return points ? Array.from({ length: points }, (_, n) => String(n + 1)) : options.map(cleanText);
 }
 
 /**
  * @param {Question} question
  * @param {string[]} answers
  */
-function amongSeveral(question, answers) {
-  const known = offered(question);
-  if (new Set(answers).size < answers.length || !answers.every((one) => known.includes(one))) return "choice";
+function checkChoices(question, answers) {
+  const allowed = listOptions(question);
+  if (new Set(answers).size < answers.length || !answers.every((answer) => allowed.includes(answer))) return "choice";
   if (answers.length < (question.fewest ?? 0)) return "fewer";
   return answers.length > (question.most ?? Infinity) ? "more" : "";
 }
@@ -185,7 +185,7 @@ function amongSeveral(question, answers) {
  * @param {Question} question
  * @param {number} number
  */
-function onSlider({ numbers: [low, high, step] }, number) {
+function isOnSlider({ numbers: [low, high, step] }, number) {
   const steps = (number - low) / step;
   return number >= low && number <= high && Math.abs(steps - Math.round(steps)) < 1e-6;
 }
@@ -193,12 +193,12 @@ function onSlider({ numbers: [low, high, step] }, number) {
 /**
  * Returns whether every answer lets somebody go on: one of those that do, or a number between two.
  * @param {Question[]} questions
- * @param {Record<string, string>} given
+ * @param {Record<string, string>} submitted
  */
-export function admits(questions, given) {
+export function areAnswersAccepted(questions, submitted) {
   return questions.every(({ name, accept, at_least, at_most }) => {
-    const answer = cleaned(given[name] ?? "");
-    if (accept?.length) return accept.map(folded).includes(folded(answer));
+    const answer = cleanText(submitted[name] ?? "");
+    if (accept?.length) return accept.map(foldCase).includes(foldCase(answer));
     const number = Number(answer.replace(",", "."));
     return number >= (at_least ?? -Infinity) && number <= (at_most ?? Infinity);
   });
@@ -208,6 +208,6 @@ export function admits(questions, given) {
  * A text without its capitals, also where a capital is two letters.
  * @param {string} text
  */
-function folded(text) {
+function foldCase(text) {
   return text.trim().toUpperCase().toLowerCase();
 }

@@ -6,7 +6,7 @@ const MOST_FRAMES = 36_000;
 // So few frames do not tell how often they usually come.
 const FEWEST_FRAMES = 10;
 
-export class Display {
+export class DisplayMonitor {
   /** @type {number[]} The times between the trial's frames. */
   #gapsMs = [];
   #usualMs = NaN;
@@ -15,49 +15,49 @@ export class Display {
   #hiddenMs = 0;
   /** @type {number | undefined} Since when the page is hidden. */
   #hiddenSinceMs;
-  #handle = 0;
+  #frameRequest = 0;
 
   /** @param {AbortSignal} signal Aborted when the page is left. */
   constructor(signal) {
     document.addEventListener("visibilitychange", () => this.#onVisibility(), { signal });
-    signal.addEventListener("abort", () => cancelAnimationFrame(this.#handle));
+    signal.addEventListener("abort", () => cancelAnimationFrame(this.#frameRequest));
   }
 
   /** Begins with a trial. */
-  begin() {
+  startTrial() {
     this.#gapsMs = [];
     this.#lastMs = undefined;
     this.#hiddenMs = 0;
     this.#hiddenSinceMs = document.hidden ? performance.now() : undefined;
-    cancelAnimationFrame(this.#handle);
-    this.#await();
+    cancelAnimationFrame(this.#frameRequest);
+    this.#recordFrame();
   }
 
   /**
    * Ends it, and returns what is stored of it.
    * @returns {{ frames_dropped: number | null, hidden_ms: number, pixel_ratio: number }}
    */
-  end() {
-    cancelAnimationFrame(this.#handle);
+  endTrial() {
+    cancelAnimationFrame(this.#frameRequest);
     this.#onVisibility();
     const ratio = window.devicePixelRatio * (window.visualViewport?.scale ?? 1);
     return {
-      frames_dropped: this.#dropped(),
+      frames_dropped: this.#countDroppedFrames(),
       hidden_ms: Math.round(this.#hiddenMs),
       pixel_ratio: Math.round(ratio * 100) / 100,
     };
   }
 
-  #await() {
-    this.#handle = requestAnimationFrame((ms) => {
+  #recordFrame() {
+    this.#frameRequest = requestAnimationFrame((ms) => {
       if (this.#lastMs !== undefined && ms > this.#lastMs) this.#gapsMs.push(ms - this.#lastMs);
       this.#lastMs = ms;
-      if (this.#gapsMs.length < MOST_FRAMES) this.#await();
+      if (this.#gapsMs.length < MOST_FRAMES) this.#recordFrame();
     });
   }
 
   /** How many frames did not come, by the median time between two of them; null where few came. */
-  #dropped() {
+  #countDroppedFrames() {
     if (this.#gapsMs.length >= FEWEST_FRAMES) {
       this.#usualMs = [...this.#gapsMs].sort((a, b) => a - b)[this.#gapsMs.length >> 1];
     }

@@ -6,7 +6,7 @@
  * @typedef {{ position: number, [text: string]: string | number }} Trial
  */
 
-export class Sequence {
+export class TrialSequence {
   #trials;
   /** @type {Set<number>} */
   #answered;
@@ -41,12 +41,12 @@ export class Sequence {
    * Takes these trials for answered.
    * @param {Iterable<number>} positions
    */
-  settle(positions) {
+  markAnswered(positions) {
     for (const position of positions) this.#answered.add(position);
   }
 
   /** The next trial's position if a page comes before it that was not taken yet; undefined else. */
-  takePause() {
+  takeBreak() {
     const position = this.next?.position;
     if (position === undefined || !this.#pauses.delete(position)) return undefined;
     return position;

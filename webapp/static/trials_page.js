@@ -1,21 +1,21 @@
 // @ts-check
 /** The working page: instructions, practice, one trial after the other, each answer sent at once. */
 
-import { deviceFacts, refusesDevice } from "./device.js";
-import { Display } from "./display.js";
-import { bringFont } from "./font.js";
-import { openKeys } from "./key_choice.js";
-import { Keys } from "./keys.js";
-import { isLasting, recallSession, updateSession } from "./memory.js";
-import { asked, entitle, goTo, show } from "./navigation.js";
-import { AnswerQueue } from "./queue.js";
-import { Sequence } from "./sequence.js";
+import { collectDeviceFacts, rejectDevice } from "./device.js";
+import { DisplayMonitor } from "./display_monitor.js";
+import { loadFont } from "./font.js";
+import { openKeySettings } from "./key_settings.js";
+import { ResponseKeys } from "./response_keys.js";
+import { isPersistent, loadSession, updateSession } from "./browser_storage.js";
+import { fetchPage, updateTitle, goTo, showPage } from "./navigation.js";
+import { AnswerQueue } from "./answer_queue.js";
+import { TrialSequence } from "./trial_sequence.js";
 import { server } from "./server.js";
-import { openStore } from "./store.js";
-import { fill, viewOf } from "./trial.js";
+import { openUnsentAnswers } from "./unsent_answers.js";
+import { fillTemplate, makeTrialView } from "./trial_view.js";
 
-/** @typedef {import("./sequence.js").Trial} Trial */
-/** @typedef {import("./trial.js").Choice} Choice */
+/** @typedef {import("./trial_sequence.js").Trial} Trial */
+/** @typedef {import("./trial_view.js").Choice} Choice */
 
 /**
  * What the page knows of the session.
@@ -34,10 +34,10 @@ import { fill, viewOf } from "./trial.js";
  */
 
 // A quick answer's way to the server is not worth a word.
-const QUIETLY_MS = 600;
+const SAVING_NOTICE_AFTER_MS = 600;
 // How long another window may take to send what it has, before this one asks for it again.
-const LOOK_AGAIN_MS = 1_000;
-const LOOKS = 10;
+const SYNC_INTERVAL_MS = 1_000;
+const MAX_SYNCS = 10;
 // How long the page waits before it tells of the device again: ever longer.
 const FIRST_WAIT_MS = 500;
 const LONGEST_WAIT_MS = 8_000;
@@ -46,25 +46,25 @@ const LONGEST_WAIT_MS = 8_000;
  * Opens the working page.
  * @param {AbortSignal} signal Aborted when the page is left.
  */
-export async function openWorking(signal) {
-  if (refusesDevice()) {
-    byId("instructions").hidden = true;
+export async function openTrialsPage(signal) {
+  if (rejectDevice()) {
+    findElement("instructions").hidden = true;
     return;
   }
-  const session = JSON.parse(byId("session").textContent ?? "");
-  const reads = await fetchedScript(session.script, signal);
-  await reads?.prepare?.(session, (url) => fetchedScript(url, signal));
-  if (reads && !reads.view) requireAnswers(session.keys.length);
-  if (reads && !signal.aborted) new WorkingPage(session, reads, signal);
+  const session = JSON.parse(findElement("session").textContent ?? "");
+  const responseScript = await fetchResponseScript(session.script, signal);
+  await responseScript?.prepare?.(session, (url) => fetchResponseScript(url, signal));
+  if (responseScript && !responseScript.view) requireAnswers(session.keys.length);
+  if (responseScript && !signal.aborted) new TrialsPage(session, responseScript, signal);
 }
 
 /**
  * Fetches the script of the study's type of response, again and again where that fails.
  * @param {string} url
  * @param {AbortSignal} signal
- * @returns {Promise<import("./trial.js").ReadsAnswers | undefined>} Nothing where the page is left.
+ * @returns {Promise<import("./trial_view.js").ResponseScript | undefined>} Nothing where the page is left.
  */
-async function fetchedScript(url, signal) {
+async function fetchResponseScript(url, signal) {
   const trouble = document.getElementById("trouble");
   let waitMs = FIRST_WAIT_MS;
   let number = 0;
@@ -75,9 +75,9 @@ async function fetchedScript(url, signal) {
       const at = number ? url.replace(/\/([^/]+)$/, `.${number}/$1`) : url;
       if (number && !(await server.fetch(at)).ok) throw new Error(at);
       number += 1;
-      const found = await server.load(at);
+      const loaded = await server.load(at);
       if (trouble) trouble.hidden = true;
-      return signal.aborted ? undefined : found;
+      return signal.aborted ? undefined : loaded;
     } catch {
       if (trouble) trouble.hidden = false;
       await new Promise((resolve) => setTimeout(resolve, waitMs));
@@ -93,25 +93,25 @@ async function fetchedScript(url, signal) {
  * @param {number} n How many answers a trial has, at most.
  */
 function requireAnswers(n) {
-  const trial = byId("trial");
+  const trial = findElement("trial");
   const isWhole = trial.querySelectorAll("[data-side]").length >= n && trial.querySelector("[data-field]");
   if (!isWhole) throw new Error("Some of the trial's answers or texts are missing from the page.");
 }
 
-class WorkingPage {
+class TrialsPage {
   #session;
   #signal;
   #sequence;
   #view;
   #display;
   #tabs;
-  #practised;
+  #practiceDone;
   #ended = false;
   #deviceKnown;
-  #tellAgainMs = FIRST_WAIT_MS;
-  #here = new URL(server.here).pathname;
+  #deviceRetryMs = FIRST_WAIT_MS;
+  #sessionPath = new URL(server.currentUrl).pathname;
   /** @type {{ position: number, atMs: number, times: number, ms: number } | undefined} */
-  #shown;
+  #exposure;
   /** @type {AnswerQueue | undefined} */
   #queue;
   /** @type {ReturnType<typeof setTimeout> | undefined} */
@@ -119,65 +119,65 @@ class WorkingPage {
 
   /**
    * @param {Session} session
-   * @param {import("./trial.js").ReadsAnswers} reads What its type of response answers.
+   * @param {import("./trial_view.js").ResponseScript} responseScript What its type of response answers.
    * @param {AbortSignal} signal Aborted when the page is left.
    */
-  constructor(session, reads, signal) {
+  constructor(session, responseScript, signal) {
     this.#session = session;
     this.#signal = signal;
-    const remembered = recallSession(this.#here);
+    const remembered = loadSession(this.#sessionPath);
     const answered = [...session.answered, ...(session.preview ? [] : (remembered.answered ?? []))];
-    this.#sequence = new Sequence(session.trials, answered, session.pauses);
-    this.#practised = answered.length > 0 ? session.practice.length : 0;
+    this.#sequence = new TrialSequence(session.trials, answered, session.pauses);
+    this.#practiceDone = answered.length > 0 ? session.practice.length : 0;
     this.#deviceKnown = session.preview || Boolean(remembered.device_told);
-    const keys = new Keys(session.keys);
-    openKeys(byId("trial"), keys, signal);
-    const onChoice = (/** @type {Parameters<WorkingPage["_onChoice"]>} */ ...choice) =>
+    const keys = new ResponseKeys(session.keys);
+    openKeySettings(findElement("trial"), keys, signal);
+    const onChoice = (/** @type {Parameters<TrialsPage["_onChoice"]>} */ ...choice) =>
       this._onChoice(...choice);
-    this.#view = viewOf(reads, { place: byId("trial"), keys, settings: session, onChoice, signal });
-    this.#display = new Display(signal);
-    this.#tabs = globalThis.BroadcastChannel && new BroadcastChannel(`parallax ${this.#here}`);
-    this.#listen(this.#begin());
+    this.#view = makeTrialView(responseScript, { place: findElement("trial"), keys, settings: session, onChoice, signal });
+    this.#display = new DisplayMonitor(signal);
+    this.#tabs = globalThis.BroadcastChannel && new BroadcastChannel(`parallax ${this.#sessionPath}`);
+    this.#listen(this.#loadPage());
     // Whoever opens a session that another browser began is told so, and asked.
     const begunElsewhere = session.device_known && !session.preview && !remembered.mark;
-    if (begunElsewhere && isLasting()) this.#showOnly("other-device");
-    else if (!this.#deviceKnown) void this.#tellDevice();
+    if (begunElsewhere && isPersistent()) this.#showSection("other-device");
+    else if (!this.#deviceKnown) void this.#sendDevice();
   }
 
-  async #begin() {
-    const store = await openStore(this.#here);
-    this.#queue = new AnswerQueue(new URL("answers", server.here).href, store, {
+  async #loadPage() {
+    const store = await openUnsentAnswers(this.#sessionPath);
+    this.#queue = new AnswerQueue(new URL("answers", server.currentUrl).href, store, {
       onState: (state) => this.#onState(state),
       onSaved: (...saved) => this.#onSaved(...saved),
     });
-    this.#sequence.settle(await this.#queue.restore());
+    this.#sequence.markAnswered(await this.#queue.restore());
     const { trials, practice } = this.#session;
-    await bringFont(byId("trial"), [...new Set(JSON.stringify([trials, practice]))].join(""));
+    await loadFont(findElement("trial"), [...new Set(JSON.stringify([trials, practice]))].join(""));
   }
 
   /** @param {Promise<void>} ready Resolves when what an earlier page left unsent is known. */
   #listen(ready) {
     const listening = { signal: this.#signal };
     for (const button of document.querySelectorAll("[data-go-on]")) {
-      button.addEventListener("click", () => ready.then(() => this.#goOn()), listening);
+      button.addEventListener("click", () => ready.then(() => this.#showNext()), listening);
       /** @type {HTMLButtonElement} */ (button).disabled = false;
     }
-    this.#tabs?.addEventListener("message", (event) => this.#settle([event.data]), listening);
+    this.#tabs?.addEventListener("message", (event) => this.#markAnswered([event.data]), listening);
     this.#signal.addEventListener("abort", () => this.#tabs?.close());
-    window.addEventListener("online", () => this.#queue?.wake(), listening);
+    window.addEventListener("online", () => this.#queue?.sendNow(), listening);
     const onHidden = () => {
-      this.#noteShowing();
-      this.#queue?.handOver();
+      this.#saveExposure();
+      this.#queue?.sendAllOnExit();
     };
     window.addEventListener("pagehide", onHidden, listening);
-    byId("go-on-here").addEventListener("click", () => {
-      void this.#tellDevice();
-      this.#showOnly("instructions");
+    findElement("go-on-here").addEventListener("click", () => {
+      void this.#sendDevice();
+      this.#showSection("instructions");
     });
     const onVisibility = () => {
       if (document.hidden) return onHidden();
-      this.#queue?.wake();
-      void this.#catchUp();
+      this.#queue?.sendNow();
+      void this.#syncWithServer();
     };
     document.addEventListener("visibilitychange", onVisibility, listening);
     const onLeaving = (/** @type {Event} */ event) => {
@@ -187,20 +187,20 @@ class WorkingPage {
   }
 
   /** Shows what comes next: a practice trial, a trial, or the end. */
-  #goOn() {
-    const practice = this.#session.practice[this.#practised];
+  #showNext() {
+    const practice = this.#session.practice[this.#practiceDone];
     const { length } = this.#session.practice;
     if (practice) {
-      this.#present(practice, "practice", this.#practised + 1, length);
-      return this.#progress(this.#practised, length);
+      this.#showTrial(practice, "practice", this.#practiceDone + 1, length);
+      return this.#showProgress(this.#practiceDone, length);
     }
     const trial = this.#sequence.next;
-    if (!trial) return this.#leave();
-    const pause = this.#sequence.takePause();
-    if (pause) return this.#takeBreak(pause);
-    this.#present(trial, "count", trial.position, this.#sequence.total);
-    this.#progress(this.#sequence.total - this.#sequence.remaining, this.#sequence.total);
-    this.#beginShowing(trial.position);
+    if (!trial) return this.#waitForSaving();
+    const pause = this.#sequence.takeBreak();
+    if (pause) return this.#showBreak(pause);
+    this.#showTrial(trial, "count", trial.position, this.#sequence.total);
+    this.#showProgress(this.#sequence.total - this.#sequence.remaining, this.#sequence.total);
+    this.#startExposure(trial.position);
   }
 
   /**
@@ -209,11 +209,11 @@ class WorkingPage {
    * @param {number} position
    * @param {number} total
    */
-  #present(trial, label, position, total) {
-    byId("feedback").hidden = true;
-    this.#showOnly("trial");
-    byId("count").textContent = fill(byId("count").dataset[label] ?? "", { position, total });
-    this.#display.begin();
+  #showTrial(trial, label, position, total) {
+    findElement("feedback").hidden = true;
+    this.#showSection("trial");
+    findElement("count").textContent = fillTemplate(findElement("count").dataset[label] ?? "", { position, total });
+    this.#display.startTrial();
     this.#view.show(trial);
   }
 
@@ -221,27 +221,27 @@ class WorkingPage {
    * @param {number} done
    * @param {number} total
    */
-  #progress(done, total) {
-    byId("bar").setAttribute("max", String(total));
-    byId("bar").setAttribute("value", String(done));
+  #showProgress(done, total) {
+    findElement("bar").setAttribute("max", String(total));
+    findElement("bar").setAttribute("value", String(done));
   }
 
   /**
    * Remembers that a trial is on the screen, so that one seen before a reload is known as such.
    * @param {number} position
    */
-  #beginShowing(position) {
+  #startExposure(position) {
     if (this.#session.preview) return;
-    const { times, ms } = recallSession(this.#here).shown?.[position] ?? { times: 0, ms: 0 };
-    this.#shown = { position, atMs: performance.now(), times: times + 1, ms };
-    this.#noteShowing();
+    const { times, ms } = loadSession(this.#sessionPath).shown?.[position] ?? { times: 0, ms: 0 };
+    this.#exposure = { position, atMs: performance.now(), times: times + 1, ms };
+    this.#saveExposure();
   }
 
-  #noteShowing() {
-    if (!this.#shown) return;
-    const { position, atMs, times, ms } = this.#shown;
+  #saveExposure() {
+    if (!this.#exposure) return;
+    const { position, atMs, times, ms } = this.#exposure;
     const seen = { times, ms: Math.round(ms + performance.now() - atMs) };
-    updateSession(this.#here, (remembered) => {
+    updateSession(this.#sessionPath, (remembered) => {
       remembered.shown = { [position]: seen };
     });
   }
@@ -249,28 +249,28 @@ class WorkingPage {
   /**
    * @param {Trial} trial
    * @param {Choice} choice
-   * @param {import("./trial.js").Afterwards} [afterwards]
+   * @param {import("./trial_view.js").LateMeasures} [lateMeasures]
    */
-  _onChoice(trial, choice, afterwards) {
-    const practice = this.#session.practice[this.#practised];
-    if (trial === practice) return this.#comment(practice, choice);
-    this.#sequence.settle([trial.position]);
+  _onChoice(trial, choice, lateMeasures) {
+    const practice = this.#session.practice[this.#practiceDone];
+    if (trial === practice) return this.#showFeedback(practice, choice);
+    this.#sequence.markAnswered([trial.position]);
     if (!this.#session.preview) {
-      const { times, ms } = this.#shown ?? { times: 1, ms: 0 };
+      const { times, ms } = this.#exposure ?? { times: 1, ms: 0 };
       const answer = {
         uuid: newUuid(),
         position: trial.position,
         ...choice,
-        ...this.#display.end(),
+        ...this.#display.endTrial(),
         times_shown: times,
         seen_before_ms: ms,
         client_time: new Date().toISOString(),
       };
-      this.#shown = undefined;
-      this.#queue?.add(answer, afterwards);
+      this.#exposure = undefined;
+      this.#queue?.add(answer, lateMeasures);
       this.#tabs?.postMessage(trial.position);
     }
-    this.#goOn();
+    this.#showNext();
   }
 
   /**
@@ -278,21 +278,21 @@ class WorkingPage {
    * @param {Session["practice"][number]} trial
    * @param {Choice} choice
    */
-  #comment(trial, choice) {
-    this.#practised += 1;
-    const words = byId("verdict").dataset;
+  #showFeedback(trial, choice) {
+    this.#practiceDone += 1;
+    const words = findElement("verdict").dataset;
     for (const option of document.querySelectorAll("[data-side]")) {
       const side = /** @type {HTMLElement} */ (option).dataset.side;
       option.classList.toggle("expected", Boolean(trial.correct) && side === trial.correct);
     }
     const late = this.#view.late ? words.late : "";
-    const said = [this.#verdict(trial, choice), late, trial.feedback].filter(Boolean).join(" ");
+    const message = [this.#describeVerdict(trial, choice), late, trial.feedback].filter(Boolean).join(" ");
     // Some types have no answer that is right, and a page that only stops says nothing.
-    byId("verdict").textContent = said || (words.taken ?? "");
-    byId("feedback").hidden = false;
-    byId("feedback").querySelector("button")?.focus();
-    this.#progress(this.#practised, this.#session.practice.length);
-    byId("practised").hidden = this.#practised < this.#session.practice.length;
+    findElement("verdict").textContent = message || (words.taken ?? "");
+    findElement("feedback").hidden = false;
+    findElement("feedback").querySelector("button")?.focus();
+    this.#showProgress(this.#practiceDone, this.#session.practice.length);
+    findElement("practised").hidden = this.#practiceDone < this.#session.practice.length;
   }
 
   /**
@@ -300,67 +300,67 @@ class WorkingPage {
    * @param {Session["practice"][number]} trial
    * @param {Choice} choice
    */
-  #verdict(trial, choice) {
-    const { right, wrong, which } = byId("verdict").dataset;
+  #describeVerdict(trial, choice) {
+    const { right, wrong, which } = findElement("verdict").dataset;
     if (!trial.correct) return "";
     if (choice.side === trial.correct) return right;
     // Of several options, the other one is not known without its text.
-    const offered = [...byId("trial").querySelectorAll("[data-side]")]
+    const visibleOptions = [...findElement("trial").querySelectorAll("[data-side]")]
       .map((option) => /** @type {HTMLElement} */ (option))
       .filter((option) => !option.closest("[hidden]"));
-    const expected = offered.find(({ dataset }) => dataset.side === trial.correct);
+    const expected = visibleOptions.find(({ dataset }) => dataset.side === trial.correct);
     const text = expected?.querySelector(".sentence")?.textContent;
-    return offered.length > 2 && text ? fill(which ?? "", { answer: text }) : wrong;
+    return visibleOptions.length > 2 && text ? fillTemplate(which ?? "", { answer: text }) : wrong;
   }
 
   /**
    * Shows the page that comes before a trial: the study's own, or a break.
    * @param {number} position
    */
-  #takeBreak(position) {
+  #showBreak(position) {
     const { total, remaining } = this.#sequence;
     const done = total - remaining;
-    byId("so-far").textContent = fill(byId("so-far").dataset.text ?? "", { done, total });
-    const own = `before-${position}`;
-    this.#showOnly(document.getElementById(own) ? own : "break");
+    findElement("so-far").textContent = fillTemplate(findElement("so-far").dataset.text ?? "", { done, total });
+    const pageId = `before-${position}`;
+    this.#showSection(document.getElementById(pageId) ? pageId : "break");
   }
 
   /** Waits until every answer is acknowledged; what comes next is then the server's to say. */
-  #leave() {
-    if (this.#session.preview) return this.#showOnly("preview-over");
-    this.#showOnly("leaving");
-    this.#sayWhatIsUnsaved();
-    if (this.#queue?.state === "saved") void this.#awaitOthers();
+  #waitForSaving() {
+    if (this.#session.preview) return this.#showSection("preview-over");
+    this.#showSection("leaving");
+    this.#showUnsavedCount();
+    if (this.#queue?.state === "saved") void this.#waitForOtherWindows();
   }
 
   /** Waits for answers that another window of this session still has to send. */
-  async #awaitOthers() {
-    for (let look = 0; look < LOOKS && !this.#signal.aborted; ) {
-      if (await this.#catchUp()) look += 1;
-      await new Promise((resolve) => setTimeout(resolve, LOOK_AGAIN_MS));
+  async #waitForOtherWindows() {
+    for (let syncs = 0; syncs < MAX_SYNCS && !this.#signal.aborted; ) {
+      if (await this.#syncWithServer()) syncs += 1;
+      await new Promise((resolve) => setTimeout(resolve, SYNC_INTERVAL_MS));
     }
     // That window is gone, and what it had with it: the server asks for those trials again.
-    this.#end();
+    this.#goToNextPage();
   }
 
-  #sayWhatIsUnsaved() {
-    const text = byId("unsaved").dataset.text ?? "";
-    byId("unsaved").textContent = fill(text, { n: this.#queue?.length ?? 0 });
+  #showUnsavedCount() {
+    const text = findElement("unsaved").dataset.text ?? "";
+    findElement("unsaved").textContent = fillTemplate(text, { n: this.#queue?.length ?? 0 });
   }
 
-  /** @param {import("./queue.js").State} state */
+  /** @param {import("./answer_queue.js").State} state */
   #onState(state) {
     if (this.#signal.aborted) return;
-    byId("offline").hidden = state !== "offline";
-    byId("refused").hidden = state !== "refused";
+    findElement("offline").hidden = state !== "offline";
+    findElement("refused").hidden = state !== "refused";
     clearTimeout(this.#indication);
-    const indicator = byId("indicator");
+    const indicator = findElement("indicator");
     indicator.dataset.state = state;
     const indicate = () => (indicator.textContent = indicator.dataset[state] ?? "");
-    if (state === "saving") this.#indication = setTimeout(indicate, QUIETLY_MS);
+    if (state === "saving") this.#indication = setTimeout(indicate, SAVING_NOTICE_AFTER_MS);
     else indicate();
-    if (state === "refused") this.#showOnly();
-    if (state === "saved" && !this.#sequence.next && !this.#ended) void this.#awaitOthers();
+    if (state === "refused") this.#showSection();
+    if (state === "saved" && !this.#sequence.next && !this.#ended) void this.#waitForOtherWindows();
   }
 
   /**
@@ -369,37 +369,37 @@ class WorkingPage {
    */
   #onSaved(remaining, position) {
     // A page that the browser keeps for a dead server may know less than this.
-    updateSession(this.#here, (remembered) => {
+    updateSession(this.#sessionPath, (remembered) => {
       remembered.answered = [...new Set([...(remembered.answered ?? []), position])];
     });
     if (this.#signal.aborted) return;
-    if (remaining === 0) return this.#end();
-    this.#sayWhatIsUnsaved();
+    if (remaining === 0) return this.#goToNextPage();
+    this.#showUnsavedCount();
     // Fewer trials are left than this page knows of: another device goes on with the session.
-    if (!this.#queue?.length && remaining < this.#sequence.remaining) void this.#catchUp();
+    if (!this.#queue?.length && remaining < this.#sequence.remaining) void this.#syncWithServer();
   }
 
   /** Goes on to the page that the server shows now. */
-  #end() {
+  #goToNextPage() {
     if (this.#ended || this.#signal.aborted) return;
     this.#ended = true;
-    void goTo(server.here);
+    void goTo(server.currentUrl);
   }
 
   /**
    * Asks the server what is answered, which another device may have done meanwhile.
    * @returns {Promise<boolean>} Whether it replied.
    */
-  async #catchUp() {
+  async #syncWithServer() {
     if (this.#session.preview || this.#ended) return false;
     // Without a reply of the server's this page's own knowledge is the best there is.
-    const found = await asked(server.here);
-    if (!found || this.#signal.aborted || this.#ended) return false;
-    const session = found.page.getElementById("session");
-    if (session) this.#settle(JSON.parse(session.textContent ?? "").answered);
+    const loaded = await fetchPage(server.currentUrl);
+    if (!loaded || this.#signal.aborted || this.#ended) return false;
+    const session = loaded.page.getElementById("session");
+    if (session) this.#markAnswered(JSON.parse(session.textContent ?? "").answered);
     else if (!this.#queue?.length) {
       this.#ended = true;
-      show(found);
+      showPage(loaded);
     }
     return true;
   }
@@ -408,59 +408,59 @@ class WorkingPage {
    * Takes trials for answered, and leaves the one on the screen if it is among them.
    * @param {number[]} positions
    */
-  #settle(positions) {
-    this.#sequence.settle(positions);
+  #markAnswered(positions) {
+    this.#sequence.markAnswered(positions);
     const shown = this.#view.trial;
-    if (!shown || shown === this.#session.practice[this.#practised]) return;
-    if (positions.includes(shown.position)) this.#goOn();
+    if (!shown || shown === this.#session.practice[this.#practiceDone]) return;
+    if (positions.includes(shown.position)) this.#showNext();
   }
 
   /** Tells the server of this browser, under a mark that it has for this session alone. */
-  async #tellDevice() {
+  async #sendDevice() {
     if (this.#session.preview || this.#deviceKnown) return;
     this.#deviceKnown = true;
-    let mark = isLasting() ? newUuid().replaceAll("-", "") : "";
+    let mark = isPersistent() ? newUuid().replaceAll("-", "") : "";
     // Remembered before it is sent: a page that goes before the reply is still the same browser's.
-    if (mark) updateSession(this.#here, (remembered) => (mark = remembered.mark ??= mark));
-    const url = new URL("device", server.here).href;
+    if (mark) updateSession(this.#sessionPath, (remembered) => (mark = remembered.mark ??= mark));
+    const url = new URL("device", server.currentUrl).href;
     try {
-      const body = JSON.stringify({ mark, ...(await deviceFacts()) });
+      const body = JSON.stringify({ mark, ...(await collectDeviceFacts()) });
       const headers = { "Content-Type": "application/json" };
       const response = await server.fetch(url, { method: "POST", headers, body, keepalive: true });
       // Only the server's own words count; what it refuses, it refuses again.
       const { saved, error } = await response.json();
       this.#deviceKnown = Boolean(saved || (error && response.status < 500));
       if (!saved || !mark) return;
-      updateSession(this.#here, (remembered) => {
+      updateSession(this.#sessionPath, (remembered) => {
         remembered.device_told = true;
       });
     } catch {
       this.#deviceKnown = false;
     } finally {
-      if (!this.#deviceKnown) this.#tellAgain();
+      if (!this.#deviceKnown) this.#retrySendDevice();
     }
   }
 
-  #tellAgain() {
-    const again = () => this.#signal.aborted || void this.#tellDevice();
-    setTimeout(again, this.#tellAgainMs * (0.75 + Math.random() / 2));
-    this.#tellAgainMs = Math.min(this.#tellAgainMs * 2, LONGEST_WAIT_MS);
+  #retrySendDevice() {
+    const retry = () => this.#signal.aborted || void this.#sendDevice();
+    setTimeout(retry, this.#deviceRetryMs * (0.75 + Math.random() / 2));
+    this.#deviceRetryMs = Math.min(this.#deviceRetryMs * 2, LONGEST_WAIT_MS);
   }
 
   /**
    * Shows one of the page's sections, or none, and leads the reader to its beginning.
    * @param {string} [id]
    */
-  #showOnly(id) {
+  #showSection(id) {
     if (id !== "trial") this.#view.close();
     for (const section of document.querySelectorAll("main > section")) {
       /** @type {HTMLElement} */ (section).hidden = section.id !== id;
     }
     /** @type {HTMLElement | null} */
-    const beginning = id && id !== "trial" ? byId(id).querySelector("h1, .text") : null;
+    const beginning = id && id !== "trial" ? findElement(id).querySelector("h1, .text") : null;
     if (beginning && !beginning.hasAttribute("tabindex")) beginning.tabIndex = -1;
     beginning?.focus();
-    entitle();
+    updateTitle();
   }
 }
 
@@ -478,6 +478,6 @@ function newUuid() {
  * a counter to it; the session goes on without.
  * @param {string} id
  */
-function byId(id) {
+function findElement(id) {
   return document.getElementById(id) ?? document.createElement("div");
 }

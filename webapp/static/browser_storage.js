@@ -11,27 +11,27 @@
  *   was on the screen, and for how long.
  * @property {Record<string, string>} [written] What was written into the questionnaire.
  *
- * @typedef {object} KeyWishes
+ * @typedef {object} KeyPreferences
  * @property {boolean} on
  * @property {string[]} keys
  */
 
 /** @type {Map<string, string>} */
-const otherwise = new Map();
+const fallback = new Map();
 
 /** @type {Set<string>} The sessions that ended in this window: nothing that comes late is kept. */
-const over = new Set();
+const endedSessions = new Set();
 
 /** Where several people share a computer, a window's memory ends with the window. */
-function storage() {
+function chooseStorage() {
   return "shared" in document.body.dataset ? sessionStorage : localStorage;
 }
 
 /** Whether what is remembered outlives the page. */
-export function isLasting() {
+export function isPersistent() {
   try {
-    storage().setItem("parallax", "");
-    storage().removeItem("parallax");
+    chooseStorage().setItem("parallax", "");
+    chooseStorage().removeItem("parallax");
     return true;
   } catch {
     return false;
@@ -42,12 +42,12 @@ export function isLasting() {
  * @param {string} name
  * @returns {any}
  */
-export function recall(name) {
+export function loadValue(name) {
   try {
-    const text = storage().getItem(`parallax ${name}`) ?? otherwise.get(name);
+    const text = chooseStorage().getItem(`parallax ${name}`) ?? fallback.get(name);
     return text === undefined ? undefined : JSON.parse(text);
   } catch {
-    const text = otherwise.get(name);
+    const text = fallback.get(name);
     return text === undefined ? undefined : JSON.parse(text);
   }
 }
@@ -56,14 +56,14 @@ export function recall(name) {
  * @param {string} name
  * @param {unknown} value Forgotten where undefined.
  */
-export function remember(name, value) {
+export function saveValue(name, value) {
   try {
     if (value === undefined) {
-      otherwise.delete(name);
-      storage().removeItem(`parallax ${name}`);
+      fallback.delete(name);
+      chooseStorage().removeItem(`parallax ${name}`);
     } else {
-      otherwise.set(name, JSON.stringify(value));
-      storage().setItem(`parallax ${name}`, JSON.stringify(value));
+      fallback.set(name, JSON.stringify(value));
+      chooseStorage().setItem(`parallax ${name}`, JSON.stringify(value));
     }
   } catch {
     // A full or a forbidden storage: the page's own memory has it.
@@ -74,8 +74,8 @@ export function remember(name, value) {
  * @param {string} session The session's address.
  * @returns {Remembered}
  */
-export function recallSession(session) {
-  return recall(session) ?? {};
+export function loadSession(session) {
+  return loadValue(session) ?? {};
 }
 
 /**
@@ -84,18 +84,18 @@ export function recallSession(session) {
  * @param {(remembered: Remembered) => void} change
  */
 export function updateSession(session, change) {
-  if (over.has(session)) return;
-  const remembered = recallSession(session);
+  if (endedSessions.has(session)) return;
+  const remembered = loadSession(session);
   change(remembered);
-  remember(session, remembered);
+  saveValue(session, remembered);
 }
 
 /**
  * Lets a session be remembered, also one that had ended and goes on.
  * @param {string} session
  */
-export function resumeSession(session) {
-  over.delete(session);
+export function allowSession(session) {
+  endedSessions.delete(session);
 }
 
 /**
@@ -103,6 +103,6 @@ export function resumeSession(session) {
  * @param {string} session
  */
 export function forgetSession(session) {
-  over.add(session);
-  remember(session, undefined);
+  endedSessions.add(session);
+  saveValue(session, undefined);
 }

@@ -1,17 +1,17 @@
 // @ts-check
 /** The pages of somebody who stops: the wish is sent until the server has carried it out. */
 
-import { send } from "./navigation.js";
-import { forgetLastSession } from "./own_session.js";
+import { sendForm } from "./navigation.js";
+import { forgetLastSession } from "./recent_sessions.js";
 import { openQuestions } from "./questions.js";
 
 /** @param {AbortSignal} signal Aborted when the page is left. */
-export function openLeaving(signal) {
+export function openWithdrawalForm(signal) {
   document.querySelector("form")?.addEventListener(
     "submit",
     (event) => {
       event.preventDefault();
-      void send(/** @type {HTMLFormElement} */ (event.target), event.submitter);
+      void sendForm(/** @type {HTMLFormElement} */ (event.target), event.submitter);
     },
     { signal },
   );
@@ -21,9 +21,9 @@ export function openLeaving(signal) {
  * The page after that: this browser forgets the session as well.
  * @param {AbortSignal} signal Aborted when the page is left.
  */
-export function openWithdrawn(signal) {
+export function openWithdrawnPage(signal) {
   forgetLastSession();
-  openLeaving(signal);
+  openWithdrawalForm(signal);
 }
 
 /**
@@ -31,7 +31,7 @@ export function openWithdrawn(signal) {
  * comes back to it without the code. A file is for the browser to take.
  * @param {AbortSignal} signal Aborted when the page is left.
  */
-export function openOwnData(signal) {
+export function openDataRequests(signal) {
   for (const form of document.querySelectorAll("form[data-code-form]")) {
     openQuestions(/** @type {HTMLFormElement} */ (form), signal);
     form.addEventListener(
@@ -39,7 +39,7 @@ export function openOwnData(signal) {
       (/** @type {any} */ event) => {
         if (event.submitter?.value === "download") return;
         event.preventDefault();
-        void send(/** @type {HTMLFormElement} */ (event.target), event.submitter);
+        void sendForm(/** @type {HTMLFormElement} */ (event.target), event.submitter);
       },
       { signal },
     );

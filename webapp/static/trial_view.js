@@ -2,18 +2,18 @@
 /** One trial on the screen: shown, announced, timed and chosen. */
 
 import { Deadline } from "./deadline.js";
-import { isOtherFont } from "./font.js";
+import { isFallbackFont } from "./font.js";
 import { OnsetClock } from "./onset.js";
-import { lay, spoken, unpictured } from "./picture.js";
-import { Presses, released } from "./presses.js";
+import { setTextWithPictures, toSpokenText, removePictures } from "./pictures.js";
+import { Presses, waitForRelease } from "./presses.js";
 
-/** @typedef {import("./sequence.js").Trial} Trial */
-/** @typedef {import("./queue.js").Answer} Answer */
+/** @typedef {import("./trial_sequence.js").Trial} Trial */
+/** @typedef {import("./answer_queue.js").Answer} Answer */
 /** @typedef {import("./presses.js").Press} Press */
 /**
  * What the script of a type of response exports: the answer that a button of the trial gives, and
  * whether a trial offers that button.
- * @typedef {object} ReadsAnswers
+ * @typedef {object} ResponseScript
  * @property {(option: HTMLElement) => { side?: string, rating?: number }} answer
  * @property {(option: HTMLElement, trial: Trial) => boolean} offered
  * @property {(option: HTMLElement) => boolean} [completes] Takes a press, and tells whether the trial
@@ -36,22 +36,22 @@ import { Presses, released } from "./presses.js";
  * What the page gives to a view: see the parameters of ``TrialView``, and its tools.
  * @typedef {object} Tools
  * @property {HTMLElement} place
- * @property {import("./keys.js").Keys} keys
+ * @property {import("./response_keys.js").ResponseKeys} keys
  * @property {{ lockout_ms: number, gap_ms?: number, deadline_ms?: number | null }} settings
- * @property {(trial: Trial, choice: Choice, afterwards: Afterwards | undefined) => void} onChoice
+ * @property {(trial: Trial, choice: Choice, lateMeasures: LateMeasures | undefined) => void} onChoice
  * @property {AbortSignal} signal
  * @property {typeof OnsetClock} OnsetClock
  * @property {typeof Presses} Presses
  * @property {typeof Deadline} Deadline
- * @property {typeof isOtherFont} isOtherFont
- * @property {typeof viewOf} viewOf
+ * @property {typeof isFallbackFont} isFallbackFont
+ * @property {typeof makeTrialView} makeTrialView
  */
 /** @typedef {Omit<Answer, "uuid" | "position" | "client_time" | "times_shown" | "seen_before_ms" |
- *   keyof ReturnType<import("./display.js").Display["end"]>>} Choice */
+ *   keyof ReturnType<import("./display_monitor.js").DisplayMonitor["endTrial"]>>} Choice */
 
 /**
  * What is settled after the choice: when the press ended.
- * @typedef {Promise<{ release_ms: number | null }>} Afterwards
+ * @typedef {Promise<{ release_ms: number | null }>} LateMeasures
  */
 
 const DAY_MS = 86_400_000;
@@ -61,14 +61,14 @@ const MOST_PREMATURE = 20;
 
 /**
  * What shows the trials of a type of response.
- * @param {ReadsAnswers} reads
- * @param {Omit<Tools, "OnsetClock" | "Presses" | "Deadline" | "isOtherFont" | "viewOf">} given
+ * @param {ResponseScript} responseScript
+ * @param {Omit<Tools, "OnsetClock" | "Presses" | "Deadline" | "isFallbackFont" | "makeTrialView">} tools
  * @returns {View}
  */
-export function viewOf(reads, given) {
-  if (reads.view) return reads.view({ ...given, OnsetClock, Presses, Deadline, isOtherFont, viewOf });
-  const { place, keys, settings, onChoice, signal } = given;
-  return new TrialView(place, keys, settings, reads, onChoice, signal);
+export function makeTrialView(responseScript, tools) {
+  if (responseScript.view) return responseScript.view({ ...tools, OnsetClock, Presses, Deadline, isFallbackFont, makeTrialView });
+  const { place, keys, settings, onChoice, signal } = tools;
+  return new TrialView(place, keys, settings, responseScript, onChoice, signal);
 }
 
 export class TrialView {
@@ -77,7 +77,7 @@ export class TrialView {
   /** @type {Answer["premature"]} */
   #premature = [];
   /** @type {Set<"text" | "scroll" | "zoom" | "font">} What is not as it was sent. */
-  #broken = new Set();
+  #displayFaults = new Set();
   #wasHidden = false;
   #lostFocus = false;
   #clock;
@@ -86,25 +86,25 @@ export class TrialView {
   #place;
   #keys;
   #settings;
-  #reads;
+  #responseScript;
   #onChoice;
   #signal;
   /** @type {ReturnType<typeof setTimeout> | undefined} */
-  #gap;
+  #gapTimer;
 
   /**
    * @param {HTMLElement} place Where trials are shown; holds elements with data-field and data-side.
-   * @param {import("./keys.js").Keys} keys
+   * @param {import("./response_keys.js").ResponseKeys} keys
    * @param {Tools["settings"]} settings The study's.
-   * @param {ReadsAnswers} reads What the study's type of response answers.
-   * @param {(trial: Trial, choice: Choice, afterwards: Afterwards | undefined) => void} onChoice
+   * @param {ResponseScript} responseScript What the study's type of response answers.
+   * @param {(trial: Trial, choice: Choice, lateMeasures: LateMeasures | undefined) => void} onChoice
    * @param {AbortSignal} signal Aborted when the page is left.
    */
-  constructor(place, keys, settings, reads, onChoice, signal) {
+  constructor(place, keys, settings, responseScript, onChoice, signal) {
     this.#place = place;
     this.#keys = keys;
     this.#settings = settings;
-    this.#reads = reads;
+    this.#responseScript = responseScript;
     this.#onChoice = onChoice;
     this.#signal = signal;
     this.#clock = new OnsetClock(signal);
@@ -130,63 +130,63 @@ export class TrialView {
   show(trial) {
     this.#trial = trial;
     this.#premature = [];
-    this.#broken.clear();
+    this.#displayFaults.clear();
     this.#wasHidden = document.hidden;
     this.#lostFocus = false;
     this.#clock.stop();
-    this.#deadline.begin();
-    clearTimeout(this.#gap);
+    this.#deadline.reset();
+    clearTimeout(this.#gapTimer);
     this.#place.classList.remove("pointed");
-    for (const option of this.#all("[data-side]")) {
+    for (const option of this.#findAll("[data-side]")) {
       option.classList.remove("chosen", "expected");
       option.removeAttribute("aria-pressed");
-      option.hidden = !this.#reads.offered(option, trial);
+      option.hidden = !this.#responseScript.offered(option, trial);
     }
     this.#focusOptions();
     window.scrollTo(0, 0);
     const { gap_ms = 0 } = this.#settings;
     this.#place.classList.toggle("between", gap_ms > 0);
-    if (gap_ms > 0) this.#gap = setTimeout(() => this.#paint(trial), gap_ms);
-    else this.#paint(trial);
+    if (gap_ms > 0) this.#gapTimer = setTimeout(() => this.#showTexts(trial), gap_ms);
+    else this.#showTexts(trial);
   }
 
   /** Nothing is preselected, and the next Tab leads to the first option. */
   #focusOptions() {
-    this.#all("[role=group]")[0]?.focus({ preventScroll: true });
+    this.#findAll("[role=group]")[0]?.focus({ preventScroll: true });
   }
 
   /** Takes no choice any more. */
   close() {
-    clearTimeout(this.#gap);
+    clearTimeout(this.#gapTimer);
     this.#trial = undefined;
     this.#clock.stop();
     this.#deadline.stop();
   }
 
   /** @param {Trial} trial */
-  #paint(trial) {
+  #showTexts(trial) {
     this.#place.classList.remove("between");
     // A browser takes the focus from what is hidden during the gap.
     if (document.activeElement === document.body) this.#focusOptions();
     /** @type {HTMLElement[]} */
     const texts = [];
-    for (const field of this.#all("[data-field]")) {
+    for (const field of this.#findAll("[data-field]")) {
       // Browsers tell the presentation time of new elements alone.
       const text = document.createElement("span");
       // Each text runs as its own letters do, also in a page that runs the other way.
       text.dir = "auto";
-      const pictures = lay(text, String(trial[field.dataset.field ?? ""] ?? ""));
+      const pictures = setTextWithPictures(text, String(trial[field.dataset.field ?? ""] ?? ""));
       texts.push(text, ...pictures);
       // A picture stands last and is no beginning of a sentence: no gap follows it.
       field.classList.toggle("pictured", pictures.length > 0);
       field.replaceChildren(text);
     }
-    this.#presses.forget();
+    this.#presses.reset();
     this.#clock.watch(texts, () => {
       if (this.#trial !== trial) return;
-      this.#examine(trial);
+      this.#checkDisplay(trial);
       this.#announce(trial);
-      this.#deadline.count(this.#clock.onset.ms);
+      this.#deadline.startTimer(this.#clock.onset.ms);
     });
   }
 
@@ -195,17 +195,17 @@ export class TrialView {
    * changed, options that lie beyond the window, a page that is zoomed in, a font still to come.
    * @param {Trial} trial
    */
-  #examine(trial) {
-    for (const field of this.#all("[data-field]")) {
+  #checkDisplay(trial) {
+    for (const field of this.#findAll("[data-field]")) {
       const sent = String(trial[field.dataset.field ?? ""] ?? "");
-      if (field.textContent !== unpictured(sent)) this.#broken.add("text");
+      if (field.textContent !== removePictures(sent)) this.#displayFaults.add("text");
     }
-    for (const option of this.#all("[data-side]:not([hidden])")) {
+    for (const option of this.#findAll("[data-side]:not([hidden])")) {
       const { top, bottom } = option.getBoundingClientRect();
-      if (top < -1 || bottom > window.innerHeight + 1) this.#broken.add("scroll");
+      if (top < -1 || bottom > window.innerHeight + 1) this.#displayFaults.add("scroll");
     }
-    if ((window.visualViewport?.scale ?? 1) > 1.01) this.#broken.add("zoom");
-    if (isOtherFont(this.#place, this.#all("[data-field] *"))) this.#broken.add("font");
+    if ((window.visualViewport?.scale ?? 1) > 1.01) this.#displayFaults.add("zoom");
+    if (isFallbackFont(this.#place, this.#findAll("[data-field] *"))) this.#displayFaults.add("font");
   }
 
   /**
@@ -213,23 +213,23 @@ export class TrialView {
    * @param {Trial} trial
    */
   #announce(trial) {
-    for (const announcement of this.#all("[data-announce]")) {
-      announcement.textContent = fill(announcement.dataset.announce ?? "", trial);
+    for (const announcement of this.#findAll("[data-announce]")) {
+      announcement.textContent = fillTemplate(announcement.dataset.announce ?? "", trial);
     }
   }
 
   #listen() {
     const listening = { signal: this.#signal };
-    for (const option of this.#all("[data-side]")) {
+    for (const option of this.#findAll("[data-side]")) {
       option.addEventListener("click", (event) => {
-        this.#choose(option, this.#presses.ofClick(event));
+        this.#choose(option, this.#presses.fromClick(event));
       });
     }
     const onKey = (/** @type {KeyboardEvent} */ event) => {
       if (!this.#keys.on || event.repeat || event.ctrlKey || event.altKey || event.metaKey) return;
       if (event.target instanceof Element && event.target.closest("input, textarea, select")) return;
-      const meant = this.#reads.meant?.(this.#place) ?? this.#all("[data-side]");
-      const option = meant[this.#keys.optionOf(event)];
+      const meant = this.#responseScript.meant?.(this.#place) ?? this.#findAll("[data-side]");
+      const option = meant[this.#keys.findOption(event)];
       if (!option || option.hidden) return;
       const { timeStamp: downMs, isTrusted: trusted } = event;
       this.#choose(option, { downMs, upMs: null, method: "key", trusted }, event.code);
@@ -254,15 +254,15 @@ export class TrialView {
     const trial = this.#trial;
     if (!trial) return;
     const onset = this.#clock.onset;
-    this.#examine(trial);
+    this.#checkDisplay(trial);
     const rtMs = press.downMs - onset.ms;
-    const reason = this.#whyPremature(rtMs, press.repeated);
-    this.#presses.sayRefused(Boolean(reason));
-    if (reason) return this.#keepPremature(reason, rtMs, press.method);
-    if (this.#reads.completes?.(option) === false) return;
+    const reason = this.#findPrematureReason(rtMs, press.repeated);
+    this.#presses.showRefusal(Boolean(reason));
+    if (reason) return this.#recordPremature(reason, rtMs, press.method);
+    if (this.#responseScript.completes?.(option) === false) return;
     const sincePainting = (/** @type {number} */ ms) => Math.min(ms - onset.ms, DAY_MS);
     const choice = {
-      ...this.#reads.answer(option),
+      ...this.#responseScript.answer(option),
       // Who answers a day later was away, and such a time says nothing.
       rt_ms: rtMs < DAY_MS ? rtMs : null,
       release_ms: press.upMs === null ? null : sincePainting(press.upMs),
@@ -270,27 +270,27 @@ export class TrialView {
       onset_source: onset.source,
       onset_uncertainty_ms: onset.uncertaintyMs,
       trusted: press.trusted,
-      ...this.#presses.path,
+      ...this.#presses.pointerData,
       // It may have stopped between the drawing and the painting; a key did not move at all.
       ...(press.stoppedMs != null && {
         pointer_stopped_ms: Math.floor(Math.max(0, sincePainting(press.stoppedMs))),
       }),
       premature: this.#premature,
-      ...(this.#broken.size && { broken: [...this.#broken] }),
+      ...(this.#displayFaults.size && { broken: [...this.#displayFaults] }),
       viewport_width_px: Math.round(window.innerWidth),
       viewport_height_px: Math.round(window.innerHeight),
       was_hidden: this.#wasHidden,
       lost_focus: this.#lostFocus,
     };
-    this.#deadline.take(rtMs);
+    this.#deadline.recordAnswer(rtMs);
     this.close();
     option.classList.add("chosen");
-    const afterwards = code
-      ? released(code, LONGEST_HOLD_MS).then((upMs) => ({
+    const lateMeasures = code
+      ? waitForRelease(code, LONGEST_HOLD_MS).then((upMs) => ({
           release_ms: upMs === null ? null : sincePainting(upMs),
         }))
       : undefined;
-    this.#onChoice(trial, choice, afterwards);
+    this.#onChoice(trial, choice, lateMeasures);
   }
 
   /**
@@ -298,7 +298,7 @@ export class TrialView {
    * @param {number} rtMs
    * @param {boolean} [repeated]
    */
-  #whyPremature(rtMs, repeated) {
+  #findPrematureReason(rtMs, repeated) {
     if (!(rtMs >= 0)) return "before_painting";
     if (repeated) return "double_click";
     return rtMs < this.#settings.lockout_ms ? "lockout" : "";
@@ -309,7 +309,7 @@ export class TrialView {
    * @param {number} rtMs
    * @param {Press["method"]} method
    */
-  #keepPremature(reason, rtMs, method) {
+  #recordPremature(reason, rtMs, method) {
     if (this.#premature.length >= MOST_PREMATURE) return;
     const ms = Number.isFinite(rtMs) ? Math.round(rtMs * 10) / 10 : null;
     this.#premature.push({ reason, input_method: method, ms });
@@ -319,7 +319,7 @@ export class TrialView {
    * @param {string} selector
    * @returns {NodeListOf<HTMLElement>}
    */
-  #all(selector) {
+  #findAll(selector) {
     return this.#place.querySelectorAll(selector);
   }
 }
@@ -329,6 +329,6 @@ export class TrialView {
  * @param {string} text
  * @param {Record<string, string | number>} values
  */
-export function fill(text, values) {
-  return text.replace(/\{(\w+)\}/g, (_, name) => spoken(String(values[name] ?? "")));
+export function fillTemplate(text, values) {
+  return text.replace(/\{(\w+)\}/g, (_, name) => toSpokenText(String(values[name] ?? "")));
 }
