@@ -1,49 +1,49 @@
 // @ts-check
 /**
- * The answers on their way to the server: sent one by one, in order, until each is acknowledged.
- * What waits is also in a store, so that it outlives the page.
+ * The queue of answers to send: one by one, in order, until the server acknowledges each. Waiting
+ * answers are also in a store that outlives the page.
  *
  * @typedef {object} Answer
- * @property {string} uuid Made once for each answer, so that the server knows a resend.
+ * @property {string} uuid Made once per answer, so that the server recognises a resend.
  * @property {number} position
- * @property {string} [side] Where the chosen option stood.
- * @property {number} [rating] Or the point of the scale.
- * @property {object} [steps] Or what was measured of each step of what was read.
- * @property {number | null} rt_ms From painting to the beginning of the press.
- * @property {number | null} release_ms From painting to its end.
+ * @property {string} [side] The side of the chosen option.
+ * @property {number} [rating] The chosen point of the scale.
+ * @property {object} [steps] The measures of each step of a reading trial.
+ * @property {number | null} rt_ms Reaction time: from painting to the beginning of the press.
+ * @property {number | null} release_ms From painting to the end of the press.
  * @property {"key" | "pointer" | "touch"} input_method
- * @property {"presentation" | "frames" | null} onset_source What the painting's time is known from.
+ * @property {"presentation" | "frames" | null} onset_source The source of the onset time.
  * @property {number | null} onset_uncertainty_ms
- * @property {number} times_shown How often the trial was on the screen.
- * @property {number} seen_before_ms For how long it was, before it was shown again.
- * @property {boolean} trusted Whether the browser itself saw the press.
+ * @property {number} times_shown How often the trial was shown.
+ * @property {number} seen_before_ms For how long the trial was visible in earlier showings.
+ * @property {boolean} trusted Whether the user caused the press, not a script.
  * @property {number} pointer_moves
  * @property {number} pointer_path_px
- * @property {string} [trace] What happened within the trial, where the study asks for it.
- * @property {number} [pointer_stopped_ms] From painting to its last movement before its press.
+ * @property {string} [trace] The trace of the trial, if the study records traces.
+ * @property {number} [pointer_stopped_ms] From painting to the pointer's last movement before the press.
  * @property {{ reason: string, input_method: string, ms: number | null }[]} premature
- * @property {("text" | "scroll" | "zoom" | "font")[]} [broken] What was otherwise on the screen.
+ * @property {("text" | "scroll" | "zoom" | "font")[]} [broken] What was not shown as intended.
  * @property {string} client_time
  * @property {number} viewport_width_px
  * @property {number} viewport_height_px
  * @property {boolean} was_hidden
  * @property {boolean} lost_focus
- * @property {number | null} [frames_dropped] How many frames did not come during the trial.
- * @property {number} [hidden_ms] For how long the page was hidden during it.
- * @property {number} [pixel_ratio] Pixels of the screen to a CSS pixel, with the zoom.
+ * @property {number | null} [frames_dropped] The number of dropped frames during the trial.
+ * @property {number} [hidden_ms] For how long the page was hidden during the trial.
+ * @property {number} [pixel_ratio] Screen pixels per CSS pixel, including zoom.
  *
- * saved: the server has acknowledged everything. saving: an answer is on its way.
- * offline: an answer did not arrive and will be sent again. refused: the server will not take it.
+ * saved: the server has acknowledged everything. saving: an answer is being sent.
+ * offline: an answer did not arrive and will be sent again. refused: the server will not accept it.
  * @typedef {"saved" | "saving" | "offline" | "refused"} State
  *
- * arrived: the server has it. later: the same request can succeed later. expired: only if the link
- * is made good again. never: it cannot.
+ * arrived: the server has the answer. later: the same request can succeed later. expired: it can
+ * succeed only if the link is renewed. never: it cannot succeed.
  * @typedef {{ fate: "arrived", remaining: number } | { fate: "later" | "expired" | "never" }} Outcome
  *
  * @typedef {object} Hooks
- * @property {(state: State) => void} onState Told of every change of state.
- * @property {(remaining: number, position: number) => void} onSaved Told after each acknowledgement
- *   how many trials the server still has no answer to, and which one it now has.
+ * @property {(state: State) => void} onState Called at every change of state.
+ * @property {(remaining: number, position: number) => void} onSaved Called after each
+ *   acknowledgement with the number of trials still unanswered and the saved position.
  */
 
 import { server } from "./server.js";
@@ -55,11 +55,11 @@ const PATIENCE_MS = 20_000;
 export class AnswerQueue {
   /** @type {Answer[]} */
   #waiting = [];
-  /** @type {Map<string, number>} When each was added, on a clock that nobody sets. */
+  /** @type {Map<string, number>} When each answer was added, by the monotonic clock. */
   #addedMs = new Map();
-  /** @type {Map<string, Promise<Partial<Answer>>>} What is still being measured of an answer. */
+  /** @type {Map<string, Promise<Partial<Answer>>>} Measures that arrive after an answer. */
   #pendingMeasures = new Map();
-  /** @type {number | undefined} How long the last answer and its reply travelled. */
+  /** @type {number | undefined} The round trip time of the last answer. */
   #roundTripMs;
   /** @type {State} */
   #state = "saved";
@@ -74,9 +74,9 @@ export class AnswerQueue {
 
   /**
    * @param {string} url Where answers are sent.
-   * @param {import("./unsent_answers.js").Store} store Where they wait.
+   * @param {import("./unsent_answers.js").Store} store Stores the waiting answers.
    * @param {Hooks} hooks
-   * @param {typeof server.fetch} fetch_ What sends; a test gives its own.
+   * @param {typeof server.fetch} fetch_ Sends a request; replaced in tests.
    */
   constructor(url, store, hooks, fetch_ = (...request) => server.fetch(...request)) {
     this.#url = url;
@@ -85,7 +85,7 @@ export class AnswerQueue {
     this.#fetch = fetch_;
   }
 
-  /** How many answers are not yet acknowledged. */
+  /** The number of answers not yet acknowledged. */
   get length() {
     return this.#waiting.length;
   }
@@ -95,7 +95,7 @@ export class AnswerQueue {
   }
 
   /**
-   * Takes up what an earlier page of the session left unsent.
+   * Adds the answers that an earlier page of the session left unsent.
    * @returns {Promise<number[]>} The positions of those answers.
    */
   async restore() {
@@ -106,9 +106,9 @@ export class AnswerQueue {
   }
 
   /**
-   * Sends an answer after those that wait before it.
+   * Adds an answer to the end of the queue and starts sending.
    * @param {Answer} answer
-   * @param {Promise<Partial<Answer>>} [lateMeasures] What is measured of it within a moment.
+   * @param {Promise<Partial<Answer>>} [lateMeasures] Measures that follow shortly, such as the key release.
    */
   add(answer, lateMeasures) {
     void this.#store.save(answer);
@@ -118,15 +118,15 @@ export class AnswerQueue {
     this.sendNow();
   }
 
-  /** Sends now what waits for a better moment, e.g. because the connection is back. */
+  /** Sends the waiting answers now, e.g. because the connection is back. */
   sendNow() {
     clearTimeout(this.#timer);
     if (!this.#sending && this.#state !== "refused") void this.#sendAll();
   }
 
   /**
-   * Hands everything that waits to the browser, which delivers it even if the page is gone. No
-   * acknowledgement is seen, so it keeps waiting; the server knows what it has already.
+   * Gives all waiting answers to the browser, which sends them even after the page is closed. They stay
+   * in the queue, because no acknowledgement is seen; the server recognises duplicates.
    */
   sendAllOnExit() {
     if (this.#state === "refused") return;
@@ -154,15 +154,15 @@ export class AnswerQueue {
       this.#retryLater();
       return false;
     }
-    // A link that is too old may be made good again, so what was answered is kept. What is refused
-    // for any other reason is refused always: kept, it would bar the way on every visit.
+    // An expired link may be renewed, so its answer is kept. An answer refused for another reason is
+    // refused always: if kept, it would block the queue on every visit.
     if (outcome.fate !== "expired") await this.#store.remove(answer);
     if (outcome.fate !== "arrived") {
       this.#setState("refused");
       return false;
     }
     this.#addedMs.delete(answer.uuid);
-    // Answers of an earlier page may have been put before it meanwhile.
+    // Answers of an earlier page may have been put in front of it meanwhile.
     this.#waiting.splice(this.#waiting.indexOf(answer), 1);
     this.#waitMs = FIRST_WAIT_MS;
     this.#hooks.onSaved(outcome.remaining, answer.position);
@@ -171,7 +171,7 @@ export class AnswerQueue {
   }
 
   /**
-   * Only the server's own words count: a hotel's login page answers every request with 200, too.
+   * Sends an answer. Only the server's own reply counts: a hotel's login page also replies with 200.
    * @param {Answer} answer
    * @returns {Promise<Outcome>}
    */
@@ -194,14 +194,14 @@ export class AnswerQueue {
       if (!reply.error || isTransient) return { fate: "later" };
       return { fate: response.status === 401 ? "expired" : "never" };
     } catch {
-      // No connection, or no reply in time: the answer may have arrived, and is sent again.
+      // No connection, or no reply in time: the answer may have arrived, and is resent.
       return { fate: "later" };
     }
   }
 
   /**
-   * An answer as it travels: with the time that it waited, which an earlier page began to count, and
-   * the round trip of the answer before it.
+   * Returns an answer as JSON, with its waiting time (also over page loads) and the round trip time of
+   * the answer before it.
    * @param {Answer} answer
    */
   #serialize(answer) {
@@ -213,7 +213,7 @@ export class AnswerQueue {
   }
 
   #retryLater() {
-    // A random part keeps a whole laboratory from coming back in the same instant.
+    // Random jitter keeps the computers of a laboratory from retrying at the same moment.
     this.#timer = setTimeout(() => this.sendNow(), this.#waitMs * (0.75 + Math.random() / 2));
     this.#waitMs = Math.min(this.#waitMs * 2, LONGEST_WAIT_MS);
   }

@@ -1,5 +1,5 @@
-// Stands in every page itself and fetches the page's program, and fetches it again where that fails.
-// An old browser reads it too, so it is written in the oldest words.
+// Embedded in every page: loads the page's script, and retries when loading fails.
+// Old browsers must be able to parse this file, so it uses only old syntax.
 (function () {
   "use strict";
   var base = document.currentScript.getAttribute("data-base");
@@ -15,13 +15,13 @@
     return Math.min(FIRST_WAIT_MS * Math.pow(2, failures), LONGEST_WAIT_MS);
   }
 
-  /** Says that something has not arrived, once there is a page to say it on. */
+  /** Shows or hides the notice that a file did not load, if the page is far enough to have one. */
   function showTrouble(missing) {
     var trouble = document.getElementById("trouble");
     if (trouble) trouble.hidden = !missing;
   }
 
-  // Each attempt has addresses of its own, because a browser remembers that a module did not come.
+  // Each attempt uses another URL, because browsers cache the failure of a module.
   function fetchProgram() {
     if (started) return;
     var attempt = attempts++;
@@ -36,7 +36,7 @@
     import(base + (attempt ? "." + attempt : "") + "/page.js").then(function (page) {
       clearTimeout(timeout);
       if (document.readyState !== "loading") return startProgram(page);
-      // The program may be here before the rest of its page is.
+      // The script may load before the page is parsed.
       document.addEventListener("DOMContentLoaded", function () {
         startProgram(page);
       });
@@ -51,15 +51,15 @@
     if (earlySubmit) submitEarly();
   }
 
-  // After an upgrade nobody has this page's program any more: a new page asks for the new one.
+  // After an upgrade the server no longer has this version of the script: reload the page.
   function reloadIfAnswered() {
     fetch(location.href, { method: "HEAD", cache: "no-store" }).then(function (answer) {
       if (!started && !earlySubmit && answer.ok) location.reload();
     }, function () {});
   }
 
-  // A decision made before the program has arrived waits for it: the program sends it until the
-  // server has it, and as the visitor who this is. A form that leads to a platform is not held.
+  // A form submitted before the script has loaded is kept: the script then sends it, with retries
+  // and with the visitor's mark. Forms that go to a recruitment platform are not intercepted.
   document.addEventListener("submit", function (event) {
     if (started || new URL(event.target.action).origin !== location.origin) return;
     event.preventDefault();
@@ -71,13 +71,13 @@
     else earlySubmit.form.requestSubmit();
   }
 
-  // Without a program nobody can take part, so nobody decides to: the buttons come with it.
+  // Nobody can take part without JavaScript, so the consent buttons appear only with it.
   document.addEventListener("DOMContentLoaded", function () {
     var decision = document.getElementById("decision");
     if (decision) decision.hidden = false;
   });
 
-  // A page without its style is asked for again as well.
+  // A stylesheet that did not load is requested again as well.
   function reloadStylesheet(link) {
     var failures = Number(link.getAttribute("data-failures") || 0);
     setTimeout(function () {

@@ -1,15 +1,15 @@
 // @ts-check
 /**
- * What this browser remembers of a session beyond the page: small, and read before anything is
- * shown. Where the browser denies it, a page remembers for as long as it is open.
+ * Small values that this browser stores across pages, read before a page is shown. If the browser
+ * refuses storage, they last as long as the page.
  *
  * @typedef {object} Remembered
- * @property {string} [mark] What tells this browser from another one of the same session.
- * @property {boolean} [device_told] Whether the server has acknowledged the browser.
- * @property {number[]} [answered] The positions that the server has acknowledged.
- * @property {Record<string, { times: number, ms: number }>} [shown] By position: how often a trial
- *   was on the screen, and for how long.
- * @property {Record<string, string>} [written] What was written into the questionnaire.
+ * @property {string} [mark] Identifies this browser among several that open the same session.
+ * @property {boolean} [device_told] Whether the server has stored the device facts.
+ * @property {number[]} [answered] The positions whose answers the server has acknowledged.
+ * @property {Record<string, { times: number, ms: number }>} [shown] By position: how often a
+ *   trial was shown, and for how long.
+ * @property {Record<string, string>} [written] Unsent answers to the questionnaire.
  *
  * @typedef {object} KeyPreferences
  * @property {boolean} on
@@ -19,15 +19,15 @@
 /** @type {Map<string, string>} */
 const fallback = new Map();
 
-/** @type {Set<string>} The sessions that ended in this window: nothing that comes late is kept. */
+/** @type {Set<string>} The sessions that ended in this window: late updates are ignored. */
 const endedSessions = new Set();
 
-/** Where several people share a computer, a window's memory ends with the window. */
+/** Returns the storage to use; on a shared computer it ends with the window. */
 function chooseStorage() {
   return "shared" in document.body.dataset ? sessionStorage : localStorage;
 }
 
-/** Whether what is remembered outlives the page. */
+/** Returns whether stored values outlive the page. */
 export function isPersistent() {
   try {
     chooseStorage().setItem("parallax", "");
@@ -39,6 +39,7 @@ export function isPersistent() {
 }
 
 /**
+ * Returns a stored value; undefined if there is none.
  * @param {string} name
  * @returns {any}
  */
@@ -53,8 +54,9 @@ export function loadValue(name) {
 }
 
 /**
+ * Stores a value.
  * @param {string} name
- * @param {unknown} value Forgotten where undefined.
+ * @param {unknown} value Undefined removes the stored value.
  */
 export function saveValue(name, value) {
   try {
@@ -66,12 +68,13 @@ export function saveValue(name, value) {
       chooseStorage().setItem(`parallax ${name}`, JSON.stringify(value));
     }
   } catch {
-    // A full or a forbidden storage: the page's own memory has it.
+    // The storage is full or forbidden: the value stays in the page's memory.
   }
 }
 
 /**
- * @param {string} session The session's address.
+ * Returns the stored values of a session.
+ * @param {string} session The session's URL path.
  * @returns {Remembered}
  */
 export function loadSession(session) {
@@ -79,7 +82,7 @@ export function loadSession(session) {
 }
 
 /**
- * Changes what is remembered of a session; another window of it may have changed the rest.
+ * Changes the stored values of a session; reads them anew, since another window may have changed them.
  * @param {string} session
  * @param {(remembered: Remembered) => void} change
  */
@@ -91,7 +94,7 @@ export function updateSession(session, change) {
 }
 
 /**
- * Lets a session be remembered, also one that had ended and goes on.
+ * Allows a session to be stored again, including one that had ended and was resumed.
  * @param {string} session
  */
 export function allowSession(session) {
@@ -99,7 +102,7 @@ export function allowSession(session) {
 }
 
 /**
- * Forgets what was remembered of a session, for as long as it is over.
+ * Removes the stored values of a session, and ignores updates until it is resumed.
  * @param {string} session
  */
 export function forgetSession(session) {

@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * The work of who leaves the closing page open is handed in all the same: only what the platform
- * has received can be paid. Nobody who reads on, or says so, is sent away.
+ * Submits the platform's form when a participant leaves the closing page open and idle: the platform
+ * pays only submitted work. A participant who is still reading, or asks to stay, is not sent away.
  */
 
 const IDLE_MS = 300_000;

@@ -1,5 +1,5 @@
 // @ts-check
-/** The consent page: the decision is sent until the server has it. */
+/** The consent page: sends the decision, with retries until the server has it. */
 
 import { loadValue, saveValue } from "./browser_storage.js";
 import { getDeviceType, rejectDevice } from "./device.js";
@@ -8,9 +8,9 @@ import { sendForm } from "./navigation.js";
 import { server } from "./server.js";
 
 /**
- * Who comes back to the consent page with the back button is still the same visitor: the page's
- * entry in the history keeps the mark that it was first sent with. Opening the link anew is
- * another entry, and so another visitor, unless a decision was sent and its reply never came.
+ * Opens the consent page. Coming back with the browser's back button keeps the visitor's mark,
+ * because the history entry stores it. Opening the link again makes a new entry, and so a new
+ * visitor, unless a decision was sent whose reply never arrived.
  * @param {AbortSignal} signal Aborted when the page is left.
  */
 export function openConsentPage(signal) {
@@ -40,7 +40,7 @@ export function openConsentPage(signal) {
 }
 
 /**
- * A field of the decision; a loose one where a content blocker has taken it out.
+ * Returns a field of the form, or a detached one if a content blocker removed it.
  * @param {string} name
  * @returns {HTMLInputElement}
  */
@@ -48,8 +48,8 @@ function findField(name) {
   return document.querySelector(`input[name=${name}]`) ?? document.createElement("input");
 }
 
-/** Whoever opens the invitation again in the same browser is asked whether they go on, also where
- *  the run takes nobody new. The session may have ended on another device: the server knows. */
+/** Offers to resume a session that this browser began in the run, even if the run is full. Asks the
+ *  server first, because the session may have ended on another device. */
 export async function offerToResume() {
   const session = getSessionOfRun();
   const offer = document.getElementById("begun-before");
@@ -60,6 +60,6 @@ export async function offerToResume() {
     link.href = session;
     offer.hidden = !going_on;
   } catch {
-    // Without the server's word nothing is offered: who comes may be somebody else.
+    // Without a reply nothing is offered: this may be another person.
   }
 }

@@ -1,10 +1,10 @@
 // @ts-check
 /**
- * What the session is told about the browser, once: these five facts and nothing else. Which kind of
- * device it is stays in the page.
+ * The five facts about the browser that are sent once per session. The device type is used in the
+ * page only.
  */
 
-// Brands that build on another's browser carry both names, so the order matters.
+// A browser built on another one carries both names, so the order matters.
 const FAMILIES = [
   ["Edge", /Edg(e|A|iOS)?\//],
   ["Opera", /OPR\//],
@@ -16,7 +16,7 @@ const FAMILIES = [
 const FRAMES = 30;
 
 /**
- * The browser's family; its version and system are nobody's business.
+ * Returns the browser family, without version or operating system.
  * @param {string} userAgent
  */
 export function findBrowserFamily(userAgent) {
@@ -25,7 +25,7 @@ export function findBrowserFamily(userAgent) {
 }
 
 /**
- * The screen's refresh rate from the times of successive frames; the median ignores dropped ones.
+ * Returns the screen's refresh rate from successive frame times; the median ignores dropped frames.
  * @param {number[]} timesMs
  * @returns {number | null} In hertz; null without two different times.
  */
@@ -35,14 +35,14 @@ export function computeRefreshRate(timesMs) {
   return gap > 0 ? Math.round(10_000 / gap) / 10 : null;
 }
 
-/** Resolves to the facts as the server stores them. */
+/** Resolves to the facts in the form that the server stores. */
 export async function collectDeviceFacts() {
   return {
     user_agent_family: findBrowserFamily(navigator.userAgent),
     refresh_rate_hz: computeRefreshRate(await measureFrameTimes()),
     time_zone_offset_min: -new Date().getTimezoneOffset(),
     language: navigator.language || null,
-    // A browser that a program drives says so by itself (W3C WebDriver), unless it hides it.
+    // Automated browsers report this themselves (W3C WebDriver), unless they hide it.
     automated: navigator.webdriver ?? null,
   };
 }
@@ -62,19 +62,19 @@ function measureFrameTimes() {
   });
 }
 
-// The shortest side from which Android calls a screen a tablet's ("sw600dp"), in CSS pixels.
+// Android's threshold for tablets ("sw600dp"): the shorter side in CSS pixels.
 const TABLET_PX = 600;
 
 /** @returns {"desktop" | "tablet" | "phone"} */
 export function getDeviceType() {
-  // Tablets with a keyboard are tablets, laptops with a touch screen are not: it is what one points with.
+  // The pointing device decides: a tablet with a keyboard is a tablet, a touch-screen laptop is not.
   const isTouchOnly = matchMedia("(hover: none) and (pointer: coarse)").matches;
   if (!isTouchOnly) return "desktop";
   return Math.min(screen.width, screen.height) < TABLET_PX ? "phone" : "tablet";
 }
 
 /**
- * Says so where the study cannot be taken on this device, and returns whether it is so.
+ * Shows a notice if the study does not allow this device type, and returns whether it is shown.
  * @returns {boolean}
  */
 export function rejectDevice() {

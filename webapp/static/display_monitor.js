@@ -1,19 +1,19 @@
 // @ts-check
-/** How a trial was on the screen: frames that did not come, how long the page was hidden, the zoom. */
+/** Records the display conditions of a trial: dropped frames, hidden time and zoom. */
 
-// Ten minutes at 60 frames a second; nobody needs the frames of a longer trial.
+// Ten minutes at 60 frames per second; longer trials are not monitored further.
 const MOST_FRAMES = 36_000;
-// So few frames do not tell how often they usually come.
+// With fewer frames the usual interval is unknown.
 const FEWEST_FRAMES = 10;
 
 export class DisplayMonitor {
-  /** @type {number[]} The times between the trial's frames. */
+  /** @type {number[]} The intervals between the trial's frames. */
   #gapsMs = [];
   #usualMs = NaN;
-  /** @type {number | undefined} When the last frame came; undefined where the next gap says nothing. */
+  /** @type {number | undefined} The time of the last frame; undefined if the next interval must be ignored. */
   #lastMs;
   #hiddenMs = 0;
-  /** @type {number | undefined} Since when the page is hidden. */
+  /** @type {number | undefined} When the page became hidden. */
   #hiddenSinceMs;
   #frameRequest = 0;
 
@@ -23,7 +23,7 @@ export class DisplayMonitor {
     signal.addEventListener("abort", () => cancelAnimationFrame(this.#frameRequest));
   }
 
-  /** Begins with a trial. */
+  /** Starts monitoring a trial. */
   startTrial() {
     this.#gapsMs = [];
     this.#lastMs = undefined;
@@ -34,7 +34,7 @@ export class DisplayMonitor {
   }
 
   /**
-   * Ends it, and returns what is stored of it.
+   * Stops monitoring, and returns the values to store.
    * @returns {{ frames_dropped: number | null, hidden_ms: number, pixel_ratio: number }}
    */
   endTrial() {
@@ -56,7 +56,7 @@ export class DisplayMonitor {
     });
   }
 
-  /** How many frames did not come, by the median time between two of them; null where few came. */
+  /** Returns the number of dropped frames, from the median interval; null with too few frames. */
   #countDroppedFrames() {
     if (this.#gapsMs.length >= FEWEST_FRAMES) {
       this.#usualMs = [...this.#gapsMs].sort((a, b) => a - b)[this.#gapsMs.length >> 1];
@@ -69,7 +69,7 @@ export class DisplayMonitor {
     const now = performance.now();
     if (this.#hiddenSinceMs !== undefined) this.#hiddenMs += now - this.#hiddenSinceMs;
     this.#hiddenSinceMs = document.hidden ? now : undefined;
-    // A hidden page has no frames, and these are not missed.
+    // A hidden page draws no frames; these do not count as dropped.
     this.#lastMs = undefined;
   }
 }

@@ -1,8 +1,9 @@
 // @ts-check
-/** The part of the page where keys are changed or switched off. */
+/** The settings in which a participant changes the response keys or switches them off. */
 
 /**
- * @param {HTMLElement} place Holds the options and the fields.
+ * Connects the settings with the keys.
+ * @param {HTMLElement} place Contains the options and the fields.
  * @param {import("./response_keys.js").ResponseKeys} keys
  * @param {AbortSignal} signal Aborted when the page is left.
  */
@@ -34,14 +35,14 @@ export function openKeySettings(place, keys, signal) {
 }
 
 /**
- * Writes each option's key beside it.
+ * Shows each option's key next to the option.
  * @param {HTMLElement} place
  * @param {import("./response_keys.js").ResponseKeys} keys
  */
 function labelOptions(place, keys) {
   place.classList.toggle("without-keys", !keys.on);
   for (const option of place.querySelectorAll("[data-side]")) {
-    // A page may have two groups of answers, such as the words of a Maze and those to its question.
+    // A page may have two groups of options, such as the words of a Maze and the answers to its question.
     const group = option.closest("[role=group]") ?? place;
     const key = keys.keys[[...group.querySelectorAll("[data-side]")].indexOf(option)] ?? "";
     const keyLabel = option.querySelector(".key");

@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * From one page to the next without leaving: the next page is asked for until the server has sent
- * it, and takes the place of this one. So no browser's error page ever stands between two pages.
+ * Moves between pages without a browser navigation: requests the next page until it arrives, and
+ * replaces this page's content with it. So participants never see the browser's own error page.
  */
 
 import { resolveLink, server } from "./server.js";
@@ -9,27 +9,27 @@ import { resolveLink, server } from "./server.js";
 const FIRST_WAIT_MS = 500;
 const LONGEST_WAIT_MS = 8_000;
 const PATIENCE_MS = 20_000;
-// Where several people share a computer, an address alone shows nothing of a session that has
-// ended: neither the list of visited pages nor a tab that is restored sends this.
+// On a shared computer, the server shows an ended session only to requests with this header, which
+// neither the browser history nor a restored tab sends.
 const PAGE_HEADER = { "X-Parallax-Within": "1" };
 
 /**
- * A page as the server sent it.
+ * A page that the server sent.
  * @typedef {{ url: string, status: number, page: Document, html: string }} LoadedPage
  */
 
-/** What opens the page that is shown now; set by page.js. */
+/** Initialises the shown page; set by page.js. */
 export const pageOpener = { open: () => {} };
 
-/** Counts what was asked for and what was shown: only the newest request shows its page. */
+/** Counts requests and shown pages: only the latest request may show its page. */
 let latestRequest = 0;
 
 /**
- * Resolves to the server's page, however long the connection is interrupted before. A hotel's
- * login page is not one. Resolves to nothing where the reader asked for another page meanwhile.
+ * Resolves to the server's page, with retries while the connection is interrupted. Ignores foreign
+ * replies, such as a hotel's login page. Resolves to undefined if another page was requested since.
  * @param {string} url
- * @param {RequestInit} [request] Sent again as it is, so the server must know a resend.
- * @param {(waiting: boolean) => void} [onWait] Told when the reader must be told.
+ * @param {RequestInit} [request] Resent unchanged, so the server must recognise a resend.
+ * @param {(waiting: boolean) => void} [onWait] Called with true while waiting for a retry, and with false at the end.
  * @returns {Promise<LoadedPage | undefined>}
  */
 async function fetchUntilArrived(url, request = {}, onWait = showConnectionTrouble) {
@@ -49,7 +49,7 @@ async function fetchUntilArrived(url, request = {}, onWait = showConnectionTroub
 }
 
 /**
- * Resolves to the server's page, or to nothing where none of the server's own came.
+ * Requests a page once; resolves to undefined if no page of this server arrived.
  * @param {string} url
  * @param {RequestInit} [request]
  * @returns {Promise<LoadedPage | undefined>}
@@ -68,9 +68,9 @@ export async function fetchPage(url, request = {}) {
 }
 
 /**
- * Shows a page in place of this one.
+ * Replaces this page's content with another page.
  * @param {LoadedPage} next
- * @param {boolean} [sameEntry] Whether it takes this page's entry in the history.
+ * @param {boolean} [sameEntry] Whether to replace this page's history entry.
  */
 export function showPage({ url, page }, sameEntry = url === server.currentUrl) {
   latestRequest += 1;
@@ -84,7 +84,7 @@ export function showPage({ url, page }, sameEntry = url === server.currentUrl) {
   const findVisible = (/** @type {string} */ what) =>
     [...document.querySelectorAll(what)].find((element) => element.checkVisibility?.() ?? true);
   const alert = findVisible("main [role=alert]");
-  // A study's own texts have headings that nothing can focus by itself.
+  // Headings in a study's own texts cannot receive focus without a tabindex.
   const beginning = /** @type {HTMLElement | null} */ (
     alert ?? findVisible("main h1") ?? document.querySelector("main")
   );
@@ -93,7 +93,7 @@ export function showPage({ url, page }, sameEntry = url === server.currentUrl) {
 }
 
 /**
- * Goes to an address of this site.
+ * Loads and shows a page of this site.
  * @param {string} url
  */
 export async function goTo(url) {
@@ -102,9 +102,9 @@ export async function goTo(url) {
 }
 
 /**
- * Sends a form as its button says, and shows what the server replies.
+ * Sends a form with the value of its pressed button, and shows the reply.
  * @param {HTMLFormElement} form
- * @param {HTMLElement | null} button The one that was pressed.
+ * @param {HTMLElement | null} button The button that was pressed.
  * @param {(waiting: boolean) => void} [onWait]
  * @returns {Promise<boolean>} Whether the reply was shown.
  */
@@ -118,13 +118,16 @@ export async function sendForm(form, button, onWait) {
   return Boolean(next);
 }
 
-/** @param {number} waitMs */
+/**
+ * Resolves after a time, or earlier when the user asks for it or the browser goes online.
+ * @param {number} waitMs
+ */
 function waitForRetry(waitMs) {
   return new Promise((resolve) => {
     const retryButton = document.querySelector("#trouble button");
     retryButton?.addEventListener("click", resolve, { once: true });
     window.addEventListener("online", resolve, { once: true });
-    // A random part keeps a whole laboratory from coming back in the same instant.
+    // Random jitter keeps the computers of a laboratory from retrying at the same moment.
     setTimeout(resolve, waitMs * (0.75 + Math.random() / 2));
   });
 }
@@ -135,16 +138,16 @@ function showConnectionTrouble(waiting) {
   if (trouble) trouble.hidden = !waiting;
 }
 
-// The title that the page came with.
+// The title of the page as it was loaded.
 let studyTitle = "";
 
-/** Takes the title that a page came with. */
+/** Records the title of a page that was just loaded. */
 export function recordTitle() {
   studyTitle = document.title;
   updateTitle();
 }
 
-/** Says in the title which part of the page is shown. */
+/** Puts the heading of the visible section into the title. */
 export function updateTitle() {
   const heading = document.querySelector("main h1:not([hidden] *)")?.textContent?.trim();
   document.title = heading && !studyTitle.startsWith(heading) ? `${heading} - ${studyTitle}` : studyTitle;

@@ -1,5 +1,5 @@
 // @ts-check
-/** Every page's program begins here. */
+/** The entry point of every page's script. */
 
 import { openClosingPage } from "./closing.js";
 import { offerToResume, openConsentPage } from "./consent.js";
@@ -26,10 +26,10 @@ const PAGE_OPENERS = {
   working: openTrialsPage,
 };
 
-/** Ends what the page before this one listened to. */
+/** Removes the previous page's event listeners. */
 let pageAbort = new AbortController();
 
-/** Opens the page that the browser has loaded. */
+/** Initialises the page that the browser has loaded. */
 export function start() {
   pageOpener.open = openPage;
   window.addEventListener("popstate", () => {
@@ -37,7 +37,7 @@ export function start() {
     void goTo(server.currentUrl);
   });
   window.addEventListener("pageshow", (event) => {
-    // A page that the browser took from its memory may be long out of date.
+    // A page from the back-forward cache may be out of date.
     if (event.persisted) location.reload();
   });
   document.addEventListener("click", (event) => {
@@ -62,8 +62,8 @@ function openPage() {
 }
 
 /**
- * Says that the page cannot begin: a part of it is missing. Answers that an earlier page left
- * unsent stay where they are, for the page that is loaded next.
+ * Shows that the page cannot start because a part of it is missing. Unsent answers of an earlier
+ * page stay stored for the next page load.
  * @param {unknown} error
  */
 function showIncompleteNotice(error) {
@@ -72,13 +72,13 @@ function showIncompleteNotice(error) {
   if (notice) notice.hidden = false;
 }
 
-/** @param {HTMLElement} button Says what it copies, and what to say then. */
+/** @param {HTMLElement} button Its data attributes hold the text to copy and the label afterwards. */
 async function copyText(button) {
   try {
     await navigator.clipboard.writeText(button.dataset.copy ?? "");
     button.textContent = button.dataset.copied ?? "";
   } catch {
-    // A frame or a page without https may copy nothing: then the code is marked, to be copied by hand.
+    // Copying fails in a frame or without https: select the code for copying by hand.
     const code = button.parentElement?.querySelector("code");
     if (code) getSelection()?.selectAllChildren(code);
   }

@@ -1,25 +1,25 @@
 // @ts-check
 /**
- * Where each press began and how: a choice counts from its beginning, and one that began before
- * the options were there was meant for something else.
+ * Records when and how each press began: reaction times end at the beginning of a press, and a press
+ * that began before the options appeared is no answer.
  *
  * @typedef {object} Press
- * @property {number} downMs When it began, on the clock of performance.now().
- * @property {number | null} upMs When it ended; null while a key is held.
+ * @property {number} downMs When the press began, by performance.now().
+ * @property {number | null} upMs When the press ended; null while a key is held.
  * @property {"key" | "pointer" | "touch"} method
- * @property {boolean} trusted Whether the browser itself saw it.
- * @property {number | null} [stoppedMs] When the pointer that pressed had last moved; null where it
- *   had not.
+ * @property {boolean} trusted Whether the user caused it (``Event.isTrusted``), not a script.
+ * @property {number | null} [stoppedMs] When the pressing pointer last moved; null if it had not
+ *   moved.
  * @property {boolean} [repeated] Whether it is the second press of a double click.
  */
 
 import { Trace } from "./trace.js";
 
-// Two presses at one place within this time are one double click: nobody reads a text and answers it
-// so fast. Browsers count much slower ones as well, which people mean.
+// Two presses at one point within this time are one double click: nobody reads and answers a text so
+// fast. Browsers also count slower double clicks, which participants intend.
 const DOUBLE_CLICK_MS = 250;
 
-// How far a finger may slip in a tap; browsers allow about as much.
+// How far a finger may move in a tap; browsers allow about as much.
 const SLIP_PX = 15;
 
 /** @typedef {{ downMs: number, x: number, y: number, option: HTMLElement | null, multitouch: boolean }} Finger */
@@ -27,13 +27,13 @@ const SLIP_PX = 15;
 export class Presses {
   /** @type {{ ms: number, type: string, stoppedMs: number | null, sinceMs: number } | undefined} */
   #pointer;
-  /** When a pointer went down last. */
+  /** When a pointer last went down. */
   #lastDownMs = -Infinity;
   /** @type {number | undefined} When a key that presses the focused button went down. */
   #keyMs;
-  /** @type {Map<number, Finger>} The fingers on the screen, and which had another beside it. */
+  /** @type {Map<number, Finger>} The fingers on the screen by pointer id. */
   #fingers = new Map();
-  /** @type {Trace | undefined} Only where the study asks for it. */
+  /** @type {Trace | undefined} Only if the study records traces. */
   #trace;
   #moves = 0;
   #path = 0;
@@ -44,9 +44,9 @@ export class Presses {
   #place;
 
   /**
-   * @param {HTMLElement} place Where pointers press.
+   * @param {HTMLElement} place The element in which presses are recorded.
    * @param {AbortSignal} signal Aborted when the page is left.
-   * @param {(option: HTMLElement, press: Press) => void} [onTap] Takes a tap beside another finger.
+   * @param {(option: HTMLElement, press: Press) => void} [onTap] Called for a tap while another finger is down.
    */
   constructor(place, signal, onTap) {
     this.#place = place;
@@ -58,7 +58,7 @@ export class Presses {
       this.#pointer = { ms, type, stoppedMs: this.#stoppedMs, sinceMs: ms - this.#lastDownMs };
       this.#lastDownMs = ms;
     };
-    // A press that ended elsewhere must not lend its beginning to a later click of a voice or a switch.
+    // A press that ended elsewhere must not time a later click of voice or switch control.
     const forgetPointer = () => (this.#pointer = undefined);
     const forgetKey = () => setTimeout(() => (this.#keyMs = undefined));
     const onMove = (/** @type {PointerEvent} */ event) => this.#recordMovement(event);
@@ -66,7 +66,7 @@ export class Presses {
       const presses = event.key === "Enter" || event.key === " ";
       const onOption = event.target instanceof Element && event.target.closest("[data-side]");
       if (!presses || !onOption) return;
-      // A key that is held presses its button again and again.
+      // A held key would press its button repeatedly.
       if (event.repeat) event.preventDefault();
       else this.#keyMs = event.timeStamp;
     };
@@ -78,7 +78,7 @@ export class Presses {
     document.addEventListener("keydown", onKey, { signal, capture: true });
   }
 
-  /** How often and how far the pointer moved since the last call of ``forget``. */
+  /** How often and how far the pointer moved since the last ``reset``. */
   get pointerData() {
     const path = { pointer_moves: this.#moves, pointer_path_px: Math.round(this.#path) };
     return this.#trace ? { ...path, trace: this.#trace.text } : path;
@@ -92,20 +92,20 @@ export class Presses {
   }
 
   /**
-   * Says that a press was not taken, until one is.
+   * Shows or removes the message that a press was not counted.
    * @param {boolean} isRefused
    */
   showRefusal(isRefused) {
     /** @type {HTMLElement | null} */
     const uncounted = this.#place.querySelector(".uncounted");
     const text = isRefused ? (uncounted?.dataset.text ?? "") : "";
-    // The same words again would be read aloud again.
+    // Screen readers would read the same text aloud again.
     if (uncounted && uncounted.textContent !== text) uncounted.textContent = text;
   }
 
   /**
-   * The press that a click ends.
-   * @param {MouseEvent} event A click that counts no press of a pointer came from the keyboard.
+   * Returns the press that a click ends.
+   * @param {MouseEvent} event A click with detail 0 came from the keyboard.
    * @returns {Press}
    */
   fromClick(event) {
@@ -119,14 +119,14 @@ export class Presses {
     const unknownPointer = { ms: upMs, stoppedMs: null, sinceMs: Infinity };
     const { ms: downMs, stoppedMs, sinceMs } = this.#pointer ?? unknownPointer;
     this.#pointer = undefined;
-    // Fingers tap as fast on purpose: of them, only what began before the painting is refused.
+    // Fast taps may be intended: for touch, only presses before the onset are refused.
     const repeated = event.detail > 1 && method !== "touch" && sinceMs < DOUBLE_CLICK_MS;
     return { downMs, upMs, method, trusted, stoppedMs, repeated };
   }
 
   /**
-   * Takes the taps of fingers that are on the screen together, such as two thumbs: browsers make no
-   * click of them. What zooms or scrolls the page is no tap: the browser takes it as its own.
+   * Handles taps by several fingers at once, such as two thumbs: browsers send no click for them. The
+   * browser handles gestures that zoom or scroll itself; these are no taps.
    * @param {AbortSignal} signal
    * @param {(option: HTMLElement, press: Press) => void} onTap
    */
@@ -134,7 +134,7 @@ export class Presses {
     const listening = { signal, capture: true, passive: true };
     const onDown = (/** @type {PointerEvent} */ event) => {
       if (event.pointerType !== "touch") return;
-      // Without another finger on it, no screen holds one whose end was not seen.
+      // A primary pointer is the only finger: forget fingers whose end was missed.
       if (event.isPrimary) this.#fingers.clear();
       const { pointerId, timeStamp: downMs, clientX: x, clientY: y, target } = event;
       const isInContainer = target instanceof Element && this.#place.contains(target);
@@ -148,7 +148,7 @@ export class Presses {
       const finger = this.#fingers.get(event.pointerId);
       this.#fingers.delete(event.pointerId);
       if (!finger?.multitouch) return;
-      // No click comes that would end it.
+      // No click will follow that ends this press.
       this.#pointer = undefined;
       if (!finger.option) return;
       const { timeStamp: upMs, isTrusted: trusted, clientX, clientY } = event;
@@ -173,7 +173,7 @@ export class Presses {
 }
 
 /**
- * Resolves to when a key that is down is let go, or to null where that takes too long.
+ * Resolves to the time at which a held key is released, or to null after the timeout.
  * @param {string} code
  * @param {number} patienceMs
  * @returns {Promise<number | null>}

@@ -1,12 +1,12 @@
 // @ts-check
-/** A page of questions is sent until the server has it; what was written outlives the page. */
+/** A page of questions: sends the answers with retries, and stores a draft that outlives the page. */
 
 import { loadSession, updateSession } from "./browser_storage.js";
 import { sendForm } from "./navigation.js";
 import { BETWEEN_CHOICES, formTexts, openQuestions } from "./questions.js";
 import { server } from "./server.js";
 
-// The hidden field that says into which answers something was pasted, and how much.
+// The hidden field with the number of pasted characters per answer.
 const PASTED = "_pasted";
 
 /** @param {AbortSignal} signal Aborted when the page is left. */
@@ -30,13 +30,13 @@ export function openQuestionnaire(signal) {
 }
 
 /**
- * Puts back what an earlier page of the session had written, and keeps what is written now.
+ * Restores the draft of an earlier page of the session, and stores changes to it.
  * @param {HTMLFormElement} form
  * @param {AbortSignal} signal
  */
 function restoreDraft(form, signal) {
   const sessionPath = new URL(server.currentUrl).pathname;
-  // What the server sends back with what must be mended is newer.
+  // Answers that the server returned with error messages are newer than the draft.
   const hasErrors = document.querySelector("main [role=alert]");
   const draft = hasErrors ? {} : (loadSession(sessionPath).written ?? {});
   for (const field of form.querySelectorAll("input, textarea")) {
@@ -61,7 +61,7 @@ function restoreDraft(form, signal) {
 }
 
 /**
- * Counts what is pasted into an answer; the text itself is told nowhere else than in the answer.
+ * Counts characters pasted into an answer; the pasted text itself is not recorded separately.
  * @param {HTMLFormElement} form
  * @param {ClipboardEvent} event
  */

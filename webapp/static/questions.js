@@ -1,11 +1,11 @@
 // @ts-check
-/** The questions of a form: what is written in it, which are asked, and the sliders. */
+/** The questions of a form: reads its answers, shows the questions that apply, and handles sliders. */
 
-/** Between the answers of who chose several. */
+/** Separates several choices in one answer. */
 export const BETWEEN_CHOICES = "; ";
 
 /**
- * Returns a form's fields; one that comes several times, as several choices do, as one text.
+ * Returns a form's fields; joins the values of a repeated field, such as several choices.
  * @param {Iterable<[string, unknown]>} fields
  * @returns {Record<string, string>}
  */
@@ -19,9 +19,9 @@ export function formTexts(fields) {
 }
 
 /**
- * Returns whether the answers to earlier questions let a question be asked.
+ * Returns whether a question applies, given the answers to earlier questions.
  * @param {Record<string, string[]>} onlyIf
- * @param {Record<string, string>} answers To the questions that are asked.
+ * @param {Record<string, string>} answers The answers to the questions that apply.
  */
 export function isAsked(onlyIf, answers) {
   return Object.entries(onlyIf).every(([name, wanted]) => {
@@ -31,14 +31,14 @@ export function isAsked(onlyIf, answers) {
 }
 
 /**
- * Shows the questions that the answers ask for, and couples each slider with its number.
+ * Shows the questions that apply, and links each slider with its number field.
  * @param {HTMLFormElement} form
  * @param {AbortSignal} signal Aborted when the page is left.
  */
 export function openQuestions(form, signal) {
   const updateAskedQuestions = () => {
     for (const part of /** @type {NodeListOf<HTMLElement>} */ (form.querySelectorAll("[data-only-if]"))) {
-      // Fields that are switched off are not sent, so they count for no later question either.
+      // Disabled fields are not sent, so they cannot make a later question apply.
       part.hidden = !isAsked(JSON.parse(part.dataset.onlyIf ?? "{}"), formTexts(new FormData(form)));
       for (const field of part.querySelectorAll("input, textarea")) field.toggleAttribute("disabled", part.hidden);
     }
@@ -66,7 +66,7 @@ function linkSliderToNumber(form, range, signal) {
     number.dispatchEvent(new Event("input", { bubbles: true }));
   };
   range.addEventListener("input", setNumber, { signal });
-  // Whoever means the place at which it stands presses it there.
+  // A press on the slider's initial position selects that value.
   range.addEventListener("pointerup", setNumber, { signal });
   range.addEventListener("keydown", ({ key }) => (key === "Enter" || key === " ") && setNumber(), { signal });
   number.addEventListener("input", moveSlider, { signal });

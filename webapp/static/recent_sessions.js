@@ -1,23 +1,23 @@
 // @ts-check
 /**
- * The sessions that this browser began: the last of all, and of each run. Who comes back under
- * another of the platform's assignments shows with it that the session is theirs, and goes on where
- * they were; who opens the invitation again is asked, until the session has ended: the next person
- * at this computer may be somebody else.
+ * The sessions that this browser began: the most recent one, and the one in each run. A participant
+ * who returns under another assignment of the platform resumes the session with it. A visitor who
+ * opens the invitation again is asked whether to resume, until the session has ended: the next
+ * person at this computer may be somebody else.
  */
 
 import { forgetSession, loadValue, saveValue, allowSession } from "./browser_storage.js";
 import { resolveLink, server, findSessionPath } from "./server.js";
 
 const LAST = "session";
-/** The pages at which somebody is in the middle of a session, and those at which it has ended. */
+/** The pages shown during a session, and those shown after its end. */
 const ACTIVE_PAGES = ["assent", "screening", "comprehension", "working", "questionnaire"];
 const FINAL_PAGES = ["closing", "declined", "left", "withdrawn"];
 
-/** @type {Set<string>} The sessions of people who have left this window to the next. */
+/** @type {Set<string>} Ended sessions whose URLs were removed from this window. */
 const clearedSessions = new Set();
 
-/** Keeps the session of the page that is shown, if it is one, or forgets one that has ended. */
+/** Stores the session of the shown page, or forgets it if it has ended. */
 export function recordShownSession() {
   const session = findSessionPath();
   if (!session) return;
@@ -33,29 +33,29 @@ export function recordShownSession() {
   if ("shared" in document.body.dataset) clearForNextPerson(session);
 }
 
-/** @returns {string} What stands for the session, empty where there is none. */
+/** @returns {string} The token of the most recent session; empty if there is none. */
 export function getLastSession() {
   return loadValue(LAST) ?? "";
 }
 
-/** @returns {string | undefined} The address of the session that was begun in the page's run. */
+/** @returns {string | undefined} The URL path of the session begun in the page's run. */
 export function getSessionOfRun() {
   return loadValue(runKey());
 }
 
-/** Forgets the last session, as somebody who withdrew may expect. */
+/** Forgets the most recent session, as a participant who withdrew may expect. */
 export function forgetLastSession() {
   saveValue(LAST, undefined);
 }
 
 /**
- * Leaves the window to the next person: the page stays as it is, and its address is the run's, so
- * that nothing in this window leads back to the session.
+ * Prepares the window for the next person: the page stays visible, but its URL becomes the run's,
+ * so that nothing in this window leads back to the session.
  * @param {string} session
  */
 function clearForNextPerson(session) {
   clearedSessions.add(session);
-  // Relative links would lead elsewhere from another address.
+  // Relative links would resolve differently from another URL.
   for (const link of document.querySelectorAll("a[href]")) {
     /** @type {HTMLAnchorElement} */ (link).href = resolveLink(link, "href");
   }
@@ -65,9 +65,9 @@ function clearForNextPerson(session) {
   enterInvitation();
 }
 
-/** Turns the address of somebody who has left the window to the next into the run's. */
+/** Replaces the URL of a cleared session by the run's. */
 export function hideClearedSession() {
-  // Whatever is on the screen goes at once, however long the next page takes to come.
+  // Clears the screen at once, however long the next page takes to load.
   if (clearedSessions.size) document.querySelector("main")?.replaceChildren();
   if (clearedSessions.has(findSessionPath() ?? "")) enterInvitation();
 }

@@ -1,5 +1,5 @@
 // @ts-check
-/** Which option a key means, on every keyboard's layout, and whether keys mean one at all. */
+/** Maps keys to options on every keyboard layout, and stores whether keys are switched on. */
 
 import { loadValue, saveValue } from "./browser_storage.js";
 
@@ -12,7 +12,7 @@ const DIGIT = /^\p{Nd}$/u;
 export class ResponseKeys {
   /** @type {KeyPreferences} */
   #preferences = { on: true, keys: [] };
-  /** Called when they have become those of another task. */
+  /** Called when a new task's keys are set. */
   onTaskChange = () => {};
 
   /** @param {string[]} study The study's keys, one for each option. */
@@ -21,7 +21,7 @@ export class ResponseKeys {
   }
 
   /**
-   * Becomes the keys of a task, or those that the participant wishes in their place.
+   * Sets the keys of a task, or the participant's own keys if they fit its number of options.
    * @param {string[]} study The task's keys, one for each option.
    */
   setTaskKeys(study) {
@@ -36,15 +36,15 @@ export class ResponseKeys {
     return this.#preferences.on;
   }
 
-  /** The keys as they are now, in the order of the options. */
+  /** The current keys, in the order of the options. */
   get keys() {
     return this.#preferences.keys;
   }
 
   /**
-   * Takes other keys, or none; kept for every session in this browser.
+   * Changes the keys or switches them off; stored for all sessions in this browser.
    * @param {KeyPreferences} preferences
-   * @returns {boolean} Whether each is one character and another than the rest.
+   * @returns {boolean} Whether every key is a single character and all keys differ.
    */
   setPreferences({ on, keys }) {
     const lower = keys.map((key) => key.trim().toLowerCase());
@@ -56,10 +56,10 @@ export class ResponseKeys {
   }
 
   /**
-   * The option that a key means, by its number; -1 for none.
+   * Returns the index of the option that a key selects; -1 for none.
    *
-   * What the key writes decides. Where that is neither a letter nor a digit of the Latin script, as
-   * for the digits' row of a French keyboard or on an Arabic one, the key's place decides.
+   * The typed character decides. If it is neither a Latin letter nor a digit, as in the digit row of
+   * a French keyboard or on an Arabic one, the physical key decides.
    * @param {{ key: string, code: string }} event
    */
   findOption({ key, code }) {
@@ -73,7 +73,7 @@ export class ResponseKeys {
 }
 
 /**
- * The value of a digit of any script: their ten digits stand in a row.
+ * Returns the value of a digit of any script; Unicode lists the ten digits of a script in order.
  * @param {string} digit
  */
 function digitValue(digit) {

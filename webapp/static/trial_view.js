@@ -1,5 +1,5 @@
 // @ts-check
-/** One trial on the screen: shown, announced, timed and chosen. */
+/** Shows one trial: paints its texts, announces them, and times the choice. */
 
 import { Deadline } from "./deadline.js";
 import { isFallbackFont } from "./font.js";
@@ -11,29 +11,29 @@ import { Presses, waitForRelease } from "./presses.js";
 /** @typedef {import("./answer_queue.js").Answer} Answer */
 /** @typedef {import("./presses.js").Press} Press */
 /**
- * What the script of a type of response exports: the answer that a button of the trial gives, and
- * whether a trial offers that button.
+ * The exports of a response type's script: the answer of a pressed button, and whether a trial offers
+ * that button.
  * @typedef {object} ResponseScript
  * @property {(option: HTMLElement) => { side?: string, rating?: number }} answer
  * @property {(option: HTMLElement, trial: Trial) => boolean} offered
- * @property {(option: HTMLElement) => boolean} [completes] Takes a press, and tells whether the trial
- *   is answered with it; every press answers where this is missing.
+ * @property {(option: HTMLElement) => boolean} [completes] Handles a press, and returns whether it
+ *   answers the trial; without this function every press does.
  * @property {(place: HTMLElement) => NodeListOf<HTMLElement>} [meant] Returns the buttons that keys
- *   mean now, where these are not all of them.
- * @property {(tools: Tools) => View} [view] What shows its trials, where that is not ``TrialView``.
- * @property {(session: any, fetched: (url: string) => Promise<ReadsAnswers | undefined>) =>
- *   Promise<void>} [prepare] Fetches what it needs before the first trial.
+ *   select now, if these are not all buttons.
+ * @property {(tools: Tools) => View} [view] Makes the view of its trials, if not ``TrialView``.
+ * @property {(session: any, fetchScript: (url: string) => Promise<ResponseScript | undefined>) =>
+ *   Promise<void>} [prepare] Loads what it needs before the first trial.
  */
 /**
- * A way of showing trials.
+ * Shows trials.
  * @typedef {object} View
- * @property {Trial | undefined} trial The trial on the screen; undefined when it is answered.
+ * @property {Trial | undefined} trial The shown trial; undefined once it is answered.
  * @property {boolean} late Whether the last answer came after the deadline.
  * @property {(trial: Trial) => void} show
- * @property {() => void} close Takes no press any more.
+ * @property {() => void} close Stops accepting presses.
  */
 /**
- * What the page gives to a view: see the parameters of ``TrialView``, and its tools.
+ * What the page passes to a view: the parameters of ``TrialView``, and classes to use.
  * @typedef {object} Tools
  * @property {HTMLElement} place
  * @property {import("./response_keys.js").ResponseKeys} keys
@@ -50,17 +50,17 @@ import { Presses, waitForRelease } from "./presses.js";
  *   keyof ReturnType<import("./display_monitor.js").DisplayMonitor["endTrial"]>>} Choice */
 
 /**
- * What is settled after the choice: when the press ended.
+ * Measures that follow the choice: when the press ended.
  * @typedef {Promise<{ release_ms: number | null }>} LateMeasures
  */
 
 const DAY_MS = 86_400_000;
-// Nobody holds a key for longer who goes on to the next trial.
+// A participant who goes on to the next trial does not hold a key for longer.
 const LONGEST_HOLD_MS = 400;
 const MOST_PREMATURE = 20;
 
 /**
- * What shows the trials of a type of response.
+ * Returns the view for the trials of a response type.
  * @param {ResponseScript} responseScript
  * @param {Omit<Tools, "OnsetClock" | "Presses" | "Deadline" | "isFallbackFont" | "makeTrialView">} tools
  * @returns {View}
@@ -72,11 +72,11 @@ export function makeTrialView(responseScript, tools) {
 }
 
 export class TrialView {
-  /** @type {Trial | undefined} The trial on the screen, until it is answered. */
+  /** @type {Trial | undefined} The shown trial, until it is answered. */
   #trial;
   /** @type {Answer["premature"]} */
   #premature = [];
-  /** @type {Set<"text" | "scroll" | "zoom" | "font">} What is not as it was sent. */
+  /** @type {Set<"text" | "scroll" | "zoom" | "font">} What is not shown as intended. */
   #displayFaults = new Set();
   #wasHidden = false;
   #lostFocus = false;
@@ -93,10 +93,10 @@ export class TrialView {
   #gapTimer;
 
   /**
-   * @param {HTMLElement} place Where trials are shown; holds elements with data-field and data-side.
+   * @param {HTMLElement} place The trial element; contains elements with data-field and data-side.
    * @param {import("./response_keys.js").ResponseKeys} keys
-   * @param {Tools["settings"]} settings The study's.
-   * @param {ResponseScript} responseScript What the study's type of response answers.
+   * @param {Tools["settings"]} settings The study's settings.
+   * @param {ResponseScript} responseScript The script of the study's response type.
    * @param {(trial: Trial, choice: Choice, lateMeasures: LateMeasures | undefined) => void} onChoice
    * @param {AbortSignal} signal Aborted when the page is left.
    */
@@ -113,7 +113,7 @@ export class TrialView {
     this.#listen();
   }
 
-  /** The trial on the screen; undefined when it is answered. */
+  /** The shown trial; undefined once it is answered. */
   get trial() {
     return this.#trial;
   }
@@ -124,7 +124,7 @@ export class TrialView {
   }
 
   /**
-   * Shows a trial, after the study's gap.
+   * Shows a trial after the study's gap between trials.
    * @param {Trial} trial
    */
   show(trial) {
@@ -150,12 +150,12 @@ export class TrialView {
     else this.#showTexts(trial);
   }
 
-  /** Nothing is preselected, and the next Tab leads to the first option. */
+  /** Focuses the group of options: none is preselected, and the next Tab reaches the first one. */
   #focusOptions() {
     this.#findAll("[role=group]")[0]?.focus({ preventScroll: true });
   }
 
-  /** Takes no choice any more. */
+  /** Stops accepting choices. */
   close() {
     clearTimeout(this.#gapTimer);
     this.#trial = undefined;
@@ -166,18 +166,18 @@ export class TrialView {
   /** @param {Trial} trial */
   #showTexts(trial) {
     this.#place.classList.remove("between");
-    // A browser takes the focus from what is hidden during the gap.
+    // Browsers remove the focus from elements hidden during the gap.
     if (document.activeElement === document.body) this.#focusOptions();
     /** @type {HTMLElement[]} */
     const texts = [];
     for (const field of this.#findAll("[data-field]")) {
-      // Browsers tell the presentation time of new elements alone.
+      // Browsers report presentation times of new elements only.
       const text = document.createElement("span");
-      // Each text runs as its own letters do, also in a page that runs the other way.
+      // Each text has the direction of its own letters, also in a page of the other direction.
       text.dir = "auto";
       const pictures = setTextWithPictures(text, String(trial[field.dataset.field ?? ""] ?? ""));
       texts.push(text, ...pictures);
-      // A picture stands last and is no beginning of a sentence: no gap follows it.
+      // A picture comes last and does not begin a sentence: no gap follows it.
       field.classList.toggle("pictured", pictures.length > 0);
       field.replaceChildren(text);
     }
@@ -191,8 +191,8 @@ export class TrialView {
   }
 
   /**
-   * Notes what is not on the screen as it was sent: texts that a translation or an extension has
-   * changed, options that lie beyond the window, a page that is zoomed in, a font still to come.
+   * Records what is not shown as intended: texts changed by a translation or an extension, options
+   * outside the window, a zoomed page, or a missing font.
    * @param {Trial} trial
    */
   #checkDisplay(trial) {
@@ -209,7 +209,7 @@ export class TrialView {
   }
 
   /**
-   * Screen readers say what changes in a region that is already there, hence not before painting.
+   * Announces the trial to screen readers, after painting: they read changes in an existing region.
    * @param {Trial} trial
    */
   #announce(trial) {
@@ -236,7 +236,7 @@ export class TrialView {
     };
     const onVisibility = () => (this.#wasHidden ||= document.hidden);
     const onMove = (/** @type {PointerEvent} */ event) => {
-      // Only who moves the pointer over a new trial points at an option of it.
+      // Without movement, the pointer only happens to be over an option of the new trial.
       if (event.movementX || event.movementY) this.#place.classList.add("pointed");
     };
     document.addEventListener("keydown", onKey, listening);
@@ -248,7 +248,7 @@ export class TrialView {
   /**
    * @param {HTMLElement} option
    * @param {Press} press
-   * @param {string} [code] The key's that is still down.
+   * @param {string} [code] The code of the key that is still down.
    */
   #choose(option, press, code) {
     const trial = this.#trial;
@@ -263,7 +263,7 @@ export class TrialView {
     const sincePainting = (/** @type {number} */ ms) => Math.min(ms - onset.ms, DAY_MS);
     const choice = {
       ...this.#responseScript.answer(option),
-      // Who answers a day later was away, and such a time says nothing.
+      // After a day the participant was away: the time means nothing.
       rt_ms: rtMs < DAY_MS ? rtMs : null,
       release_ms: press.upMs === null ? null : sincePainting(press.upMs),
       input_method: press.method,
@@ -271,7 +271,7 @@ export class TrialView {
       onset_uncertainty_ms: onset.uncertaintyMs,
       trusted: press.trusted,
       ...this.#presses.pointerData,
-      // It may have stopped between the drawing and the painting; a key did not move at all.
+      // The pointer may have stopped between drawing and painting; for keys there is no movement.
       ...(press.stoppedMs != null && {
         pointer_stopped_ms: Math.floor(Math.max(0, sincePainting(press.stoppedMs))),
       }),
@@ -294,7 +294,7 @@ export class TrialView {
   }
 
   /**
-   * Why a press is no choice: it was meant for the trial before. Empty for one that is.
+   * Returns why a press is no choice: it was meant for the previous trial. Empty if it is a choice.
    * @param {number} rtMs
    * @param {boolean} [repeated]
    */
@@ -325,7 +325,7 @@ export class TrialView {
 }
 
 /**
- * Puts values in the places of a text that name them in braces.
+ * Replaces names in braces in a text by their values.
  * @param {string} text
  * @param {Record<string, string | number>} values
  */

@@ -1,5 +1,5 @@
 // @ts-check
-/** The working page: instructions, practice, one trial after the other, each answer sent at once. */
+/** The page of the trials: instructions, practice, and trials, with each answer sent at once. */
 
 import { collectDeviceFacts, rejectDevice } from "./device.js";
 import { DisplayMonitor } from "./display_monitor.js";
@@ -18,13 +18,13 @@ import { fillTemplate, makeTrialView } from "./trial_view.js";
 /** @typedef {import("./trial_view.js").Choice} Choice */
 
 /**
- * What the page knows of the session.
+ * The session's data in the page.
  * @typedef {object} Session
  * @property {Trial[]} trials
  * @property {number[]} answered
  * @property {(Trial & { correct: string, feedback: string })[]} practice
  * @property {string[]} keys
- * @property {string} script The address of the script of its type of response.
+ * @property {string} script The URL of the response type's script.
  * @property {number} lockout_ms
  * @property {number} gap_ms
  * @property {number | null} deadline_ms
@@ -33,17 +33,17 @@ import { fillTemplate, makeTrialView } from "./trial_view.js";
  * @property {boolean} preview
  */
 
-// A quick answer's way to the server is not worth a word.
+// The saving notice appears only if sending takes longer than this.
 const SAVING_NOTICE_AFTER_MS = 600;
-// How long another window may take to send what it has, before this one asks for it again.
+// How long to wait for the unsent answers of another window before asking for these trials again.
 const SYNC_INTERVAL_MS = 1_000;
 const MAX_SYNCS = 10;
-// How long the page waits before it tells of the device again: ever longer.
+// Waiting times between attempts to send the device facts, increasing.
 const FIRST_WAIT_MS = 500;
 const LONGEST_WAIT_MS = 8_000;
 
 /**
- * Opens the working page.
+ * Opens the page of the trials.
  * @param {AbortSignal} signal Aborted when the page is left.
  */
 export async function openTrialsPage(signal) {
@@ -59,10 +59,10 @@ export async function openTrialsPage(signal) {
 }
 
 /**
- * Fetches the script of the study's type of response, again and again where that fails.
+ * Loads the script of the study's response type, with retries.
  * @param {string} url
  * @param {AbortSignal} signal
- * @returns {Promise<import("./trial_view.js").ResponseScript | undefined>} Nothing where the page is left.
+ * @returns {Promise<import("./trial_view.js").ResponseScript | undefined>} Undefined if the page is left.
  */
 async function fetchResponseScript(url, signal) {
   const trouble = document.getElementById("trouble");
@@ -70,8 +70,8 @@ async function fetchResponseScript(url, signal) {
   let number = 0;
   while (!signal.aborted) {
     try {
-      // A browser remembers that a module did not come: each try has an address of its own, and
-      // begins only when the server has given out what is there.
+      // Browsers cache the failure of a module: each attempt uses another URL, and
+      // imports it only after the server has sent it.
       const at = number ? url.replace(/\/([^/]+)$/, `.${number}/$1`) : url;
       if (number && !(await server.fetch(at)).ok) throw new Error(at);
       number += 1;
@@ -88,9 +88,9 @@ async function fetchResponseScript(url, signal) {
 }
 
 /**
- * Makes sure that nothing has taken an answer or the texts out of the page: without one of its
- * answers a trial would ask another question.
- * @param {number} n How many answers a trial has, at most.
+ * Checks that no options or texts are missing from the page: without one of its options a trial
+ * would ask another question.
+ * @param {number} n The largest number of options of a trial.
  */
 function requireAnswers(n) {
   const trial = findElement("trial");
@@ -119,7 +119,7 @@ class TrialsPage {
 
   /**
    * @param {Session} session
-   * @param {import("./trial_view.js").ResponseScript} responseScript What its type of response answers.
+   * @param {import("./trial_view.js").ResponseScript} responseScript The script of its response type.
    * @param {AbortSignal} signal Aborted when the page is left.
    */
   constructor(session, responseScript, signal) {
@@ -138,7 +138,7 @@ class TrialsPage {
     this.#display = new DisplayMonitor(signal);
     this.#tabs = globalThis.BroadcastChannel && new BroadcastChannel(`parallax ${this.#sessionPath}`);
     this.#listen(this.#loadPage());
-    // Whoever opens a session that another browser began is told so, and asked.
+    // If another browser began the session, the participant is asked whether to continue here.
     const begunElsewhere = session.device_known && !session.preview && !remembered.mark;
     if (begunElsewhere && isPersistent()) this.#showSection("other-device");
     else if (!this.#deviceKnown) void this.#sendDevice();
@@ -155,7 +155,7 @@ class TrialsPage {
     await loadFont(findElement("trial"), [...new Set(JSON.stringify([trials, practice]))].join(""));
   }
 
-  /** @param {Promise<void>} ready Resolves when what an earlier page left unsent is known. */
+  /** @param {Promise<void>} ready Resolves when the unsent answers of an earlier page are loaded. */
   #listen(ready) {
     const listening = { signal: this.#signal };
     for (const button of document.querySelectorAll("[data-go-on]")) {
@@ -186,7 +186,7 @@ class TrialsPage {
     window.addEventListener("beforeunload", onLeaving, listening);
   }
 
-  /** Shows what comes next: a practice trial, a trial, or the end. */
+  /** Shows the next practice trial, trial, break, or the end. */
   #showNext() {
     const practice = this.#session.practice[this.#practiceDone];
     const { length } = this.#session.practice;
@@ -205,7 +205,7 @@ class TrialsPage {
 
   /**
    * @param {Trial} trial
-   * @param {"practice" | "count"} label Which words say where in the sequence it stands.
+   * @param {"practice" | "count"} label Selects the text that shows the trial's number.
    * @param {number} position
    * @param {number} total
    */
@@ -227,7 +227,7 @@ class TrialsPage {
   }
 
   /**
-   * Remembers that a trial is on the screen, so that one seen before a reload is known as such.
+   * Stores that a trial is shown, so that an exposure before a reload is counted.
    * @param {number} position
    */
   #startExposure(position) {
@@ -274,7 +274,7 @@ class TrialsPage {
   }
 
   /**
-   * Says whether a practice trial was answered as expected.
+   * Shows whether a practice trial was answered as expected.
    * @param {Session["practice"][number]} trial
    * @param {Choice} choice
    */
@@ -287,7 +287,7 @@ class TrialsPage {
     }
     const late = this.#view.late ? words.late : "";
     const message = [this.#describeVerdict(trial, choice), late, trial.feedback].filter(Boolean).join(" ");
-    // Some types have no answer that is right, and a page that only stops says nothing.
+    // Some response types have no right answer; the page then confirms that it was recorded.
     findElement("verdict").textContent = message || (words.taken ?? "");
     findElement("feedback").hidden = false;
     findElement("feedback").querySelector("button")?.focus();
@@ -296,7 +296,7 @@ class TrialsPage {
   }
 
   /**
-   * Returns in words what the colours of the options say.
+   * Returns in words what the colours of the options show.
    * @param {Session["practice"][number]} trial
    * @param {Choice} choice
    */
@@ -304,7 +304,7 @@ class TrialsPage {
     const { right, wrong, which } = findElement("verdict").dataset;
     if (!trial.correct) return "";
     if (choice.side === trial.correct) return right;
-    // Of several options, the other one is not known without its text.
+    // With several options, name the expected one by its text.
     const visibleOptions = [...findElement("trial").querySelectorAll("[data-side]")]
       .map((option) => /** @type {HTMLElement} */ (option))
       .filter((option) => !option.closest("[hidden]"));
@@ -314,7 +314,7 @@ class TrialsPage {
   }
 
   /**
-   * Shows the page that comes before a trial: the study's own, or a break.
+   * Shows the break before a trial: the study's own page, or the default one.
    * @param {number} position
    */
   #showBreak(position) {
@@ -325,7 +325,7 @@ class TrialsPage {
     this.#showSection(document.getElementById(pageId) ? pageId : "break");
   }
 
-  /** Waits until every answer is acknowledged; what comes next is then the server's to say. */
+  /** Waits until every answer is acknowledged; the server then decides the next page. */
   #waitForSaving() {
     if (this.#session.preview) return this.#showSection("preview-over");
     this.#showSection("leaving");
@@ -333,13 +333,13 @@ class TrialsPage {
     if (this.#queue?.state === "saved") void this.#waitForOtherWindows();
   }
 
-  /** Waits for answers that another window of this session still has to send. */
+  /** Waits for the unsent answers of another window of this session. */
   async #waitForOtherWindows() {
     for (let syncs = 0; syncs < MAX_SYNCS && !this.#signal.aborted; ) {
       if (await this.#syncWithServer()) syncs += 1;
       await new Promise((resolve) => setTimeout(resolve, SYNC_INTERVAL_MS));
     }
-    // That window is gone, and what it had with it: the server asks for those trials again.
+    // The other window was closed with its answers: the server asks for those trials again.
     this.#goToNextPage();
   }
 
@@ -368,18 +368,18 @@ class TrialsPage {
    * @param {number} position
    */
   #onSaved(remaining, position) {
-    // A page that the browser keeps for a dead server may know less than this.
+    // A page restored from the browser's cache may have older data than this.
     updateSession(this.#sessionPath, (remembered) => {
       remembered.answered = [...new Set([...(remembered.answered ?? []), position])];
     });
     if (this.#signal.aborted) return;
     if (remaining === 0) return this.#goToNextPage();
     this.#showUnsavedCount();
-    // Fewer trials are left than this page knows of: another device goes on with the session.
+    // The server has more answers than this page: another device continues the session.
     if (!this.#queue?.length && remaining < this.#sequence.remaining) void this.#syncWithServer();
   }
 
-  /** Goes on to the page that the server shows now. */
+  /** Loads the page that the server shows now. */
   #goToNextPage() {
     if (this.#ended || this.#signal.aborted) return;
     this.#ended = true;
@@ -387,12 +387,12 @@ class TrialsPage {
   }
 
   /**
-   * Asks the server what is answered, which another device may have done meanwhile.
-   * @returns {Promise<boolean>} Whether it replied.
+   * Loads the answered positions from the server; another device may have added some.
+   * @returns {Promise<boolean>} Whether the server replied.
    */
   async #syncWithServer() {
     if (this.#session.preview || this.#ended) return false;
-    // Without a reply of the server's this page's own knowledge is the best there is.
+    // Without a reply, this page continues with its own data.
     const loaded = await fetchPage(server.currentUrl);
     if (!loaded || this.#signal.aborted || this.#ended) return false;
     const session = loaded.page.getElementById("session");
@@ -405,7 +405,7 @@ class TrialsPage {
   }
 
   /**
-   * Takes trials for answered, and leaves the one on the screen if it is among them.
+   * Marks trials as answered, and leaves the shown trial if it is among them.
    * @param {number[]} positions
    */
   #markAnswered(positions) {
@@ -415,19 +415,19 @@ class TrialsPage {
     if (positions.includes(shown.position)) this.#showNext();
   }
 
-  /** Tells the server of this browser, under a mark that it has for this session alone. */
+  /** Sends the device facts to the server, with a random mark for this browser in this session. */
   async #sendDevice() {
     if (this.#session.preview || this.#deviceKnown) return;
     this.#deviceKnown = true;
     let mark = isPersistent() ? newUuid().replaceAll("-", "") : "";
-    // Remembered before it is sent: a page that goes before the reply is still the same browser's.
+    // Stored before sending, so that a page closed before the reply keeps the same mark.
     if (mark) updateSession(this.#sessionPath, (remembered) => (mark = remembered.mark ??= mark));
     const url = new URL("device", server.currentUrl).href;
     try {
       const body = JSON.stringify({ mark, ...(await collectDeviceFacts()) });
       const headers = { "Content-Type": "application/json" };
       const response = await server.fetch(url, { method: "POST", headers, body, keepalive: true });
-      // Only the server's own words count; what it refuses, it refuses again.
+      // Only the server's own reply counts; a refusal is final.
       const { saved, error } = await response.json();
       this.#deviceKnown = Boolean(saved || (error && response.status < 500));
       if (!saved || !mark) return;
@@ -448,7 +448,7 @@ class TrialsPage {
   }
 
   /**
-   * Shows one of the page's sections, or none, and leads the reader to its beginning.
+   * Shows one of the page's sections, or none, and focuses its beginning.
    * @param {string} [id]
    */
   #showSection(id) {
@@ -474,8 +474,8 @@ function newUuid() {
 }
 
 /**
- * An element of the page. A content blocker may have taken out what looks like an advertisement or
- * a counter to it; the session goes on without.
+ * Returns an element of the page, or a detached one if a content blocker removed it as a supposed
+ * advertisement or tracker; the session continues without it.
  * @param {string} id
  */
 function findElement(id) {

@@ -1,6 +1,6 @@
 // @ts-check
 /**
- * Where answers that the server has not acknowledged outlive the page: the browser's own database.
+ * Stores answers that the server has not acknowledged in IndexedDB, so that they outlive the page.
  *
  * @typedef {import("./answer_queue.js").Answer} Answer
  *
@@ -12,19 +12,19 @@
 
 const DATABASE = "parallax";
 const OBJECT_STORE = "answers";
-// Some browsers neither open nor refuse a database in a frame whose storage is blocked, and one that
-// is busy elsewhere, or a full disk, can leave a wish without any answer.
+// In a frame with blocked storage, some browsers neither open nor refuse a database; a busy database
+// or a full disk can leave a request without a reply.
 const TIMEOUT_MS = 2_000;
 
 /**
- * A store for a browser that keeps nothing: the queue's own memory is then all there is.
+ * A store for a browser without storage: the answers are then only in the queue's memory.
  * @type {Store}
  */
 export const emptyStore = { loadAll: async () => [], save: async () => {}, remove: async () => {} };
 
 /**
- * Resolves to the session's store, or to one that keeps nothing where the browser refuses.
- * @param {string} session What tells this session from the others of the same browser.
+ * Resolves to the session's store, or to an empty store if the browser refuses.
+ * @param {string} session Identifies the session among others in the same browser.
  * @returns {Promise<Store>}
  */
 export async function openUnsentAnswers(session) {
@@ -62,7 +62,7 @@ function makeStore(database, session) {
     }),
     save: ignoreFailure(undefined, async (answer) => {
       const put = objectStore("readwrite").put({ session, answer });
-      // A page that goes away at once takes what is not committed with it.
+      // Without a commit, closing the page at once would lose the answer.
       put.transaction?.commit?.();
       await waitForRequest(put);
     }),
@@ -73,8 +73,8 @@ function makeStore(database, session) {
 }
 
 /**
- * A disk that is full, a database that the browser closed or one that never answers must not stop the
- * participant: the answers stay in the page's memory and go to the server all the same.
+ * Makes an operation return a fallback on failure: a full disk or a closed or unresponsive database
+ * must not stop the participant, whose answers stay in memory and are sent anyway.
  * @template {unknown[]} Args, Result
  * @param {Result} fallback
  * @param {(...args: Args) => Promise<Result>} operation
@@ -91,7 +91,7 @@ function ignoreFailure(fallback, operation) {
 }
 
 /**
- * Resolves as another promise does, and rejects where that takes too long.
+ * Resolves like another promise, but rejects after the timeout.
  * @template Result
  * @param {Promise<Result>} promise
  * @returns {Promise<Result>}
@@ -103,6 +103,7 @@ function withTimeout(promise) {
 }
 
 /**
+ * Turns a database request into a promise.
  * @template Result
  * @param {IDBRequest<Result>} request
  * @returns {Promise<Result>}

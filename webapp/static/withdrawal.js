@@ -1,11 +1,14 @@
 // @ts-check
-/** The pages of somebody who stops: the wish is sent until the server has carried it out. */
+/** The pages for withdrawing: the request is sent, with retries until the server has carried it out. */
 
 import { sendForm } from "./navigation.js";
 import { forgetLastSession } from "./recent_sessions.js";
 import { openQuestions } from "./questions.js";
 
-/** @param {AbortSignal} signal Aborted when the page is left. */
+/**
+ * Opens a page whose form asks to leave or withdraw.
+ * @param {AbortSignal} signal Aborted when the page is left.
+ */
 export function openWithdrawalForm(signal) {
   document.querySelector("form")?.addEventListener(
     "submit",
@@ -18,7 +21,7 @@ export function openWithdrawalForm(signal) {
 }
 
 /**
- * The page after that: this browser forgets the session as well.
+ * Opens the page after a withdrawal: this browser forgets the session as well.
  * @param {AbortSignal} signal Aborted when the page is left.
  */
 export function openWithdrawnPage(signal) {
@@ -27,8 +30,8 @@ export function openWithdrawnPage(signal) {
 }
 
 /**
- * The page that asks for a person's code: what it leads to takes this page's place, so that nobody
- * comes back to it without the code. A file is for the browser to take.
+ * Opens the page that asks for a participant's code. The reply replaces this page, so that the data
+ * cannot be reopened without the code. File downloads are left to the browser.
  * @param {AbortSignal} signal Aborted when the page is left.
  */
 export function openDataRequests(signal) {

@@ -1,5 +1,5 @@
 // @ts-check
-/** DataPipe as a store: conditions, files, and staged saving. */
+/** DataPipe as a result store: conditions, files, and staged saving. */
 
 import { toSentEntry } from "./journal.js";
 import { PermanentRefusal, sendRequest } from "./store_requests.js";
@@ -12,13 +12,14 @@ import { loadValue, saveValue } from "../browser_storage.js";
  * @typedef {object} Staged
  * @property {string} sessionId
  * @property {string} databaseURL
- * @property {number} tried The last entry that was sent, and may have arrived: also before a reload.
+ * @property {number} tried The number of the last entry sent, also before a reload; it may have arrived.
  */
 
 const JSON_TYPE = { "Content-Type": "application/json", Accept: "*/*" };
 
 /**
- * DataPipe takes whole files, each name once, and stages single trials in a database that it names.
+ * Makes a store for DataPipe, which accepts whole files, each name once, and stages single trials in a
+ * database whose URL it returns.
  * @returns {Store}
  */
 export function datapipe(/** @type {{ url: string, experiment: string, counts: boolean, staged: boolean }} */ settings) {
@@ -34,14 +35,14 @@ export function datapipe(/** @type {{ url: string, experiment: string, counts: b
         await staging?.send(session, unsent);
         return;
       }
-      // A later file says what came later: who withdraws has handed in before.
+      // Each delivery has its own name: a withdrawal follows an earlier file.
       const filename = `${session}-${all.length}.json`;
       const data = JSON.stringify(all.map(toSentEntry));
       const sessionId = staging?.load(session)?.sessionId;
       try {
         await ask("data", { filename, data, ...(sessionId ? { sessionId } : {}) });
       } catch (error) {
-        // The name is random: who has it already has it from us, and their reply was lost.
+        // The name is random: if it exists, we sent the file and the reply was lost.
         if (!/FILE_EXISTS/.test(String(error))) throw error;
       }
     },
@@ -49,7 +50,7 @@ export function datapipe(/** @type {{ url: string, experiment: string, counts: b
   };
 }
 
-/** DataPipe's staged saving: it recovers what is staged of a session that was never handed in. */
+/** DataPipe's staged saving, which recovers the trials of sessions that were never completed. */
 class Staging {
   #ask;
   #isUnavailable = false;
@@ -82,7 +83,7 @@ class Staging {
       try {
         await sendRequest(fileUrl, JSON.stringify(body), JSON_TYPE, "PATCH");
       } catch (error) {
-        // What is staged is never staged again: refused now, it arrived before.
+        // A staged trial cannot be staged again: the refusal means that it had arrived.
         if (!(isResend && error instanceof PermanentRefusal)) throw error;
       }
     }
@@ -102,7 +103,7 @@ class Staging {
     try {
       return await (await this.#ask("session", { filename: `${session}.json` })).json();
     } catch (error) {
-      // A deployment that stages nothing says so; everything is then handed in at the end.
+      // A deployment without staging replies with an error; everything is then sent at the end.
       this.#isUnavailable = "status" in /** @type {object} */ (error);
       throw this.#isUnavailable ? new PermanentRefusal(String(error)) : error;
     }

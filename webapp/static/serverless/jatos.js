@@ -1,5 +1,5 @@
 // @ts-check
-/** JATOS as a store, through the program that it serves itself. */
+/** JATOS as a result store, through its own script jatos.js. */
 
 import { toSentEntry } from "./journal.js";
 import { PermanentRefusal, isPermanentError } from "./store_requests.js";
@@ -10,11 +10,11 @@ const COUNTING_MS = 15_000;
 const JATOS_PROGRAM = "jatos.js";
 
 /**
- * JATOS: its own program, which it serves itself, sends what is appended to the results.
+ * Makes a store for JATOS: jatos.js sends what is appended to the results.
  * @returns {Store}
  */
 export function jatos() {
-  /** @type {Set<string>} What the results hold already. */
+  /** @type {Set<string>} The ids of the entries already in the results. */
   const appended = new Set();
   let ended = false;
   return {
@@ -29,17 +29,17 @@ export function jatos() {
       for (const { id } of entries) appended.add(id);
       if (!over || ended) return;
       ended = true;
-      // The results are there. jatos.js ends a study once only, so its failure is final, and harmless.
+      // The results have arrived. jatos.js ends a study only once, so a failure is final and harmless.
       await toPromise(api.endStudyWithoutRedirect(true)).catch(() => {});
     },
-    // JATOS leads on from the link to an address of its own.
+    // JATOS redirects from the link to its own URL, so the parameters come from jatos.js.
     linkParameters: async () => new URLSearchParams((await loadJatos()).urlQueryParameters),
     async drawNumber() {
       const api = await loadJatos();
       for (const deadlineMs = performance.now() + COUNTING_MS; ; ) {
         const next = api.batchSession.get("parallax_next") ?? 0;
         try {
-          // Of several that change it at once, the first alone succeeds.
+          // Of several simultaneous changes, only the first succeeds.
           await toPromise(api.batchSession.set("parallax_next", next + 1));
           return next;
         } catch (error) {
@@ -52,7 +52,7 @@ export function jatos() {
 }
 
 /**
- * Resolves to JATOS's program; asks for it again where it did not come with the page.
+ * Resolves to the API of jatos.js; loads the script again if it did not load with the page.
  * @returns {Promise<any>}
  */
 async function loadJatos() {
@@ -69,13 +69,14 @@ async function loadJatos() {
 }
 
 /**
- * @param {any} promise One of JATOS's own: it fails with a sentence, and with the status if there was an answer.
+ * Converts a promise of JATOS, which rejects with a message and, after a reply, the HTTP status.
+ * @param {any} promise
  * @returns {Promise<void>}
  */
 function toPromise(promise) {
   return new Promise((resolve, reject) => {
     promise.then(resolve, (/** @type {any} */ reason, /** @type {number | undefined} */ status) => {
-      // A run that was opened in another window takes nothing from this one any more.
+      // A run that was opened in another window accepts nothing more from this one.
       const isPermanent = (status && isPermanentError(status)) || /run is invalid/.test(String(reason));
       reject(isPermanent ? new PermanentRefusal(String(reason)) : new Error(String(reason)));
     });

@@ -1,37 +1,36 @@
 // @ts-check
 /**
- * Everything that somebody did in a study without a server, in the order in which it happened: what
- * a server would have been sent. It lies in the browser's own database, so that it outlives the
- * page; what a store has acknowledged is marked, and nothing else is ever taken out but by the
- * person's own wish.
+ * The journal of a study without a server: everything that a server would have received, in order.
+ * IndexedDB stores it, so that it outlives the page. Entries that a result store has acknowledged are
+ * marked; entries are erased only at the participant's request.
  *
  * @typedef {object} Entry
- * @property {1} parallax The version of this form.
+ * @property {1} parallax The version of this format.
  * @property {string} folder The version of the study's folder.
  * @property {string} session
- * @property {number} n Its place in the session, from 1.
+ * @property {number} n The number of the entry in the session, from 1.
  * @property {string} kind
  * @property {string} at The browser's clock.
  * @property {string} body JSON.
- * @property {string} check Tells an entry that was changed by hand.
+ * @property {string} check A checksum that reveals entries changed by hand.
  *
  * @typedef {Entry & { id: string, sent?: boolean }} KeptEntry
  */
 
 const DATABASE = "parallax static";
 const OBJECT_STORE = "entries";
-// Some browsers neither open nor refuse a database in a frame whose storage is blocked.
+// In a frame with blocked storage, some browsers neither open nor refuse a database.
 const OPENED_WITHIN_MS = 2_000;
 
 export class Journal {
-  /** @type {Map<string, KeptEntry>} What there is where the browser keeps nothing. */
+  /** @type {Map<string, KeptEntry>} The entries, if the browser refuses storage. */
   #memory = new Map();
   /** @type {Promise<IDBDatabase | undefined>} */
   #database = openDatabase();
-  /** @type {Promise<unknown>} One after the other: each has a number of its own. */
+  /** @type {Promise<unknown>} Entries are added one at a time, so that each gets its own number. */
   #adding = Promise.resolve();
   #folder;
-  /** Whether everything that was kept is in the browser's own storage, and survives the page. */
+  /** Whether all entries are in the browser's storage, and so outlive the page. */
   isOnDisk = true;
 
   /** @param {string} folder The version of the study's folder. */
@@ -40,7 +39,7 @@ export class Journal {
   }
 
   /**
-   * Resolves to a session's entries in their order.
+   * Resolves to a session's entries in order.
    * @param {string} session
    * @returns {Promise<KeptEntry[]>}
    */
@@ -54,17 +53,17 @@ export class Journal {
   }
 
   /**
-   * Keeps something that was done; twice is once.
+   * Adds an entry, unless one with the same id exists.
    * @param {string} session
    * @param {string} kind
    * @param {object} data
-   * @param {string} [id] What tells it from everything else.
-   * @param {(entries: KeptEntry[]) => boolean} [isWanted] Whether it is, after all that was kept
-   *   before it.
+   * @param {string} [id] Identifies the entry.
+   * @param {(entries: KeptEntry[]) => boolean} [isWanted] Whether to add it, given the
+   *   session's entries so far.
    */
   async add(session, kind, data, id = `${session} ${kind} ${performance.now()}`, isWanted = () => true) {
     const add = () => this.#add(session, kind, data, id, isWanted);
-    // Where the browser has locks, other windows of the session wait as well.
+    // With Web Locks, other windows of the session wait as well.
     const adding = this.#adding.then(() => navigator.locks?.request(`parallax ${session}`, add) ?? add());
     this.#adding = adding.catch(() => {});
     await adding;
@@ -82,19 +81,19 @@ export class Journal {
     if (entries.some((entry) => entry.id === id) || !isWanted(entries)) return;
     const n = Math.max(0, ...entries.map((entry) => entry.n)) + 1;
     const [at, body] = [new Date().toISOString(), JSON.stringify(data)];
-    // Where another version of the folder has come meanwhile, a session stays what it was.
+    // A session keeps its folder version even if a newer folder was published meanwhile.
     const folder = entries[0]?.folder ?? this.#folder;
     const check = computeChecksum([folder, session, n, kind, at, body].join("\n"));
     await this.#saveEntry({ parallax: 1, folder, session, n, kind, at, body, check, id });
   }
 
-  /** @param {KeptEntry[]} entries Those that a store has acknowledged. */
+  /** @param {KeptEntry[]} entries The entries that a store has acknowledged. */
   async markSent(entries) {
     for (const entry of entries) await this.#saveEntry({ ...entry, sent: true });
   }
 
   /**
-   * Takes out what somebody wants erased.
+   * Erases entries at the participant's request.
    * @param {KeptEntry[]} entries
    */
   async erase(entries) {
@@ -107,7 +106,7 @@ export class Journal {
   /** @param {KeptEntry} entry */
   async #saveEntry(entry) {
     const key = await this.#runTransaction("readwrite", (objectStore) => objectStore.put(entry));
-    // A disk that is full must not stop anybody: the page's own memory has it.
+    // A full disk must not stop the participant: the entry stays in memory.
     if (key === undefined) this.#memory.set(entry.id, entry);
     else this.#memory.delete(entry.id);
     this.isOnDisk = this.#memory.size === 0;
@@ -116,7 +115,7 @@ export class Journal {
   /**
    * @param {IDBTransactionMode} mode
    * @param {(objectStore: IDBObjectStore) => IDBRequest} operation
-   * @returns {Promise<any>} Undefined where the browser keeps nothing.
+   * @returns {Promise<any>} Undefined if the browser refuses storage.
    */
   async #runTransaction(mode, operation) {
     const database = await this.#database;
@@ -125,7 +124,7 @@ export class Journal {
       const transaction = database.transaction(OBJECT_STORE, mode);
       const request = operation(transaction.objectStore(OBJECT_STORE));
       return await new Promise((resolve, reject) => {
-        // What is written counts once it is on the disk.
+        // A write counts once the transaction has completed.
         transaction.oncomplete = () => resolve(request.result ?? null);
         transaction.onabort = transaction.onerror = () => reject(transaction.error);
       });
@@ -136,7 +135,7 @@ export class Journal {
 }
 
 /**
- * An entry as it leaves the browser.
+ * Returns an entry without the fields used only in the browser.
  * @param {KeptEntry} entry
  * @returns {Entry}
  */
@@ -145,7 +144,7 @@ export function toSentEntry({ parallax, folder, session, n, kind, at, body, chec
 }
 
 /**
- * The FNV-1a hash of a text in UTF-8, 64 bits: it notices a change, and proves nothing.
+ * Returns the 64-bit FNV-1a hash of a text in UTF-8: it detects changes, but is no proof.
  * @param {string} text
  */
 export function computeChecksum(text) {

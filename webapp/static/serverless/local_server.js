@@ -1,8 +1,8 @@
 // @ts-check
 /**
- * Stands where the server stands, in a study that is a folder of files: it answers what the pages
- * ask for from the folder and from the journal, and hands the journal to the store. An answer is
- * acknowledged when the store has it, and never before.
+ * Replaces the server in a study that is a folder of files: answers the pages' requests from the folder
+ * and the journal, and delivers the journal to the result store. An answer is acknowledged when the
+ * store has it, and never before.
  */
 
 import { formTexts } from "../questions.js";
@@ -20,9 +20,9 @@ const SHOWN_AFTER_SAVING = "main > .done, main > .text > :not(h1)";
 const RANDOM = "abcdefghijklmnopqrstuvwxyz234567";
 
 /**
- * Lets a study's folder answer what its pages ask for.
- * @param {any} study What the folder says of the study.
- * @param {Record<string, any>} programs Those that pages ask for by name.
+ * Makes a study's folder answer its pages' requests.
+ * @param {any} study The study's data in the folder.
+ * @param {Record<string, any>} programs The modules that pages load by name.
  */
 export function installLocalServer(study, programs) {
   const localServer = new LocalServer(study);
@@ -32,7 +32,7 @@ export function installLocalServer(study, programs) {
     enterUrl: address.enterUrl,
     fetch: (/** @type {string} */ url, /** @type {RequestInit} */ request) =>
       rejectOnAbort(localServer.answer(url, request), request?.signal),
-    // Whatever waits is in the journal already, and nobody hears from a store after the page.
+    // Waiting answers are already in the journal, and no store replies after the page is closed.
     sendOnExit: () => {},
     invitationUrl: () => address.folder,
     load: async (/** @type {string} */ name) => programs[name],
@@ -43,7 +43,7 @@ class LocalServer {
   #study;
   #journal;
   #store;
-  /** @type {Promise<void>} One delivery after the other: a store is told everything in order. */
+  /** @type {Promise<void>} One delivery at a time, so that the store receives entries in order. */
   #delivering = Promise.resolve();
 
   /** @param {any} study */
@@ -54,7 +54,7 @@ class LocalServer {
   }
 
   /**
-   * Resolves to what a server would answer; fails where it could not be reached.
+   * Resolves to the reply of a server; rejects as if the server could not be reached.
    * @param {string} url
    * @param {RequestInit} [request]
    * @returns {Promise<Response>}
@@ -90,7 +90,7 @@ class LocalServer {
     return at !== "new" && !FINAL_STAGES.includes(at) && folder === this.#study.folder;
   }
 
-  /** What the link said of who came: where a store opens the page, the store knows it. */
+  /** Returns the link's parameters; if a store opens the page, the store knows them. */
   async #readLinkParameters() {
     return (await this.#store.linkParameters?.()) ?? new URLSearchParams(location.search);
   }
@@ -115,7 +115,7 @@ class LocalServer {
   }
 
   /**
-   * The page of what somebody has reached. Nobody sees the end before the store has everything.
+   * Shows the session's current page. The last page appears only once the store has everything.
    * @param {string} session
    * @returns {Promise<Response>}
    */
@@ -148,7 +148,7 @@ class LocalServer {
     }, progress, session);
   }
 
-  /** Says where answers are that no store has: in the browser only where its storage took them. */
+  /** Shows where unsent answers are: in the browser's storage, or only in this page. */
   #showWhereSaved(/** @type {Document} */ page) {
     const { kept, on_page } = this.#study.words;
     page.getElementById("indicator")?.setAttribute("data-saved", this.#journal.isOnDisk ? kept : on_page);
@@ -160,15 +160,15 @@ class LocalServer {
     return this.#renderPage(progress.at + ending, (page) => {
       const part = offer(page);
       if (part) moveFileLinkUp(page, part);
-      // What a store refused is not stored, also when its person has saved it as a file.
+      // Answers that a store refused are not stored, even if the participant saved the file.
       const refused = !page.getElementById("kept-here")?.hasAttribute("hidden");
       if (part && progress.at === "finished") hideThanks(page, !this.#store.isFile && refused);
     }, progress, session);
   }
 
   /**
-   * Shows the beginning to somebody whose session is of a folder that was here before: its trials
-   * are gone, and what they gave stays apart from what they give now.
+   * Shows the first page for a session of an earlier folder version: its trials no longer exist, and
+   * its answers stay separate from new ones.
    * @param {string} session
    */
   async #showRestart(session) {
@@ -180,8 +180,8 @@ class LocalServer {
   }
 
   /**
-   * Hands in what there is of a session, and resolves to what gives a page its way to save the
-   * answers: where nobody else keeps them, or the store will not.
+   * Delivers a session, and resolves to a function that adds a download link for the answers to a
+   * page, if there is no store or the store refused them.
    * @param {string} session
    * @param {boolean} over
    * @returns {Promise<(page: Document) => Element | null>}
@@ -221,7 +221,7 @@ class LocalServer {
     try {
       await this.#deliver(session);
     } catch (error) {
-      // A store that refuses is told again at the end; the answer is in the journal.
+      // The delivery is tried again at the end; the answer is in the journal.
       if (!(error instanceof PermanentRefusal)) throw error;
       this.#showWhereSaved(document);
     }
@@ -233,7 +233,7 @@ class LocalServer {
     if (progress.at === "new" || FINAL_STAGES.includes(progress.at)) {
       return Response.json({ error: "wrong_state" }, { status: 409 });
     }
-    // What comes after the end would lie here for good: the last delivery has passed.
+    // Entries after the end would never be sent: the last delivery is over.
     const isInTime = (/** @type {import("./journal.js").KeptEntry[]} */ entries) =>
       !FINAL_STAGES.includes(readProgress(entries, this.#study.asked).at);
     await this.#journal.add(session, "device", submitted, `${session} device ${submitted.mark}`, isInTime);
@@ -245,7 +245,7 @@ class LocalServer {
     if (progress.at !== "screening") return this.#showCurrentPage(session);
     const problems = this.#findProblems(screening, submitted);
     if (problems) return this.#showFormAgain("screening", session, progress, submitted, problems);
-    // Of people whom the study is not for, no answer is kept.
+    // Screening answers of excluded people are not stored.
     if (!areAnswersAccepted(screening, submitted)) await this.#journal.add(session, "leave", { ending: "screened_out" });
     else await this.#journal.add(session, "screening", submitted, `${session} screening`);
     return this.#showCurrentPage(session);
@@ -271,7 +271,7 @@ class LocalServer {
     return this.#showCurrentPage(session);
   }
 
-  /** What is asked of somebody at the end: their level may be asked other things than others are. */
+  /** Returns the final questionnaire; it may differ between between-subjects levels. */
   #getQuestions(/** @type {Progress} */ { edition }) {
     return this.#study.asked.questionnaires[edition];
   }
@@ -289,7 +289,7 @@ class LocalServer {
     return this.#showCurrentPage(session);
   }
 
-  /** Erases what somebody gave here, and leaves word for those who have what was sent. */
+  /** Erases a session's answers, and adds an entry that tells the recipients to erase theirs. */
   async #eraseAnswers(/** @type {string} */ session, /** @type {string} */ code) {
     await this.#journal.add(session, "withdraw", { wish: "erase", code }, `${session} erase`);
     const keptKinds = ["consent", "place", "withdraw"];
@@ -297,7 +297,7 @@ class LocalServer {
     await this.#journal.erase(erasable);
   }
 
-  /** Draws somebody's session: once, for each draw may use up a number of the store's. */
+  /** Assigns a session number, only once, because each draw may use up a number of the store. */
   async #assignSession(/** @type {string} */ session) {
     const { number, by, said } = await this.#chooseSessionNumber(session);
     const { trials, edition } = await this.#loadDrawnSession(number);
@@ -323,7 +323,7 @@ class LocalServer {
     return drawn;
   }
 
-  /** The store's next number; undefined where the store has no counter, or gives it to nobody. */
+  /** Returns the store's next number; undefined if the store has no counter or refuses. */
   async #drawStoreNumber() {
     try {
       return await this.#store.drawNumber?.();
@@ -343,9 +343,9 @@ class LocalServer {
   }
 
   /**
-   * Hands the store what it does not have; where it takes only whole sessions, at the end alone.
+   * Delivers the unsent entries; to a store that accepts only whole sessions, only at the end.
    * @param {string} session
-   * @param {boolean} [over] Whether nothing is to come.
+   * @param {boolean} [over] Whether the session has ended.
    */
   #deliver(session, over = false) {
     const deliver = async () => {
@@ -370,7 +370,7 @@ class LocalServer {
   }
 
   /**
-   * A form again, with what must be mended.
+   * Shows a form again with its errors.
    * @param {string} name
    * @param {string} session
    * @param {Progress} progress
@@ -398,8 +398,8 @@ class LocalServer {
 }
 
 /**
- * Puts the way to save answers before everything else that the last page says: whoever closes the
- * page before has given nothing.
+ * Moves the download link to the top of the last page: if the page is closed before the download, the
+ * answers are lost.
  * @param {Document} page
  * @param {Element | null} part
  */
@@ -410,8 +410,8 @@ function moveFileLinkUp(page, part) {
 }
 
 /**
- * Leaves the tick and the researchers' words ("your answers are stored") for when the answers are
- * saved: nobody else has them yet. Where the store refused them, they are never said.
+ * Hides the tick and the study's closing text ("your answers are stored") until the answers are saved;
+ * removes them if the store refused the answers.
  * @param {Document} page
  * @param {boolean} refused
  */
@@ -429,7 +429,8 @@ function showThanksAfterSaving({ target }) {
 }
 
 /**
- * An answer, unless whoever asked has given up: a store that never answers is one that is away.
+ * Resolves to an answer, or rejects when its request is aborted: an unresponsive store counts as
+ * unreachable.
  * @template T
  * @param {Promise<T>} answer
  * @param {AbortSignal | null} [signal]
@@ -442,7 +443,7 @@ function rejectOnAbort(answer, signal) {
 }
 
 /**
- * Gives a consent page the mark of a visit, which becomes the session's name.
+ * Writes a random visit mark into a consent page; it becomes the session's name.
  * @param {Document} page
  */
 function setVisitMark(page) {

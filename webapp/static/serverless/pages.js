@@ -1,19 +1,19 @@
 // @ts-check
-/** The pages of the folder, and the addresses at which they are shown. */
+/** The pages of a static study, and their URLs. */
 
 import { BETWEEN_CHOICES } from "../questions.js";
 
 /**
- * Where pages are. A folder has one page only, so a session's address stands behind its hash: it
- * outlives a reload on any host, and in a file.
+ * URLs of pages. A folder has only one HTML file, so the URL fragment holds the session's path: it
+ * survives a reload on any host, and in a local file.
  */
 export const address = {
   folder: new URL(".", location.href.split("#")[0]).href,
 
   /**
-   * Where sessions are, which nobody but the page itself is ever asked for: wherever the folder lies,
-   * and also where a store opens it under another address on each visit, as JATOS does, what a
-   * browser keeps of a session is found again.
+   * The base URL of sessions, never requested over the network. It is the same wherever the folder is
+   * hosted, so that stored sessions are found again even if a store such as JATOS opens the folder
+   * under another URL on each visit.
    */
   root: "https://static.invalid/",
 
@@ -34,19 +34,19 @@ export const address = {
   },
 
   /**
-   * The session and the step that an address stands for; the session is empty where people begin.
+   * Returns the session and the step of a URL; the session is empty on the first page.
    * @param {string} url
    */
   parse(url) {
     const { href, pathname } = new URL(url, address.currentUrl());
-    // What is remembered of a session is its path alone.
+    // Sessions are stored by their path alone.
     const sessionPath = href.split("#")[0] === location.href.split("#")[0] ? "" : pathname;
     const [, session = "", step = ""] = /^\/p\/([a-z0-9]{12})\/([^/]*)$/.exec(sessionPath) ?? [];
     return { session, step };
   },
 
   /**
-   * What the link said of who came.
+   * Returns the allowed parameters of the link.
    * @param {URLSearchParams} query
    * @param {Record<string, { pattern: string }>} allowed
    * @returns {Record<string, string>}
@@ -57,7 +57,7 @@ export const address = {
   },
 
   /**
-   * The first argument that the link lacks, or that is none of the panel's.
+   * Returns the first parameter that is missing from the link or has an invalid value.
    * @param {URLSearchParams} query
    * @param {Record<string, { pattern: string, required: boolean, only: string }>} allowed
    */
@@ -71,7 +71,7 @@ export const address = {
 };
 
 /**
- * A page of the folder as an answer to whoever asked for it.
+ * Returns a page of the study as a response.
  * @param {any} study
  * @param {string} name
  * @param {{ fill: (page: Document) => void, progress?: any, session?: string, status: number }} settings
@@ -93,7 +93,7 @@ export function renderPage(study, name, { fill, progress, session, status }) {
 }
 
 /**
- * A page's text with what is known of the person in its places.
+ * Returns a page's HTML with the participant's values in its placeholders.
  * @param {string} html
  * @param {any} progress
  */
@@ -120,7 +120,7 @@ function escapeHtml(text) {
 }
 
 /**
- * Writes values into a page's fields.
+ * Writes values into a page's form fields.
  * @param {Document} page
  * @param {Record<string, string>} values
  */
@@ -137,9 +137,9 @@ export function fillFields(page, values) {
 }
 
 /**
- * Says at each question what must be mended, and takes the mark from those that are in order.
- * @param {Document} page On which every question is marked.
- * @param {Record<string, string>} problems By the questions' names; the empty name is the form's.
+ * Shows the error at each invalid question, and removes the error mark from the valid ones.
+ * @param {Document} page A page on which every question is marked as invalid.
+ * @param {Record<string, string>} problems By question name; the empty name is for the whole form.
  */
 export function showProblems(page, problems) {
   const notice = page.querySelector("main [role=alert]");

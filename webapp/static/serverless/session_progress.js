@@ -1,5 +1,5 @@
 // @ts-check
-/** How far a session has come, read from its journal alone; and what is wrong with a form. */
+/** Reads a session's progress from its journal, and validates forms. */
 
 import { BETWEEN_CHOICES, isAsked } from "../questions.js";
 
@@ -11,42 +11,42 @@ import { BETWEEN_CHOICES, isAsked } from "../questions.js";
  * @property {"text" | "long_text" | "choice" | "choices" | "number" | "scale" | "slider"} type
  * @property {string[]} options
  * @property {boolean} required
- * @property {number | null} points A scale's.
- * @property {number | null} fewest Of several choices.
+ * @property {number | null} points The number of points of a scale.
+ * @property {number | null} fewest The smallest number of choices.
  * @property {number | null} most
- * @property {[number, number, number]} numbers A slider's lowest, highest and step.
- * @property {Record<string, string[]>} [only_if] The answers to earlier questions that let it be asked.
- * @property {Record<string, string>} [words] What is said of each mistake.
- * @property {string[]} [accept] The answers that let somebody go on; none where a number does.
+ * @property {[number, number, number]} numbers A slider's minimum, maximum and step.
+ * @property {Record<string, string[]>} [only_if] The answers to earlier questions that make this one apply.
+ * @property {Record<string, string>} [words] The message for each mistake.
+ * @property {string[]} [accept] The accepted answers; empty if a number range decides.
  * @property {number | null} [at_least]
  * @property {number | null} [at_most]
  *
  * @typedef {object} Asked The study's questions.
  * @property {Question[]} screening
  * @property {Question[]} comprehension
- * @property {Question[][]} questionnaires Of each edition.
+ * @property {Question[][]} questionnaires One per edition.
  * @property {number} tries
  *
  * @typedef {object} Progress
  * @property {"new" | "declined" | "screening" | "comprehension" | "placing" | "working" | "answered"
  *   | "finished" | "left" | "withdrawn"} at
  * @property {Set<number>} answered The positions.
- * @property {string} folder The version of the folder that the session is of; empty before it began.
- * @property {number} number The number of the session that was drawn; 0 before.
- * @property {number} total How many trials it has.
- * @property {number} edition Which edition of the pages its level reads.
- * @property {number} tries How often the questions on the instructions were answered wrongly.
- * @property {string} ending How somebody left.
+ * @property {string} folder The folder version of the session; empty before it began.
+ * @property {number} number The drawn session number; 0 before the draw.
+ * @property {number} total The number of trials.
+ * @property {number} edition The edition of the pages for its between-subjects level.
+ * @property {number} tries The number of failed attempts at the comprehension questions.
+ * @property {string} ending How the participant left.
  * @property {boolean} erased
- * @property {boolean} deviceDescribed Whether the browser was described.
- * @property {string} code The person's own.
- * @property {Record<string, string>} parameters What their link said.
+ * @property {boolean} deviceDescribed Whether the device facts are recorded.
+ * @property {string} code The participant's code.
+ * @property {Record<string, string>} parameters The parameters of the link.
  */
 
 const LONGEST_NUMBER = 32;
 
 /**
- * Returns how far somebody has come.
+ * Returns a session's progress.
  * @param {Entry[]} entries
  * @param {Asked} askedQuestions
  * @returns {Progress}
@@ -107,7 +107,7 @@ function markLeft(progress, ending) {
 }
 
 /**
- * Returns what was written into a form, without what nobody types.
+ * Returns a form text without control characters and surrounding spaces.
  * @param {string} text
  */
 export function cleanText(text) {
@@ -116,10 +116,10 @@ export function cleanText(text) {
 }
 
 /**
- * Returns what is wrong with each question's answer; nothing where all are in order.
+ * Returns the error of each invalid answer; empty if all are valid.
  * @param {Question[]} questions
  * @param {Record<string, string>} submitted
- * @param {Record<string, string>} words What is said of each mistake.
+ * @param {Record<string, string>} words The message for each mistake.
  * @param {number} longest
  */
 export function findProblems(questions, submitted, words, longest) {
@@ -132,7 +132,7 @@ export function findProblems(questions, submitted, words, longest) {
 }
 
 /**
- * Returns the questions that somebody who gives these answers is asked.
+ * Returns the questions that apply given these answers.
  * @param {Question[]} questions
  * @param {Record<string, string>} submitted
  */
@@ -147,7 +147,7 @@ function selectAskedQuestions(questions, submitted) {
 }
 
 /**
- * Returns which mistake an answer has; empty where it has none.
+ * Returns the mistake in an answer; empty if it is valid.
  * @param {Question} question
  * @param {string} answer
  * @param {number} longest
@@ -191,7 +191,7 @@ function isOnSlider({ numbers: [low, high, step] }, number) {
 }
 
 /**
- * Returns whether every answer lets somebody go on: one of those that do, or a number between two.
+ * Returns whether every answer admits the participant: an accepted answer, or a number in the range.
  * @param {Question[]} questions
  * @param {Record<string, string>} submitted
  */
@@ -205,7 +205,7 @@ export function areAnswersAccepted(questions, submitted) {
 }
 
 /**
- * A text without its capitals, also where a capital is two letters.
+ * Returns a text for case-insensitive comparison, also where a capital has two letters.
  * @param {string} text
  */
 function foldCase(text) {

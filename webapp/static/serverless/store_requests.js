@@ -1,14 +1,15 @@
 // @ts-check
-/** Sending to a store, and what its answers mean. */
+/** Requests to a result store, and the meaning of its replies. */
 
 const PATIENCE_MS = 60_000;
-// What DataPipe answers with 400 although the next request may succeed.
+// DataPipe sends this error with status 400, although the next request may succeed.
 const TRANSIENT = /UNKNOWN_ERROR_GETTING_CONDITION/;
 
-/** The store will not take it, however often it is asked. */
+/** The store refuses the request permanently: retrying cannot succeed. */
 export class PermanentRefusal extends Error {}
 
 /**
+ * Sends a request; throws unless the store accepts it.
  * @param {string} url
  * @param {string} body
  * @param {Record<string, string>} headers
@@ -23,7 +24,7 @@ export async function sendRequest(url, body, headers, method = "POST") {
 }
 
 /**
- * Whether an answer says that the same request is refused always.
+ * Returns whether a status means that the same request is always refused.
  * @param {number} status
  */
 export function isPermanentError(status) {

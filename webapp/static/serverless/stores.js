@@ -1,19 +1,19 @@
 // @ts-check
 /**
- * Where a study without a server keeps what people gave.
+ * The result stores of a study without a server.
  *
  * @typedef {import("./journal.js").KeptEntry} KeptEntry
  * @typedef {{ unsent: KeptEntry[], all: KeptEntry[], over: boolean }} Load
  *
  * @typedef {object} Store
- * @property {boolean} takesWholeSessions Whether it takes whole sessions only, when they are over.
- * @property {boolean} isFile Whether the person themselves keeps the answers, as a file.
- * @property {(session: string, load: Load) => Promise<void>} send Resolves when the store has it;
- *   fails with Refused where it will never take it, and otherwise where it may later.
- * @property {() => Promise<number>} [drawNumber] Draws the next number of the store's own counter;
- *   fails with Refused where there is none.
- * @property {() => Promise<URLSearchParams>} [linkParameters] What the link said of who came, where the page's
- *   own address does not say it.
+ * @property {boolean} takesWholeSessions Whether it accepts only whole sessions, at their end.
+ * @property {boolean} isFile Whether the participant saves the answers as a file.
+ * @property {(session: string, load: Load) => Promise<void>} send Resolves when the store has
+ *   the entries; rejects with PermanentRefusal if it never will, otherwise with another error.
+ * @property {() => Promise<number>} [drawNumber] Draws the next number of the store's
+ *   counter; rejects with PermanentRefusal if it has none.
+ * @property {() => Promise<URLSearchParams>} [linkParameters] The parameters of the link, if
+ *   the page's own URL does not contain them.
  */
 
 import { datapipe } from "./datapipe.js";
@@ -22,7 +22,7 @@ import { toSentEntry } from "./journal.js";
 import { sendRequest } from "./store_requests.js";
 
 /**
- * @param {any} settings What the folder says of the store.
+ * @param {any} settings The store's settings in the folder.
  * @returns {Store}
  */
 export function makeResultStore(settings) {
@@ -43,7 +43,7 @@ function post(/** @type {{ url: string }} */ { url }) {
     takesWholeSessions: false,
     isFile: false,
     async send(_, { unsent }) {
-      // Text, so that no other site's server must be asked before whether it may be sent.
+      // Sent as plain text, so that browsers make no CORS preflight request.
       await sendRequest(url, JSON.stringify(unsent.map(toSentEntry)), { "Content-Type": "text/plain;charset=utf-8" });
     },
   };

@@ -1,5 +1,5 @@
 // @ts-check
-/** An option is chosen: the answer is the side on which it stands. */
+/** Choice between options: the answer is the side of the chosen option. */
 
 /** @typedef {import("../../../static/trial_view.js").ResponseScript} ResponseScript */
 
@@ -7,7 +7,7 @@
 export const answer = (option) => ({ side: option.dataset.side });
 
 /**
- * A trial may have fewer options than the page has room for.
+ * A trial may have fewer options than the page has buttons.
  * @type {ResponseScript["offered"]}
  */
 export const offered = (option, trial) => trial[option.dataset.side ?? ""] !== undefined;

@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * A session of several tasks. Each is shown by the script of its own type, on a stage that holds
- * nothing of the others.
+ * A session of several tasks. The script of each task's response type shows its trials, on a stage that
+ * contains only this task's elements.
  *
  * @typedef {import("../../../static/trial_view.js").Tools} Tools
  * @typedef {import("../../../static/trial_view.js").View} View
@@ -47,7 +47,7 @@ class MixedView {
     for (const template of tools.place.querySelectorAll("template")) {
       const { taskOf: name = "", title = "" } = template.dataset;
       const parts = [...template.content.childNodes];
-      // A view listens to what stands on the stage while it is made, and to nothing of the others.
+      // A view listens to the elements on the stage when it is made, not to those of other tasks.
       this.#place.replaceChildren(...parts);
       const settings = { ...tools.settings, deadline_ms: tasks[name].deadline_ms };
       const taskView = tools.makeTrialView(scripts[name], { ...tools, settings });
@@ -58,7 +58,7 @@ class MixedView {
     if (missing.length) throw new Error(`The page lacks the tasks ${missing.join(", ")}.`);
   }
 
-  /** The trial on the screen; undefined when it is answered. */
+  /** The shown trial; undefined once it is answered. */
   get trial() {
     return this.#currentTask?.view.trial;
   }
@@ -69,7 +69,7 @@ class MixedView {
   }
 
   /**
-   * Shows a trial as its task does.
+   * Shows a trial in the view of its task.
    * @param {Trial} trial
    */
   show(trial) {
@@ -86,7 +86,7 @@ class MixedView {
     task.view.show(trial);
   }
 
-  /** Takes no press any more. */
+  /** Stops accepting presses. */
   close() {
     this.#currentTask?.view.close();
   }

@@ -1,5 +1,5 @@
 // @ts-check
-/** A sentence is rated: the answer is a point of the scale, and each trial offers all of them. */
+/** Rating of a sentence: the answer is a point of the scale; each trial offers all points. */
 
 /** @typedef {import("../../../static/trial_view.js").ResponseScript} ResponseScript */
 

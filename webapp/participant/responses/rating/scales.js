@@ -1,5 +1,5 @@
 // @ts-check
-/** A sentence is rated on several scales: the answer has a digit for each, once all have a point. */
+/** Rating on several scales: the answer has one digit per scale, once every scale has a point. */
 
 /** @typedef {import("../../../static/trial_view.js").ResponseScript} ResponseScript */
 
@@ -34,7 +34,7 @@ export const completes = (option) => {
     point.setAttribute("aria-pressed", String(point === option));
   }
   const open = scalesOf(option.closest(".stage") ?? document).find((scale) => !chosenIn(scale));
-  // Voices read the next question, and the next Tab leads to its first point.
+  // Screen readers read the next question, and the next Tab reaches its first point.
   /** @type {HTMLElement | undefined} */ (open)?.focus({ preventScroll: true });
   return !open;
 };

@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * A sentence is read step by step. Each step is timed from the frame that painted it to the time
- * stamp of the press that ended it; a question may follow.
+ * Self-paced reading and Maze: a sentence in steps. Each step is timed from its painting to the press
+ * that ended it; a question may follow.
  *
  * @typedef {import("../../../static/trial_view.js").Tools} Tools
  * @typedef {import("../../../static/trial_sequence.js").Trial} Trial
@@ -14,10 +14,10 @@
 
 const DAY_MS = 86_400_000;
 const MOST_PREMATURE = 20;
-// Two fingers that come within this time come together.
+// Two fingers that touch within this time belong to one gesture.
 const ZOOM_MS = 250;
 
-/** @type {Record<string, string[]>} What no sentence can be read or answered without. */
+/** @type {Record<string, string[]>} The elements that each task requires. */
 const ESSENTIAL = { maze: [".maze", ".asked"], self_paced: [".window", ".asked"] };
 
 /** @type {import("../../../static/trial_view.js").ResponseScript["view"]} */
@@ -37,11 +37,11 @@ export const answer = ({ dataset: { rating, side } }) => (rating ? { rating: Num
 /** @type {import("../../../static/trial_view.js").ResponseScript["offered"]} */
 export const offered = () => true;
 
-/** What both ways of reading have: the clock, the presses, what is measured, and the question. */
+/** Shared by both tasks: the clock, the presses, the measures, and the question. */
 class Reader {
-  /** @type {ReadingTrial | undefined} The trial on the screen, until it is answered. */
+  /** @type {ReadingTrial | undefined} The shown trial, until it is answered. */
   trial;
-  /** The step on the screen; -1 before the first one, -2 at the context, Infinity at the question. */
+  /** The shown step; -1 before the first one, -2 at the context, Infinity at the question. */
   currentStep = -1;
   /** @type {number} When the first step was painted. */
   firstMs = NaN;
@@ -72,7 +72,7 @@ class Reader {
     this.#listen();
   }
 
-  /** Whether a step of the last sentence was left after the deadline. */
+  /** Whether a step of the last sentence ended after the deadline. */
   get late() {
     return this.deadline.late;
   }
@@ -82,7 +82,7 @@ class Reader {
   }
 
   /**
-   * Shows a trial, after the study's gap.
+   * Shows a trial after the study's gap between trials.
    * @param {Trial} trial
    */
   show(trial) {
@@ -115,7 +115,7 @@ class Reader {
 
   #startAfterGap() {
     this.tools.place.classList.remove("between");
-    // A browser takes the focus from what is hidden during the gap.
+    // Browsers remove the focus from elements hidden during the gap.
     if (document.activeElement === document.body) this.#focusGroup(this.tools.place);
     this.startSentence();
   }
@@ -125,7 +125,7 @@ class Reader {
     /** @type {HTMLElement | null} */ (container.querySelector("[role=group]"))?.focus({ preventScroll: true });
   }
 
-  /** Takes no press any more. */
+  /** Stops accepting presses. */
   close() {
     clearTimeout(this.#timer);
     this.trial = undefined;
@@ -134,9 +134,9 @@ class Reader {
   }
 
   /**
-   * Begins to time texts that are about to be painted.
+   * Starts timing texts that are about to be painted.
    * @param {HTMLElement[]} texts New elements.
-   * @param {string} announcement What a screen reader says of them.
+   * @param {string} announcement The text for screen readers.
    */
   timeTexts(texts, announcement) {
     const trial = this.trial;
@@ -144,7 +144,7 @@ class Reader {
       if (this.trial !== trial) return;
       for (const text of texts) this.#checkDisplay(text);
       this.find("[data-step]").textContent = announcement;
-      // A question has no deadline, nor what stands before the first step.
+      // The question and the context have no deadline.
       if (this.currentStep >= 0 && this.currentStep < Infinity) this.deadline.startTimer(this.clock.onset.ms);
     });
   }
@@ -160,7 +160,7 @@ class Reader {
   }
 
   /**
-   * Returns the time of a press since the painting; undefined of one that was no press of this step.
+   * Returns the time of a press since painting; undefined if the press does not count for this step.
    * @param {Press} press
    * @param {number} lockoutMs
    * @returns {{ ms: number, onset: Onset } | undefined}
@@ -180,7 +180,7 @@ class Reader {
   }
 
   /**
-   * Keeps a press that is not taken, and why, and says that it was not.
+   * Records a press that does not count, with the reason, and shows a message.
    * @param {string} reason
    * @param {Press} press
    */
@@ -193,7 +193,7 @@ class Reader {
   }
 
   /**
-   * Keeps a step's time.
+   * Records a step's time.
    * @param {number} ms
    * @param {Onset} onset
    */
@@ -206,9 +206,9 @@ class Reader {
   }
 
   /**
-   * Ends the sentence: asks its question, shows the scale, or gives the answer.
-   * @param {Press} press The last one.
-   * @param {number} endMs When it began.
+   * Ends the sentence: shows its question or scale, or submits the answer.
+   * @param {Press} press The last press.
+   * @param {number} endMs When the last press began.
    */
   endSentence(press, endMs) {
     const { question, answers = {} } = /** @type {ReadingTrial} */ (this.trial);
@@ -241,7 +241,7 @@ class Reader {
   }
 
   /**
-   * Gives the answer.
+   * Submits the answer.
    * @param {Press} press
    * @param {{ side?: string, rating?: number }} answerFields
    */
@@ -266,7 +266,7 @@ class Reader {
       lost_focus: this.#lostFocus,
     };
     this.close();
-    // After practice the sentence stays beside Continue, where neither word nor key does anything.
+    // After a practice trial the sentence stays visible next to Continue, but accepts no presses.
     this.tools.place.classList.add("over");
     this.tools.onChoice(trial, /** @type {any} */ (choice), undefined);
   }
@@ -326,19 +326,19 @@ class Reader {
   }
 
   /**
-   * Takes a word of the Maze.
+   * Handles the choice of a Maze word.
    * @param {HTMLElement} _option
    * @param {Press} _press
    */
   chooseWord(_option, _press) {}
 
   /**
-   * Lays a sentence out, before its first step is shown.
+   * Lays out a sentence before its first step is shown.
    * @param {ReadingTrial} _trial
    */
   layOutSentence(_trial) {}
 
-  /** Begins the sentence. */
+  /** Starts the sentence. */
   startSentence() {}
 
   /**
@@ -367,18 +367,18 @@ class Reader {
 class SelfPaced extends Reader {
   /** @type {HTMLElement[]} */
   #stepElements = [];
-  /** Whether a pointer that is still to end in a click has shown the next step already. */
+  /** Whether the current pointer press has already shown the next step, before its click. */
   #pointerHandled = false;
-  /** When a first finger, or another pointer, went down last. */
+  /** When a primary pointer last went down. */
   #fingerMs = -Infinity;
-  /** @type {string | undefined} The key that is down, and has shown the next step already. */
+  /** @type {string | undefined} The held key, which has already shown the next step. */
   #heldKey;
 
   /** @param {Tools} tools */
   constructor(tools) {
     super(tools);
     const stage = /** @type {HTMLElement} */ (this.reader.closest(".stage") ?? this.reader);
-    // What is shown changes with the press itself, not with its end.
+    // The next step appears when the press begins, not when it ends.
     stage.addEventListener("pointerdown", (event) => {
       if (event.button > 0) return;
       const isSecondFinger = !event.isPrimary && event.timeStamp - this.#fingerMs < ZOOM_MS;
@@ -390,12 +390,12 @@ class SelfPaced extends Reader {
       const method = event.pointerType === "touch" ? "touch" : "pointer";
       const { timeStamp: downMs, isTrusted: trusted } = event;
       const press = /** @type {Press} */ ({ downMs, upMs: null, method, trusted });
-      // Two fingers together may zoom the page; beside one that rests on it, another one reads.
+      // Two fingers at once may zoom the page; a second finger counts only if the first one is resting.
       if (isSecondFinger) return this.refusePress("second_finger", press);
       event.preventDefault();
       this.#goToNextStep(press);
     }, { signal: tools.signal });
-    // Voices, switches and screen readers click without a pointer, and at any time between others.
+    // Voice control, switches and screen readers click without a pointer, at any time.
     this.find("[data-next]").addEventListener("click", (event) => {
       if (this.#pointerHandled && event.detail > 0) return;
       const { timeStamp: downMs, isTrusted: trusted } = event;
@@ -404,7 +404,7 @@ class SelfPaced extends Reader {
     const reset = () => (this.#pointerHandled = false);
     document.addEventListener("click", reset, { signal: tools.signal });
     document.addEventListener("pointercancel", reset, { signal: tools.signal });
-    // The end of a key that was taken must not press the button that has the focus once more.
+    // Releasing a handled key must not press the focused button again.
     const onUp = (/** @type {KeyboardEvent} */ event) => {
       if (event.code !== this.#heldKey) return;
       event.preventDefault();
@@ -419,7 +419,7 @@ class SelfPaced extends Reader {
     const window_ = this.find(".window");
     window_.hidden = false;
     window_.replaceChildren();
-    // Letters of the other direction among the words must not turn the line round.
+    // Words of the other direction must not reverse the line.
     window_.dir = findDirection(steps.join(" "));
     this.#stepElements = steps.map((text, number) => {
       const element = document.createElement("span");
@@ -437,7 +437,7 @@ class SelfPaced extends Reader {
 
   startSentence() {
     const { context } = /** @type {ReadingTrial} */ (this.trial);
-    // The first press shows the first step, so that the reader is ready when it comes.
+    // The first press shows the first step, so that the participant is ready for it.
     if (!context) return this.#showStep();
     this.currentStep = -2;
     this.#showContext(true);
@@ -445,7 +445,7 @@ class SelfPaced extends Reader {
   }
 
   /**
-   * Shows the context in the place of the sentence, or the sentence.
+   * Shows the context or the sentence.
    * @param {boolean} shown
    */
   #showContext(shown) {
@@ -460,7 +460,7 @@ class SelfPaced extends Reader {
   onKey(event, press) {
     if (this.currentStep === Infinity) return super.onKey(event, press);
     if (event.key !== " " && event.key !== "Enter") return;
-    // The button that has the focus is not pressed a second time.
+    // Do not also press the focused button.
     event.preventDefault();
     this.#heldKey = event.code;
     this.#goToNextStep(press);
@@ -483,7 +483,7 @@ class SelfPaced extends Reader {
   }
 
   /**
-   * Adds to the wait before the first step: a context and the masked sentence are left one by one.
+   * Adds to the waiting time before the first step, which includes the context and the masked sentence.
    * @param {number} ms
    */
   #addWait(ms) {
@@ -513,7 +513,7 @@ class SelfPaced extends Reader {
 }
 
 class Maze extends Reader {
-  /** When the word that is being corrected was first chosen wrongly. */
+  /** The number of wrong choices at this step. */
   #errorCount = 0;
   /** @type {{ ms: number, onset: Onset } | undefined} */
   #firstChoice;
@@ -553,11 +553,11 @@ class Maze extends Reader {
   }
 
   /**
-   * @param {boolean} astray Whether the last choice was wrong.
-   * @param {boolean} [stopped] Whether no choice counts now.
+   * @param {boolean} isWrong Whether the last choice was wrong.
+   * @param {boolean} [stopped] Whether choices are ignored for now.
    */
-  #showError(astray, stopped = false) {
-    this.find(".said").hidden = !astray;
+  #showError(isWrong, stopped = false) {
+    this.find(".said").hidden = !isWrong;
     this.#stopped = stopped;
     this.reader.classList.toggle("stopped", stopped);
   }
@@ -606,7 +606,7 @@ class Maze extends Reader {
 }
 
 /**
- * Puts a text into a place as a new element: browsers tell when that was painted.
+ * Puts a text into an element as a new child, because browsers report when new elements are painted.
  * @param {HTMLElement} element
  * @param {string} sent
  */
@@ -624,7 +624,7 @@ function roundToTenth(ms) {
 }
 
 /**
- * Whether a space stands between two steps: not where both are of a script that writes none.
+ * Returns whether a space separates two steps: not if both are in a script without spaces.
  * @param {string} before
  * @param {string} after
  */
@@ -634,7 +634,7 @@ function needsSpace(before, after) {
 }
 
 /**
- * The direction of a text: that of its first letter that has one.
+ * Returns the direction of a text: that of its first letter with a direction.
  * @param {string} text
  */
 function findDirection(text) {

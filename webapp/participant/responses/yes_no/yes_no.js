@@ -1,5 +1,5 @@
 // @ts-check
-/** A sentence is judged: the answer is the side of yes or of no, and each trial offers both. */
+/** Yes/no judgment of a sentence: the answer is the side of yes or no; each trial offers both. */
 
 /** @typedef {import("../../../static/trial_view.js").ResponseScript} ResponseScript */
 
