@@ -201,14 +201,14 @@ def _rows(
             )
         cut = regions(words, item["frame"])
         sides.append([(region, sum(logprobs[region.start : region.end])) for region in cut])
-    good, other = sides
+    good, bad = sides
     signature = " ".join(region.slot or "." for region, _ in good)
     return [
         {
             "item_id": item["item_id"],
             "construction": item["construction"],
             "condition": item["condition"],
-            "signature": f"{signature} {len(other)}",
+            "signature": f"{signature} {len(bad)}",
             "place": place,
             "slot": region.slot,
             "words": region.words
@@ -218,7 +218,7 @@ def _rows(
             "other_nats": of_other,
         }
         for place, ((region, of_good), (other_region, of_other)) in enumerate(
-            zip(good, other, strict=False)
+            zip(good, bad, strict=False)
         )
     ]
 

@@ -150,14 +150,16 @@ def people_with_features(run: ExportedRun, items: pd.DataFrame) -> pd.DataFrame:
     return _with_columns(shares.assign(tie=False), items, "judged", str(run.folder))
 
 
-def _with_columns(rows: pd.DataFrame, items: pd.DataFrame, what: str, where: str) -> pd.DataFrame:
+def _with_columns(
+    rows: pd.DataFrame, items: pd.DataFrame, item_kind: str, where: str
+) -> pd.DataFrame:
     # A feature may have the name of a column; the values are then the same.
     features = feature_columns(items).drop(columns=[*CELL], errors="ignore")
     columns = items[[*CELL]].join(features)
     place = find_codes(rows["item_id"], pd.Index(items["item_id"]))
     if (place < 0).any():
         raise AnalysisError(
-            f"{int((place < 0).sum())} {what} item(s) are not among the items; the first: "
+            f"{int((place < 0).sum())} {item_kind} item(s) are not among the items; the first: "
             f"{rows['item_id'][place < 0].iloc[0]}",
             where=where,
             expected="scores and judgments of these items",

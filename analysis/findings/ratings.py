@@ -83,11 +83,11 @@ def _logprob_differences(scores: Scores) -> "pd.Series[float]":
     """Return log p(good) - log p(other), in nats, of each item with both versions scored."""
     frame = scores.frame
     variant, contrast = frame["variant"].astype(str), frame["contrast"].astype(str)
-    good, other = (
+    good, bad = (
         frame[is_version].set_index(frame.loc[is_version, "item_id"].astype(str))["logprob_nats"]
         for is_version in (variant == Variant.GOOD, variant == contrast)
     )
-    differences: pd.Series[float] = (good - other).dropna()
+    differences: pd.Series[float] = (good - bad).dropna()
     return differences
 
 

@@ -81,10 +81,10 @@ def _detection(answers: pd.DataFrame) -> pd.DataFrame:
 
 def _filler_detection(inputs: FindingInputs) -> pd.DataFrame:
     """Return d' of the fillers with an expected answer, all together; empty if there is none."""
-    others = inputs.data.others
-    if others.empty:
+    fillers = inputs.data.others
+    if fillers.empty:
         return pd.DataFrame(columns=["construction"])
-    answers = with_expected(add_kinds(others, inputs.run.items))
+    answers = with_expected(add_kinds(fillers, inputs.run.items))
     is_known = (answers["kind"] == Kind.FILLER) & (answers["expected"] != _NONE)
     return detection(answers[is_known].assign(construction=""), ["construction"])
 

@@ -93,15 +93,15 @@ def without_each(first: Floats, second: Floats, method: str) -> Floats:
 
 def _without_each_unit(first: Floats, second: Floats, unit: Codes, method: str) -> Floats:
     """Return the correlation without the items of each unit, shape ``(units,)``."""
-    left = np.full(int(unit.max()) + 1, np.nan)
-    for number in range(len(left)):
+    estimates = np.full(int(unit.max()) + 1, np.nan)
+    for number in range(len(estimates)):
         values = [side[unit != number] for side in (first, second)]
         if len(values[0]) < FEWEST_ITEMS or not all(np.ptp(side) for side in values):
             continue
         if method == "spearman":
             values = [rankdata(side) for side in values]
-        left[number] = np.corrcoef(*values)[0, 1]
-    return left
+        estimates[number] = np.corrcoef(*values)[0, 1]
+    return estimates
 
 
 def _products(first: Floats, second: Floats) -> tuple[Floats, ...]:

@@ -138,7 +138,7 @@ def correlate_items(people: Floats, model: Floats, unit: Codes | None = None) ->
         spearman, spearman_low, spearman_high, pearson, agreement (the share of items on which both
         have the same sign), n_items; NaN with fewer than three items, or without variance.
     """
-    found = correlations(people, model, unit)
-    kept = ("n_items", "pearson", "spearman", "spearman_low", "spearman_high")
+    statistics = correlations(people, model, unit)
+    reported = ("n_items", "pearson", "spearman", "spearman_low", "spearman_high")
     agreement = float(np.mean(np.sign(people) == np.sign(model))) if len(people) else np.nan
-    return {name: float(found[name]) for name in kept} | {"agreement": agreement}
+    return {name: float(statistics[name]) for name in reported} | {"agreement": agreement}

@@ -230,12 +230,12 @@ def _jackknife_variance(y: Floats, x: Floats, way: Codes) -> float:
     )
     products = np.stack([np.bincount(way, x[:, i] * y, n) for i in columns], axis=-1)
     grams = x.T @ x - squares.transpose(1, 0, 2)
-    left = np.linalg.pinv(grams, hermitian=True) @ (x.T @ y - products)[:, :, None]
-    moves = left[:, -1, 0] - float(np.linalg.lstsq(x, y, rcond=None)[0][-1])
+    coefficients_without = np.linalg.pinv(grams, hermitian=True) @ (x.T @ y - products)[:, :, None]
+    moves = coefficients_without[:, -1, 0] - float(np.linalg.lstsq(x, y, rcond=None)[0][-1])
     return float((n - 1) / n * np.sum(moves**2))
 
 
-def delta_loglik(y: Floats, base: Floats, more: Floats, unit: Codes) -> Slope:
+def delta_loglik(y: Floats, base: Floats, added_columns: Floats, unit: Codes) -> Slope:
     """Return the gain in held-out log-likelihood per word from additional predictors.
 
     Words are divided into folds by unit, so that training and test words never share a sentence.
@@ -244,14 +244,14 @@ def delta_loglik(y: Floats, base: Floats, more: Floats, unit: Codes) -> Slope:
     Args:
         y: Shape ``(n,)``: the mean log reading time of each word.
         base: Shape ``(n, p)``: the predictors of both models, with an intercept.
-        more: Shape ``(n, k)``: the additional predictors of the second model.
+        added_columns: Shape ``(n, k)``: the additional predictors of the second model.
         unit: Shape ``(n,)``: the sentence, or the unit that its conditions share, from 0 without
             gaps.
 
     Returns:
         The mean over words in nats, with Student's interval clustered by unit.
     """
-    full = np.hstack([base, more])
+    full = np.hstack([base, added_columns])
 
     def gain(out: Kept) -> Floats:
         logliks = [_loglik(y[~out], x[~out], y[out], x[out]) for x in (full, base)]

@@ -113,8 +113,8 @@ def new(
 def _read_column_options(columns: tuple[str, ...]) -> dict[str, str]:
     headers = {}
     for column in columns:
-        ours, sign, header = column.partition("=")
-        if not (ours and sign and header):
+        our_column, sign, header = column.partition("=")
+        if not (our_column and sign and header):
             raise MaterialsError(
                 f'"{column}" names no column',
                 where="--column",
@@ -122,13 +122,13 @@ def _read_column_options(columns: tuple[str, ...]) -> dict[str, str]:
                     "one of Parallax's columns and the file's header, e.g. --column good=Sentence1"
                 ),
             )
-        if ours.strip() in headers:
+        if our_column.strip() in headers:
             raise MaterialsError(
-                f'"{ours.strip()}" is named twice',
+                f'"{our_column.strip()}" is named twice',
                 where="--column or --factor",
                 expected="each column once; several --factor options together make the condition",
             )
-        headers[ours.strip()] = header.strip()
+        headers[our_column.strip()] = header.strip()
     return headers
 
 
@@ -161,10 +161,11 @@ def _design(design: DesignPlan) -> str:
         f"    {source.template}: {source.items} trials, the same in every list"
         for source in design.shared
     ]
-    for given in design.given:
-        n_trials = design.in_each_list[given.template]
+    for fixed_lists in design.given:
+        n_trials = design.in_each_list[fixed_lists.template]
         parts.append(
-            f'    {given.template}: as the column "{given.column}" says; {n_trials} trials'
+            f'    {fixed_lists.template}: as the column "{fixed_lists.column}" says; '
+            f"{n_trials} trials"
         )
     complete = (
         f"{design.lists} list(s) of {design.trials_per_list} trials, "
@@ -177,8 +178,8 @@ def _item(item: Item, asking: Asking) -> str:
     context = f"{item.context} ... " if item.context else ""
     against = asking.parameters.get("against", (str(item.contrast),))
     names = against if isinstance(against, Sequence) else ()
-    others = "".join(f" / *{text}" for name in names if (text := item.version(name)))
-    return shorten_pictures(f"    {item.item_id}: {context}{item.good}{others}")
+    other_versions = "".join(f" / *{text}" for name in names if (text := item.version(name)))
+    return shorten_pictures(f"    {item.item_id}: {context}{item.good}{other_versions}")
 
 
 @click.command()
@@ -315,13 +316,15 @@ def _lines(plan: Plan, study: Study) -> Iterator[str]:
 
 def _question(question: Mapping[str, Any]) -> str:
     """Return a comparison as a line: its role, what is compared of which measure, and the rest."""
-    shown = {"name", "compare", "of", "role"}
-    rest = [f"{name}: {value}" for name, value in question.items() if name not in shown and value]
-    more = f" ({'; '.join(rest)})" if rest else ""
-    compared = f"{question['compare']}, of {question['of']}{more}"
+    title_keys = {"name", "compare", "of", "role"}
+    details = [
+        f"{name}: {value}" for name, value in question.items() if name not in title_keys and value
+    ]
+    note = f" ({'; '.join(details)})" if details else ""
+    compared = f"{question['compare']}, of {question['of']}{note}"
     return f"- {question['role']}: {question['name']}: {compared}"
 
 
 def _settings(rule: Mapping[str, object]) -> str:
-    others = ", ".join(f"{name} = {value}" for name, value in rule.items() if name != "rule")
-    return f"{rule['rule']} ({others})" if others else str(rule["rule"])
+    parameters = ", ".join(f"{name} = {value}" for name, value in rule.items() if name != "rule")
+    return f"{rule['rule']} ({parameters})" if parameters else str(rule["rule"])

@@ -122,9 +122,9 @@ def verdict(rules: Sequence[Rule], judgments: Sequence[Judgment]) -> Verdict:
     """
     evidence, session = [], Answered.of(judgments)
     for rule in rules:
-        kept, figures = load_rule(rule).judge(session)
+        is_kept, figures = load_rule(rule).judge(session)
         # An undecided rule (None) excludes nobody.
-        if kept is not None and not kept:
+        if is_kept is not None and not is_kept:
             return Verdict(kept=False, rule=rule.rule, evidence=figures)
         evidence.append(figures)
     return Verdict(kept=True, rule="", evidence="; ".join(evidence) or "no rule to apply")

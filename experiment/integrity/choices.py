@@ -32,9 +32,9 @@ def people_nats(chose_good: Sequence[bool], accuracy: Sequence[float]) -> float:
     return _log_sum([*able, math.log(_CARELESS) + len(chose_good) * math.log(0.5)])
 
 
-def _bernoulli(chose_good: Sequence[bool], logits: Sequence[float], more: float) -> float:
+def _bernoulli(chose_good: Sequence[bool], logits: Sequence[float], shift: float) -> float:
     return -sum(
-        math.log1p(math.exp(-(logit + more) if chosen else logit + more))
+        math.log1p(math.exp(-(logit + shift) if chosen else logit + shift))
         for chosen, logit in zip(chose_good, logits, strict=True)
     )
 

@@ -148,8 +148,10 @@ def is_unfair(
         input_methods: The input methods that the server saw.
         n_answers: The number of answers; the nearest measured length at or below it is used.
     """
-    seen = tuple(input_methods)
-    for by_length in (_of_types().get((type_, name, one), {}) for type_ in types for one in seen):
+    observed_methods = tuple(input_methods)
+    for by_length in (
+        _of_types().get((type_, name, method), {}) for type_ in types for method in observed_methods
+    ):
         lengths = [length for length in by_length if length <= n_answers]
         if lengths and by_length[max(lengths)] >= MOST:
             return True

@@ -152,7 +152,7 @@ def _format(
             continue
         value = values.get(part.name, part.name)
         if part.violated:
-            value = next(other for other in features[part.name] if other != value)
+            value = next(other_value for other_value in features[part.name] if other_value != value)
         form = slots[part.slot].forms.index(value) if value else 0
         parts.append(f"{{{positions[part.slot]}[{form}]}}")
     return "".join(parts)

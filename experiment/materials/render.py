@@ -83,7 +83,9 @@ def note_on_changes(changed: Sequence[tuple[str, str]], reason: str) -> list[str
     """
     if not changed:
         return []
-    examples = "; ".join(f"{before!r} became {after!r}" for before, after in changed[:_EXAMPLES])
+    examples = "; ".join(
+        f"{old_text!r} became {new_text!r}" for old_text, new_text in changed[:_EXAMPLES]
+    )
     return [f"{reason}: {len(changed):,} texts were changed: {examples}."]
 
 

@@ -52,8 +52,8 @@ def divided_elsewhere(signed: str, patterns: Mapping[str, str]) -> Iterator[tupl
             link can change.
     """
     last, remainder, gap = "", "", ""
-    pieces = _NAME.split(signed)
-    for name, literal in zip(pieces[1::2], pieces[2::2], strict=True):
+    name_parts = _NAME.split(signed)
+    for name, literal in zip(name_parts[1::2], name_parts[2::2], strict=True):
         if name not in patterns:
             last = ""
         elif not _has_one_length(patterns[name]):
@@ -279,7 +279,7 @@ def _own_signatures(panel: PanelTable) -> Iterator[str]:
     people = {*panel.parameters, *panel.values, *_optional(panel), *KNOWN_OF_ALL}
     for name, signing in panel.signatures.items():
         yield from _signing(panel, signing, people, f"[panel.signatures.{name}]")
-    of_address = {name for name, each in panel.signatures.items() if is_of_address(each)}
+    of_address = {name for name, signing in panel.signatures.items() if is_of_address(signing)}
     for ending in Ending:
         way = panel.way_back(ending)
         reported = [way.report.address] if way.report else []
@@ -291,7 +291,7 @@ def _own_signatures(panel: PanelTable) -> Iterator[str]:
         fields = [*way.fields.values()]
         if way.report is not None:
             fields += [*way.report.fields.values(), *way.report.headers.values()]
-        for name in of_address & {each for field in fields for each in names_in(field)}:
+        for name in of_address & {variable for field in fields for variable in names_in(field)}:
             yield f"{{{name}}} in addresses alone, which it signs, and not in fields of {ending}"
 
 

@@ -89,16 +89,16 @@ class Screens:
         """Return a trial with its texts."""
         item, response = entry.item, self.response
         arranged = Arrangement(trial.good_side, trial.options, trial.points)
-        shown = response.show_arranged(item, arranged, self._people)
-        form = form_of(response, shown)
+        shown_item = response.show_arranged(item, arranged, self._people)
+        form = form_of(response, shown_item)
         names = trial.options or _pair(item, trial)
         return TakerTrial(
             trial,
             entry,
             form,
-            shown,
+            shown_item,
             tuple(self._model(item.after_context(item.version(name))) for name in names),
-            _answers(form, response, shown),
+            _answers(form, response, shown_item),
         )
 
 

@@ -161,21 +161,21 @@ def read_one_at_a_time(folder: Path | None, dtype: Dtype) -> Iterator[None]:
         folder: The folder of the files; None if they are not downloaded yet.
         dtype: The target type of the conversion.
     """
-    opened: Any = getattr(modeling_utils, "safe_open", None)
-    if opened is None or folder is None or is_stored_as(folder, dtype):
+    safe_open: Any = getattr(modeling_utils, "safe_open", None)
+    if safe_open is None or folder is None or is_stored_as(folder, dtype):
         yield
         return
 
     def one_by_one(*arguments: object, **options: object) -> object:
         if "backend" in options:
             options["backend"] = "pread"
-        return opened(*arguments, **options)
+        return safe_open(*arguments, **options)
 
     modeling_utils.safe_open = one_by_one
     try:
         yield
     finally:
-        modeling_utils.safe_open = opened
+        modeling_utils.safe_open = safe_open
 
 
 _OWN_WORDS = ("name", "trained_on", "beginning")

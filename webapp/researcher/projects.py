@@ -86,7 +86,9 @@ def change_member(project: str) -> Response:
         role = None if typed == "none" else _parse_role(typed)
         user = _find_account(session, name)
         user_name, now = current_user().name, current_services().now()
-        set_member(session, locked_project, user, role, by=user_name, now=now, seen=role_on_page)
+        set_member(
+            session, locked_project, user, role, by=user_name, now=now, shown_role=role_on_page
+        )
 
     return _change_project(project, change)
 

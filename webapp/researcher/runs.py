@@ -47,10 +47,10 @@ def show_runs() -> str:
     """List the runs, the latest first."""
     page = get_page_number()
     with reading(current_services().sessions) as session:
-        archive, before = "archive" in request.args, (page - 1) * ON_A_PAGE
+        archive, offset = "archive" in request.args, (page - 1) * ON_A_PAGE
         is_listed = Run.archived_at.is_not(None) if archive else Run.archived_at.is_(None)
         visible = filter_visible_runs(current_user()) & is_listed
-        runs = list_run_progress(session, visible, latest=ON_A_PAGE + 1, after=before)[::-1]
+        runs = list_run_progress(session, visible, latest=ON_A_PAGE + 1, after=offset)[::-1]
         projects = list_projects(session, current_user())
         titles = list_titles(session, [row.run for row in runs])
     return render_template(
@@ -154,8 +154,8 @@ def decide_exclusions(ref: str, *, by: str) -> ExclusionCounts:
     def work(session: Session) -> ExclusionCounts:
         run, now = find_run(session, ref), current_services().now()
         result = store_verdicts(session, run, now)
-        after = {"decided": str(result.decided)}
-        record_act(session, by, "exclusion rules applied", now, run_ref=ref, after=after)
+        details = {"decided": str(result.decided)}
+        record_act(session, by, "exclusion rules applied", now, run_ref=ref, after=details)
         return result
 
     return in_transaction(current_services().sessions, work)

@@ -40,8 +40,8 @@ class PostedAnswer(Measurements):
 
     @model_validator(mode="after")
     def _require_one_answer(self) -> Self:
-        given = (self.side is not None, self.rating is not None)
-        if all(given) or not (any(given) or self.steps):
+        has_values = (self.side is not None, self.rating is not None)
+        if all(has_values) or not (any(has_values) or self.steps):
             raise ValueError("give either side or rating")
         return self
 
@@ -117,7 +117,7 @@ def record(
             Response(**{k: v for k, v in values.items() if f"response.{k}" not in left_out})
         )
         events = make_events(participant.id, answer.position, answer, now)
-        session.add_all(each for each in events if f"event.{each.kind}" not in left_out)
+        session.add_all(event for event in events if f"event.{event.kind}" not in left_out)
         remaining -= 1
     elif stored_uuid != str(answer.uuid):
         _store_late_answer(session, participant, answer, now, left_out)

@@ -150,16 +150,16 @@ class _Statements:
             dialect,
         )
         # Read after locking, because another process may have stored answers meanwhile.
-        asked = pairs(("participant_id", "position"), dialect)
-        trial, is_theirs = _join_trials(asked, dialect)
+        answer_keys = pairs(("participant_id", "position"), dialect)
+        trial, is_theirs = _join_trials(answer_keys, dialect)
         self.known = Prepared(
             select(
-                asked.c.participant_id,
+                answer_keys.c.participant_id,
                 trial.c.id,
                 answer_column(Response.client_uuid, trial.c.id),
                 trial.c.options,
-                count_unanswered(asked.c.participant_id),
-            ).select_from(asked.join(trial, is_theirs)),
+                count_unanswered(answer_keys.c.participant_id),
+            ).select_from(answer_keys.join(trial, is_theirs)),
             dialect,
         )
         self.store = Prepared(insert(Response), dialect, RESPONSE_COLUMNS)
@@ -172,10 +172,13 @@ class _Statements:
         )
 
 
-def _join_trials(asked: FromClause, dialect: Dialect) -> tuple[FromClause, ColumnElement[bool]]:
+def _join_trials(
+    answer_keys: FromClause, dialect: Dialect
+) -> tuple[FromClause, ColumnElement[bool]]:
     """Return the FROM clause for the requested trials, and its join condition."""
     is_their_trial = and_(
-        Trial.participant_id == asked.c.participant_id, Trial.position == asked.c.position
+        Trial.participant_id == answer_keys.c.participant_id,
+        Trial.position == answer_keys.c.position,
     )
     if dialect.name == "sqlite":
         return Trial.__table__, is_their_trial
@@ -258,12 +261,12 @@ def _store_ordinary_answers(
 ) -> dict[str, int]:
     """Store the ordinary answers; return the number of unanswered trials by reference."""
     statements = _prepared(dialect)
-    asked = [(id_, sent_answer.answer.position) for id_, (sent_answer, _) in sent.items()]
+    answer_keys = [(id_, sent_answer.answer.position) for id_, (sent_answer, _) in sent.items()]
     n_left: dict[int, int] = {}
     rows: list[Mapping[str, object]] = []
     events: list[Mapping[str, object]] = []
     for id_, trial_id, stored_uuid, options, n_open in statements.known.all(
-        connection, as_pairs(asked, dialect)
+        connection, as_pairs(answer_keys, dialect)
     ):
         sent_answer, response = sent[id_]
         if not response.accepts(sent_answer.answer.given, options):

@@ -1,5 +1,5 @@
 // Embedded in every page: loads the page's script, and retries when loading fails.
-// Old browsers must be able to parse this file, so it uses only old syntax.
+// Uses only old syntax, because old browsers must parse it.
 (function () {
   "use strict";
   var base = document.currentScript.getAttribute("data-base");
@@ -15,7 +15,7 @@
     return Math.min(FIRST_WAIT_MS * Math.pow(2, failures), LONGEST_WAIT_MS);
   }
 
-  /** Shows or hides the notice that a file did not load, if the page is far enough to have one. */
+  /** Shows or hides the notice that a file did not load. */
   function showTrouble(missing) {
     var trouble = document.getElementById("trouble");
     if (trouble) trouble.hidden = !missing;
@@ -51,15 +51,15 @@
     if (earlySubmit) submitEarly();
   }
 
-  // After an upgrade the server no longer has this version of the script: reload the page.
+  // After an upgrade the server has only a newer script: reload the page.
   function reloadIfAnswered() {
     fetch(location.href, { method: "HEAD", cache: "no-store" }).then(function (answer) {
       if (!started && !earlySubmit && answer.ok) location.reload();
     }, function () {});
   }
 
-  // A form submitted before the script has loaded is kept: the script then sends it, with retries
-  // and with the visitor's mark. Forms that go to a recruitment platform are not intercepted.
+  // A form submitted before the script has loaded is sent by the script later, with retries and the
+  // visitor's mark. Forms that go to a recruitment platform are not intercepted.
   document.addEventListener("submit", function (event) {
     if (started || new URL(event.target.action).origin !== location.origin) return;
     event.preventDefault();
@@ -71,13 +71,13 @@
     else earlySubmit.form.requestSubmit();
   }
 
-  // Nobody can take part without JavaScript, so the consent buttons appear only with it.
+  // The consent buttons appear only with JavaScript, because the study needs it.
   document.addEventListener("DOMContentLoaded", function () {
     var decision = document.getElementById("decision");
     if (decision) decision.hidden = false;
   });
 
-  // A stylesheet that did not load is requested again as well.
+  // Also reload a stylesheet that failed to load.
   function reloadStylesheet(link) {
     var failures = Number(link.getAttribute("data-failures") || 0);
     setTimeout(function () {

@@ -86,9 +86,9 @@ def _alike_neighbours(sessions: Sequence[Session], design: Design) -> Iterator[s
 
 
 def _blocks(session: Session, design: Design) -> list[list[ListEntry]]:
-    shown = session.shown
-    blocks = blocks_of(shown, design, session.place)
-    return [[shown[index] for index in block] for block in blocks]
+    entries = session.shown
+    blocks = blocks_of(entries, design, session.place)
+    return [[entries[index] for index in block] for block in blocks]
 
 
 def _find_bunched_trials(sessions: Sequence[Session], design: Design) -> Iterator[str]:
@@ -120,13 +120,15 @@ def _broken(sessions: Sequence[Session], design: Design) -> Iterator[str]:
 def _mixed_blocks(sessions: Sequence[Session], design: Design) -> Iterator[str]:
     block_of = design.block_of
     for session in sessions:
-        shown = [name for name, _ in groupby(block_of.get(e.item.template) for e in session.shown)]
+        shown_blocks = [
+            name for name, _ in groupby(block_of.get(e.item.template) for e in session.shown)
+        ]
         blocks = blocks_of(session.shown, design, session.place)
         expected = [
             block_of.get(session.shown[block[0]].item.template) for block in blocks if block
         ]
-        if shown != expected:
-            yield f"{session.name}: {', '.join(str(name) for name in shown)}"
+        if shown_blocks != expected:
+            yield f"{session.name}: {', '.join(str(name) for name in shown_blocks)}"
 
 
 def drawing_checks(study: Study, built: BuiltLists, n_seeds: int) -> Iterator[Check]:
@@ -135,10 +137,10 @@ def drawing_checks(study: Study, built: BuiltLists, n_seeds: int) -> Iterator[Ch
         return
     entries = built.lists[0]
     for n, block in enumerate(blocks_of(entries, study.design, 0)):
-        shown = [entries[index] for index in block]
+        block_entries = [entries[index] for index in block]
         try:
-            constraints = tuple(constraints_of_block(shown, study.design, first=not n))
-            yield from _block_checks(len(shown), constraints, built.seed, n, n_seeds)
+            constraints = tuple(constraints_of_block(block_entries, study.design, first=not n))
+            yield from _block_checks(len(block_entries), constraints, built.seed, n, n_seeds)
         except DesignError:
             # The check of the composed sessions already reports this.
             continue

@@ -28,8 +28,8 @@ def origin_checks(
 ) -> Iterator[Check]:
     """Yield the checks that the lists match their study and its materials."""
     origin = f"{study.name} {study.study.version}"
-    seen = f"{built.study} {built.version}"
-    yield check("study and version", origin, [seen] if seen != origin else [])
+    recorded_origin = f"{built.study} {built.version}"
+    yield check("study and version", origin, [recorded_origin] if recorded_origin != origin else [])
     materials_hash, built_hash = index.materials_hash[:12], built.materials_hash[:12]
     changed = index.materials_hash != built.materials_hash
     yield check("identity of the materials", materials_hash, [built_hash] if changed else [])

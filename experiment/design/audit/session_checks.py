@@ -272,17 +272,17 @@ def _check_shared_items(
 
 
 def _check_given_lists(
-    given: Given, design: Design, index: MaterialsIndex, built: BuiltLists
+    fixed_lists: Given, design: Design, index: MaterialsIndex, built: BuiltLists
 ) -> Iterator[str]:
-    items = index.all_items(given.templates)
-    lists_by_item = {item.item_id: lists_named(item, given.column) for item in items}
+    items = index.all_items(fixed_lists.templates)
+    lists_by_item = {item.item_id: lists_named(item, fixed_lists.column) for item in items}
     everywhere = {item_id for item_id, names in lists_by_item.items() if not names}
-    shown = {
+    ids_by_list = {
         number: {entry.item.item_id for entry in entries}
-        for number, entries in _showing(given, design, built)
+        for number, entries in _showing(fixed_lists, design, built)
     }
     list_of: dict[str, int] = {}
-    for number, ids in shown.items():
+    for number, ids in ids_by_list.items():
         within = design.number_within(number)
         for item_id in sorted(everywhere - ids):
             yield f"list {number}: {item_id} is missing"
@@ -343,9 +343,11 @@ def _unlike(design: Design, built: BuiltLists) -> Iterator[str]:
         first: dict[int, tuple[int, set[tuple[str, str]]]] = {}
         for number, entries in _showing(source, design, built):
             items = {(entry.item.item_id, str(entry.kind)) for entry in entries}
-            other, first_items = first.setdefault(design.number_within(number), (number, items))
+            other_list, first_items = first.setdefault(
+                design.number_within(number), (number, items)
+            )
             if items != first_items:
-                yield f"lists {other} and {number}: {'+'.join(source.templates)}"
+                yield f"lists {other_list} and {number}: {'+'.join(source.templates)}"
 
 
 def _participants(design: Design) -> str:
@@ -362,7 +364,7 @@ def _is_one_block(design: Design) -> bool:
 
 def _turns(sessions: Sequence[Session], design: Design) -> Iterator[str]:
     first: dict[int, Counter[str]] = {}
-    shown: dict[int, set[str]] = {}
+    names_by_list: dict[int, set[str]] = {}
     for session in sessions:
         names = [
             design.block_of[session.shown[block[0]].item.template]
@@ -372,8 +374,8 @@ def _turns(sessions: Sequence[Session], design: Design) -> Iterator[str]:
         blocks = [design.block_of[entry.item.template] for entry in session.shown]
         came = [name for name in dict.fromkeys(blocks) if name in turning]
         first.setdefault(session.list_, Counter())[came[0] if came else ""] += 1
-        shown.setdefault(session.list_, set()).update(turning)
+        names_by_list.setdefault(session.list_, set()).update(turning)
     for list_, counts in first.items():
-        numbers = [counts[name] for name in shown[list_]]
+        numbers = [counts[name] for name in names_by_list[list_]]
         if numbers and max(numbers) - min(numbers) > 1:
             yield f"list {list_}: {', '.join(f'{n} {name}' for name, n in counts.items())}"

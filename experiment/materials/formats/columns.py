@@ -100,7 +100,7 @@ def find_columns(table: RawTable, named_headers: Mapping[str, str]) -> dict[str,
         del headers["kind"]
     if "kind" not in headers and (column := _column_of_kinds(table, headers, named_headers)):
         # No column has two roles.
-        headers = {ours: header for ours, header in headers.items() if header != column}
+        headers = {our_column: header for our_column, header in headers.items() if header != column}
         headers["kind"] = column
     return headers
 

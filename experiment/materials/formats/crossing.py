@@ -35,11 +35,11 @@ def _order_column(table: RawTable, lists: str) -> str:
             or len(set(cells)) < len(cells)
         ):
             continue
-        others = [
+        other_columns = [
             tuple(text for column, text in row.values.items() if column not in (lists, name))
             for row in table.rows
         ]
-        if len(set(others)) < len(others):
+        if len(set(other_columns)) < len(other_columns):
             return name
     return ""
 
@@ -200,5 +200,5 @@ def _is_word(text: str) -> bool:
 
 
 def _name(row: RawRow, factors: Sequence[str], are_words: bool) -> str:
-    given = [(name, row.values[name]) for name in factors if row.values[name]]
-    return "_".join(value if are_words else f"{name}_{value}" for name, value in given)
+    levels = [(name, row.values[name]) for name in factors if row.values[name]]
+    return "_".join(value if are_words else f"{name}_{value}" for name, value in levels)

@@ -62,18 +62,20 @@ class NonceWords:
         pairs: dict[Place, list[Pair]] = {}
         for (lemma, entry), forms in paradigms.by_lemma.items():
             for form in (form for form in forms if (entry, form) in usable):
-                for other in paradigms.opposite_forms(form, lemma, entry):
-                    alike = beginning(other) == beginning(form)
-                    if alike and (entry.turned, other) in usable:
-                        pairs.setdefault((entry, beginning(form)), []).append((form, other, lemma))
+                for opposite_form in paradigms.opposite_forms(form, lemma, entry):
+                    alike = beginning(opposite_form) == beginning(form)
+                    if alike and (entry.turned, opposite_form) in usable:
+                        pairs.setdefault((entry, beginning(form)), []).append(
+                            (form, opposite_form, lemma)
+                        )
                         break
         return {place: sorted(of_place) for place, of_place in pairs.items()}
 
     def word(self, token: Token, rng: random.Random) -> str:
         """Return a replacement for a word, or the word itself if no other word qualifies."""
         words = self._words.get(self._place(token), [])
-        others = self._others(words, token.form)
-        return rng.choice(others) if others else token.form
+        candidates = self._others(words, token.form)
+        return rng.choice(candidates) if candidates else token.form
 
     def pair(self, token: Token, bad: str, rng: random.Random) -> Pair:
         """Return a replacement for a target: (form, form of the other number, lemma).

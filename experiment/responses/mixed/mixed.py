@@ -89,8 +89,8 @@ class Mixed(ResponseType):
         Raises:
             StudyError: Neither names a task, or the column names an unknown one.
         """
-        named = dict(item.extra).get(self.column, "").strip()
-        task = named or self._templates.get(item.template, "")
+        named_task = dict(item.extra).get(self.column, "").strip()
+        task = named_task or self._templates.get(item.template, "")
         if task in self.tasks:
             return task
         task_names = ", ".join(self.tasks)

@@ -110,12 +110,12 @@ def context_regions(item: Item, steps: Sequence[Step]) -> int:
 
 
 def _n_context_regions(item: Item, regions: Sequence[str]) -> int:
-    wanted, letters = len(_letters(item.context)), 0
+    n_context_letters, letters = len(_letters(item.context)), 0
     number = 0
-    while letters < wanted and number < len(regions):
+    while letters < n_context_letters and number < len(regions):
         letters += len(_letters(regions[number]))
         number += 1
-    if letters != wanted:
+    if letters != n_context_letters:
         raise flaw(
             item,
             f"the context ends within the region {_short(regions[number - 1])}",

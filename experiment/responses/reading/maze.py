@@ -112,18 +112,18 @@ class Maze(Questioned, Read):
         if not text and version == Variant.GOOD:
             text = columns.get("distractors", "")
         words = [step.text for step in self.steps(item, version)]
-        written = text.split()
-        if len(written) != len(words):
+        distractors = text.split()
+        if len(distractors) != len(words):
             raise flaw(
                 item,
-                _how_many(words, written, sentence_of(item, version, self.context)),
+                _how_many(words, distractors, sentence_of(item, version, self.context)),
                 f'one for each word in the column "{version}_distractors", divided by spaces; '
                 f"{NO_WORD} for the first",
                 "`parallax maze distractors` makes them",
             )
         same = [
             w
-            for w, d in zip(words, written, strict=True)
+            for w, d in zip(words, distractors, strict=True)
             if _strip_punctuation(w) == _strip_punctuation(d)
         ]
         if same:
@@ -133,8 +133,8 @@ class Maze(Questioned, Read):
                 "another word",
             )
         if self.punctuation:
-            written = [_copy_punctuation(d, w) for d, w in zip(written, words, strict=True)]
-        return tuple(written)
+            distractors = [_copy_punctuation(d, w) for d, w in zip(distractors, words, strict=True)]
+        return tuple(distractors)
 
     def versions(self, item: Item) -> tuple[str, ...]:
         """Return the names of the item's versions that may be shown, the good one first.

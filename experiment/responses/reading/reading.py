@@ -205,8 +205,8 @@ class Read(OneVersion):
         besides = self.page(item, version, texts, plan) | _question_fields(self.question(item))
         if self.context == "read" or not item.context:
             return Shown(text, besides=besides)
-        before = render(item.context)
-        return Shown(join_context(before, text), besides=besides | {"context": before})
+        context = render(item.context)
+        return Shown(join_context(context, text), besides=besides | {"context": context})
 
     @abstractmethod
     def page(self, item: Item, version: str, texts: Sequence[str], plan: str) -> dict[str, object]:

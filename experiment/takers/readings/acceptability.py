@@ -24,14 +24,14 @@ class Acceptability(Reading):
         way, prompter = situation.way, situation.writes
         words, labels = prompter.words, labels_of(way.labels, _N)
         earlier = [
-            (lines, _label(each, way, given))
-            for each, given in situation.earlier
-            for lines in _lines(each, way, words)
+            (lines, _label(screen, way, answer))
+            for screen, answer in situation.earlier
+            for lines in _lines(screen, way, words)
         ]
         practice = [
-            (lines, _label(each, way, given), feedback)
-            for each, given, feedback in prompter.practised(way)
-            for lines in _lines(each, way, words)
+            (lines, _label(screen, way, answer), feedback)
+            for screen, answer, feedback in prompter.practised(way)
+            for lines in _lines(screen, way, words)
         ]
         return tuple(
             Ask(prompter.prompt(way, words.accept, lines, labels, earlier, practice), labels)

@@ -26,10 +26,13 @@ class ForcedChoice(Reading):
             prompter.words.choose,
             _lines(trial, way),
             labels,
-            [(_lines(each, way), _label(each, way, given)) for each, given in situation.earlier],
             [
-                (_lines(each, way), _label(each, way, given), feedback or prompter.words.right)
-                for each, given, feedback in prompter.practised(way)
+                (_lines(screen, way), _label(screen, way, answer))
+                for screen, answer in situation.earlier
+            ],
+            [
+                (_lines(screen, way), _label(screen, way, answer), feedback or prompter.words.right)
+                for screen, answer, feedback in prompter.practised(way)
             ],
         )
         return (Ask(prompt, labels),)

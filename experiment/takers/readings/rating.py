@@ -32,14 +32,14 @@ class Rating(Reading):
         labels = labels_of(way.labels, _points(trial))
         from_worst = [labels[place] for place in order_in_prompt(len(labels), swapped=way.swapped)]
         earlier = [
-            (text, _label(each, way, given))
-            for each, given in situation.earlier
-            for text in _texts(each)
+            (text, _label(screen, way, answer))
+            for screen, answer in situation.earlier
+            for text in _texts(screen)
         ]
         practice = [
             (text, "", feedback)
-            for each, _, feedback in prompter.practised(way)
-            for text in _texts(each)
+            for screen, _, feedback in prompter.practised(way)
+            for text in _texts(screen)
         ]
         return tuple(
             Ask(

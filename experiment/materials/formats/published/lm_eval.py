@@ -155,8 +155,8 @@ class _Task:
             raise self._error(f"it has {len(choices)} choices", "two choices", place)
         target = self._target(row, choices, place)
         context = f"{self._config.get('description') or ''}{self._text('doc_to_text', row, place)}"
-        before = f"{context}{self.delimiter}"
-        if context.strip() and not before[-1].isspace():
+        prefix = f"{context}{self.delimiter}"
+        if context.strip() and not prefix[-1].isspace():
             raise self._error(
                 "its choices follow the text without a space", 'target_delimiter: " "', place
             )

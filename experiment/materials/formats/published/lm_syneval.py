@@ -68,8 +68,8 @@ def _draft(path: Path, condition: object, number: int, versions: object) -> Draf
     texts = [text for text in (condition, *several) if isinstance(text, str)]
     if len(texts) < 1 + len(several) or len(several) not in (_TRIPLE - 1, _TRIPLE):
         raise _no_templates(f"{shown(versions)} is no pair and no triple of sentences", place)
-    name, good, *others = texts
-    bad, distractor = others[-1], others[0] if len(several) == _TRIPLE else ""
+    name, good, *other_texts = texts
+    bad, distractor = other_texts[-1], other_texts[0] if len(several) == _TRIPLE else ""
     return Draft(place, good, bad, distractor=distractor, construction=path.stem, condition=name)
 
 

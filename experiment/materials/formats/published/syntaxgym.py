@@ -81,8 +81,8 @@ def _contrast(formula: str) -> _Contrast | None:
     sides = [set(_TERM.findall(side)) for side in (left, right)]
     if any(len(side) != 1 for side in sides) or sides[0] == sides[1]:
         return None
-    less, greater = sides if signs[0].group() == "<" else sides[::-1]
-    return _Contrast(less.pop(), greater.pop(), formula)
+    lesser, greater = sides if signs[0].group() == "<" else sides[::-1]
+    return _Contrast(lesser.pop(), greater.pop(), formula)
 
 
 def _signs(formula: str) -> str:
