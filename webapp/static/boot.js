@@ -9,7 +9,7 @@
   var RELOAD_AFTER = 4;
   var attempts = 0;
   var started = false;
-  var earlySubmit = null;
+  var earlyForm = null;
 
   function waitMs(failures) {
     return Math.min(FIRST_WAIT_MS * Math.pow(2, failures), LONGEST_WAIT_MS);
@@ -30,7 +30,7 @@
       clearTimeout(timeout);
       if (started) return;
       showTrouble(true);
-      if (attempt >= RELOAD_AFTER && !earlySubmit) reloadIfAnswered();
+      if (attempt >= RELOAD_AFTER && !earlyForm) reloadIfAnswered();
       setTimeout(fetchProgram, waitMs(attempt));
     }
     import(base + (attempt ? "." + attempt : "") + "/page.js").then(function (page) {
@@ -48,13 +48,13 @@
     started = true;
     showTrouble(false);
     page.start();
-    if (earlySubmit) submitEarly();
+    if (earlyForm) submitEarly();
   }
 
   // After an upgrade the server has only a newer script: reload the page.
   function reloadIfAnswered() {
     fetch(location.href, { method: "HEAD", cache: "no-store" }).then(function (answer) {
-      if (!started && !earlySubmit && answer.ok) location.reload();
+      if (!started && !earlyForm && answer.ok) location.reload();
     }, function () {});
   }
 
@@ -63,12 +63,12 @@
   document.addEventListener("submit", function (event) {
     if (started || new URL(event.target.action).origin !== location.origin) return;
     event.preventDefault();
-    earlySubmit = { form: event.target, button: event.submitter };
+    earlyForm = { form: event.target, button: event.submitter };
   }, true);
 
   function submitEarly() {
-    if (earlySubmit.button) earlySubmit.button.click();
-    else earlySubmit.form.requestSubmit();
+    if (earlyForm.button) earlyForm.button.click();
+    else earlyForm.form.requestSubmit();
   }
 
   // The consent buttons appear only with JavaScript, because the study needs it.
@@ -77,7 +77,7 @@
     if (decision) decision.hidden = false;
   });
 
-  // Also reload a stylesheet that failed to load.
+  // Reloads a failed stylesheet.
   function reloadStylesheet(link) {
     var failures = Number(link.getAttribute("data-failures") || 0);
     setTimeout(function () {
