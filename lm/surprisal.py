@@ -82,29 +82,29 @@ def surprisals(
                 f"text {number} has an empty region. Put a single divider between regions."
             )
     if not isinstance(scorer, HasSubwords):
-        return _of_words(scorer, texts)
+        return _sum_over_words(scorer, texts)
     joined = [(" " if spaces else "").join(regions) for regions in texts]
     scored = scorer.score([("", text) for text in joined])
     marked = scorer.boundary_logprobs(joined) if correct and spaces else None
     boundaries: Sequence[Floats | None] = marked or [None] * len(joined)
     results = []
     for text, regions, scores, mass in zip(joined, texts, scored, boundaries, strict=True):
-        ends = _piece_ends(text, regions, scorer.token_ends(text), spaces=spaces)
-        results.append(_pieces(regions, ends, scores, mass))
+        ends = _find_region_ends(text, regions, scorer.token_ends(text), spaces=spaces)
+        results.append(_make_pieces(regions, ends, scores, mass))
     return results
 
 
-def _of_words(scorer: Scorer, texts: Sequence[Sequence[str]]) -> list[list[Piece]]:
+def _sum_over_words(scorer: Scorer, texts: Sequence[Sequence[str]]) -> list[list[Piece]]:
     scored = scorer.score([("", " ".join(regions)) for regions in texts])
     return [
-        _pieces(
+        _make_pieces(
             regions, np.cumsum([len(region.split()) for region in regions]).tolist(), scores, None
         )
         for regions, scores in zip(texts, scored, strict=True)
     ]
 
 
-def _piece_ends(
+def _find_region_ends(
     text: str, regions: Sequence[str], token_ends: Sequence[int], *, spaces: bool
 ) -> list[int]:
     """Return the number of tokens up to the end of each piece."""
@@ -121,7 +121,7 @@ def _piece_ends(
     return [int(count) for count in counts]
 
 
-def _pieces(
+def _make_pieces(
     regions: Sequence[str], ends: Sequence[int], scores: TokenScores, mass: Floats | None
 ) -> list[Piece]:
     results, start = [], 0

@@ -28,7 +28,7 @@ from analysis.figures.drawing import (
     POINTS,
     STYLE,
     Drawing,
-    bare,
+    hide_unlabelled_axes,
     new_figure,
 )
 from analysis.findings.finding import Finding, FindingInputs, Findings, Need, titles_of
@@ -76,7 +76,7 @@ def _draw(axes: Axes, condition: str, places: pd.DataFrame) -> None:
     axes.set_xticks(at, [_short(label) for label in places["label"]], rotation=40, ha="right",
                     rotation_mode="anchor")  # fmt: skip
     axes.set_title(f"{condition} (n = {places['n_items'].iloc[0]})", loc="left")
-    bare(axes)
+    hide_unlabelled_axes(axes)
 
 
 def _short(label: str) -> str:

@@ -57,13 +57,13 @@ class RawTexts:
             AnalysisError: The file has the text, but with other white space.
         """
         text = item.after_context(option)
-        if written := self.wholes.get(_without_space(text)):
+        if written := self.wholes.get(_remove_spaces(text)):
             # The space before a choice without a prompt is the rendering's.
             return self._same_text(
                 text, frozenset(written | {t.removeprefix(" ") for t in written})
             )
         parts = [part for part in (item.context, option) if part]
-        found = [self.cells.get(_without_space(part)) for part in parts]
+        found = [self.cells.get(_remove_spaces(part)) for part in parts]
         if not all(found):
             return None
         for part, ways in zip(parts, found, strict=True):
@@ -101,7 +101,7 @@ def read_raw_texts(path: Path, files: Iterable[Path]) -> RawTexts | None:
             continue
         ways = wholes if is_task else cells
         for text in texts:
-            ways.setdefault(_without_space(text), set()).add(text)
+            ways.setdefault(_remove_spaces(text), set()).add(text)
     if not cells and not wholes:
         return None
     return RawTexts(
@@ -111,7 +111,7 @@ def read_raw_texts(path: Path, files: Iterable[Path]) -> RawTexts | None:
     )
 
 
-def _without_space(text: str) -> str:
+def _remove_spaces(text: str) -> str:
     return "".join(text.split())
 
 

@@ -22,8 +22,8 @@ from analysis.statistics.clustered import (
     clustered_intervals,
     combine_variances,
     correct_for_clusters,
-    quantile,
     share_ends,
+    student_quantile,
 )
 from analysis.statistics.resample import (
     Floats,
@@ -199,7 +199,7 @@ def accuracy_difference(judgments: pd.DataFrame, of_first: NDArray[np.bool_]) ->
     names = ("participant", clustering_column(judgments))
     ways = [codes(judgments[name])[0] for name in names]
     variance, freedom = contrast_variance(chosen, weight, of_first.astype(np.intp), ways)
-    half = float(quantile(np.array(freedom)) * np.sqrt(variance))
+    half = float(student_quantile(np.array(freedom)) * np.sqrt(variance))
     difference = float(chosen[of_first].mean() - chosen[~of_first].mean())
     sides = np.maximum(difference - half, -1.0), np.minimum(difference + half, 1.0)
     low, high = map(float, withhold_ends(*sides, len(chosen), CONTRAST))

@@ -19,7 +19,7 @@ from analysis.statistics.clustered import (
     freedom_of_agreement,
     jackknife_variance,
     log_f,
-    quantile,
+    student_quantile,
 )
 from analysis.statistics.resample import Codes, Floats, codes, count_matrices, mean_or_nan
 
@@ -88,12 +88,12 @@ def error_consistency(
     among = right[some], n_judged[some]
     pairs = _people_pairs(*among)
     changes = _changes_among_people(*among, pairs, units)
-    rows = [_row("people", "people", pairs, _interval_among_people(*among, pairs, changes))]
+    rows = [_make_row("people", "people", pairs, _interval_among_people(*among, pairs, changes))]
     of_models = {model: _right_on(judgments, frame) for model, frame in decisions.items()}
     for model, correct in of_models.items():
-        shares = _shares(right, n_judged, correct)
+        shares = _compute_right_shares(right, n_judged, correct)
         changes = _changes_with_model(right, n_judged, correct, units)
-        rows.append(_row("people", model, shares, _interval(right, n_judged, shares, changes)))
+        rows.append(_make_row("people", model, shares, _interval(right, n_judged, shares, changes)))
     rows += _model_pairs(of_models)
     return pd.DataFrame(rows)
 
@@ -115,7 +115,7 @@ def kappas_with_people(
         return kappas
     right, n_judged = _matrices(judgments)
     for row, frame in enumerate(decisions.values()):
-        values = kappa(*_shares(right, n_judged, _right_on(judgments, frame)))
+        values = kappa(*_compute_right_shares(right, n_judged, _right_on(judgments, frame)))
         if np.isfinite(values).any():
             kappas.loc[row, "kappa"] = np.nanmean(values)
     return kappas
@@ -158,7 +158,7 @@ def _people_pairs(right: csr_array, n_judged: csr_array) -> Shares:
     return both_right, first, first.T
 
 
-def _shares(right: csr_array, n_judged: csr_array, correct: Floats) -> Shares:
+def _compute_right_shares(right: csr_array, n_judged: csr_array, correct: Floats) -> Shares:
     """Return the shares of both right, participant right, model right; shape ``(people,)``."""
     n = n_judged.sum(axis=1)
     n = np.where(n < _FEWEST_SHARED, np.nan, n)
@@ -173,26 +173,31 @@ def _interval_among_people(
     per_item = mean_or_nan(of_item[of_item > 1])
     middle = log_f(np.asarray(mean_kappa), per_item)
     people, items, single = (log_f(mean_kappa + change, per_item) - middle for change in changes)
-    _, half, _ = _error(right, n_judged, (people, items, single))
+    _, half, _ = _compute_standard_error(right, n_judged, (people, items, single))
     low, high = (float(agreement_of(middle + end, per_item)) for end in (-half, half))
     return low, high, float("nan")
 
 
 def _interval(right: csr_array, n_judged: csr_array, shares: Shares, changes: Changes) -> Interval:
     """Return the 95% interval of participants' mean kappa with a model, and its two-sided p."""
-    mean_kappa, (error, half, freedom) = _mean_kappa(shares), _error(right, n_judged, changes)
+    mean_kappa, (error, half, freedom) = (
+        _mean_kappa(shares),
+        _compute_standard_error(right, n_judged, changes),
+    )
     p = 2 * float(student.sf(abs(mean_kappa) / error, freedom))
     return max(mean_kappa - half, -1.0), min(mean_kappa + half, 1.0), p
 
 
-def _error(right: csr_array, n_judged: csr_array, changes: Changes) -> tuple[float, float, float]:
+def _compute_standard_error(
+    right: csr_array, n_judged: csr_array, changes: Changes
+) -> tuple[float, float, float]:
     """Return the standard error (NaN if undefined), half-width, and degrees of freedom."""
     variance, freedom = jackknife_variance(*changes)
     good, n = right.sum(axis=0), n_judged.sum(axis=0)
     freedom = freedom_of_agreement(freedom, np.minimum(good, n - good))
     is_known = variance > 0 and len(changes[1]) >= FEWEST_UNITS
     error = float(np.sqrt(variance)) if is_known else float("nan")
-    return error, float(quantile(np.asarray(freedom))) * error, freedom
+    return error, float(student_quantile(np.asarray(freedom))) * error, freedom
 
 
 def _mean_kappa(shares: Shares) -> float:
@@ -200,7 +205,7 @@ def _mean_kappa(shares: Shares) -> float:
     return mean_or_nan(kappas[np.isfinite(kappas)])
 
 
-def _row(first: str, second: str, shares: Shares, interval: Interval) -> dict[str, object]:
+def _make_row(first: str, second: str, shares: Shares, interval: Interval) -> dict[str, object]:
     both_right, first_right, second_right = shares
     kappas, met = kappa(*shares), np.isfinite(both_right)
     defined = np.isfinite(kappas)
@@ -237,7 +242,7 @@ def _changes_with_model(
 
     A cell is one participant's judgments of one frame.
     """
-    shares = _shares(right, n_judged, correct)
+    shares = _compute_right_shares(right, n_judged, correct)
     kappas = kappa(*shares)
     n = n_judged.sum(axis=1)
     pairs = n_judged.tocoo()
@@ -396,5 +401,5 @@ def _model_kappa_interval(first: Floats, second: Floats) -> tuple[float, float]:
         2 * _STEP
     )
     variance = (share @ slope**2 - (share @ slope) ** 2) / cells.sum()
-    half = float(quantile(np.asarray(n - 1.0))) * np.sqrt(variance)
+    half = float(student_quantile(np.asarray(n - 1.0))) * np.sqrt(variance)
     return float(np.tanh(middle - half)), float(np.tanh(middle + half))

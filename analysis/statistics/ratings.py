@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from analysis.data.categorical import decode_texts
 from analysis.data.declared import clustering_column
-from analysis.statistics.clustered import quantile, two_way_variance
+from analysis.statistics.clustered import student_quantile, two_way_variance
 from analysis.statistics.correlation import correlations
 from analysis.statistics.resample import Codes, Floats, codes
 from analysis.statistics.variance_parts import contrast_variance
@@ -98,7 +98,7 @@ def _difference_interval(
         variance, freedom = contrast_variance(
             values[in_group], share[in_group], (share[in_group] > 0).astype(np.intp), ways
         )
-        half[number] = quantile(np.array(freedom)) * np.sqrt(variance)
+        half[number] = student_quantile(np.array(freedom)) * np.sqrt(variance)
     low, high = withhold_ends(estimate - half, estimate + half, np.bincount(group), CONTRAST)
     return {"low": low, "high": high}
 
@@ -109,7 +109,7 @@ def _interval(
     # Items of one frame share their words, so they are not independent.
     person, item = (codes(ratings[name])[0] for name in ("participant", clustering_column(ratings)))
     variance = two_way_variance(influence, person, item, group)
-    half = quantile(variance.freedom) * np.sqrt(variance.total)
+    half = student_quantile(variance.freedom) * np.sqrt(variance.total)
     low, high = withhold_ends(estimate - half, estimate + half, np.bincount(group), MEAN)
     return {"low": low, "high": high}
 

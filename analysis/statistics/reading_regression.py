@@ -18,7 +18,7 @@ from scipy.optimize import minimize_scalar
 from scipy.stats import norm
 from scipy.stats import t as student
 
-from analysis.statistics.clustered import quantile, several_way_variance
+from analysis.statistics.clustered import several_way_variance, student_quantile
 from analysis.statistics.resample import LEVEL, Floats, combined_codes
 
 KNOTS = 6
@@ -211,7 +211,7 @@ def slope(y: Floats, x: Floats, clusters: list[Codes], level: float = LEVEL) -> 
     between = sum(jackknifed) - (len(several) - 1) * shared
     variance = max(total, between, *jackknifed)
     error = float(np.sqrt(variance))
-    half = float(quantile(np.array([freedom]), level)[0]) * error
+    half = float(student_quantile(np.array([freedom]), level)[0]) * error
     estimate = float(beta[-1])
     p = 2 * float(student.sf(abs(estimate) / error, freedom)) if error > 0 else float("nan")
     return Slope(estimate, estimate - half, estimate + half, p)
@@ -293,7 +293,7 @@ def _mean_gain(gain: Callable[[Kept], Floats], unit: Codes) -> Slope:
         gained[out] = gain(out)
     mean = float(gained.mean())
     variance, freedom = several_way_variance((gained - mean) / len(gained), [unit])
-    half = float(quantile(np.array([freedom]))[0] * np.sqrt(variance))
+    half = float(student_quantile(np.array([freedom]))[0] * np.sqrt(variance))
     return Slope(mean, mean - half, mean + half)
 
 

@@ -167,7 +167,9 @@ def _resample(counted: Cells, rng: np.random.Generator, size: int, weigh: Weighi
     items = np.empty((size, n_columns))
     for start, n in zip(counted.starts, in_each_group, strict=True):
         items[:, start : start + n] = draw_counts(rng, int(n), size)
-    right, n_judged = (people @ _for_products(counts) for counts in (counted.right, counted.judged))
+    right, n_judged = (
+        people @ _choose_matrix_format(counts) for counts in (counted.right, counted.judged)
+    )
     if counted.column is not None:
         right, n_judged = right[:, counted.column], n_judged[:, counted.column]
     with np.errstate(invalid="ignore"):
@@ -180,7 +182,7 @@ def _resample(counted: Cells, rng: np.random.Generator, size: int, weigh: Weighi
     return accuracies
 
 
-def _for_products(counts: csr_array) -> csr_array | Floats:
+def _choose_matrix_format(counts: csr_array) -> csr_array | Floats:
     """Return the counts in the format with the faster matrix product, sparse or dense."""
     small = counts.shape[0] * counts.shape[1] <= _WEIGHTS_AT_A_TIME
     return counts.toarray().astype(float) if small else counts

@@ -142,7 +142,7 @@ def _tell(new_folder: NewStudy) -> None:
     if practice := new_folder.found.practice:
         click.echo(f"- {len(practice)} row(s) are practice trials, written to {PRACTICE_FILE}.")
     for item in items[:_SHOWN_ITEMS]:
-        click.echo(_item(item, new_folder.asking))
+        click.echo(_format_item(item, new_folder.asking))
     click.echo(f"Shown as {new_folder.asking.name}. {_design(new_folder.design)}")
 
 
@@ -174,7 +174,7 @@ def _design(design: DesignPlan) -> str:
     return "\n".join((complete, *parts))
 
 
-def _item(item: Item, asking: Asking) -> str:
+def _format_item(item: Item, asking: Asking) -> str:
     context = f"{item.context} ... " if item.context else ""
     against = asking.parameters.get("against", (str(item.contrast),))
     names = against if isinstance(against, Sequence) else ()
@@ -283,10 +283,10 @@ def freeze(study: str, seed: int, amend: str) -> None:
 
 def to_text(plan: Plan, study: Study) -> str:
     """Return the plan as Markdown."""
-    return "\n".join(_lines(plan, study)) + "\n"
+    return "\n".join(_format_plan(plan, study)) + "\n"
 
 
-def _lines(plan: Plan, study: Study) -> Iterator[str]:
+def _format_plan(plan: Plan, study: Study) -> Iterator[str]:
     values = plan.values
     yield from (f"# Plan of {study.study.title}", "")
     yield f"Frozen on {plan.frozen_on}. SHA-256 of the plan: `{plan.sha256}`."

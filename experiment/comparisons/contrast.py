@@ -210,7 +210,7 @@ def parse(text: str, factors: Factors, where: str = "") -> Compared:
 def _contrasts(text: str, factors: Factors) -> Iterator[Contrast]:
     for differences in _interactions(text, factors):
         yield Contrast(differences)
-    for place in _places(text, _AT):
+    for place in _find_mark_positions(text, _AT):
         at = tuple(_parse_fixed_levels(text[place + len(_AT) :], factors))
         if not at or None in at:
             continue
@@ -222,7 +222,7 @@ def _contrasts(text: str, factors: Factors) -> Iterator[Contrast]:
 def _interactions(text: str, factors: Factors) -> Iterator[tuple[LevelDifference, ...]]:
     if step := _difference(text, factors):
         yield (step,)
-    for place in _places(text, _BY):
+    for place in _find_mark_positions(text, _BY):
         if step := _difference(text[:place], factors):
             for later_steps in _interactions(text[place + len(_BY) :], factors):
                 if step.factor not in {later_step.factor for later_step in later_steps}:
@@ -239,7 +239,7 @@ def _difference(text: str, factors: Factors) -> LevelDifference | None:
         if not text.startswith(f"{factor}:"):
             continue
         compared = text.removeprefix(f"{factor}:").strip()
-        for place in _places(compared, _MINUS):
+        for place in _find_mark_positions(compared, _MINUS):
             first, subtracted_levels = (
                 compared[:place],
                 _others(compared[place + len(_MINUS) :], levels),
@@ -268,7 +268,7 @@ def _parse_fixed_levels(text: str, factors: Factors) -> Iterator[tuple[str, str]
         yield (factor, level) if level in factors.get(factor, ()) else None
 
 
-def _places(text: str, mark: str) -> Iterator[int]:
+def _find_mark_positions(text: str, mark: str) -> Iterator[int]:
     place = text.find(mark)
     while place >= 0:
         yield place

@@ -215,7 +215,7 @@ def implied_comparisons(
             title = f"{titles.get(design.construction, design.construction)}: " if several else ""
             by_region = design.regions if design.measures[0] == "log_rt" else ()
             for region in by_region or (None,):
-                yield _of_design(
+                yield _plan_for_design(
                     f"{title}{implied.contrast.name(design.factors)}{_REGION_NAMES[region]}",
                     implied.contrast,
                     design.measures[0],
@@ -228,7 +228,7 @@ def implied_comparisons(
     )
     if judged_constructions:
         difference = JudgeDifference(PEOPLE, MODELS)
-        yield _of_design(
+        yield _plan_for_design(
             "people and models",
             difference,
             "accuracy",
@@ -237,7 +237,7 @@ def implied_comparisons(
         )
 
 
-def _of_design(
+def _plan_for_design(
     name: str,
     compared: Contrast | JudgeDifference,
     measure: str,

@@ -33,7 +33,7 @@ def arrangements(
         StudyError: An item cannot be shown.
     """
     if response is not None and response.types:
-        return _by_task(entries, response, seed=seed, list_=list_, place=place)
+        return _arrange_by_task(entries, response, seed=seed, list_=list_, place=place)
     constructions = [entry.item.construction for entry in entries]
     if response is None or response.balance is Balance.SIDES:
         sides = target_positions(constructions, seed, list_, place)
@@ -56,7 +56,7 @@ def arrangements(
     ]
 
 
-def _by_task(
+def _arrange_by_task(
     entries: Sequence[ListEntry], response: ResponseType, *, seed: int, list_: int, place: int
 ) -> list[Arrangement]:
     """Return the arrangements of a mixed session, with each task balanced separately."""

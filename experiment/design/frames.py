@@ -321,12 +321,12 @@ def better_exchange(
     for out in chosen:
         used = set(taken_joints).union(*(candidates[frame] for frame in chosen if frame is not out))
         for in_, joint in unchosen.items():
-            if joint.isdisjoint(used) and _gain(out, in_, counts) > 0:
+            if joint.isdisjoint(used) and _compute_gain(out, in_, counts) > 0:
                 return out, in_
     return None
 
 
-def _gain(out: Frame, in_: Frame, counts: Uses) -> int:
+def _compute_gain(out: Frame, in_: Frame, counts: Uses) -> int:
     leaving = out.lemmas.items() - in_.lemmas.items()
     entering = in_.lemmas.items() - out.lemmas.items()
     return sum(counts[pair] - 1 for pair in leaving) - sum(counts[pair] for pair in entering)

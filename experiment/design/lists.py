@@ -31,7 +31,7 @@ def check_factors(design: Design) -> None:
         UnknownNameError: The design lacks a named factor or level.
     """
     _check_levels(design)
-    for location, condition in _whens(design):
+    for location, condition in _list_conditions(design):
         _check_when(design, condition, location)
     for number, quota in enumerate(design.quotas, start=1):
         if beyond := [list_ for list_ in quota.lists if list_ >= design.n_lists]:
@@ -61,7 +61,7 @@ def _check_levels(design: Design) -> None:
             )
 
 
-def _whens(design: Design) -> Iterator[tuple[str, Mapping[str, str]]]:
+def _list_conditions(design: Design) -> Iterator[tuple[str, Mapping[str, str]]]:
     for key in ("squares", "shared", "given", "quotas"):
         for table in getattr(design, key):
             yield f"design.{key}", table.when

@@ -60,11 +60,13 @@ def model_nats(
         The nats. The model may choose the higher score except for slips, or choose by chance with
         odds that grow with the difference; all these ways have equal weight.
     """
-    ways = [_by_scale(chose_good, difference, scale) for scale in _SCALES]
+    ways = [_compute_likelihood_by_scale(chose_good, difference, scale) for scale in _SCALES]
     return _log_sum(ways) - math.log(len(ways)) - people_nats(chose_good, accuracy)
 
 
-def _by_scale(chose_good: Sequence[bool], difference: Sequence[float], scale: float) -> float:
+def _compute_likelihood_by_scale(
+    chose_good: Sequence[bool], difference: Sequence[float], scale: float
+) -> float:
     nats = 0.0
     for chosen, nats_apart in zip(chose_good, difference, strict=True):
         logit = 0.0 if nats_apart == 0 else max(-40.0, min(40.0, scale * nats_apart))

@@ -169,7 +169,7 @@ def _subtract_means(
 ) -> list[list[float]]:
     """Return the times without the mean of all that share an item, or a place of the session."""
     sharing: dict[object, list[float]] = defaultdict(list)
-    for answer, time in _pairs(timed, series):
+    for answer, time in _list_pairs(timed, series):
         sharing[shared_by(answer)].append(time)
     means = {
         key: fmean(times)
@@ -185,7 +185,7 @@ def _subtract_means(
     ]
 
 
-def _pairs(
+def _list_pairs(
     timed: Sequence[Sequence[ObservedAnswer]], series: Sequence[Sequence[float]]
 ) -> Iterator[tuple[ObservedAnswer, float]]:
     for answers, times in zip(timed, series, strict=True):

@@ -15,7 +15,7 @@ PICTURE = re.compile(r"!\[([^\]]*)\]\((data:image/(?:png|jpeg|gif|webp);base64,[
 LIKE_A_PICTURE = re.compile(r"!\[[^\]]*\]\([^)]*\)")
 
 
-def described(text: str) -> str:
+def replace_pictures(text: str) -> str:
     """Return a text with each picture replaced by its description."""
     return PICTURE.sub(r"\1", text)
 
@@ -148,7 +148,7 @@ def cased_tokens(text: str) -> str:
     return _add_full_stop(text.split(), text)
 
 
-def without_added_stop(text: str, rendering: Callable[[str], str]) -> str:
+def remove_added_stop(text: str, rendering: Callable[[str], str]) -> str:
     """Return the rendered beginning of a sentence without a full stop that rendering added."""
     rendered = rendering(text)
     return rendered if ends_sentence(text) else rendered.removesuffix(".").rstrip()

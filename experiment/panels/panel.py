@@ -30,7 +30,7 @@ _NAME = re.compile(r"\{([\w-]+)\}")
 _AROUND = ("", "a", "A", "1")
 
 
-def of_one_person(panel: PanelTable, signed: str, location: str) -> Iterator[str]:
+def find_ambiguous_signatures(panel: PanelTable, signed: str, location: str) -> Iterator[str]:
     """Report signed texts for which one person's signature could be valid for another person."""
     if {URL, PATH}.isdisjoint(names_in(signed)) and not set(panel.person) <= {*names_in(signed)}:
         yield f"each parameter of person in signed of {location}, or {{url}} or {{path}}"
@@ -116,7 +116,7 @@ def unbounded_patterns(panel: PanelTable) -> Iterator[tuple[tuple[str, ...], str
 
 
 def _problems(panel: PanelTable) -> Iterator[str]:
-    yield from _names(panel)
+    yield from _check_names(panel)
     for name, meaning in panel.needs.items():
         if not panel.values.get(name, "").strip():
             yield f'a value "{name}" in [panel.values]: {meaning}'
@@ -160,7 +160,7 @@ def _fill_own_values(panel: PanelTable, template: str) -> str:
     return template
 
 
-def _names(panel: PanelTable) -> Iterator[str]:
+def _check_names(panel: PanelTable) -> Iterator[str]:
     numbers = Counter([*panel.parameters, *panel.values, *panel.secrets, *panel.signatures])
     numbers.update((*KNOWN_OF_ALL, URL, PATH))
     for name, number in numbers.items():
@@ -256,7 +256,7 @@ def _signature(panel: PanelTable) -> Iterator[str]:
             yield f"a claim in {location} for each parameter of person: a token of another is none"
     else:
         yield from _signing(panel, signature, names, location)
-        yield from of_one_person(panel, signature.signed, location)
+        yield from find_ambiguous_signatures(panel, signature.signed, location)
     if not set(signature.claims) <= set(panel.parameters):
         yield f"claims of parameters alone in {location}"
 

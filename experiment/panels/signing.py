@@ -135,7 +135,7 @@ def is_signature(signing: Signing, received: str, parameters: Mapping[str, str])
     )
 
 
-def with_signatures(
+def add_signatures(
     signings: Mapping[str, Signing], parameters: Mapping[str, str]
 ) -> dict[str, str]:
     """Return the values for templates, including every signature that does not sign an address."""
@@ -157,11 +157,11 @@ def signed_address(
     Raises:
         UnfilledError: A value, or the secret, is missing or empty.
     """
-    filled = with_signatures(signings, values)
+    filled = add_signatures(signings, values)
     last = last_signature(template, signings)
     if last is None:
         return fill_address(template, filled)
-    address_before = as_sent(fill_address(last["before"], filled))
+    address_before = encode_arguments(fill_address(last["before"], filled))
     site, path = _site_and_path(address_before)
     signing = signings[last["name"]]
     signature = signature_of(signing, {**filled, URL: f"{site}{path}", PATH: path})
@@ -192,7 +192,7 @@ def parts_before(url: str, argument: str) -> dict[str, str]:
     return {URL: f"{site}{path}", PATH: path}
 
 
-def as_sent(address: str) -> str:
+def encode_arguments(address: str) -> str:
     """Return an address with its arguments encoded as a browser's form sends them."""
     parts = urlsplit(address)
     pairs = parse_qsl(parts.query, keep_blank_values=True)

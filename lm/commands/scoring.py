@@ -151,7 +151,7 @@ def surprisal(
                 scorer, regions, spaces=not no_spaces, correct=not uncorrected
             )
             for (name, _), text_pieces in zip(batch, batch_regions, strict=True):
-                writer.writerows(_lines(name, text_pieces, _UNITS[unit]))
+                writer.writerows(_make_lines(name, text_pieces, _UNITS[unit]))
                 n_regions += len(text_pieces)
     click.echo(f"{out}: {n_regions:,} pieces of {len(rows):,} texts by {scorer.name}, in {unit}")
 
@@ -185,7 +185,7 @@ def _divide_text(text: str, divider: str | None) -> Sequence[str]:
     return [" ".join(region.split()) for region in text.split(divider)]
 
 
-def _lines(name: str, regions: Sequence[Piece], nats: float) -> Iterator[list[object]]:
+def _make_lines(name: str, regions: Sequence[Piece], nats: float) -> Iterator[list[object]]:
     for position, region in enumerate(regions, start=1):
         value = f"{region.surprisal_nats / nats:.6f}"
         numbers = (value, region.n_tokens, region.n_unknown, str(region.corrected).lower())

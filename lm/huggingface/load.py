@@ -270,11 +270,11 @@ def load_hf(
     )
     model.config.use_cache = False
     scorer = HfScorer(model, encoder, name=name, trained_on=trained_on)
-    scorer.notes = _notes(scorer, tokenizer, how)
+    scorer.notes = _collect_notes(scorer, tokenizer, how)
     return scorer
 
 
-def _notes(scorer: HfScorer, tokenizer: Any, how: Weights) -> tuple[str, ...]:  # noqa: ANN401
+def _collect_notes(scorer: HfScorer, tokenizer: Any, how: Weights) -> tuple[str, ...]:  # noqa: ANN401
     encoder = scorer.encoder
     begun = [] if encoder.beginning is None else [encoder.beginning]
     first = "".join(tokenizer.convert_ids_to_tokens(begun))

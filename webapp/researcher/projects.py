@@ -12,7 +12,7 @@ from werkzeug.wrappers import Response
 from experiment.errors import ParallaxError
 from webapp.database.engine import reading
 from webapp.database.models import Project, User
-from webapp.database.retry import in_transaction
+from webapp.database.retry import run_in_transaction
 from webapp.errors import RequestError
 from webapp.payments.debts import describe_project_debts
 from webapp.researcher.access import current_user, require_access
@@ -191,7 +191,7 @@ def _parse_role(typed: str) -> ProjectRole:
 
 
 def _change_project(project: str, change: Callable[[Session], None]) -> Response:
-    in_transaction(current_services().sessions, change)
+    run_in_transaction(current_services().sessions, change)
     with reading(current_services().sessions) as session:
         visible = {
             visible_project.name for visible_project in list_projects(session, current_user())

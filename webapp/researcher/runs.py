@@ -12,7 +12,7 @@ from werkzeug.wrappers import Response
 from webapp.core.subprocesses import run_parallax
 from webapp.database.engine import reading
 from webapp.database.models import Run
-from webapp.database.retry import in_transaction
+from webapp.database.retry import run_in_transaction
 from webapp.errors import RequestError, RunError, WebappError
 from webapp.jobs.long_jobs import Step
 from webapp.payments.debts import describe_debts, find_debts
@@ -158,7 +158,7 @@ def decide_exclusions(ref: str, *, by: str) -> ExclusionCounts:
         record_act(session, by, "exclusion rules applied", now, run_ref=ref, after=details)
         return result
 
-    return in_transaction(current_services().sessions, work)
+    return run_in_transaction(current_services().sessions, work)
 
 
 def make_export_zip(ref: str, *, by: str) -> Response:
@@ -196,7 +196,7 @@ def _describe_debts(ref: str) -> str:
 
 
 def _change_run(ref: str, change: Callable[[Session], None]) -> Response:
-    in_transaction(current_services().sessions, change)
+    run_in_transaction(current_services().sessions, change)
     return redirect_after_act("runs.show_run", ref=ref)
 
 
@@ -278,5 +278,5 @@ def _set_archived(ref: str, *, into: bool) -> Response:
             act = "run archived" if into else "run taken out of the archive"
             record_act(session, current_user().name, act, now, run_ref=ref)
 
-    in_transaction(current_services().sessions, work)
+    run_in_transaction(current_services().sessions, work)
     return redirect_after_act("runs.show_run", ref=ref)

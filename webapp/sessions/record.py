@@ -8,7 +8,7 @@ from pydantic import Field, ValidationError, model_validator
 from sqlalchemy import bindparam, select
 from sqlalchemy.orm import Session
 
-from experiment.errors import said
+from experiment.errors import describe_validation_error
 from experiment.participation import Ending, EventKind, State, move
 from experiment.records import Side
 from experiment.responses.base import GivenAnswer, ResponseType
@@ -66,7 +66,7 @@ def read_answer(body: bytes) -> PostedAnswer:
 def malformed_body_error(error: ValidationError, code: str) -> RequestError:
     """Return the error for an invalid request body; the message names every wrong field."""
     problems = "; ".join(
-        f"{'.'.join(map(str, detail['loc'])) or 'body'}: {said(detail)}"
+        f"{'.'.join(map(str, detail['loc'])) or 'body'}: {describe_validation_error(detail)}"
         for detail in error.errors(include_url=False, include_input=False)
     )
     message = gettext("What was sent cannot be read: %(problems)s", problems=problems)

@@ -19,7 +19,7 @@ from experiment.design.audit.sessions import (
     Session,
     check,
     compose_all,
-    info,
+    make_info_row,
     square_contents,
 )
 from experiment.design.frames import MaterialsIndex, index_materials
@@ -71,7 +71,9 @@ def kept_checks(study: Study, sessions: Sequence[Session]) -> Iterator[Check]:
         "catch trials over a session", "one per stretch", _find_bunched_trials(sessions, design)
     )
     yield check(
-        "what the order must keep", _asked_text(sessions, design), _broken(sessions, design)
+        "what the order must keep",
+        _asked_text(sessions, design),
+        _find_broken_constraints(sessions, design),
     )
     yield check("blocks of a session", "one after the other", _mixed_blocks(sessions, design))
 
@@ -109,7 +111,7 @@ def _asked_text(sessions: Sequence[Session], design: Design) -> str:
     return "; ".join(dict.fromkeys(constraint_texts)) or "nothing"
 
 
-def _broken(sessions: Sequence[Session], design: Design) -> Iterator[str]:
+def _find_broken_constraints(sessions: Sequence[Session], design: Design) -> Iterator[str]:
     for session in sessions:
         for n, block in enumerate(_blocks(session, design)):
             for constraint in constraints_of_block(block, design, first=not n):
@@ -163,7 +165,7 @@ def _block_checks(
     spread = _distribution(
         positions, n, constraints, f"positions of each trial{name}, {n_seeds:,} seeds"
     )
-    slack = _slack(n, constraints)
+    slack = _compute_position_slack(n, constraints)
     if slack is None:
         return (spread,)
     centred = check(
@@ -174,7 +176,7 @@ def _block_checks(
     return centred, spread
 
 
-def _slack(n: int, constraints: Sequence[Constraint]) -> float | None:
+def _compute_position_slack(n: int, constraints: Sequence[Constraint]) -> float | None:
     """Return how far a trial's mean position may be from the middle by design; None if unknown.
 
     Constraints are symmetric under reversal, so that every trial's mean position is the middle.
@@ -207,14 +209,14 @@ def _distribution(
     groups = groups_apart(n, constraints)
     sizes = tuple(len(group) for group in groups or ())
     if groups is None or any(isinstance(constraint, Spread) for constraint in constraints):
-        return info(name, _TOO_MANY)
+        return make_info_row(name, _TOO_MANY)
     statistics, exact = list[tuple[float, int]](), dict[int, list[float] | None]()
     for number, group in enumerate(groups):
         if sizes[number] not in exact:
             exact[sizes[number]] = position_shares(sizes, number)
         shares = exact[sizes[number]]
         if shares is None:
-            return info(name, _TOO_MANY)
+            return make_info_row(name, _TOO_MANY)
         statistics.extend(_chi_square(positions[index], shares) for index in group)
     figures = (
         f"median chi-square {median(value for value, _ in statistics):.0f} at "

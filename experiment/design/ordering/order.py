@@ -44,7 +44,7 @@ def position_shares(sizes: tuple[int, ...], group: int) -> list[float] | None:
     for _ in range(sum(sizes)):
         n_starting, following = 0, dict[_State, int]()
         for state, ways in layer.items():
-            for next_state, times in _steps(state):
+            for next_state, times in _list_next_states(state):
                 following[next_state] = following.get(next_state, 0) + ways * times
                 if next_state[2] == -1:
                     n_starting += ways * times * _endings(next_state)
@@ -66,10 +66,10 @@ def _endings(state: _State) -> int:
     n_left, other_sizes, _ = state
     if not n_left and not other_sizes:
         return 1
-    return sum(times * _endings(next_state) for next_state, times in _steps(state))
+    return sum(times * _endings(next_state) for next_state, times in _list_next_states(state))
 
 
-def _steps(state: _State) -> Iterator[tuple[_State, int]]:
+def _list_next_states(state: _State) -> Iterator[tuple[_State, int]]:
     """Yield each possible next state, with the number of groups that lead to it."""
     n_left, other_sizes, last = state
     if n_left and last != -1:
@@ -172,7 +172,7 @@ def draw_order(n: int, constraints: Sequence[Constraint], rng: random.Random) ->
         return rng.sample(range(n), n)
     groups = _groups_apart(n, _neighbours(constraints))
     if spread is not None and len(constraints) == 1:
-        order = _freely(n, spread, rng)
+        order = _draw_unconstrained(n, spread, rng)
     elif is_counted(n, constraints) and groups is not None:
         order = _draw_by_counting(groups, spread, rng)
     else:
@@ -263,7 +263,7 @@ def _draw_by_counting(
     return [waiting[number].pop() for number in numbers]
 
 
-def _freely(n: int, spread: Spread, rng: random.Random) -> list[int]:
+def _draw_unconstrained(n: int, spread: Spread, rng: random.Random) -> list[int]:
     members = rng.sample(sorted(spread.members), len(spread.members))
     other_indices = rng.sample(
         [index for index in range(n) if index not in spread.members], n - len(members)

@@ -40,7 +40,7 @@ def count_layers(sizes: tuple[int, ...], most_alike: int) -> tuple[Layer, ...]:
     runs, to_come = [1], sum(sizes)
     for n_before, n in enumerate(sizes):
         to_come -= n
-        runs = _with_group(runs, n_before, n)
+        runs = _add_group(runs, n_before, n)
         # Each later group separates at most as many alike neighbours as it has trials.
         counts = _shifted_back(runs[::-1], to_come + most_alike)
         # This reversed order keeps the orders of existing seeds: draws go through a layer from its
@@ -49,7 +49,7 @@ def count_layers(sizes: tuple[int, ...], most_alike: int) -> tuple[Layer, ...]:
     return tuple({alike: ways for alike, ways in layer.items() if ways} for layer in layers)
 
 
-def _with_group(runs: Sequence[int], fewest: int, n: int) -> list[int]:
+def _add_group(runs: Sequence[int], fewest: int, n: int) -> list[int]:
     """Return the counts with one more group, for ``fewest + 1`` runs and each larger number."""
     cuts = _binomials(n - 1, n - 1)
     longer = list[int]()

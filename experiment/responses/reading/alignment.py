@@ -213,8 +213,8 @@ def _fault(construction: str, versions: Sequence[Read]) -> tuple[Item, StudyErro
         )
     else:
         detail = (
-            f'"{_words(second)}" against "{_words(first)}" of "{first.item.item_id}" has the same '
-            "words at other places"
+            f'"{_list_words(second)}" against "{_list_words(first)}" of "{first.item.item_id}" has '
+            "the same words at other places"
         )
     critical = second.regions.critical is not None
     return second.item, flaw(
@@ -227,7 +227,7 @@ def _fault(construction: str, versions: Sequence[Read]) -> tuple[Item, StudyErro
     )
 
 
-def _words(read: Read) -> str:
+def _list_words(read: Read) -> str:
     if read.regions.critical is None:
         return " ".join(read.regions.texts)
     return " ".join(read.regions.texts[read.regions.critical[0] :])

@@ -69,7 +69,7 @@ def content_of(file: Path) -> Content:
 
 
 @contextmanager
-def whole(file: Path, *, complete: bool) -> Iterator[Path]:
+def open_merged_backup(file: Path, *, complete: bool) -> Iterator[Path]:
     """Yield a backup as one file during the block; a copied database is merged with its log.
 
     A database in use has its newest data in a log file. A copy of the database file alone is sound
