@@ -389,5 +389,5 @@ def _wrong_judge_error(name: str, folder: Path, *, models: bool) -> AnalysisErro
         f"the table \"{name}\" holds a language model's answers, not people's",
         where=str(folder),
         expected="a folder that `parallax export RUN` wrote",
-        remedy="Give takers' folders with --takers beside the run of people",
+        remedy="Give takers' folders with --takers in addition to the run of people",
     )

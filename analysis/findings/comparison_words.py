@@ -237,7 +237,7 @@ def exploratory_verdict(statistics: Mapping[str, pd.DataFrame], model: str) -> s
 
 
 def is_answered_first(statistics: Mapping[str, pd.DataFrame], model: str) -> bool:
-    """Return whether a primary comparison sets people and this model beside each other."""
+    """Return whether a primary comparison compares people with this model."""
     rows = statistics.get(NAME)
     if rows is None:
         return False

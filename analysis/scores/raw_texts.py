@@ -144,7 +144,7 @@ def _separated_cells(path: Path) -> Iterator[str]:
     head = text.split("\n", 1)[0]
     delimiter = max(_DELIMITERS, key=head.count)
     if delimiter == "\t" and path.suffix.lower() != ".csv":
-        # Quotation marks are part of the text there, unless a whole cell stands in them.
+        # Quotation marks are part of the text there, unless they enclose a whole cell.
         for line in text.splitlines():
             for cell in line.split("\t"):
                 yield cell

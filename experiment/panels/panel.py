@@ -165,7 +165,7 @@ def _check_names(panel: PanelTable) -> Iterator[str]:
     numbers.update((*KNOWN_OF_ALL, URL, PATH))
     for name, number in numbers.items():
         if number > 1:
-            yield f'another name than "{name}", which stands for two things in templates'
+            yield f'another name than "{name}", which has two meanings in templates'
     for name in panel.person:
         if name not in panel.parameters:
             yield f'[panel.parameters.{name}], because person names "{name}"'

@@ -78,7 +78,7 @@ def move_(url: str, instance: Path) -> None:
     )
     click.echo(
         f"The SQLite file {source.url.database} still holds everybody's data, and erasures that "
-        "people ask for from now on do not reach it: delete it, with the files beside it whose "
+        "people ask for from now on do not reach it: delete it, with the files next to it whose "
         "names begin like its own, as soon as you have that backup."
     )
 

@@ -191,7 +191,7 @@ def _is_crossed(construction: str, cells: dict[str, dict[str, Draft]]) -> bool:
 def _refuse_misspelt(
     construction: str, conditions: Iterable[str], cells: Mapping[str, Mapping[str, Draft]]
 ) -> None:
-    """Refuse a condition of few items whose items lack one of the others: it is misspelt."""
+    """Refuse a rare condition whose items lack one of the other conditions: it is misspelt."""
     n_items = {name: sum(name in levels for levels in cells.values()) for name in conditions}
     usual = [name for name, n in n_items.items() if 2 * n > len(cells)]
     for name, n in n_items.items():

@@ -265,7 +265,7 @@ def _refuse_shifted(drafts: list[Draft]) -> None:
             raise MaterialsError(
                 "the good and the bad sentences are shifted by a row: nearly every good sentence "
                 f"fits the bad one of the {'next' if rows == 1 else 'previous'} row better than "
-                f'its own, such as "{drafts[1].good}" beside "{drafts[1].bad}"',
+                f'its own, such as "{drafts[1].good}" next to "{drafts[1].bad}"',
                 where=drafts[1].place,
                 expected="the two sentences of a pair in one row, or under one item",
                 remedy="Move the column back by a row",

@@ -93,7 +93,7 @@ def open_merged_backup(file: Path, *, complete: bool) -> Iterator[Path]:
             "the file is a copy of a database, not a backup: it lacks what the database had in its "
             "log (-wal) when it was copied, which may be most of the answers",
             where=str(file),
-            expected=f"a backup by parallax db backup, or the log beside it as {log.name}",
+            expected=f"a backup by parallax db backup, or the log next to it as {log.name}",
             remedy="If no server ran when it was copied, it is complete: add --copied",
         )
     with tempfile.TemporaryDirectory() as folder:

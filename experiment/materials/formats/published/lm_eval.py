@@ -63,7 +63,7 @@ def _load_task(path: Path, depth: int = 0) -> dict[str, Any]:
         raise MaterialsError(
             "there is no such file" if depth <= _MOST_INCLUDES else "the files include each other",
             where=str(path),
-            expected="a task of lm-evaluation-harness, with the files it includes beside it",
+            expected="a task of lm-evaluation-harness, with the files it includes in the same folder",
         )
     try:
         document = yaml.load(read_text(path)[0], _Loader)
@@ -144,7 +144,7 @@ class _Task:
             raise self._error(
                 "its data were not found "
                 f"({missing or self._config.get('dataset_path', 'unnamed')})",
-                "dataset_path: json, and under dataset_kwargs the data_files beside the task",
+                "dataset_path: json, and under dataset_kwargs the data_files in the task's folder",
                 remedy="Save the data set as JSON lines and name the file there",
             )
         return paths
