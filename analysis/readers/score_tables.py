@@ -285,9 +285,8 @@ def _warn_about_tokens(
         joined, row = unlike[0]
         yield (
             f"Of {len(unlike):,} texts the joined tokens differ from the text in the same row; the "
-            f'first is "{row.values[headers["text"]][:60]}" ({row.place}), with "{joined[:60]}". Were '
-            "rows "
-            "lost, doubled or exchanged?"
+            f'first is "{row.values[headers["text"]][:60]}" ({row.place}), with "{joined[:60]}". '
+            "Were rows lost, doubled or exchanged?"
         )
 
 

@@ -208,10 +208,14 @@ def _fill_task(path: Path) -> Iterator[str]:
         prompt = _render(environment, str(task.get("description") or ""), {}) + fill(
             "doc_to_text", row
         )
-        named = task.get("doc_to_choice")
-        choices: list[object] | dict[str, object] = named or []
-        if isinstance(named, str):
-            choices = row[named] if named in row else ast.literal_eval(fill("doc_to_choice", row))
+        choice_field = task.get("doc_to_choice")
+        choices: list[object] | dict[str, object] = choice_field or []
+        if isinstance(choice_field, str):
+            choices = (
+                row[choice_field]
+                if choice_field in row
+                else ast.literal_eval(fill("doc_to_choice", row))
+            )
         for choice in choices.values() if isinstance(choices, dict) else choices:
             text = _render(environment, str(choice), row)
             yield f"{prompt}{task.get('target_delimiter', ' ')}{text}"

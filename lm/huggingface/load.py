@@ -337,11 +337,11 @@ def _fetch_from_library(load: Callable[..., _Loaded], source: str, **options: ob
             return load(source, trust_remote_code=False, **options)
     # The library raises a dozen kinds of errors for missing or invalid files in a folder.
     except Exception as error:
-        place = (
+        searched_location = (
             "in this folder" if Path(source).exists() else "here, in the local cache or in reach"
         )
         raise LmError(
-            f"there is no usable Hugging Face model {source} {place} "
+            f"there is no usable Hugging Face model {source} {searched_location} "
             f"({type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}). "
             "Expected a folder with config.json, model.safetensors and tokenizer.json, or a name "
             "whose files were downloaded before or can be now."

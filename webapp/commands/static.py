@@ -98,7 +98,7 @@ REPORT = "report.html"
 @click.option(
     "--report",
     type=click.Path(path_type=Path),
-    help="A report.html of `parallax compare`, to be read together with the study; only with --simulated.",
+    help="A report.html of `parallax compare`, to read with the study; only with --simulated.",
 )
 @add_instance_option
 def static(

@@ -150,13 +150,13 @@ def _draft_without_quotas(
     is_new = isinstance(platform, Qualifications) and own_qualification is None
     if is_new:
         not_again.append(_PENDING_QUALIFICATION)
-    unposted = [(hit.places, hit.token) for hit in hits if hit.posted_at is None]
+    unposted_offers = [(hit.places, hit.token) for hit in hits if hit.posted_at is None]
     lost = tuple(find_lost_offers(platform, run_ref, len(hits), own_qualification))
     posted = [hit.platform_id for hit in hits if hit.platform_id and hit.posted_at]
     posted += [lost_offer.offer_id for lost_offer in lost]
     states = {hit_id: platform.state(hit_id) for hit_id in posted}
     open_, expired = count_offered_places(states, now)
-    missing = unfilled - open_ - sum(places for places, _ in unposted)
+    missing = unfilled - open_ - sum(places for places, _ in unposted_offers)
     sources = find_place_sources(platform, states, expired, missing)
     for hit_id in (*sources.reopen, *dict(sources.grow)):
         _refuse_more_places(study, f"run {run_ref}, offer {hit_id}", states[hit_id])
@@ -167,7 +167,7 @@ def _draft_without_quotas(
         for n, places in enumerate(sizes, start=1)
     ]
     offers = tuple(
-        build_offer(terms, link, places, token) for places, token in (*unposted, *new_offers)
+        build_offer(terms, link, places, token) for places, token in (*unposted_offers, *new_offers)
     )
     task = build_task(study, not_again=not_again, not_of=not_of, one_of=one_of)
     sizes = [*sources.reopen.values(), sources.grown, *(offer.places for offer in offers)]

@@ -137,12 +137,12 @@ def _ways_into(
     for n_before, ways in layer.items():
         if not alike - n < n_before <= alike + n:
             continue
-        outside_ways = _binomials(length + 1 - n_before, n)
+        n_ways_outside = _binomials(length + 1 - n_before, n)
         for l_, between in enumerate(_binomials(n_before, min(n_before, n))):
             # The number of runs follows from the alike neighbours before and after.
             k = n_before - l_ + n - alike
             if max(1, l_) <= k <= n and k - l_ <= length + 1 - n_before:
-                yield n_before, k, l_, ways * cuts[k - 1] * between * outside_ways[k - l_]
+                yield n_before, k, l_, ways * cuts[k - 1] * between * n_ways_outside[k - l_]
 
 
 def _insert(
