@@ -268,9 +268,10 @@ def _drawings(curve_rows: pd.DataFrame, titles: Mapping[str, str]) -> Iterator[D
     has_several_models = curve_rows["model"].nunique() > 1
     for (model, construction), rows in curve_rows.groupby(["model", "construction"], sort=False):
         name = str(construction)
+        model_words = f" under {model}" if has_several_models else ""
         yield Drawing(
             _file_name(f"curves_{name}_{model}" if has_several_models else f"curves_{name}"),
-            f"Word by word: {titles.get(name, name)}{f' under {model}' if has_several_models else ''}",
+            f"Word by word: {titles.get(name, name)}{model_words}",
             "Log-probability of each word of the expected version (good) and of the other, given "
             f"the words before it, by {model}; averaged over n judged items of each condition. The "
             "words of one slot are added up; labels are examples. The first differing words are "

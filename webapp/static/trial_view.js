@@ -256,7 +256,7 @@ export class TrialView {
     const onset = this.#clock.onset;
     this.#checkDisplay(trial);
     const rtMs = press.downMs - onset.ms;
-    const reason = this.#findPrematureReason(rtMs, press.repeated);
+    const reason = Presses.whyEarly(rtMs, this.#settings.lockout_ms);
     this.#presses.showRefusal(Boolean(reason));
     if (reason) return this.#recordPremature(reason, rtMs, press.method);
     if (this.#responseScript.completes?.(option) === false) return;
@@ -294,18 +294,7 @@ export class TrialView {
   }
 
   /**
-   * Returns why a press is no choice: it was meant for the previous trial. Empty if it is a choice.
-   * @param {number} rtMs
-   * @param {boolean} [repeated]
-   */
-  #findPrematureReason(rtMs, repeated) {
-    if (!(rtMs >= 0)) return "before_painting";
-    if (repeated) return "double_click";
-    return rtMs < this.#settings.lockout_ms ? "lockout" : "";
-  }
-
-  /**
-   * @param {"before_painting" | "double_click" | "lockout"} reason
+   * @param {"before_painting" | "lockout"} reason
    * @param {number} rtMs
    * @param {Press["method"]} method
    */

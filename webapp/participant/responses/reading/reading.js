@@ -168,8 +168,7 @@ class Reader {
   timePress(press, lockoutMs = 0) {
     const onset = this.clock.onset;
     const ms = press.downMs - onset.ms;
-    const early = ms < lockoutMs ? "lockout" : "";
-    const reason = !(ms >= 0) ? "before_painting" : press.repeated ? "double_click" : early;
+    const reason = this.tools.Presses.whyEarly(ms, lockoutMs);
     if (reason) {
       this.refusePress(reason, press);
       return undefined;
@@ -284,7 +283,7 @@ class Reader {
     const listening = { signal: this.tools.signal };
     for (const option of this.findAll("[data-side]")) {
       option.addEventListener("click", (event) => {
-        this.#handlePress(option, this.presses.fromClick(event));
+        if (!this.endsTakenPress(event)) this.#handlePress(option, this.presses.fromClick(event));
       }, listening);
     }
     const onKey = (/** @type {KeyboardEvent} */ event) => {
@@ -297,6 +296,14 @@ class Reader {
     document.addEventListener("keydown", onKey, listening);
     document.addEventListener("visibilitychange", onVisibility, listening);
     window.addEventListener("blur", () => (this.#lostFocus = true), listening);
+  }
+
+  /**
+   * Whether a click only ends a press that was taken when it began.
+   * @param {MouseEvent} _event
+   */
+  endsTakenPress(_event) {
+    return false;
   }
 
   /**
@@ -383,7 +390,8 @@ class SelfPaced extends Reader {
       if (event.button > 0) return;
       const isSecondFinger = !event.isPrimary && event.timeStamp - this.#fingerMs < ZOOM_MS;
       if (event.isPrimary) {
-        this.#pointerHandled = true;
+        // Answers to the question count when the press ends.
+        this.#pointerHandled = !this.trial || this.currentStep !== Infinity;
         this.#fingerMs = event.timeStamp;
       }
       if (!this.trial || this.currentStep === Infinity) return;
@@ -397,7 +405,7 @@ class SelfPaced extends Reader {
     }, { signal: tools.signal });
     // Voice control, switches and screen readers click without a pointer, at any time.
     this.find("[data-next]").addEventListener("click", (event) => {
-      if (this.#pointerHandled && event.detail > 0) return;
+      if (this.endsTakenPress(event)) return;
       const { timeStamp: downMs, isTrusted: trusted } = event;
       this.#goToNextStep({ downMs, upMs: null, method: "key", trusted });
     }, { signal: tools.signal });
@@ -411,6 +419,14 @@ class SelfPaced extends Reader {
       this.#heldKey = undefined;
     };
     document.addEventListener("keyup", onUp, { signal: tools.signal, capture: true });
+  }
+
+  /**
+   * The last press of a sentence shows the question under the finger, and its click can hit an answer.
+   * @param {MouseEvent} event
+   */
+  endsTakenPress(event) {
+    return this.#pointerHandled && event.detail > 0;
   }
 
   /** @param {ReadingTrial} trial */
