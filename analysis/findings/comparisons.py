@@ -281,15 +281,13 @@ def _in_regions(answers: pd.DataFrame, regions: Sequence[int]) -> pd.DataFrame:
         regions = regions or (0,)
         answers = answers[answers[RELATIVE].isin(regions)]
     trial = ["participant", "position"]
-    kept_columns = [
-        name for name in ("cell", "unit", "group", "also", "construction") if name in answers
-    ]
+    kept = [name for name in ("cell", "unit", "group", "also", "construction") if name in answers]
     # A sentence is complete if all regions that its version has in any trial are there.
     text = [name for name in ("item_id", "version") if name in answers]
     sums = answers.groupby(trial, sort=False, observed=True).agg(
         rt_ms=("rt_ms", "sum"),
         n_regions=("region", "size"),
-        **{name: (name, "first") for name in (*kept_columns, *text)},
+        **{name: (name, "first") for name in (*kept, *text)},
     )
     by_text = sums["n_regions"].groupby([sums[name].astype(str) for name in text or ["cell"]])
     n_expected = len(regions) or by_text.transform("max")

@@ -147,11 +147,8 @@ def _outcome(study: Study, built: BuiltLists, options: PowerOptions) -> Outcome:
             continue
         answers = answers_of(study, built, max(options.sizes), measure)
         model = model_of(study, measure, options)
-        rows = add_expected_means(
-            answers,
-            _count_scale_points(model),
-            _read_expected_means(study, built, measure, options),
-        )
+        expected = _read_expected_means(study, built, measure, options)
+        rows = add_expected_means(answers, _count_scale_points(model), expected)
         tested = []
         for comparison in comparisons:
             one = _plan_test(comparison, answers, rows, study, len(planned), options)
@@ -163,15 +160,9 @@ def _outcome(study: Study, built: BuiltLists, options: PowerOptions) -> Outcome:
             means, truths = cell_means(group, rows, model)
             origins += [_origin(model, means[rows["kind"] == Kind.TARGET], measure)]
             keeps = answers.keeps(study) if measure != LOG_RT else None
-            simulated = simulate(
-                rows.assign(mean=means),
-                group,
-                truths,
-                model,
-                keeps,
-                options,
-                _iterate_simulations(options),
-            )
+            numbers = _iterate_simulations(options)
+            with_means = rows.assign(mean=means)
+            simulated = simulate(with_means, group, truths, model, keeps, options, numbers)
             results.append(simulated.assign(measure=measure))
     if not results and unplanned:
         raise AnalysisError(

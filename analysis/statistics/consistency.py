@@ -25,8 +25,8 @@ from analysis.statistics.resample import Codes, Floats, codes, count_matrices, m
 
 Shares = tuple[Floats, Floats, Floats]
 Interval = tuple[float, float, float]  # its ends, and the p of no kappa
-# Changes without each participant, item and judgment.
-Changes = tuple[Floats, Floats, Floats]
+Changes = tuple[Floats, Floats, Floats]  # without each participant, item and judgment
+Error = tuple[float, float, float]  # standard error, half-width, degrees of freedom
 
 # With more participants, pair a random sample of this size: all pairs would not fit into memory.
 MOST_PAIRED = 1000
@@ -79,21 +79,21 @@ def error_consistency(
         pairs), n_pairs, n_undefined (left out of the mean), p (of zero kappa between participants
         and a model).
     """
-    right, n_judged = _matrices(judgments)
+    right, judged = _matrices(judgments)
     units = _units(judgments)
     n_people = right.shape[0]
     some = np.arange(n_people)
     if n_people > MOST_PAIRED:
         some = np.sort(rng.choice(n_people, MOST_PAIRED, replace=False))
-    among = right[some], n_judged[some]
+    among = right[some], judged[some]
     pairs = _people_pairs(*among)
     changes = _changes_among_people(*among, pairs, units)
     rows = [_make_row("people", "people", pairs, _interval_among_people(*among, pairs, changes))]
     of_models = {model: _right_on(judgments, frame) for model, frame in decisions.items()}
     for model, correct in of_models.items():
-        shares = _compute_right_shares(right, n_judged, correct)
-        changes = _changes_with_model(right, n_judged, correct, units)
-        rows.append(_make_row("people", model, shares, _interval(right, n_judged, shares, changes)))
+        shares = _compute_right_shares(right, judged, correct)
+        changes = _changes_with_model(right, judged, correct, units)
+        rows.append(_make_row("people", model, shares, _interval(right, judged, shares, changes)))
     rows += _model_pairs(of_models)
     return pd.DataFrame(rows)
 
@@ -113,9 +113,9 @@ def kappas_with_people(
     kappas = pd.DataFrame({"judge": list(decisions), "kappa": np.nan})
     if judgments["participant"].isna().all():
         return kappas
-    right, n_judged = _matrices(judgments)
+    right, judged = _matrices(judgments)
     for row, frame in enumerate(decisions.values()):
-        values = kappa(*_compute_right_shares(right, n_judged, _right_on(judgments, frame)))
+        values = kappa(*_compute_right_shares(right, judged, _right_on(judgments, frame)))
         if np.isfinite(values).any():
             kappas.loc[row, "kappa"] = np.nanmean(values)
     return kappas
@@ -147,53 +147,49 @@ def _units(judgments: pd.DataFrame) -> Codes:
     return units
 
 
-def _people_pairs(right: csr_array, n_judged: csr_array) -> Shares:
+def _people_pairs(right: csr_array, judged: csr_array) -> Shares:
     """Return the shares of both right, first right, second right; shape ``(people, people)``."""
-    n = (n_judged @ n_judged.T).toarray()
+    n = (judged @ judged.T).toarray()
     np.fill_diagonal(n, 0)
     with np.errstate(divide="ignore", invalid="ignore"):
-        first = (right @ n_judged.T).toarray() / n
+        first = (right @ judged.T).toarray() / n
         both_right = (right @ right.T).toarray() / n
     first[n < _FEWEST_SHARED], both_right[n < _FEWEST_SHARED] = np.nan, np.nan
     return both_right, first, first.T
 
 
-def _compute_right_shares(right: csr_array, n_judged: csr_array, correct: Floats) -> Shares:
+def _compute_right_shares(right: csr_array, judged: csr_array, correct: Floats) -> Shares:
     """Return the shares of both right, participant right, model right; shape ``(people,)``."""
-    n = n_judged.sum(axis=1)
+    n = judged.sum(axis=1)
     n = np.where(n < _FEWEST_SHARED, np.nan, n)
-    return right @ correct / n, right.sum(axis=1) / n, n_judged @ correct / n
+    return right @ correct / n, right.sum(axis=1) / n, judged @ correct / n
 
 
 def _interval_among_people(
-    right: csr_array, n_judged: csr_array, shares: Shares, changes: Changes
+    right: csr_array, judged: csr_array, shares: Shares, changes: Changes
 ) -> Interval:
     """Return the 95% interval of participants' mean kappa, symmetric on the scale of log F."""
-    mean_kappa, of_item = _mean_kappa(shares), n_judged.sum(axis=0)
+    mean_kappa, of_item = _mean_kappa(shares), judged.sum(axis=0)
     per_item = mean_or_nan(of_item[of_item > 1])
     middle = log_f(np.asarray(mean_kappa), per_item)
     people, items, single = (log_f(mean_kappa + change, per_item) - middle for change in changes)
-    _, half, _ = _compute_standard_error(right, n_judged, (people, items, single))
+    _, half, _ = _standard_error(right, judged, (people, items, single))
     low, high = (float(agreement_of(middle + end, per_item)) for end in (-half, half))
     return low, high, float("nan")
 
 
-def _interval(right: csr_array, n_judged: csr_array, shares: Shares, changes: Changes) -> Interval:
+def _interval(right: csr_array, judged: csr_array, shares: Shares, changes: Changes) -> Interval:
     """Return the 95% interval of participants' mean kappa with a model, and its two-sided p."""
-    mean_kappa, (error, half, freedom) = (
-        _mean_kappa(shares),
-        _compute_standard_error(right, n_judged, changes),
-    )
+    mean_kappa = _mean_kappa(shares)
+    error, half, freedom = _standard_error(right, judged, changes)
     p = 2 * float(student.sf(abs(mean_kappa) / error, freedom))
     return max(mean_kappa - half, -1.0), min(mean_kappa + half, 1.0), p
 
 
-def _compute_standard_error(
-    right: csr_array, n_judged: csr_array, changes: Changes
-) -> tuple[float, float, float]:
+def _standard_error(right: csr_array, judged: csr_array, changes: Changes) -> Error:
     """Return the standard error (NaN if undefined), half-width, and degrees of freedom."""
     variance, freedom = jackknife_variance(*changes)
-    good, n = right.sum(axis=0), n_judged.sum(axis=0)
+    good, n = right.sum(axis=0), judged.sum(axis=0)
     freedom = freedom_of_agreement(freedom, np.minimum(good, n - good))
     is_known = variance > 0 and len(changes[1]) >= FEWEST_UNITS
     error = float(np.sqrt(variance)) if is_known else float("nan")
@@ -207,6 +203,7 @@ def _mean_kappa(shares: Shares) -> float:
 
 def _make_row(first: str, second: str, shares: Shares, interval: Interval) -> dict[str, object]:
     both_right, first_right, second_right = shares
+    by_chance = first_right * second_right + (1 - first_right) * (1 - second_right)
     kappas, met = kappa(*shares), np.isfinite(both_right)
     defined = np.isfinite(kappas)
     times = 2 if kappas.ndim == 2 else 1
@@ -216,9 +213,7 @@ def _make_row(first: str, second: str, shares: Shares, interval: Interval) -> di
         "kappa": _mean_kappa(shares),
         **dict(zip(("low", "high", "p"), interval, strict=True)),
         "observed": mean_or_nan((1 - first_right - second_right + 2 * both_right)[met]),
-        "expected": mean_or_nan(
-            (first_right * second_right + (1 - first_right) * (1 - second_right))[met]
-        ),
+        "expected": mean_or_nan(by_chance[met]),
         "n_pairs": int(met.sum()) // times,
         "n_undefined": int((met & ~defined).sum()) // times,
     }
@@ -236,16 +231,16 @@ def _change_of_mean(values: Floats, lost: Floats, fewer: Floats) -> Floats:
 
 
 def _changes_with_model(
-    right: csr_array, n_judged: csr_array, correct: Floats, units: Codes
+    right: csr_array, judged: csr_array, correct: Floats, units: Codes
 ) -> Changes:
     """Return changes of the mean kappa with a model without each participant, frame and cell.
 
     A cell is one participant's judgments of one frame.
     """
-    shares = _compute_right_shares(right, n_judged, correct)
+    shares = _compute_right_shares(right, judged, correct)
     kappas = kappa(*shares)
-    n = n_judged.sum(axis=1)
-    pairs = n_judged.tocoo()
+    n = judged.sum(axis=1)
+    pairs = judged.tocoo()
     lost, fewer = np.empty(len(pairs.data)), np.empty(len(pairs.data))
     for start in range(0, len(lost), _JUDGMENTS_AT_A_TIME):
         part = slice(start, start + _JUDGMENTS_AT_A_TIME)
@@ -274,15 +269,15 @@ def _changes_with_model(
 
 
 def _changes_among_people(
-    right: csr_array, n_judged: csr_array, shares: Shares, units: Codes
+    right: csr_array, judged: csr_array, shares: Shares, units: Codes
 ) -> Changes:
     """Return changes of the mean kappa between participants without each of the same three."""
-    kappas, n = kappa(*shares), (n_judged @ n_judged.T).toarray()
+    kappas, n = kappa(*shares), (judged @ judged.T).toarray()
     defined = np.isfinite(kappas)
     by_person = [np.nan_to_num(kappas).sum(axis=1) * 2, defined.sum(axis=1) * 2.0]
     of_items, of_judgments, unit, cell = [], [], [], []
-    columns_right, columns_judged = right.tocsc(), n_judged.tocsc()
-    for item in _some_items(n_judged):
+    columns_right, columns_judged = right.tocsc(), judged.tocsc()
+    for item in _some_items(judged):
         judges = columns_judged[:, [item]].tocoo().row
         if len(judges) > 1:
             correct = columns_right[:, [item]].toarray().ravel()[judges]
@@ -311,10 +306,10 @@ def _sum_by_group(values: Floats, group: Codes) -> Floats:
     return np.array([np.bincount(place, row, minlength=n) for row in values])
 
 
-def _some_items(n_judged: csr_array) -> Codes:
+def _some_items(judged: csr_array) -> Codes:
     """Return all items, or an evenly spread subset if there are too many pairs of judges."""
-    n_pairs = float((np.asarray(n_judged.sum(axis=0)) ** 2).sum())
-    return np.arange(0, n_judged.shape[1], max(int(np.ceil(n_pairs / _MOST_LEFT_OUT)), 1))
+    n_pairs = float((np.asarray(judged.sum(axis=0)) ** 2).sum())
+    return np.arange(0, judged.shape[1], max(int(np.ceil(n_pairs / _MOST_LEFT_OUT)), 1))
 
 
 def _lost_with_item(

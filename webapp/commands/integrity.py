@@ -70,9 +70,8 @@ def integrity(
         rates = rates_of(study)
         pairs: list[Replay] = []
         if seeks_replays or others:
-            other_runs = [
-                find_named_run(session, ref) for ref in dict.fromkeys(others) if ref != run
-            ]
+            other_refs = [ref for ref in dict.fromkeys(others) if ref != run]
+            other_runs = [find_named_run(session, ref) for ref in other_refs]
             pairs = find_run_replays(session, found_run, other_runs)
     by_ref = dict(of_block)
     if as_json:

@@ -74,18 +74,16 @@ def enroll(
         NoRoomError: The run is closed or has no free place.
         GateError: The gate blocks all admissions until a problem is repaired.
     """
-    known_participant = find_known_participant(session, run, platform_id, visit_mark)
-    if known_participant is not None and not (
-        decision is Decision.ACCEPT and may_still_agree(known_participant)
-    ):
-        return known_participant
+    known = find_known_participant(session, run, platform_id, visit_mark)
+    if known is not None and not (decision is Decision.ACCEPT and may_still_agree(known)):
+        return known
     connection = session.connection()
     refuse_if_blocked(Operation.ADMIT, connection)
     if is_closed(connection, run.id):
         raise run_closed_error()
-    if known_participant is not None:
-        _admit_after_declining(session, run, study, known_participant, text, now, sender)
-        return known_participant
+    if known is not None:
+        _admit_after_declining(session, run, study, known, text, now, sender)
+        return known
     newcomer = Newcomer(run, now, platform_id, visit_mark if platform_id is None else None, link)
     if decision is Decision.DECLINE:
         new_participant = newcomer.enter(session, State.DECLINED)

@@ -54,9 +54,8 @@ def _find_imbalances(response: ResponseType, sessions: Sequence[Session]) -> Ite
         shown_conditions = [
             Arrangement(trial.good_side, trial.options, trial.points) for trial in session.trials
         ]
-        yield from (
-            f"{session.name}: {problem}" for problem in response.find_imbalances(shown_conditions)
-        )
+        for problem in response.find_imbalances(shown_conditions):
+            yield f"{session.name}: {problem}"
 
 
 def _check_sides(design: Design, sessions: Sequence[Session], balance: Balance) -> Iterator[Check]:
@@ -107,9 +106,8 @@ def _describe_half(n: int) -> str:
 
 
 def _describe_halves(sessions: Sequence[Session]) -> str:
-    return ", ".join(
-        _describe_half(n) for n in sorted({len(session.trials) for session in sessions})
-    )
+    lengths = sorted({len(session.trials) for session in sessions})
+    return ", ".join(map(_describe_half, lengths))
 
 
 def _describe_construction_halves(sessions: Sequence[Session]) -> str:
@@ -365,9 +363,8 @@ def _find_different_lists(design: Design, built: BuiltLists) -> Iterator[str]:
         first: dict[int, tuple[int, set[tuple[str, str]]]] = {}
         for number, entries in _list_entries_by_list(source, design, built):
             items = {(entry.item.item_id, str(entry.kind)) for entry in entries}
-            other_list, first_items = first.setdefault(
-                design.number_within(number), (number, items)
-            )
+            within = design.number_within(number)
+            other_list, first_items = first.setdefault(within, (number, items))
             if items != first_items:
                 yield f"lists {other_list} and {number}: {'+'.join(source.templates)}"
 

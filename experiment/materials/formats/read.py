@@ -140,12 +140,9 @@ def _make_drafts_from_table(
     as_written: bool,
 ) -> Found:
     factors = named_factors(table, named_headers)
-    other_headers = {
-        name: header
-        for name, header in named_headers.items()
-        if not (factors and name == CONDITION)
-    }
-    columns = find_columns(table, other_headers)
+    unused = {CONDITION} if factors else set()
+    column_headers = {name: named_headers[name] for name in named_headers if name not in unused}
+    columns = find_columns(table, column_headers)
     table, columns, kinds_read = kinds_from_conditions(table, columns, list_column(table.columns))
     crossed: tuple[str, ...] = ()
     # A table without sentences is refused unchanged.
