@@ -211,7 +211,7 @@ def _list_changed_texts(lines: list[str], table: str, key: str, toml_value: str)
             if match is None:
                 continue
             indentation, old, end = match.groups()
-            changed = f"{indentation}{toml_value}{old[_find_value_end(old) :]}{end}"
+            changed = f"{indentation}{toml_value}{old[find_value_end(old) :]}{end}"
             yield "".join((*lines[:number], changed, *lines[number + 1 :]))
         line_end = "\r\n" if lines[begin].endswith("\r\n") else "\n"
         head = lines[begin].rstrip("\r\n") + line_end
@@ -220,7 +220,7 @@ def _list_changed_texts(lines: list[str], table: str, key: str, toml_value: str)
     yield f"{''.join(lines).rstrip()}\n\n[{table}]\n{key} = {toml_value}\n"
 
 
-def _find_value_end(line: str) -> int:
+def find_value_end(line: str) -> int:
     """Return where a value ends and the comment behind it begins; a text may hold a ``#``, too."""
     for comment in re.finditer(r"\s*#", line):
         try:
