@@ -270,7 +270,7 @@ def _read_rules(file: Path) -> list[Rule]:
     try:
         tables = read_toml(file.read_text(encoding="utf-8")).get("exclusion", [])
         return [Rule.model_validate(table) for table in tables]
-    except (OSError, ValueError, TypeError, AttributeError) as error:
+    except (OSError, ValueError, TypeError, AttributeError, RecursionError) as error:
         raise StudyError(
             f"the rules cannot be read ({error})",
             where=str(file),
