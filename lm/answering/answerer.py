@@ -198,7 +198,7 @@ class ReplyStore:
             answerer: The model.
             questions: The questions; equal ones are asked once.
         """
-        keys = [_key(answerer, question) for question in questions]
+        keys = [_make_cache_key(answerer, question) for question in questions]
         replies = {key: reply for key in dict.fromkeys(keys) if (reply := self._find_stored(key))}
         unanswered = {
             key: question
@@ -259,7 +259,7 @@ def reply_store(path: Path) -> Iterator[ReplyStore]:
         ) from error
 
 
-def _key(answerer: Answerer, question: Question) -> str:
+def _make_cache_key(answerer: Answerer, question: Question) -> str:
     # The seed only affects samples.
     seed = question.seed if answerer.tier is Tier.SAMPLES else None
     parts: list[object] = [answerer.identity, question.prompt, list(question.answers), seed]

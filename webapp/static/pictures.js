@@ -4,30 +4,30 @@
 const PICTURE = /!\[([^\]]*)\]\((data:image\/(?:png|jpeg|gif|webp);base64,[A-Za-z0-9+/=]+)\)/g;
 
 /**
- * A text as a screen reader says it: with the words that stand for its pictures.
+ * Replaces a text's pictures by their alternative texts, for screen readers.
  * @param {string} text
  */
-export const spoken = (text) => text.replace(PICTURE, (_, words) => words);
+export const toSpokenText = (text) => text.replace(PICTURE, (_, words) => words);
 
 /**
- * A text without its pictures, as the page then holds it.
+ * Removes a text's pictures.
  * @param {string} text
  */
-export const unpictured = (text) => text.replace(PICTURE, "");
+export const removePictures = (text) => text.replace(PICTURE, "");
 
 /**
- * Puts a text into an element, and its pictures below it.
- * @param {HTMLElement} place
+ * Puts a text into an element, with its pictures below it.
+ * @param {HTMLElement} container
  * @param {string} text
  * @returns {HTMLElement[]} The pictures.
  */
-export function lay(place, text) {
-  place.textContent = unpictured(text);
+export function setTextWithPictures(container, text) {
+  container.textContent = removePictures(text);
   const pictures = [...text.matchAll(PICTURE)].map(([, alt, src]) => {
     const picture = new Image();
     Object.assign(picture, { alt, className: "picture", decoding: "sync", draggable: false, src });
     return picture;
   });
-  place.append(...pictures);
+  container.append(...pictures);
   return pictures;
 }

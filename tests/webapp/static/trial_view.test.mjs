@@ -4,9 +4,9 @@ import { mock, test } from "node:test";
 
 import { load } from "./load.mjs";
 
-const { Keys } = await load("keys.js");
-const { Presses, released } = await load("presses.js");
-const { TrialView } = await load("trial.js");
+const { ResponseKeys } = await load("response_keys.js");
+const { Presses, waitForRelease } = await load("presses.js");
+const { TrialView } = await load("trial_view.js");
 
 /** The part of an element that a trial uses. */
 class Element extends EventTarget {
@@ -97,7 +97,7 @@ function shown({ lockout_ms = 0, deadline_ms = null } = {}) {
   const reads = { answer: (option) => ({ side: option.dataset.side }), offered: () => true };
   const onChoice = (_, choice) => chosen.push(choice);
   const { signal } = new AbortController();
-  const view = new TrialView(place, new Keys(["1", "2"]), { lockout_ms, deadline_ms }, reads, onChoice, signal);
+  const view = new TrialView(place, new ResponseKeys(["1", "2"]), { lockout_ms, deadline_ms }, reads, onChoice, signal);
   view.show({ position: 1, first: "a", second: "b" });
   return { view, place, options, chosen };
 }
@@ -192,7 +192,7 @@ test("an answer with a held button counts from the key's first press, and its re
   const down = { key: "Enter", target: option };
   assert.equal(send(document, "keydown", 500, { ...down, repeat: false }).defaultPrevented, false);
   assert.equal(send(document, "keydown", 530, { ...down, repeat: true }).defaultPrevented, true);
-  const press = presses.ofClick({ timeStamp: 620, isTrusted: true, detail: 0 });
+  const press = presses.fromClick({ timeStamp: 620, isTrusted: true, detail: 0 });
   assert.deepEqual([press.downMs, press.upMs, press.method], [500, 620, "key"]);
 });
 
@@ -203,19 +203,19 @@ test("a click counts from where its pointer went down, with what that was and wh
     send(document, "pointermove", ms, { clientX, clientY });
   }
   send(place, "pointerdown", 700, { pointerType: "touch" });
-  assert.deepEqual(presses.ofClick({ timeStamp: 790, isTrusted: false, detail: 1 }), {
+  assert.deepEqual(presses.fromClick({ timeStamp: 790, isTrusted: false, detail: 1 }), {
     downMs: 700, upMs: 790, method: "touch", trusted: false, stoppedMs: 130,
   });
   // Three moves, as one went nowhere: 0, then 5, then 12 pixels far.
-  assert.deepEqual(presses.path, { pointer_moves: 3, pointer_path_px: 17 });
+  assert.deepEqual(presses.pointerData, { pointer_moves: 3, pointer_path_px: 17 });
 });
 
 test("a key is let go when it comes up, not when another does, and nobody waits for ever", async () => {
-  const waits = released("Digit1", 400);
+  const waits = waitForRelease("Digit1", 400);
   send(document, "keyup", 600, { code: "Digit2" });
   send(document, "keyup", 650, { code: "Digit1" });
   assert.equal(await waits, 650);
-  const never = released("Digit1", 400);
+  const never = waitForRelease("Digit1", 400);
   mock.timers.tick(400);
   assert.equal(await never, null);
 });

@@ -1,63 +1,63 @@
 // @ts-check
-/** How a trial was on the screen: frames that did not come, how long the page was hidden, the zoom. */
+/** Records the display conditions of a trial: dropped frames, hidden time and zoom. */
 
-// Ten minutes at 60 frames a second; nobody needs the frames of a longer trial.
+// Ten minutes at 60 frames per second; longer trials are not monitored further.
 const MOST_FRAMES = 36_000;
-// So few frames do not tell how often they usually come.
+// With fewer frames the usual interval is unknown.
 const FEWEST_FRAMES = 10;
 
-export class Display {
-  /** @type {number[]} The times between the trial's frames. */
+export class DisplayMonitor {
+  /** @type {number[]} The intervals between the trial's frames. */
   #gapsMs = [];
   #usualMs = NaN;
-  /** @type {number | undefined} When the last frame came; undefined where the next gap says nothing. */
+  /** @type {number | undefined} The time of the last frame; undefined if the next interval must be ignored. */
   #lastMs;
   #hiddenMs = 0;
-  /** @type {number | undefined} Since when the page is hidden. */
+  /** @type {number | undefined} When the page became hidden. */
   #hiddenSinceMs;
-  #handle = 0;
+  #frameRequest = 0;
 
   /** @param {AbortSignal} signal Aborted when the page is left. */
   constructor(signal) {
     document.addEventListener("visibilitychange", () => this.#onVisibility(), { signal });
-    signal.addEventListener("abort", () => cancelAnimationFrame(this.#handle));
+    signal.addEventListener("abort", () => cancelAnimationFrame(this.#frameRequest));
   }
 
-  /** Begins with a trial. */
-  begin() {
+  /** Starts monitoring a trial. */
+  startTrial() {
     this.#gapsMs = [];
     this.#lastMs = undefined;
     this.#hiddenMs = 0;
     this.#hiddenSinceMs = document.hidden ? performance.now() : undefined;
-    cancelAnimationFrame(this.#handle);
-    this.#await();
+    cancelAnimationFrame(this.#frameRequest);
+    this.#recordFrame();
   }
 
   /**
-   * Ends it, and returns what is stored of it.
+   * Stops monitoring, and returns the values to store.
    * @returns {{ frames_dropped: number | null, hidden_ms: number, pixel_ratio: number }}
    */
-  end() {
-    cancelAnimationFrame(this.#handle);
+  endTrial() {
+    cancelAnimationFrame(this.#frameRequest);
     this.#onVisibility();
     const ratio = window.devicePixelRatio * (window.visualViewport?.scale ?? 1);
     return {
-      frames_dropped: this.#dropped(),
+      frames_dropped: this.#countDroppedFrames(),
       hidden_ms: Math.round(this.#hiddenMs),
       pixel_ratio: Math.round(ratio * 100) / 100,
     };
   }
 
-  #await() {
-    this.#handle = requestAnimationFrame((ms) => {
+  #recordFrame() {
+    this.#frameRequest = requestAnimationFrame((ms) => {
       if (this.#lastMs !== undefined && ms > this.#lastMs) this.#gapsMs.push(ms - this.#lastMs);
       this.#lastMs = ms;
-      if (this.#gapsMs.length < MOST_FRAMES) this.#await();
+      if (this.#gapsMs.length < MOST_FRAMES) this.#recordFrame();
     });
   }
 
-  /** How many frames did not come, by the median time between two of them; null where few came. */
-  #dropped() {
+  /** Returns the number of dropped frames, from the median interval; null with too few frames. */
+  #countDroppedFrames() {
     if (this.#gapsMs.length >= FEWEST_FRAMES) {
       this.#usualMs = [...this.#gapsMs].sort((a, b) => a - b)[this.#gapsMs.length >> 1];
     }
@@ -69,7 +69,7 @@ export class Display {
     const now = performance.now();
     if (this.#hiddenSinceMs !== undefined) this.#hiddenMs += now - this.#hiddenSinceMs;
     this.#hiddenSinceMs = document.hidden ? now : undefined;
-    // A hidden page has no frames, and these are not missed.
+    // A hidden page draws no frames; these do not count as dropped.
     this.#lastMs = undefined;
   }
 }

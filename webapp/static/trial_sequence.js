@@ -1,12 +1,12 @@
 // @ts-check
-/** Which trials are still to be answered, whoever has answered the others. */
+/** The session's trials, and which of them are answered, in this window or another. */
 
 /**
- * A trial as the server sends it: its position and its texts by name (first, second, ...).
+ * A trial as the server sends it: the position and the texts by field name (first, second, ...).
  * @typedef {{ position: number, [text: string]: string | number }} Trial
  */
 
-export class Sequence {
+export class TrialSequence {
   #trials;
   /** @type {Set<number>} */
   #answered;
@@ -14,9 +14,9 @@ export class Sequence {
   #pauses;
 
   /**
-   * @param {Trial[]} trials All of them, in order.
-   * @param {number[]} answered The positions that need no answer any more.
-   * @param {number[]} pauses The positions before which a page comes.
+   * @param {Trial[]} trials All trials, in order.
+   * @param {number[]} answered The positions already answered.
+   * @param {number[]} pauses The positions before which a break is shown.
    */
   constructor(trials, answered, pauses = []) {
     this.#trials = trials;
@@ -38,15 +38,15 @@ export class Sequence {
   }
 
   /**
-   * Takes these trials for answered.
+   * Marks trials as answered.
    * @param {Iterable<number>} positions
    */
-  settle(positions) {
+  markAnswered(positions) {
     for (const position of positions) this.#answered.add(position);
   }
 
-  /** The next trial's position if a page comes before it that was not taken yet; undefined else. */
-  takePause() {
+  /** Returns the next trial's position if a break precedes it that was not shown yet. */
+  takeBreak() {
     const position = this.next?.position;
     if (position === undefined || !this.#pauses.delete(position)) return undefined;
     return position;

@@ -4,7 +4,7 @@ import { mock, test } from "node:test";
 
 import { load } from "./load.mjs";
 
-const { AnswerQueue } = await load("queue.js");
+const { AnswerQueue } = await load("answer_queue.js");
 
 const reply = (status, body) => ({ ok: status < 300, status, json: async () => body });
 const refusal = (status) => reply(status, { error: { code: "x", message: "x" } });
@@ -17,9 +17,9 @@ function shelf(...kept) {
   const answers = new Map(kept.map((answer) => [answer.uuid, answer]));
   return {
     answers,
-    all: async () => [...answers.values()],
-    keep: async (answer) => void answers.set(answer.uuid, answer),
-    drop: async (answer) => void answers.delete(answer.uuid),
+    loadAll: async () => [...answers.values()],
+    save: async (answer) => void answers.set(answer.uuid, answer),
+    remove: async (answer) => void answers.delete(answer.uuid),
   };
 }
 
@@ -131,7 +131,7 @@ test("a page that leaves hands everything to the browser and forgets nothing", a
   const beacons = [];
   const sendBeacon = (url, body) => beacons.push([url, JSON.parse(body).position]);
   Object.defineProperty(globalThis, "navigator", { value: { sendBeacon }, configurable: true });
-  queue.handOver();
+  queue.sendAllOnExit();
   assert.deepEqual(beacons, [["answers", 1], ["answers", 2]]);
   assert.equal(store.answers.size, 2);
   assert.equal(queue.length, 2);
@@ -141,7 +141,7 @@ test("the queue is awake as soon as the connection is back", async () => {
   const { queue, sent } = queueWith({ replies: [offline()] });
   queue.add(answer(1));
   await settle();
-  queue.wake();
+  queue.sendNow();
   await settle();
   assert.deepEqual(sent, [1, 1]);
   assert.equal(queue.state, "saved");
@@ -152,8 +152,8 @@ test("the queue is awake as soon as the connection is back", async () => {
 test("waking while an answer is on its way sends nothing twice", async () => {
   const { queue, sent } = queueWith();
   queue.add(answer(1));
-  queue.wake();
-  queue.wake();
+  queue.sendNow();
+  queue.sendNow();
   await settle();
   assert.deepEqual(sent, [1]);
 });
@@ -163,7 +163,7 @@ test("what the server will never take is neither sent for ever nor kept", async 
   queue.add(answer(1));
   await settle();
   queue.add(answer(2));
-  queue.wake();
+  queue.sendNow();
   await pass(2);
   assert.deepEqual(sent, [1]);
   assert.deepEqual(states, ["saving", "refused"]);

@@ -1,31 +1,31 @@
 // @ts-check
-/** A study without a server begins: the folder's only page shows the page that somebody is at. */
+/** Starts a study without a server: the folder's only HTML file shows the participant's current page. */
 
 import { goTo } from "../navigation.js";
 import { start } from "../page.js";
 import { server } from "../server.js";
-import { answerLocally } from "./local.js";
+import { installLocalServer } from "./local_server.js";
 
-/** @param {Record<string, any>} programs Those that pages ask for by name. */
-export function begin(programs) {
+/** @param {Record<string, any>} programs The modules that pages load by name. */
+export function startStudy(programs) {
   const data = document.getElementById("study")?.textContent ?? "";
   const study = JSON.parse(data);
-  // No browser lets a page that was opened as a file read the files beside it, however often it asks.
+  // Browsers do not let a page opened as a local file read other files in its folder.
   if (location.protocol === "file:" && !study.drawn) {
     document.getElementById("no-beginning")?.classList.remove("late");
     return;
   }
-  document.addEventListener("securitypolicyviolation", nameForbidden);
-  answerLocally(study, programs);
+  document.addEventListener("securitypolicyviolation", logPolicyViolation);
+  installLocalServer(study, programs);
   start();
-  void goTo(server.here);
+  void goTo(server.currentUrl);
 }
 
 /**
- * Names what a Content-Security-Policy of the host forbids, for whoever tries the study out.
+ * Logs what the host's Content-Security-Policy forbids, for the researcher who tests the study.
  * @param {SecurityPolicyViolationEvent} event
  */
-function nameForbidden({ effectiveDirective, blockedURI }) {
+function logPolicyViolation({ effectiveDirective, blockedURI }) {
   const source = blockedURI === "data" ? "data:" : blockedURI;
   console.error(
     `The Content-Security-Policy of this page's host forbids ${source}. It stays so until the host ` +

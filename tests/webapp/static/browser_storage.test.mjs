@@ -4,7 +4,7 @@ import { test } from "node:test";
 
 import { load } from "./load.mjs";
 
-const memory = await load("memory.js");
+const memory = await load("browser_storage.js");
 
 /** A browser's storage, which may be denied. */
 function storage() {
@@ -28,30 +28,30 @@ test.beforeEach(() => {
 });
 
 test("what is remembered comes back under a name of ours, until it is forgotten", () => {
-  memory.remember("keys", { on: true });
+  memory.saveValue("keys", { on: true });
   assert.deepEqual([...localStorage.kept], [["parallax keys", '{"on":true}']]);
-  assert.deepEqual(memory.recall("keys"), { on: true });
-  memory.remember("keys", undefined);
-  assert.deepEqual([localStorage.kept.size, memory.recall("keys")], [0, undefined]);
+  assert.deepEqual(memory.loadValue("keys"), { on: true });
+  memory.saveValue("keys", undefined);
+  assert.deepEqual([localStorage.kept.size, memory.loadValue("keys")], [0, undefined]);
 });
 
 test("on a shared computer the window's storage holds it", () => {
   document.body.dataset.shared = "";
-  memory.remember("keys", 1);
+  memory.saveValue("keys", 1);
   assert.deepEqual([localStorage.kept.size, sessionStorage.kept.size], [0, 1]);
-  memory.remember("keys", undefined);
+  memory.saveValue("keys", undefined);
 });
 
 test("where storage is denied, the page remembers", () => {
-  assert.equal(memory.isLasting(), true);
+  assert.equal(memory.isPersistent(), true);
   assert.equal(localStorage.kept.size, 0);
   localStorage.kept.denied = true;
-  assert.equal(memory.isLasting(), false);
-  memory.remember("keys", [2]);
-  assert.deepEqual(memory.recall("keys"), [2]);
-  assert.equal(memory.recall("other"), undefined);
-  memory.remember("keys", undefined);
-  assert.equal(memory.recall("keys"), undefined);
+  assert.equal(memory.isPersistent(), false);
+  memory.saveValue("keys", [2]);
+  assert.deepEqual(memory.loadValue("keys"), [2]);
+  assert.equal(memory.loadValue("other"), undefined);
+  memory.saveValue("keys", undefined);
+  assert.equal(memory.loadValue("keys"), undefined);
 });
 
 test("a session that is over keeps nothing that comes late, until it goes on", () => {
@@ -59,11 +59,11 @@ test("a session that is over keeps nothing that comes late, until it goes on", (
     memory.updateSession("/s", (session) => (session.answered = [...(session.answered ?? []), position]));
   answer(1);
   answer(2);
-  assert.deepEqual(memory.recallSession("/s"), { answered: [1, 2] });
+  assert.deepEqual(memory.loadSession("/s"), { answered: [1, 2] });
   memory.forgetSession("/s");
   answer(3);
-  assert.deepEqual(memory.recallSession("/s"), {});
-  memory.resumeSession("/s");
+  assert.deepEqual(memory.loadSession("/s"), {});
+  memory.allowSession("/s");
   answer(4);
-  assert.deepEqual(memory.recallSession("/s"), { answered: [4] });
+  assert.deepEqual(memory.loadSession("/s"), { answered: [4] });
 });

@@ -4,7 +4,7 @@ import { mock, test } from "node:test";
 
 import { load } from "./load.mjs";
 
-const { openWorking } = await load("working.js");
+const { openTrialsPage } = await load("trials_page.js");
 const { server } = await load("server.js");
 
 class Place extends EventTarget {
@@ -113,7 +113,7 @@ async function opened(more = {}, script = undefined) {
     const [status, reply] = replies[to](sent[to].at(-1));
     return new Response(JSON.stringify(reply), { status });
   });
-  await openWorking(new AbortController().signal);
+  await openTrialsPage(new AbortController().signal);
   for (let n = 0; n < 5; n += 1) await settled();
   return {
     place, view, sent, replies, session,
@@ -153,7 +153,7 @@ test("a page that lacks an answer or its own data does not begin, and what is st
   kept.set("parallax kept", "unsent");
   await assert.rejects(opened({}, choice), { message: "Some of the trial's answers or texts are missing from the page." });
   globalThis.document.getElementById = () => null;
-  await assert.rejects(openWorking(new AbortController().signal), SyntaxError);
+  await assert.rejects(openTrialsPage(new AbortController().signal), SyntaxError);
   assert.equal(kept.get("parallax kept"), "unsent");
 });
 

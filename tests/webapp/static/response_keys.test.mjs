@@ -4,7 +4,7 @@ import { test } from "node:test";
 
 import { load } from "./load.mjs";
 
-const { Keys } = await load("keys.js");
+const { ResponseKeys } = await load("response_keys.js");
 
 for (const [keyboard, key, code, option] of [
   ["English", "1", "Digit1", 0],
@@ -18,7 +18,7 @@ for (const [keyboard, key, code, option] of [
   ["Devanagari digits", "२", "Digit2", 1],
 ]) {
   test(`the digits 1 and 2 are found on every keyboard: ${keyboard}, ${key}`, () => {
-    assert.equal(new Keys(["1", "2"]).optionOf({ key, code }), option);
+    assert.equal(new ResponseKeys(["1", "2"]).findOption({ key, code }), option);
   });
 }
 
@@ -31,17 +31,17 @@ for (const [keyboard, key, code, option] of [
   ["no letter", "Enter", "Enter", -1],
 ]) {
   test(`letters are found on every keyboard: ${keyboard}, ${key}`, () => {
-    assert.equal(new Keys(["a", "q"]).optionOf({ key, code }), option);
+    assert.equal(new ResponseKeys(["a", "q"]).findOption({ key, code }), option);
   });
 }
 
 test("keys can be changed and switched off, and this is kept for the next page", () => {
-  const keys = new Keys(["1", "2"]);
-  assert.equal(keys.wish({ on: true, keys: ["f", "f"] }), false);
-  assert.equal(keys.wish({ on: true, keys: ["f", ""] }), false);
-  assert.equal(keys.wish({ on: true, keys: ["F", "j"] }), true);
-  assert.equal(keys.optionOf({ key: "j", code: "KeyJ" }), 1);
-  assert.equal(keys.optionOf({ key: "1", code: "Digit1" }), -1);
-  keys.wish({ on: false, keys: ["f", "j"] });
-  assert.equal(new Keys(["1", "2"]).keys.length, 2);
+  const keys = new ResponseKeys(["1", "2"]);
+  assert.equal(keys.setPreferences({ on: true, keys: ["f", "f"] }), false);
+  assert.equal(keys.setPreferences({ on: true, keys: ["f", ""] }), false);
+  assert.equal(keys.setPreferences({ on: true, keys: ["F", "j"] }), true);
+  assert.equal(keys.findOption({ key: "j", code: "KeyJ" }), 1);
+  assert.equal(keys.findOption({ key: "1", code: "Digit1" }), -1);
+  keys.setPreferences({ on: false, keys: ["f", "j"] });
+  assert.equal(new ResponseKeys(["1", "2"]).keys.length, 2);
 });

@@ -4,8 +4,8 @@ import { test } from "node:test";
 
 import { load } from "./load.mjs";
 
-const { admits, cleaned, problemsOf, progressOf } = await load("serverless/progress.js");
-const { Refused, posted, refuses } = await load("serverless/sending.js");
+const { areAnswersAccepted, cleanText, findProblems, readProgress } = await load("serverless/session_progress.js");
+const { PermanentRefusal, sendRequest, isPermanentError } = await load("serverless/store_requests.js");
 
 const question = (more) => ({
   name: "q", type: "text", options: [], required: false, points: null, fewest: null, most: null,
@@ -15,7 +15,7 @@ const WORDS = Object.fromEntries(
   ["required", "choice", "fewer", "more", "number", "range", "longest"].map((mistake) => [mistake, mistake]),
 );
 /** The mistake in one answer; undefined where there is none. */
-const mistake = (more, answer) => problemsOf([question(more)], { q: answer }, WORDS, 4).q;
+const mistake = (more, answer) => findProblems([question(more)], { q: answer }, WORDS, 4).q;
 
 for (const [kind, more, right, wrong] of [
   ["text", { required: true }, ["a", " äöüß ", "𝒳𝒳𝒳𝒳"], { "": "required", "\x07 ": "required", abcde: "longest" }],
@@ -46,31 +46,31 @@ test("a question has its own words for a mistake, and one that is not asked has 
     required("b", { only_if: { a: ["yes"] } }),
     required("c", { only_if: { b: [""] } }),
   ];
-  assert.deepEqual(problemsOf(questions, {}, WORDS, 9), { a: "Say a.", c: "required" });
-  assert.deepEqual(problemsOf(questions, { a: "no", b: "x" }, WORDS, 9), { c: "required" });
-  assert.deepEqual(problemsOf(questions, { a: "yes", b: "x" }, WORDS, 9), {});
+  assert.deepEqual(findProblems(questions, {}, WORDS, 9), { a: "Say a.", c: "required" });
+  assert.deepEqual(findProblems(questions, { a: "no", b: "x" }, WORDS, 9), { c: "required" });
+  assert.deepEqual(findProblems(questions, { a: "yes", b: "x" }, WORDS, 9), {});
 });
 
 test("lines end alike, and control characters are left out", () => {
-  assert.equal(cleaned(" a\r\nb\rc\t\x00\x1fd\x7f\n"), "a\nb\nc\td");
+  assert.equal(cleanText(" a\r\nb\rc\t\x00\x1fd\x7f\n"), "a\nb\nc\td");
 });
 
 test("answers admit by a text without its capitals, or by a number within its limits", () => {
   const text = question({ accept: ["Straße"] });
   for (const [answer, expected] of [["STRASSE", true], [" straße ", true], ["strase", false], ["", false]]) {
-    assert.equal(admits([text], { q: answer }), expected, answer);
+    assert.equal(areAnswersAccepted([text], { q: answer }), expected, answer);
   }
   const number = question({ at_least: 18, at_most: 65 });
   for (const [answer, expected] of [["18", true], ["65,0", true], ["17.9", false], ["66", false], ["x", false]]) {
-    assert.equal(admits([number], { q: answer }), expected, answer);
+    assert.equal(areAnswersAccepted([number], { q: answer }), expected, answer);
   }
-  assert.equal(admits([text, number], { q: "straße" }), false);
+  assert.equal(areAnswersAccepted([text, number], { q: "straße" }), false);
 });
 
 const ASKED = { screening: [question()], comprehension: [question()], questionnaires: [[]], tries: 2 };
 /** How far a session has come, from steps as [kind, body]. */
 const after = (steps, asked = ASKED) =>
-  progressOf(steps.map(([kind, body = {}]) => ({ folder: "f", kind, body: JSON.stringify(body) })), asked);
+  readProgress(steps.map(([kind, body = {}]) => ({ folder: "f", kind, body: JSON.stringify(body) })), asked);
 const CONSENT = ["consent", { decision: "accept", code: "c", parameters: { id: "1" } }];
 const BEGUN = [CONSENT, ["screening"], ["comprehension", { right: true }]];
 const PLACED = [...BEGUN, ["place", { number: 3, total: 2 }]];
@@ -85,8 +85,8 @@ test("each entry of a journal leads to the next page", () => {
   assert.equal(after(BEGUN.slice(0, 2)).at, "comprehension");
   assert.equal(after([CONSENT, ["screening"]], { ...ASKED, comprehension: [] }).at, "placing");
   assert.equal(after(BEGUN).at, "placing");
-  const { at, number, total, edition, told } = after([...PLACED, ["device"]]);
-  assert.deepEqual([at, number, total, edition, told], ["working", 3, 2, 0, true]);
+  const { at, number, total, edition, deviceDescribed } = after([...PLACED, ["device"]]);
+  assert.deepEqual([at, number, total, edition, deviceDescribed], ["working", 3, 2, 0, true]);
   assert.equal(after([...PLACED, ["questionnaire"]]).at, "finished");
 });
 
@@ -110,7 +110,7 @@ test("who has wished once to be erased is erased", () => {
 });
 
 test("a store refuses for ever with 400 to 499, except with what may pass", () => {
-  const refused = [200, 399, 400, 404, 408, 429, 499, 500, 503].filter(refuses);
+  const refused = [200, 399, 400, 404, 408, 429, 499, 500, 503].filter(isPermanentError);
   assert.deepEqual(refused, [400, 404, 499]);
 });
 
@@ -119,8 +119,8 @@ for (const [status, text, never] of [
 ]) {
   test(`a store that replies ${status} ${text} ${never ? "never" : "may"} take${never ? "s" : ""} it`, async () => {
     globalThis.fetch = async () => new Response(text, { status });
-    await assert.rejects(posted("https://store.example", "", {}), (error) => {
-      assert.deepEqual([error instanceof Refused, error.message, error.status], [never, text, status]);
+    await assert.rejects(sendRequest("https://store.example", "", {}), (error) => {
+      assert.deepEqual([error instanceof PermanentRefusal, error.message, error.status], [never, text, status]);
       return true;
     });
   });

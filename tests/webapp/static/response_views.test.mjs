@@ -4,8 +4,8 @@ import { mock, test } from "node:test";
 
 import { load } from "./load.mjs";
 
-const { Keys } = await load("keys.js");
-const { viewOf } = await load("trial.js");
+const { ResponseKeys } = await load("response_keys.js");
+const { makeTrialView } = await load("trial_view.js");
 const scripts = Object.fromEntries(
   await Promise.all(
     ["choice/choice", "yes_no/yes_no", "rating/rating", "rating/scales", "reading/reading"].map(
@@ -213,10 +213,10 @@ function stage(type, more = {}) {
   const place = new Element("stage", {}, content, uncounted);
   const chosen = [];
   const { signal } = new AbortController();
-  const keys = new Keys(["1", "2"]);
+  const keys = new ResponseKeys(["1", "2"]);
   const settings = { lockout_ms: 150, ...more };
   const onChoice = (_, choice) => chosen.push(choice);
-  const view = viewOf(scripts[SCRIPTS[type]], { place, keys, settings, onChoice, signal });
+  const view = makeTrialView(scripts[SCRIPTS[type]], { place, keys, settings, onChoice, signal });
   const targets = place.querySelectorAll("[data-side]");
   const next = place.querySelector("[data-next]");
   const steps = presses.map((which) => ({
@@ -410,8 +410,8 @@ function asksAfterwards({ trial = {}, settings = {} } = {}) {
   const place = new Element("stage", {}, group(before, reader, asked));
   const chosen = [];
   const { signal } = new AbortController();
-  const view = viewOf(scripts["reading/reading"], {
-    place, keys: new Keys(["1", "2"]), settings: { lockout_ms: 150, ...settings },
+  const view = makeTrialView(scripts["reading/reading"], {
+    place, keys: new ResponseKeys(["1", "2"]), settings: { lockout_ms: 150, ...settings },
     onChoice: (_, choice) => chosen.push(choice), signal,
   });
   const read = { steps: ["A", "b."], question: "Who?", answers: { first: "x", second: "y" }, position: 1, ...trial };

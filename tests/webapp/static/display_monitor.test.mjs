@@ -4,8 +4,8 @@ import { mock, test } from "node:test";
 
 import { load } from "./load.mjs";
 
-const { Display } = await load("display.js");
-const { MOST, Trace } = await load("trace.js");
+const { DisplayMonitor } = await load("display_monitor.js");
+const { MAX_LENGTH, Trace } = await load("trace.js");
 
 let frame;
 let nowMs = 0;
@@ -43,46 +43,46 @@ function hide(hidden, atMs) {
 const frames = (n, fromMs = 0) => Array.from({ length: n }, (_, number) => fromMs + number * 10);
 
 test("dropped frames are counted by the usual gap between two, and zoom is rounded to hundredths", () => {
-  const display = new Display(new AbortController().signal);
-  display.begin();
+  const display = new DisplayMonitor(new AbortController().signal);
+  display.startTrial();
   // Nine gaps of 10 ms and one of 40: three frames are missing.
   paint(...frames(10), 130);
-  assert.deepEqual(display.end(), { frames_dropped: 3, hidden_ms: 0, pixel_ratio: 1.67 });
+  assert.deepEqual(display.endTrial(), { frames_dropped: 3, hidden_ms: 0, pixel_ratio: 1.67 });
   assert.equal(frame, undefined);
 });
 
 test("nine gaps are too few to know the usual one, unless an earlier trial told it", () => {
-  const display = new Display(new AbortController().signal);
-  display.begin();
+  const display = new DisplayMonitor(new AbortController().signal);
+  display.startTrial();
   paint(...frames(10));
-  assert.equal(display.end().frames_dropped, null);
-  display.begin();
+  assert.equal(display.endTrial().frames_dropped, null);
+  display.startTrial();
   paint(...frames(11));
-  assert.equal(display.end().frames_dropped, 0);
-  display.begin();
+  assert.equal(display.endTrial().frames_dropped, 0);
+  display.startTrial();
   paint(0, 30, 30, 40);
-  assert.equal(display.end().frames_dropped, 2);
+  assert.equal(display.endTrial().frames_dropped, 2);
 });
 
 test("while the page is hidden, time counts and frames do not", () => {
-  const display = new Display(new AbortController().signal);
-  display.begin();
+  const display = new DisplayMonitor(new AbortController().signal);
+  display.startTrial();
   paint(...frames(11));
   hide(true, 150);
   hide(false, 400.4);
   paint(500, 510);
   hide(true, 600);
   nowMs = 607;
-  assert.deepEqual(display.end(), { frames_dropped: 0, hidden_ms: 257, pixel_ratio: 1.67 });
+  assert.deepEqual(display.endTrial(), { frames_dropped: 0, hidden_ms: 257, pixel_ratio: 1.67 });
   nowMs = 700;
-  display.begin();
+  display.startTrial();
   nowMs = 720;
-  assert.equal(display.end().hidden_ms, 20);
+  assert.equal(display.endTrial().hidden_ms, 20);
 });
 
 test("a page that is left asks for no more frames", () => {
   const leaving = new AbortController();
-  new Display(leaving.signal).begin();
+  new DisplayMonitor(leaving.signal).startTrial();
   assert.notEqual(frame, undefined);
   leaving.abort();
   assert.equal(frame, undefined);
@@ -124,7 +124,7 @@ test("a long trace loses every second place until it is short", () => {
   trace.begin();
   // Each "mk,1,1" has six characters and a separator; the first is "m0,0,0".
   for (let n = 0; n < 300; n += 1) move(n * 20, n, n);
-  assert.equal(300 * 7 - 1 > MOST, true);
+  assert.equal(300 * 7 - 1 > MAX_LENGTH, true);
   const moments = trace.text.split(";");
   assert.deepEqual([moments.length, moments[0], moments[1]], [150, "m0,0,0", "m14,2,2"]);
 });

@@ -4,12 +4,12 @@ import { mock, test } from "node:test";
 
 import { load } from "./load.mjs";
 
-const { kindOfDevice, refusesDevice } = await load("device.js");
-const { bringFont, isOtherFont } = await load("font.js");
-const { openKeys } = await load("key_choice.js");
-const { Keys } = await load("keys.js");
-const ownSession = await load("own_session.js");
-const { server, sessionShown } = await load("server.js");
+const { getDeviceType, rejectDevice } = await load("device.js");
+const { loadFont, isFallbackFont } = await load("font.js");
+const { openKeySettings } = await load("key_settings.js");
+const { ResponseKeys } = await load("response_keys.js");
+const ownSession = await load("recent_sessions.js");
+const { server, findSessionPath } = await load("server.js");
 
 /** A place of the page, by the selectors that are asked for. */
 class Place extends EventTarget {
@@ -53,14 +53,14 @@ for (const [fingers, width, height, kind] of [
   test(`${fingers ? "fingers" : "a mouse"} on a screen of ${width} by ${height}: ${kind}`, () => {
     globalThis.matchMedia = () => ({ matches: fingers });
     globalThis.screen = { width, height };
-    assert.equal(kindOfDevice(), kind);
+    assert.equal(getDeviceType(), kind);
     const notice = { dataset: { devices: `other ${kind}` } };
     globalThis.document = { getElementById: () => notice };
-    assert.deepEqual([refusesDevice(), notice.hidden], [false, true]);
+    assert.deepEqual([rejectDevice(), notice.hidden], [false, true]);
     notice.dataset.devices = "other";
-    assert.deepEqual([refusesDevice(), notice.hidden], [true, false]);
+    assert.deepEqual([rejectDevice(), notice.hidden], [true, false]);
     globalThis.document = { getElementById: () => null };
-    assert.equal(refusesDevice(), false);
+    assert.equal(rejectDevice(), false);
   });
 }
 
@@ -81,22 +81,22 @@ test("texts are marked as of another font until the study's has come", async () 
   const own = { fontFamily: '"Parallax Text", serif' };
   mock.timers.enable({ apis: ["setTimeout"] });
   fonts(false);
-  await bringFont(place, "abc");
-  assert.equal(isOtherFont(place, [own]), true);
+  await loadFont(place, "abc");
+  assert.equal(isFallbackFont(place, [own]), true);
   fonts(true);
-  await bringFont(place, "abc");
-  assert.equal(isOtherFont(place, [own]), false);
-  assert.equal(isOtherFont(place, [own, { fontFamily: "Comic Sans" }]), true);
+  await loadFont(place, "abc");
+  assert.equal(isFallbackFont(place, [own]), false);
+  assert.equal(isFallbackFont(place, [own, { fontFamily: "Comic Sans" }]), true);
   document.fonts.status = "loading";
-  assert.equal(isOtherFont(place, [own]), true);
+  assert.equal(isFallbackFont(place, [own]), true);
 });
 
 test("a study without a font of its own is never marked, except while any is loading", async () => {
   const place = new Place();
   fonts(false);
-  await bringFont(place, "abc");
+  await loadFont(place, "abc");
   assert.deepEqual(place.dataset, {});
-  assert.equal(isOtherFont(place, [{ fontFamily: "serif" }]), false);
+  assert.equal(isFallbackFont(place, [{ fontFamily: "serif" }]), false);
 });
 
 test("a font that takes longer than five seconds is begun without", async () => {
@@ -105,7 +105,7 @@ test("a font that takes longer than five seconds is begun without", async () => 
   FontFace.prototype.load = () => new Promise(() => {});
   mock.timers.enable({ apis: ["setTimeout"] });
   let begun = false;
-  const waiting = bringFont(place, "abc").then(() => (begun = true));
+  const waiting = loadFont(place, "abc").then(() => (begun = true));
   mock.timers.tick(4999);
   await Promise.resolve();
   assert.equal(begun, false);
@@ -126,8 +126,8 @@ function keyPage() {
   const place = new Place();
   const [on, text, problem] = [new Place(), new Place(), new Place()];
   place.parts = { "#keys-on": [on], "#keys-text": [text], "#keys-problem": [problem], "[data-side]": options };
-  const keys = new Keys(["F", "j"]);
-  openKeys(place, keys, new AbortController().signal);
+  const keys = new ResponseKeys(["F", "j"]);
+  openKeySettings(place, keys, new AbortController().signal);
   const write = (value, checked = true) => {
     Object.assign(text, { value });
     Object.assign(on, { checked });
@@ -157,7 +157,7 @@ test("keys that are changed stand on their options, and unfit ones leave them as
 const SESSION = "/p/a%20b/";
 /** Shows a page of the run "r". */
 function showPage(page, { at = `https://lab.example${SESSION}working`, shared = false } = {}) {
-  Object.defineProperty(server, "here", { get: () => at, configurable: true });
+  Object.defineProperty(server, "currentUrl", { get: () => at, configurable: true });
   globalThis.sessionStorage = localStorage;
   globalThis.history = { state: null, replaceState() {}, pushState() {} };
   globalThis.location = { href: at };
@@ -168,55 +168,55 @@ function showPage(page, { at = `https://lab.example${SESSION}working`, shared = 
 
 test("only an address of a session shows one", () => {
   showPage("consent", { at: "https://lab.example/run/r" });
-  assert.equal(sessionShown(), undefined);
-  ownSession.keepSession();
+  assert.equal(findSessionPath(), undefined);
+  ownSession.recordShownSession();
   assert.equal(kept.size, 0);
   showPage("working", { at: "https://lab.example/lab/p/x/working?y" });
-  assert.equal(sessionShown(), "/lab/p/x/");
+  assert.equal(findSessionPath(), "/lab/p/x/");
 });
 
 test("a session is kept while it goes on, and its run forgets it at its end", () => {
   for (const page of ["assent", "screening", "comprehension", "working", "questionnaire"]) {
     kept.clear();
     showPage(page);
-    ownSession.keepSession();
-    assert.deepEqual([ownSession.lastSession(), ownSession.sessionOfRun()], ["a b", SESSION], page);
+    ownSession.recordShownSession();
+    assert.deepEqual([ownSession.getLastSession(), ownSession.getSessionOfRun()], ["a b", SESSION], page);
   }
   for (const page of ["closing", "declined", "left", "withdrawn"]) {
     showPage("working");
-    ownSession.keepSession();
+    ownSession.recordShownSession();
     ownSession.forgetLastSession();
     showPage(page);
-    ownSession.keepSession();
+    ownSession.recordShownSession();
     const last = page === "withdrawn" ? "" : "a b";
-    assert.deepEqual([ownSession.lastSession(), ownSession.sessionOfRun()], [last, undefined], page);
+    assert.deepEqual([ownSession.getLastSession(), ownSession.getSessionOfRun()], [last, undefined], page);
   }
 });
 
 test("a run goes on knowing another session than the one that ended", () => {
   showPage("working", { at: "https://lab.example/p/other/working" });
-  ownSession.keepSession();
+  ownSession.recordShownSession();
   showPage("closing");
-  ownSession.keepSession();
-  assert.equal(ownSession.sessionOfRun(), "/p/other/");
+  ownSession.recordShownSession();
+  assert.equal(ownSession.getSessionOfRun(), "/p/other/");
 });
 
 test("a shared window that ends a session shows its run's address and the next person nothing", () => {
   const entered = [];
-  const mocked = mock.method(server, "enter", (...given) => entered.push(given));
+  const mocked = mock.method(server, "enterUrl", (...given) => entered.push(given));
   showPage("working", { shared: true });
-  ownSession.keepSession();
-  ownSession.passOver();
+  ownSession.recordShownSession();
+  ownSession.hideClearedSession();
   assert.deepEqual(entered, []);
   showPage("closing", { shared: true });
   const link = Object.assign(new Place(), { attributes: { href: "more" } });
   document.parts["a[href]"] = [link];
   const emptied = [];
   document.parts.main = [{ replaceChildren: () => emptied.push(true) }];
-  ownSession.keepSession();
+  ownSession.recordShownSession();
   assert.equal(link.href, `https://lab.example${SESSION}more`);
-  assert.deepEqual([entered, ownSession.lastSession()], [[["https://lab.example/run/r", true]], ""]);
-  ownSession.passOver();
+  assert.deepEqual([entered, ownSession.getLastSession()], [[["https://lab.example/run/r", true]], ""]);
+  ownSession.hideClearedSession();
   assert.deepEqual([entered.length, emptied], [2, [true]]);
   mocked.mock.restore();
 });

@@ -4,7 +4,7 @@ import { mock, test } from "node:test";
 
 import { load } from "./load.mjs";
 
-const { openConsent } = await load("consent.js");
+const { openConsentPage } = await load("consent.js");
 const { start } = await load("page.js");
 const { prepare, view } = await load("responses/mixed/mixed.js");
 
@@ -27,7 +27,7 @@ function page(name, found = {}) {
 
 test("the consent page can be decided on without its hidden fields", () => {
   page("consent");
-  openConsent(new AbortController().signal);
+  openConsentPage(new AbortController().signal);
 });
 
 test("a working page without its data says in one sentence that a part is missing", async () => {
@@ -44,5 +44,5 @@ test("a session of several tasks does not begin without one of them", async () =
   await prepare({ tasks: { one: { script: "a", keys: [] }, two: { script: "b", keys: [] } } }, async () => ({}));
   const template = { dataset: { taskOf: "one", title: "" }, content: { childNodes: [] } };
   const place = { querySelector: () => ({ replaceChildren() {} }), querySelectorAll: () => [template] };
-  assert.throws(() => view({ place, settings: {}, viewOf: () => ({}) }), { message: "The page lacks the tasks two." });
+  assert.throws(() => view({ place, settings: {}, makeTrialView: () => ({}) }), { message: "The page lacks the tasks two." });
 });

@@ -4,36 +4,36 @@ import { test } from "node:test";
 
 import { load } from "./load.mjs";
 
-const { Sequence } = await load("sequence.js");
-const { familyOf, refreshRate } = await load("device.js");
-const { fill } = await load("trial.js");
+const { TrialSequence } = await load("trial_sequence.js");
+const { findBrowserFamily, computeRefreshRate } = await load("device.js");
+const { fillTemplate } = await load("trial_view.js");
 
 const trials = (n) => Array.from({ length: n }, (_, index) => ({ position: index + 1 }));
 
 test("a sequence goes on after what is answered, wherever that was", () => {
-  const sequence = new Sequence(trials(4), [1, 3]);
+  const sequence = new TrialSequence(trials(4), [1, 3]);
   assert.deepEqual([sequence.total, sequence.remaining, sequence.next.position], [4, 2, 2]);
-  sequence.settle([2, 2, 99]);
+  sequence.markAnswered([2, 2, 99]);
   assert.equal(sequence.next.position, 4);
-  sequence.settle([4]);
+  sequence.markAnswered([4]);
   assert.equal(sequence.next, undefined);
 });
 
 test("a page before a trial comes once, and again after the page was loaded anew", () => {
-  const sequence = new Sequence(trials(6), [], [3, 5]);
-  assert.equal(sequence.takePause(), undefined);
-  sequence.settle([1, 2]);
-  assert.deepEqual([sequence.takePause(), sequence.takePause()], [3, undefined]);
-  assert.equal(new Sequence(trials(6), [1, 2], [3, 5]).takePause(), 3);
-  sequence.settle([3, 4, 5, 6]);
-  assert.equal(sequence.takePause(), undefined);
+  const sequence = new TrialSequence(trials(6), [], [3, 5]);
+  assert.equal(sequence.takeBreak(), undefined);
+  sequence.markAnswered([1, 2]);
+  assert.deepEqual([sequence.takeBreak(), sequence.takeBreak()], [3, undefined]);
+  assert.equal(new TrialSequence(trials(6), [1, 2], [3, 5]).takeBreak(), 3);
+  sequence.markAnswered([3, 4, 5, 6]);
+  assert.equal(sequence.takeBreak(), undefined);
 });
 
 test("the refresh rate is that of most frames, whatever frames were dropped", () => {
   const times = Array.from({ length: 31 }, (_, frame) => frame * 16.667 + (frame > 20 ? 50 : 0));
-  assert.equal(refreshRate(times), 60);
-  assert.equal(refreshRate([5]), null);
-  assert.equal(refreshRate([5, 5, 5]), null);
+  assert.equal(computeRefreshRate(times), 60);
+  assert.equal(computeRefreshRate([5]), null);
+  assert.equal(computeRefreshRate([5, 5, 5]), null);
 });
 
 const safari = "Version/17.0 Safari/605.1.15";
@@ -47,10 +47,10 @@ for (const [family, userAgent] of [
   ["other", "Lynx/2.9"],
 ]) {
   test(`the family of a browser is told without its version: ${family}`, () => {
-    assert.equal(familyOf(userAgent), family);
+    assert.equal(findBrowserFamily(userAgent), family);
   });
 }
 
 test("a text's places are filled, and a missing value leaves none behind", () => {
-  assert.equal(fill("{a} of {b}{c}", { a: 1, b: "x {a}" }), "1 of x {a}");
+  assert.equal(fillTemplate("{a} of {b}{c}", { a: 1, b: "x {a}" }), "1 of x {a}");
 });

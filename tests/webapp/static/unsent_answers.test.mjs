@@ -4,7 +4,7 @@ import { test } from "node:test";
 
 import { load } from "./load.mjs";
 
-const { openStore } = await load("store.js");
+const { openUnsentAnswers } = await load("unsent_answers.js");
 
 /** The part of IndexedDB that the store uses; like a browser, it returns rows in the order of keys. */
 function fakeDatabase() {
@@ -29,14 +29,14 @@ function fakeDatabase() {
 
 test("a session's answers come back in the order of their trials, however their keys sort", async () => {
   globalThis.indexedDB = fakeDatabase();
-  const [store, other] = [await openStore("mine"), await openStore("another's")];
+  const [store, other] = [await openUnsentAnswers("mine"), await openUnsentAnswers("another's")];
   // Neither the order of keeping, nor that of the keys, nor that of the numbers as texts.
   for (const [uuid, position] of [["c", 10], ["d", 2], ["a", 9], ["b", 1]]) {
-    await store.keep({ uuid, position });
+    await store.save({ uuid, position });
   }
-  await other.keep({ uuid: "e", position: 3 });
-  assert.deepEqual((await store.all()).map(({ position }) => position), [1, 2, 9, 10]);
-  await store.drop({ uuid: "a" });
-  assert.deepEqual((await store.all()).map(({ uuid }) => uuid), ["b", "d", "c"]);
-  assert.deepEqual((await other.all()).map(({ position }) => position), [3]);
+  await other.save({ uuid: "e", position: 3 });
+  assert.deepEqual((await store.loadAll()).map(({ position }) => position), [1, 2, 9, 10]);
+  await store.remove({ uuid: "a" });
+  assert.deepEqual((await store.loadAll()).map(({ uuid }) => uuid), ["b", "d", "c"]);
+  assert.deepEqual((await other.loadAll()).map(({ position }) => position), [3]);
 });

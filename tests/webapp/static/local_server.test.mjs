@@ -16,7 +16,7 @@ globalThis.DOMParser = class {
   }
 };
 
-const { answerLocally } = await load("serverless/local.js");
+const { installLocalServer } = await load("serverless/local_server.js");
 const { server } = await load("server.js");
 
 const PAGE = { title: "", body: "" };
@@ -43,7 +43,7 @@ async function someone({ agrees = true } = {}) {
     if (reply.ok) store.kept.push(...JSON.parse(body));
     return reply;
   };
-  answerLocally(STUDY, {});
+  installLocalServer(STUDY, {});
   const session = `p${String((visit += 1)).padStart(11, "0")}`;
   const form = (fields) => ({ method: "POST", body: new URLSearchParams(fields) });
   const decision = agrees ? "accept" : "decline";
