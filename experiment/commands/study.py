@@ -237,7 +237,7 @@ def show(name_or_folder: str, seed: int) -> None:
 
 
 @click.command()
-@click.argument("study")
+@click.argument("name_or_folder", metavar="STUDY")
 @click.option(
     "--rules",
     "rules_file",
@@ -254,16 +254,16 @@ def show(name_or_folder: str, seed: int) -> None:
 @click.option("--seed", type=int, default=1, show_default=True, help=_SEED_HELP)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def try_rules(
-    study: str, rules_file: Path | None, people: int, seed: int, *, as_json: bool
+    name_or_folder: str, rules_file: Path | None, people: int, seed: int, *, as_json: bool
 ) -> None:
     """Count whom STUDY's exclusion rules would exclude of simulated participants.
 
     Attentive ones, and those who guess, always give the first answer, or are careless.
     """
-    loaded = load_study(study)
+    study = load_study(name_or_folder)
     if rules_file is not None:
-        loaded = loaded.model_copy(update={"exclusion": _read_rules(rules_file)})
-    counts = count_excluded(loaded, seed, people)
+        study = study.model_copy(update={"exclusion": _read_rules(rules_file)})
+    counts = count_excluded(study, seed, people)
     click.echo(json.dumps(counts.to_values()) if as_json else counts.to_table())
 
 
