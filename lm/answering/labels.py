@@ -56,19 +56,29 @@ def read_label(
     return LabelReading("", _explain_unread(marked, cut=cut))
 
 
+def _any_of(words: str) -> str:
+    """Return a pattern of whole words; ``_`` stands for the space inside of a phrase."""
+    return rf"\b(?:{'|'.join(words.split())})\b".replace("_", " ")
+
+
 # What a model puts around a label, and words that name one.
 _WRAP_LEFT, _WRAP_RIGHT = r"[\s\"'(\[{<$#]*", r"[\s\"')\]}>$]*"
 _NOUN = (
-    r"(?:options?|sentences?|labels?|choices?|numbers?|no\.|nr\.|answers?|satz|antwort|nummer|oración|"
-    r"frase|opción|phrase|réponse|opzione|risposta|opção|resposta)"
+    r"(?:nr\.|no\.|#|"
+    + _any_of("""
+    options? sentences? labels? choices? numbers? answers? satz antwort nummer oración frase
+    opción phrase réponse opzione risposta opção resposta
+""")
+    + ")"
 )
 # After a letter or a digit, these words show that it is named as a label.
-_AFTER_LABEL = (
-    r"(?:is|are|isn't|aren't|doesn't|was|were|flows|sounds?|seems?|reads?|looks?|feels?|works?|would|could|can|may|might|has|wins|"
-    r"appears?|best|better|because|since|as|than|over|and|or|rather|instead|if|but|not|it|here|"
-    r"although|while|whereas|which|to|geben|wählen|nicht|ist|klingt|und|oder|es|está|suena|y|o|est|"
-    r"sonne|et|ou|è|suona|é|soa|e)\b"
-)
+_AFTER_LABEL = _any_of(r"""
+    is are isn't aren't doesn't was were has sounds? seems? reads? looks? feels? works?
+    flows appears? gets? wins would could can may might (?:best|better)(?=\W*$)
+    better_(?:than|because) because since as than over and or rather instead if but not it
+    here although while whereas which to ist klingt geben wählen nicht und oder es está
+    suena y o est sonne et ou è suona é soa e
+""")
 _MARK = re.compile(r"⟦(\w)⟧")
 
 
@@ -76,8 +86,10 @@ def _mark_mentions(answer: str, labels: Sequence[str], prompt: str) -> str:
     """Return a text with each mention of a label as ⟦label⟧, without repeated or quoted texts."""
     text = unicodedata.normalize("NFKC", answer)
     text = re.sub(r"[\u2018\u2019]", "'", re.sub(r"[“”„«»]", '"', text)).strip()
-    text = re.sub(r"[*`]+|^#+ |\\(?:text|textbf|mathrm|mathbf)\b", "", text, flags=re.MULTILINE)
+    text = re.sub(r"[*`]+|__|^#+ |\\(?:text|textbf|mathrm|mathbf)\b", "", text, flags=re.MULTILINE)
     one = f"(?:{'|'.join(labels)})"
+    # Before a word, these are words themselves: "A native speaker", "2 sentences", "E la frase".
+    no_word = r"(?!(?<=[AEIOY\d]) +[^\W\d_]{2})"
     if goes_on := re.match(rf"\W*{one}\W*\n\s*(?={labels[0]}\. )", text):
         text = goes_on[0]
     for line in re.findall(rf"^(?!{one}\. )\w+ .* .+$", prompt, re.MULTILINE):
@@ -92,23 +104,27 @@ def _mark_mentions(answer: str, labels: Sequence[str], prompt: str) -> str:
         end = "" if " " in option else r"(?=\s*(?:[^\w\s]|$|and\b|or\b))"
         text = re.sub(rf"(?<!\w){re.escape(option)}(?!\w){end}", f"⟦{label}⟧", text, flags=re.I)
     text = re.sub(r"\"(\w+)\"\s*:", r"\1:", text)
-    unquoted = re.sub(r"\"(?!\W*\w?\W*\")[^\"⟦\n]+\"", "", text)
+    unquoted = re.sub(
+        r"\"([^\"\n]*)\"",
+        lambda match: match[0] if "⟦" in match[1] or len(match[1].strip(" .")) < 2 else "",
+        text,
+    )
     text = unquoted if re.search(r"\w", unquoted) else text
     if len(labels) > 2:
         low, high = labels[0], labels[-1]
         ends = rf"(?:{low}|{high})(?:\s*\([^)]*\))?"
-        text = re.sub(rf"\b(?:scale )?(?:from |of ){ends}\s*(?:to|-|\u2013)\s*{ends}", "", text)
+        text = re.sub(rf"\b(?i:scale )?(?i:from |of ){ends}\s*(?:to|-|\u2013)\s*{ends}", "", text)
         text = re.sub(rf"(?<=\w)\s*(?:/|out of|of)\s*{high}\b", "", text)
         text = re.sub(r"(?<=\d) (?:points?|stars?)\b", "", text)
     text = re.sub(r"\b(?:anything|everything|all|nothing) but\b", "not", text, flags=re.I)
     text = re.sub(r"\bhowever\b,?", "but", text, flags=re.I)
     between = r"[-\u2013/]" if "prefer" in text else r"(?:[-\u2013/]|to)"
     text = re.sub(rf"\b({one})\s*{between}\s*({one})\b", r"⟦\1⟧ or ⟦\2⟧", text)
-    text = re.sub(rf"\b(?i:{_NOUN})\s+[^\w\s]?({one})\b[^\w\s]?(?=\W|$)", r"⟦\1⟧ ", text)
-    text = re.sub(rf"(?<![\w.,'/⟦])({one})[.:)]?(?= {_AFTER_LABEL})", r"⟦\1⟧", text)
-    text = re.sub(rf"(?<![\w.'/⟦])({one})(?![\w'⟧])(?!\.\d|/\d)(?! +[^\W\d_]{{2}})", r"⟦\1⟧", text)
+    text = re.sub(rf"\b(?i:{_NOUN})\s+[^\w\s]?({one})\b[\"')\]]?(?=\W|$)", r"⟦\1⟧ ", text)
+    text = re.sub(rf"(?<![\w.,'/⟦])({one})[.)]?(?= {_AFTER_LABEL})", r"⟦\1⟧", text)
+    text = re.sub(rf"(?<![\w.'/⟦-])({one})(?![\w'⟧])(?!\.\d|/\d){no_word}", r"⟦\1⟧", text)
     # Lower case only where nothing but a label can stand.
-    lower = rf"(^[^\w⟦]*|[:=>]\s*[^\w⟦]?|\bis |\b{_NOUN} |\{{)({one})(?=[^\w⟧]*$)"
+    lower = rf"(^(?:[^\w⟦]*[^\w⟦-])?|[:=>]\s*[^\w⟦]?|\bis |\b{_NOUN} |\{{)({one})(?=[^\w⟧]*$)"
     text = re.sub(lower, lambda match: f"{match[1]}⟦{match[2].upper()}⟧", text, flags=re.I | re.M)
     text = text.replace("⟦I⟧ would", "I would")
     text = re.sub(r"⟦(\w)⟧\W+⟦\1⟧", r"⟦\1⟧", text)
@@ -125,39 +141,59 @@ def _options_of(prompt: str, labels: Sequence[str]) -> list[tuple[str, str]]:
     return sorted(options, key=lambda pair: -len(pair[0]))
 
 
-_NEGATION = (
-    r"n't\b|\b(?:not|never|neither|nor|no|none|cannot|nicht|kein\w*|nie|nunca|ningun\w*|pas|aucun\w*|"
-    r"non|nessun\w*|não|nenhum\w*|ni)\b"
+_NEGATION = r"n't\b|" + _any_of(r"""
+    not never neither nobody no_one hardly rarely doubt nor no none cannot nicht kein\w* nie
+    nunca nadie ningun\w* pas aucun\w* non nessun\w* não nenhum\w* ni
+""")
+_DOUBT = r"\?|" + _any_of("""
+    if could can might may whether either or both between depends equally at_first
+    first_glance some many most_people wenn oder si ou se
+""")
+_WORSE = _any_of(r"""
+    wrong incorrect worse worst bad odd\w* awkward unacceptable ungrammatical un\w*natural
+    unusual strange\w* weird\w* clumsy problematic faulty flawed broken confusing ill-formed
+    off less least low\w* lacks missing fails avoid reject violat\w+ error\w* mistake\w*
+    mismatch falsch schlecht\w* peor mal pire peggio\w* pior
+""")
+_CHOOSING = _any_of(r"""
+    better best prefer\w* preference choos\w+ choice pick\w* select\w* opt vote would_say
+    answer_with (?:is|be)_my_answer superior preferable go(?:ing)?_(?:with|for) wins rate
+    rating score give gets? earns deserves lean\w* gut
+    (?:the|only)_(?:correct|right|acceptable)_(?:one|label|sentence|option)
+    (?:more|most)_(?:natural|acceptable|grammatical|correct|idiomatic|fluent|likely|plausible|common)
+    besser natürlicher besten beste wähl\w* bevorzug\w* geben mejor elij\w+ prefier\w+ doy
+    mieux meilleur\w* chois\w+ préfèr\w+ meglio miglior\w* scelg\w+ preferisc\w+ melhor
+    escolh\w+ prefir\w+
+""")
+_PRAISE = _any_of(r"""
+    right correct fine good natural grammatical acceptable okay ok smooth\w* clearer
+    idiomatic fluent proper well-formed richtig corrett?[ao]
+""")
+# Whatever else stands in such a clause could say the opposite: "B is hardly acceptable".
+_PRAISED = (
+    rf"^(?:\W|{_any_of('so but and also only i_think i_believe here clearly')})*"
+    r"⟦\w⟧\W*(?:and\W*⟦\w⟧\W*)?(?::|is|are|sounds?|seems?|reads?|looks?|feels?)"
+    rf"(?: {_any_of('both also all the a more most quite very clearly grammatically only')})*"
+    rf" {_PRAISE}"
 )
-_DOUBT = (
-    r"\?|\b(?:if|could|can|might|may|whether|either|or|both|between|depends|equally|"
-    r"at first|first glance|some|many|most people|wenn|oder|si|ou|se)\b"
-)
-_WORSE = (
-    r"\b(?:wrong|incorrect|worse|worst|bad|odd\w*|awkward|unacceptable|ungrammatical|un\w*natural|"
-    r"unusual|strange\w*|weird\w*|clumsy|problematic|faulty|flawed|broken|confusing|ill-formed|off|"
-    r"less|least|low\w*|lacks|missing|fails|avoid|reject|violat\w+|error\w*|mistake\w*|mismatch|"
-    r"falsch|schlecht\w*|peor|mal|pire|peggio\w*|pior)\b"
-)
-_CHOOSING = (
-    r"\b(?:better|best|prefer\w*|preference|choos\w+|choice|pick\w*|select\w*|opt|vote|"
-    r"go(?:ing)? with|wins|(?:more|most) (?:natural|acceptable|grammatical|correct|idiomatic|fluent|likely|plausible|"
-    r"common|appropriate|logical|standard)|rate|rating|score|give|gets?|earns|deserves|lean\w*|gut|"
-    r"besser|besten|beste|wähl\w*|bevorzug\w*|geben|mejor|elij\w+|prefier\w+|"
-    r"mieux|meilleur\w*|chois\w+|préfèr\w+|meglio|miglior\w*|scelg\w+|preferisc\w+|melhor|escolh\w+|prefir\w+|(?:the|only) (?:correct|right) (?:one|label)|doy)\b"
-)
-_PRAISE = (
-    r"\b(?:right|correct|fine|good|natural|grammatical|acceptable|okay|ok|smooth\w*|clearer|idiomatic|"
-    r"fluent|proper|well-formed|richtig|correct[ao]|corretta)\b"
-)
-_ANNOUNCING = (
-    r"(?:answer|ans|choice|selection|pick|preference|rating|score|response|label|antwort|wahl|bewertung|respuesta|"
-    r"opción|réponse|choix|risposta|scelta|resposta|escolha)"
+_ANNOUNCING = _any_of("""
+    answer ans choice selection pick preference rating score response label antwort wahl
+    bewertung respuesta opción réponse choix risposta scelta resposta escolha
+""")
+_ANNOUNCEMENT = re.compile(
+    rf"{_ANNOUNCING}\s*(?:[:=→]|-+>?|(?:(?:would|should|must|will) )?be|is|ist|es|est|è|é)\s*"
+    r"[^\w⟦]*⟦(\w)⟧(?P<rest>[^\n.]*)",
+    re.IGNORECASE,
 )
 _FILLERS = re.compile(
-    r"\b(?:so|then|therefore|thus|hence|but|or|and|i'd|i'll|i'm|i|would|think|believe|say|guess|it's|it|"
-    r"is|that|this|be|must|has|to|a|an|the|one|sentence|option|definitely|clearly|probably|maybe|perhaps|"
-    r"around|about|certainly|rather|solid|best|assistant|here)\b|\W",
+    _any_of("""
+        so therefore thus hence but or and i'd i'll i'm i would think believe say guess it's
+        it is c'est that this be must has_to labelled put to me a an the one sentence
+        option definitely clearly certainly probably maybe perhaps
+        around about rather solid best sounds_like
+        leaves at assistant here
+    """)
+    + r"|\W",
     re.IGNORECASE,
 )
 _TAKEN_BACK = re.compile(
@@ -211,10 +247,7 @@ def _find_boxed(marked: str) -> set[str]:
 def _find_announced(marked: str) -> set[str]:
     """The label follows "answer:", "the answer is" or their like."""
     announced = set[str]()
-    pattern = (
-        rf"\b{_ANNOUNCING}\b\s*(?:[:=→]|-+>?|is|ist|es|est|è|é)\s*[^\w⟦]*⟦(\w)⟧(?P<rest>[^\n.]*)"
-    )
-    for match in re.finditer(pattern, marked, re.IGNORECASE):
+    for match in _ANNOUNCEMENT.finditer(marked):
         before = re.split(r"[,.;\n]", marked[: match.start()])[-1]
         if _says(f"{_DOUBT}|{_NEGATION}|{_WORSE}", before.replace("?", "")) or _says(
             _WORSE, re.split(",|:", match["rest"])[0]
@@ -269,9 +302,7 @@ def _find_chosen(marked: str) -> set[str]:
 
 def _find_praised(marked: str) -> set[str]:
     """A clause calls the label right or natural, and no other label is called so."""
-    return _choices_of_clauses(
-        marked, lambda clause: _says(rf"^(?!.*\b(?:would|should|were)\b).*{_PRAISE}", clause)
-    )
+    return _choices_of_clauses(marked, lambda clause: _says(_PRAISED, clause))
 
 
 def _is_bare(clause: str) -> bool:
@@ -281,13 +312,15 @@ def _is_bare(clause: str) -> bool:
 def _choices_of_clauses(marked: str, chooses: Callable[[str], bool]) -> set[str]:
     chosen = set[str]()
     for clause in _clauses(marked.replace("not bad", "")):
+        if chosen and re.match(r"\W*or\b", clause, re.IGNORECASE):
+            chosen |= _mentions(clause)
         if lesser := re.search(
             r"(?:less \w+ than|(?:worse|odder) than|n[o']t as \w+ as)\W+(?=⟦(\w)⟧)", clause
         ):
             chosen.add(lesser[1])
             continue
         kept = re.split(
-            r"\b(?:than|over|not|rather than|instead of)\s+(?=(?:an? |the )?⟦)",
+            r"\b(?:than|als|que|over|not|rather than|instead of)\s+(?=(?:an? |the )?⟦)",
             re.sub(r"(\bprefer.*) to (?=⟦).*", r"\1", clause),
         )[0]
         kept = re.sub(r"(?<!rating )(?<!choice )\b(?:in|of|from|unlike)\s+⟦\w⟧", "", kept)
