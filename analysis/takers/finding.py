@@ -20,7 +20,7 @@ from analysis.figures.drawing import (
     TEXT,
     WARNING,
     Drawing,
-    bare,
+    hide_unlabelled_axes,
     new_figure,
     warn_of_programs,
 )
@@ -332,7 +332,7 @@ def draw_readings(frame: pd.DataFrame, *, simulated: bool, chance: float) -> Fig
 
 
 def _draw_frame(axes: Axes, model: str, rows: list[str], chance: float) -> None:
-    bare(axes)
+    hide_unlabelled_axes(axes)
     axes.spines["left"].set_visible(False)
     axes.set_title(model, loc="right")
     # Every second row is shaded, so that the marks of a row are easy to follow.

@@ -218,8 +218,8 @@ def _refuse_vain_thinking(request: Request, model: Answering) -> None:
         raise LmError("a model thinks before it answers in chats only. Add --chat to --thinking.")
     if request.terms.effort and not (thinks and model.server):
         raise LmError(
-            f'the reasoning effort "{request.terms.effort}" is told to servers that may think. '
-            "Add --chat and --thinking yes (or both), or leave --reasoning-effort out."
+            f'the reasoning effort "{request.terms.effort}" is sent to servers that support '
+            "reasoning. Add --chat and --thinking yes (or both), or leave --reasoning-effort out."
         )
 
 

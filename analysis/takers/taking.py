@@ -80,7 +80,7 @@ class Sitting:
 
     @property
     def ref(self) -> str:
-        """The reference that stands for a participant in the tables."""
+        """The participant's reference in the tables."""
         thinking = ["thinking"] if self.way.thinking else []
         cell = [self.way.context, self.way.labels, self.way.order, *thinking]
         cell = cell if self.reading.prompted else []

@@ -12,7 +12,7 @@ from experiment.authoring.examined import Examined, StudyCheck
 from experiment.authoring.lint.lint import Places, lint
 from experiment.design.lists import BuiltLists
 from experiment.errors import ParallaxError, StudyError, StudyNote
-from experiment.materials.render import described
+from experiment.materials.render import replace_pictures
 from experiment.records import Item, Variant
 from experiment.studies.load import StudyErrors, load_study
 from experiment.studies.study import Study
@@ -63,7 +63,7 @@ def _is_plain(item: Item) -> bool:
 
 
 def _list_texts(item: Item) -> list[str]:
-    return [described(item.context), *(item.version(str(name)) for name in Variant)]
+    return [replace_pictures(item.context), *(item.version(str(name)) for name in Variant)]
 
 
 def _check_blank(shown: list[str]) -> tuple[str, str] | None:
@@ -203,6 +203,21 @@ MATERIAL_CHECKS: tuple[StudyCheck, ...] = (
 
 
 @dataclass(frozen=True, slots=True)
+class SoundStudy:
+    """A study that passed every check, with what the checks read and built.
+
+    Attributes:
+        study: The study.
+        items: The materials, in their order.
+        built: The lists.
+    """
+
+    study: Study
+    items: Sequence[Item]
+    built: BuiltLists
+
+
+@dataclass(frozen=True, slots=True)
 class Report:
     """The results of a study's checks.
 
@@ -211,12 +226,14 @@ class Report:
         built: The study's lists; None if they could not be built or fail a check.
         errors: Mistakes that prevent a launch.
         notes: Remarks for the author that do not prevent a launch.
+        items: The materials, in their order; empty if they could not be read.
     """
 
     study: Study | None
     built: BuiltLists | None
     errors: tuple[ParallaxError, ...]
     notes: tuple[ParallaxError, ...] = ()
+    items: Sequence[Item] = ()
 
 
 def check_folder(name_or_folder: str, seed: int) -> Report:
@@ -250,11 +267,12 @@ def check_study(study: Study, seed: int, *, launched: bool = False) -> Report:
     unique = {str(error): error for error in faults}.values()
     errors = tuple(error for error in unique if not isinstance(error, StudyNote))
     notes = tuple(error for error in unique if isinstance(error, StudyNote))
-    return Report(study, None if errors else examined.built, errors, notes)
+    built = None if errors else examined.built
+    return Report(study, built, errors, notes, examined.items)
 
 
-def require_sound(study: Study, seed: int, *, launched: bool = False) -> BuiltLists:
-    """Return the lists of a study without mistakes; see ``check_study``.
+def require_sound(study: Study, seed: int, *, launched: bool = False) -> SoundStudy:
+    """Return a study without mistakes, with its lists; see ``check_study``.
 
     Raises:
         ParallaxError: The first mistake; its message gives the number of further ones.
@@ -263,7 +281,7 @@ def require_sound(study: Study, seed: int, *, launched: bool = False) -> BuiltLi
     if report.errors:
         raise first_of(report.errors, study.folder)
     assert report.built is not None
-    return report.built
+    return SoundStudy(study, report.items, report.built)
 
 
 def first_of(errors: Sequence[ParallaxError], folder: Path) -> ParallaxError:

@@ -219,7 +219,7 @@ class ReplyStore:
             answerer: The model.
             questions: The questions; equal ones are asked once.
         """
-        keys = [_key(answerer, question) for question in questions]
+        keys = [_make_cache_key(answerer, question) for question in questions]
         asked = dict(zip(keys, questions, strict=True))
         replies = {key: reply for key in asked if (reply := self._find_stored(key, asked[key]))}
         unanswered = {key: question for key, question in asked.items() if key not in replies}
@@ -277,7 +277,7 @@ def reply_store(path: Path) -> Iterator[ReplyStore]:
         ) from error
 
 
-def _key(answerer: Answerer, question: Question) -> str:
+def _make_cache_key(answerer: Answerer, question: Question) -> str:
     # The seed only affects samples.
     seed = question.seed if answerer.tier is Tier.SAMPLES else None
     parts: list[object] = [answerer.identity, question.prompt, list(question.answers), seed]

@@ -41,10 +41,10 @@ def build_content(prompt: str) -> str | list[dict[str, Any]]:
         return prompt
     parts, end = list[dict[str, Any]](), 0
     for match in _IMAGE.finditer(prompt):
-        parts += _text(prompt[end : match.start()])
+        parts += _make_text_part(prompt[end : match.start()])
         parts.append({"type": "image_url", "image_url": {"url": match["url"]}})
         end = match.end()
-    return parts + _text(prompt[end:])
+    return parts + _make_text_part(prompt[end:])
 
 
 def count_tokens_at_most(prompt: str) -> int:
@@ -52,7 +52,7 @@ def count_tokens_at_most(prompt: str) -> int:
     return len(prompt.encode()) + _MOST_TOKENS * len(_IMAGE.findall(prompt))
 
 
-def _text(text: str) -> list[dict[str, Any]]:
+def _make_text_part(text: str) -> list[dict[str, Any]]:
     return [{"type": "text", "text": text}] if text.strip() else []
 
 

@@ -180,7 +180,7 @@ def test_a_server_is_told_the_effort_in_its_own_word_and_it_is_written_down(
     factors = replace(own.factors, thinking=(False, True), thought_tokens=9)
     with serving(model, Tier.TEXT) as server:
         named = replace(own, model=f"api:{server.url}#toy", chat=True)
-        with pytest.raises(LmError, match='reasoning effort "low" is told to servers that may'):
+        with pytest.raises(LmError, match='reasoning effort "low" is sent to servers that'):
             list(run_take(named, NOW))
         assert not (tmp_path / "out").exists()
         list(run_take(replace(named, factors=factors), NOW))

@@ -113,7 +113,7 @@ def test_a_consent_without_any_element_is_refused(text: str, written: Written) -
 
 
 def test_a_run_whose_people_agreed_to_such_a_text_can_still_be_read(written: Written) -> None:
-    assert require_sound(load_study(str(written("A text."))), 1, launched=True).lists
+    assert require_sound(load_study(str(written("A text."))), 1, launched=True).built.lists
 
 
 def test_a_language_without_words_is_said_and_its_headings_can_be_named(written: Written) -> None:
