@@ -5,8 +5,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from analysis.archive.package import Package, Row
-from experiment.materials.render import render, without_added_stop
+from experiment.materials.render import remove_added_stop, render
 from experiment.records import Variant
+from experiment.responses.registry import known_response
 from experiment.studies.study import Study
 from experiment.tables.column import TableSchema
 from experiment.tables.schemas import ITEMS
@@ -15,7 +16,8 @@ from experiment.tables.schemas import ITEMS
 def list_shown_texts(package: Package, study: Study) -> Iterator[Row]:
     """Yield item_id, version and text (with its context) for each version."""
     rendering = render(study.materials.shown_to_people, own_code=False)
-    apart = study.response == "prefix_completion"
+    response = known_response(study)
+    shows_words_alone = response is not None and response.shows_words_alone
     own_versions = [
         column.name
         for column in _items_table(package).columns
@@ -23,8 +25,9 @@ def list_shown_texts(package: Package, study: Study) -> Iterator[Row]:
     ]
     for row in package.rows(_items_table(package)):
         context = str(row["context"])
+        apart = bool(context) and shows_words_alone
         if context:
-            yield _text_row(row, "context", without_added_stop(context, rendering))
+            yield _text_row(row, "context", remove_added_stop(context, rendering))
         for version in (*Variant, *own_versions):
             if words := str(row[version] or ""):
                 full_text = words if apart or not context else f"{context} {words}"
@@ -97,7 +100,7 @@ def _make_judged_item(
     options = [str(row["good"]), str(row["distractor" if distractor else "bad"])]
     if context:
         # The option continues the rendered sentence after the context.
-        shown_context = without_added_stop(context, rendering)
+        shown_context = remove_added_stop(context, rendering)
         full_texts = [rendering(f"{context} {option}") for option in options]
         follows = all(text.startswith(f"{shown_context} ") for text in full_texts)
         context = shown_context if follows else ""

@@ -9,7 +9,7 @@ from tqdm import tqdm
 from experiment.design.audit.audit import audit, require_passed
 from experiment.design.audit.sessions import Check
 from experiment.design.lists import BuiltLists, ListEntry, build_lists
-from experiment.errors import DesignError, UnknownNameError, said
+from experiment.errors import DesignError, UnknownNameError, describe_validation_error
 from experiment.materials.read import item_table, load_items, read_items
 from experiment.records import Kind
 from experiment.studies.load import load_study
@@ -114,7 +114,7 @@ def _read_origin(path: Path) -> _Origin:
         ) from error
     except ValidationError as error:
         problems = (
-            f"{'.'.join(map(str, e['loc']))} {said(e)}".strip()
+            f"{'.'.join(map(str, e['loc']))} {describe_validation_error(e)}".strip()
             for e in error.errors(include_url=False)
         )
         raise DesignError(
@@ -131,7 +131,7 @@ def lists() -> None:
 
 
 @lists.command()
-@click.argument("study")
+@click.argument("name_or_folder", metavar="STUDY")
 @click.option("--seed", required=True, type=int, help="The seed of every random choice.")
 @click.option(
     "--out",
@@ -139,7 +139,7 @@ def lists() -> None:
     type=click.Path(path_type=Path),
     help="The folder to write items.csv, lists.csv and design.json to.",
 )
-def build(study: str, seed: int, out: Path) -> None:
+def build(name_or_folder: str, seed: int, out: Path) -> None:
     """Build the lists of STUDY.
 
     STUDY is the name of a built-in study or a study folder.
@@ -147,42 +147,46 @@ def build(study: str, seed: int, out: Path) -> None:
     The lists are audited first and written only if every check passes; the same seed
     gives the same bytes.
     """
-    loaded = load_study(study)
-    items = tqdm(load_items(loaded), desc="Building", unit=" items", disable=None)
-    built = build_lists(loaded, items, seed)
-    _audit(loaded, built)
+    study = load_study(name_or_folder)
+    items = tqdm(load_items(study), desc="Building", unit=" items", disable=None)
+    built = build_lists(study, items, seed)
+    _audit(study, built)
     write_lists(built, out)
-    click.echo(f"{len(built.lists)} lists of {loaded.name} {loaded.study.version} written to {out}")
+    click.echo(f"{len(built.lists)} lists of {study.name} {study.study.version} written to {out}")
 
 
 @lists.command(name="audit")
 @click.argument("folder", type=click.Path(path_type=Path))
-@click.option("--study", help="The study's folder, if design.json does not name a built-in study.")
-def audit_folder(folder: Path, study: str | None) -> None:
+@click.option(
+    "--study",
+    "name_or_folder",
+    help="The study's folder, if design.json does not name a built-in study.",
+)
+def audit_folder(folder: Path, name_or_folder: str | None) -> None:
     """Run every check of the design on the lists in FOLDER.
 
     Nothing that the building of the lists found is taken over.
     """
     built = read_lists(folder)
     try:
-        loaded = load_study(study or built.study)
+        study = load_study(name_or_folder or built.study)
     except UnknownNameError as error:
         raise UnknownNameError(
             error.problem,
-            where=str(folder / "design.json") if study is None else "--study",
+            where=str(folder / "design.json") if name_or_folder is None else "--study",
             expected=error.expected,
             remedy="Give the study's folder with --study",
         ) from error
-    _audit(loaded, built)
+    _audit(study, built)
 
 
 def _audit(study: Study, built: BuiltLists) -> None:
     items = tqdm(load_items(study), desc="Auditing", unit=" items", disable=None)
     checks = audit(study, built, items)
-    click.echo(text_table(("", "check", "expected", "found"), map(_row, checks)))
+    click.echo(text_table(("", "check", "expected", "found"), map(_make_check_row, checks)))
     require_passed(checks)
 
 
-def _row(check: Check) -> tuple[str, str, str, str]:
+def _make_check_row(check: Check) -> tuple[str, str, str, str]:
     mark = ("passed" if check.expected else "info") if check.passed else "FAILED"
     return mark, check.name, check.expected, check.found

@@ -116,8 +116,8 @@ def new(
 def _read_column_options(columns: tuple[str, ...]) -> dict[str, str]:
     headers = {}
     for column in columns:
-        ours, sign, header = column.partition("=")
-        if not (ours and sign and header):
+        our_column, sign, header = column.partition("=")
+        if not (our_column and sign and header):
             raise MaterialsError(
                 f'"{column}" names no column',
                 where="--column",
@@ -125,13 +125,13 @@ def _read_column_options(columns: tuple[str, ...]) -> dict[str, str]:
                     "one of Parallax's columns and the file's header, e.g. --column good=Sentence1"
                 ),
             )
-        if ours.strip() in headers:
+        if our_column.strip() in headers:
             raise MaterialsError(
-                f'"{ours.strip()}" is named twice',
+                f'"{our_column.strip()}" is named twice',
                 where="--column or --factor",
                 expected="each column once; several --factor options together make the condition",
             )
-        headers[ours.strip()] = header.strip()
+        headers[our_column.strip()] = header.strip()
     return headers
 
 
@@ -145,7 +145,7 @@ def _tell(new_folder: NewStudy) -> None:
     if practice := new_folder.found.practice:
         click.echo(f"- {len(practice)} row(s) are practice trials, written to {PRACTICE_FILE}.")
     for item in items[:_SHOWN_ITEMS]:
-        click.echo(_item(item, new_folder.asking))
+        click.echo(_format_item(item, new_folder.asking))
     click.echo(f"Shown as {new_folder.asking.name}. {_design(new_folder.design)}")
 
 
@@ -164,10 +164,11 @@ def _design(design: DesignPlan) -> str:
         f"    {source.template}: {source.items} trials, the same in every list"
         for source in design.shared
     ]
-    for given in design.given:
-        n_trials = design.in_each_list[given.template]
+    for fixed_lists in design.given:
+        n_trials = design.in_each_list[fixed_lists.template]
         parts.append(
-            f'    {given.template}: as the column "{given.column}" says; {n_trials} trials'
+            f'    {fixed_lists.template}: as the column "{fixed_lists.column}" says; '
+            f"{n_trials} trials"
         )
     complete = (
         f"{design.lists} list(s) of {design.trials_per_list} trials, "
@@ -176,36 +177,37 @@ def _design(design: DesignPlan) -> str:
     return "\n".join((complete, *parts))
 
 
-def _item(item: Item, asking: Asking) -> str:
+def _format_item(item: Item, asking: Asking) -> str:
     context = f"{item.context} ... " if item.context else ""
     against = asking.parameters.get("against", (str(item.contrast),))
     names = against if isinstance(against, Sequence) else ()
-    others = "".join(f" / *{text}" for name in names if (text := item.version(name)))
-    return shorten_pictures(f"    {item.item_id}: {context}{item.good}{others}")
+    other_versions = "".join(f" / *{text}" for name in names if (text := item.version(name)))
+    return shorten_pictures(f"    {item.item_id}: {context}{item.good}{other_versions}")
 
 
 @click.command()
-@click.argument("study")
+@click.argument("name_or_folder", metavar="STUDY")
 @click.option("--seed", type=int, default=1, show_default=True, help=_SEED_HELP)
 @click.option("--show", "shown", is_flag=True, help="Also print what study show prints.")
-def check(study: str, seed: int, shown: bool) -> None:
+def check(name_or_folder: str, seed: int, shown: bool) -> None:
     """List every mistake in STUDY before you launch it."""
-    report = check_folder(study, seed)
+    report = check_folder(name_or_folder, seed)
     for number, error in enumerate((*report.errors, *report.notes), start=1):
         kind = "error" if number <= len(report.errors) else "note"
         click.echo(f"{number}. {kind}: {error}\n")
     if report.errors:
         raise StudyError(
             f"{len(report.errors)} mistake(s) stop the launch",
-            where=str(find_study(study)),
+            where=str(find_study(name_or_folder)),
             remedy="They are numbered above, each with its place and what to do",
         )
     if report.notes:
         click.echo(
-            f"{study}: the study can be launched; look at the {len(report.notes)} note(s) first."
+            f"{name_or_folder}: the study can be launched; look at the {len(report.notes)} note(s) "
+            "first."
         )
     else:
-        click.echo(f"{study}: no mistakes found; the study can be launched.")
+        click.echo(f"{name_or_folder}: no mistakes found; the study can be launched.")
     if report.study and report.built:
         click.echo(f"Counted: {count_trials(report.study, report.built)}.")
     if report.study and (read := headers_in_words(report.study)):
@@ -223,19 +225,19 @@ def check(study: str, seed: int, shown: bool) -> None:
 
 
 @click.command()
-@click.argument("study")
+@click.argument("name_or_folder", metavar="STUDY")
 @click.option("--seed", type=int, default=1, show_default=True, help=_SEED_HELP)
-def show(study: str, seed: int) -> None:
+def show(name_or_folder: str, seed: int) -> None:
     """Print STUDY's design, counts, cost, and an example of every trial."""
-    report = check_folder(study, seed)
+    report = check_folder(name_or_folder, seed)
     if report.study is None or report.built is None:
-        raise first_of(report.errors, find_study(study))
+        raise first_of(report.errors, find_study(name_or_folder))
     for line in describe(report.study, report.built):
         click.echo(line)
 
 
 @click.command()
-@click.argument("study")
+@click.argument("name_or_folder", metavar="STUDY")
 @click.option(
     "--rules",
     "rules_file",
@@ -252,16 +254,16 @@ def show(study: str, seed: int) -> None:
 @click.option("--seed", type=int, default=1, show_default=True, help=_SEED_HELP)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def try_rules(
-    study: str, rules_file: Path | None, people: int, seed: int, *, as_json: bool
+    name_or_folder: str, rules_file: Path | None, people: int, seed: int, *, as_json: bool
 ) -> None:
     """Count whom STUDY's exclusion rules would exclude of simulated participants.
 
     Attentive ones, and those who guess, always give the first answer, or are careless.
     """
-    loaded = load_study(study)
+    study = load_study(name_or_folder)
     if rules_file is not None:
-        loaded = loaded.model_copy(update={"exclusion": _read_rules(rules_file)})
-    counts = count_excluded(loaded, seed, people)
+        study = study.model_copy(update={"exclusion": _read_rules(rules_file)})
+    counts = count_excluded(study, seed, people)
     click.echo(json.dumps(counts.to_values()) if as_json else counts.to_table())
 
 
@@ -294,19 +296,19 @@ def schema(out: Path | None) -> None:
 
 
 @click.command()
-@click.argument("study")
+@click.argument("name_or_folder", metavar="STUDY")
 @click.option("--seed", type=int, required=True, help="The seed of the launch to come.")
 @click.option("--amend", default="", metavar="WHY", help="Change a frozen plan, and say why.")
-def freeze(study: str, seed: int, amend: str) -> None:
+def freeze(name_or_folder: str, seed: int, amend: str) -> None:
     """Freeze what STUDY plans, before anybody answers.
 
     Writes plan.json and plan.md into the study's folder: materials, lists, seed, rules, planned
     comparisons and sample size, with a hash to register. A launch refuses what was changed since.
     """
-    loaded = load_study(study)
-    sound = require_sound(loaded, seed)
+    study = load_study(name_or_folder)
+    sound = require_sound(study, seed)
     day = f"{datetime.now(UTC):%Y-%m-%d}"
-    plan = read_plan(loaded)
+    plan = read_plan(study)
     values = build_plan_values(sound)
     if plan is None:
         plan = frozen(values, day)
@@ -314,12 +316,12 @@ def freeze(study: str, seed: int, amend: str) -> None:
         if not amend:
             raise StudyError(
                 f"the plan was frozen on {plan.frozen_on}, and differs: {', '.join(differing)}",
-                where=str(find_study(study) / PLAN_FILE),
+                where=str(find_study(name_or_folder) / PLAN_FILE),
                 remedy='Say why with --amend "WHY"; the earlier plan stays in the file',
             )
         plan = amend_plan(plan, values, day, amend)
-    folder = find_study(study)
-    for name, text in ((PLAN_FILE, to_json(plan)), (PLAN_TEXT, to_text(plan, loaded))):
+    folder = find_study(name_or_folder)
+    for name, text in ((PLAN_FILE, to_json(plan)), (PLAN_TEXT, to_text(plan, study))):
         with atomic_write(folder / name) as temporary:
             temporary.write_text(text, encoding="utf-8", newline="\n")
     click.echo(f"{folder / PLAN_FILE}: frozen on {plan.frozen_on}, SHA-256 {plan.sha256}")
@@ -328,10 +330,10 @@ def freeze(study: str, seed: int, amend: str) -> None:
 
 def to_text(plan: Plan, study: Study) -> str:
     """Return the plan as Markdown."""
-    return "\n".join(_lines(plan, study)) + "\n"
+    return "\n".join(_format_plan(plan, study)) + "\n"
 
 
-def _lines(plan: Plan, study: Study) -> Iterator[str]:
+def _format_plan(plan: Plan, study: Study) -> Iterator[str]:
     values = plan.values
     yield from (f"# Plan of {study.study.title}", "")
     yield f"Frozen on {plan.frozen_on}. SHA-256 of the plan: `{plan.sha256}`."
@@ -361,13 +363,15 @@ def _lines(plan: Plan, study: Study) -> Iterator[str]:
 
 def _question(question: Mapping[str, Any]) -> str:
     """Return a comparison as a line: its role, what is compared of which measure, and the rest."""
-    shown = {"name", "compare", "of", "role"}
-    rest = [f"{name}: {value}" for name, value in question.items() if name not in shown and value]
-    more = f" ({'; '.join(rest)})" if rest else ""
-    compared = f"{question['compare']}, of {question['of']}{more}"
+    title_keys = {"name", "compare", "of", "role"}
+    details = [
+        f"{name}: {value}" for name, value in question.items() if name not in title_keys and value
+    ]
+    note = f" ({'; '.join(details)})" if details else ""
+    compared = f"{question['compare']}, of {question['of']}{note}"
     return f"- {question['role']}: {question['name']}: {compared}"
 
 
 def _settings(rule: Mapping[str, object]) -> str:
-    others = ", ".join(f"{name} = {value}" for name, value in rule.items() if name != "rule")
-    return f"{rule['rule']} ({others})" if others else str(rule["rule"])
+    parameters = ", ".join(f"{name} = {value}" for name, value in rule.items() if name != "rule")
+    return f"{rule['rule']} ({parameters})" if parameters else str(rule["rule"])

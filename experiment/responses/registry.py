@@ -5,7 +5,7 @@ from typing import cast
 
 from pydantic import ValidationError
 
-from experiment.errors import StudyError, wrong_keys
+from experiment.errors import ParallaxError, StudyError, wrong_keys
 from experiment.plugins import Registry
 from experiment.responses.base import ResponseType
 from experiment.studies.study import Study
@@ -78,6 +78,18 @@ def response_of(study: Study, *, own_code: bool = True) -> ResponseType:
     return response.within(study.design.block_of)
 
 
+def known_response(study: Study) -> ResponseType | None:
+    """Return the response type of a study's trials; None if it cannot be loaded here.
+
+    A researcher's own code is not executed: whoever reads an export treats its answers as choices
+    between pairs.
+    """
+    try:
+        return response_of(study, own_code=False)
+    except ParallaxError:
+        return None
+
+
 def answer_keys(study: Study, response: ResponseType) -> tuple[str, ...]:
     """Return the keys that choose the first answer, the second, and so on.
 
@@ -104,9 +116,9 @@ def answer_keys(study: Study, response: ResponseType) -> tuple[str, ...]:
 
 def export_tables(response: ResponseType) -> tuple[TableSchema, ...]:
     """Return every table of an export, with the columns of a response type."""
-    shown = {table.name: table for table in tables_shown(response)}
+    table_by_name = {table.name: table for table in tables_shown(response)}
     steps = (response.step_table,) if response.step_table else ()
-    return (*(shown.get(table.name, table) for table in EXPORT_TABLES), *steps)
+    return (*(table_by_name.get(table.name, table) for table in EXPORT_TABLES), *steps)
 
 
 def tables_shown(response: ResponseType) -> tuple[TableSchema, TableSchema]:

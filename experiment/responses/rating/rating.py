@@ -12,9 +12,16 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_vali
 from experiment.materials.formats.columns import key_of
 from experiment.records import Item, Side, Variant
 from experiment.responses.answer import RATED
-from experiment.responses.base import Arrangement, GivenAnswer, Gives, Known, ScoredAnswer
+from experiment.responses.base import (
+    Arrangement,
+    GivenAnswer,
+    Gives,
+    Known,
+    PartSettings,
+    ScoredAnswer,
+)
 from experiment.responses.one_version import OneVersion
-from experiment.responses.proposed_rules import CatchTrials
+from experiment.responses.proposals import CatchTrials
 from experiment.responses.responders import Rater, Responder
 from experiment.tables.column import Column
 from experiment.tables.schemas import RATING_COLUMNS
@@ -245,6 +252,12 @@ class Scales(Scale):
         """The number of points of each scale, by name."""
         return {name: scale.points for name, scale in self.scales.items()}
 
+    def settings_of_part(self, name: str) -> PartSettings:
+        """Return one of the scales as a rating whose title is the scale's question."""
+        scale = self.scales[name]
+        parameters = scale.model_dump(exclude={"question"})
+        return PartSettings(Rating.name, parameters, scale.question)
+
     @property
     def most_points(self) -> list[int]:
         """The number of points of each scale, in order."""
@@ -286,7 +299,7 @@ class Scales(Scale):
 
     def correct_answer(self, arrangement: Arrangement) -> GivenAnswer:
         """Return the highest points for a good version, the lowest for any other."""
-        return _together(self.most_points if arrangement.good_side else [1] * len(self.scales))
+        return _join_points(self.most_points if arrangement.good_side else [1] * len(self.scales))
 
     @property
     def completes_rows(self) -> bool:
@@ -304,7 +317,7 @@ class Scales(Scale):
     ) -> GivenAnswer:
         """Return the ratings of a simulated participant, drawn independently for each scale."""
         rater, is_good = cast(Rater, responder), options[0] == known.good
-        return _together(
+        return _join_points(
             rater.rate(known.item.kind, most, is_good, known.accuracy, rng)
             for most in self.most_points
         )
@@ -336,5 +349,5 @@ class Scales(Scale):
         return f"a trial shows one of the texts, and asks for a point of each scale: {scales}"
 
 
-def _together(points: Iterator[int] | Sequence[int]) -> GivenAnswer:
+def _join_points(points: Iterator[int] | Sequence[int]) -> GivenAnswer:
     return GivenAnswer(rating=int("".join(map(str, points))))
