@@ -26,7 +26,8 @@ def test_options_that_contradict_each_other_are_a_usage_error(line, tmp_path):
 
 @pytest.mark.parametrize("command", [
     ("users", "owner-link"), ("users", "list"), ("runs",), ("close", "r1"),
-    ("db", "backup", "file"), ("approve", "r1"), ("forget", "A1", "--yes"), ("keys", "list"), ("projects", "list"),
+    ("db", "backup", "file"), ("approve", "r1"), ("forget", "A1", "--yes"),
+    ("keys", "list"), ("projects", "list"),
 ])  # fmt: skip
 def test_a_mistyped_folder_is_refused_and_nothing_is_made_there(tmp_path, command):
     missing = tmp_path / "instnace"
