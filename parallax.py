@@ -34,6 +34,10 @@ _OWN_STUDY = {
     "new": Lazy(_AT, "Write a complete study folder NAME, ready to launch."),
     "check": Lazy(_AT, "List every mistake in STUDY before you launch it."),
     "show": Lazy(_AT, "Print STUDY's design, counts, cost, and an example of every trial."),
+    "try-rules": Lazy(
+        f"{_AT}:try_rules",
+        "Count whom STUDY's exclusion rules would exclude of simulated participants.",
+    ),
     "preview": Lazy(
         "webapp.commands.preview", "Show one trial of each kind of STUDY in the browser."
     ),

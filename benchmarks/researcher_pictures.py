@@ -26,6 +26,7 @@ from webapp import create_app
 from webapp.core.clock import utc_now
 from webapp.database.models import Assignment, Hit, Recruitment, Run
 from webapp.gate.gate import begin_ledger_entry, record_reconciliation, store_ledger_state
+from webapp.jobs import delivery
 from webapp.jobs.housekeeping import summarise_run
 from webapp.jobs.long_job_queue import do_job
 from webapp.jobs.long_jobs import MADE, Jobs, JobState
@@ -124,6 +125,8 @@ def installed(folder: Path) -> tuple[Flask, str, dict[str, str]]:
         handed_in = select(*columns).join_from(Assignment, Hit, of_offer)
         for assignment, worker, hit in session.execute(handed_in):
             platform.add(assignment, worker, hit=hit)
+    # Names of examples lead nowhere, and machines that take pictures may have no network.
+    delivery.resolve_host = lambda *_: ["93.184.215.14"]
     for module in (run_payments, recruitment):
         module.open_platform = lambda *_, **__: platform  # type: ignore[attr-defined]
     return app, run, found
@@ -209,7 +212,7 @@ def main() -> None:
     """Take the pictures."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--chromium", default=CHROMIUM.find())
-    parser.add_argument("--out", type=Path, default=IMAGES / "pages_url")
+    parser.add_argument("--out", type=Path, default=IMAGES / "researcher")
     options = parser.parse_args()
     options.out.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:

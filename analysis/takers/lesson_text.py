@@ -11,7 +11,6 @@ from tqdm import tqdm
 from experiment.authoring.check import require_sound
 from experiment.design.lists import ListEntry
 from experiment.errors import StudyError
-from experiment.materials.read import load_items
 from experiment.materials.render import render, split_lower_case_tokens, split_tokens
 from experiment.records import PAIR, Item, Kind, Trial
 from experiment.responses.base import GivenAnswer
@@ -196,12 +195,15 @@ def write_lessons(path: Path, study: Study, n: int, seed: int, lists_seed: int) 
 
 def _items_outside_lists(study: Study, lists_seed: int, rng: Random) -> list[Item]:
     """Return items of every condition that share no sentence with any list."""
-    lists = require_sound(study, lists_seed).lists
+    sound = require_sound(study, lists_seed)
     list_texts = {
-        text for entries in lists for entry in entries for text in _sentences_of(entry.item)
+        text
+        for entries in sound.built.lists
+        for entry in entries
+        for text in _sentences_of(entry.item)
     }
     of_condition: dict[tuple[str, str], list[Item]] = {}
-    for item in load_items(study):
+    for item in sound.items:
         if not list_texts & _sentences_of(item):
             of_condition.setdefault((item.construction, item.condition), []).append(item)
     return [

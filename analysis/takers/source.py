@@ -64,7 +64,7 @@ def find_source(study_or_export: str, seed: int | None) -> Source:
     export = Path(study_or_export)
     if not (export / _DESCRIPTION).is_file():
         study = load_study(study_or_export)
-        return Source(study, require_sound(study, 1 if seed is None else seed))
+        return Source(study, require_sound(study, 1 if seed is None else seed).built)
     facts = json.loads((export / _DESCRIPTION).read_text("utf-8")).get("parallax", {})
     study = load_study(str(export / "study"))
     if seed is not None and seed != facts.get("seed"):
@@ -73,7 +73,7 @@ def find_source(study_or_export: str, seed: int | None) -> Source:
             where=study_or_export,
             remedy="Leave --seed out to take the sessions that the run's people had",
         )
-    built = require_sound(study, int(facts["seed"]), launched=True)
+    built = require_sound(study, int(facts["seed"]), launched=True).built
     if built.materials_hash != facts.get("materials_hash"):
         raise AnalysisError(
             f"the materials have changed since the run: their hash is {built.materials_hash[:12]}, "

@@ -8,6 +8,7 @@ import zipfile
 from collections.abc import Iterator, Mapping
 from itertools import product
 from pathlib import Path
+from unittest import mock
 
 from click.testing import CliRunner
 from prometheus_client import generate_latest
@@ -76,7 +77,6 @@ class Reader:
 
     def __init__(self, world: World) -> None:
         self._world = world
-        run_page._ROUNDS = 1
         with world.sessions.begin() as session:
             user = add_user(session, "reader", Role.OWNER, "", by="a test", now=NOW)
             cookie = open_session(session, user, "", NOW)
@@ -100,7 +100,9 @@ class Reader:
         by, or written of, an earlier reading is told by a later one.
         """
         self._only = re.compile(only)
-        with self._world.as_it_is() as app:
+        # A stream that updates a page ends by itself after one round, while the outputs are read.
+        one_round = mock.patch.object(run_page, "_ROUNDS", 1)
+        with self._world.as_it_is() as app, one_round:
             self._app, self._browser = app, app.test_client()
             self._browser.set_cookie(COOKIE, self._cookie, path=RESEARCHER_PATH)
             self._report, self._link = self._world.report_of_before()

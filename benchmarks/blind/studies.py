@@ -33,7 +33,8 @@ _RULES = {
     "agent_likelihood": ("pairs", "automatic = true\nmax_likelihood = 0.1"),
     "any": ("pairs", f"rules = [{_CATCH}, {_RATE}]"),
     "all": ("pairs", f"rules = [{_CATCH}, {_RATE}]"),
-    "not": ("pairs", f"rules = [{_RATE}]"),
+    # Twice, since somebody who is kept for being right too often is no study that check accepts.
+    "not": ("pairs", f'rules = [{{ rule = "not", rules = [{_RATE}] }}]'),
 }
 RULE_KINDS = tuple(f"rule {name}" for name in _RULES)
 _SECOND = {

@@ -203,6 +203,21 @@ MATERIAL_CHECKS: tuple[StudyCheck, ...] = (
 
 
 @dataclass(frozen=True, slots=True)
+class SoundStudy:
+    """A study that passed every check, with what the checks read and built.
+
+    Attributes:
+        study: The study.
+        items: The materials, in their order.
+        built: The lists.
+    """
+
+    study: Study
+    items: Sequence[Item]
+    built: BuiltLists
+
+
+@dataclass(frozen=True, slots=True)
 class Report:
     """The results of a study's checks.
 
@@ -211,12 +226,14 @@ class Report:
         built: The study's lists; None if they could not be built or fail a check.
         errors: Mistakes that prevent a launch.
         notes: Remarks for the author that do not prevent a launch.
+        items: The materials, in their order; empty if they could not be read.
     """
 
     study: Study | None
     built: BuiltLists | None
     errors: tuple[ParallaxError, ...]
     notes: tuple[ParallaxError, ...] = ()
+    items: Sequence[Item] = ()
 
 
 def check_folder(name_or_folder: str, seed: int) -> Report:
@@ -250,11 +267,12 @@ def check_study(study: Study, seed: int, *, launched: bool = False) -> Report:
     unique = {str(error): error for error in faults}.values()
     errors = tuple(error for error in unique if not isinstance(error, StudyNote))
     notes = tuple(error for error in unique if isinstance(error, StudyNote))
-    return Report(study, None if errors else examined.built, errors, notes)
+    built = None if errors else examined.built
+    return Report(study, built, errors, notes, examined.items)
 
 
-def require_sound(study: Study, seed: int, *, launched: bool = False) -> BuiltLists:
-    """Return the lists of a study without mistakes; see ``check_study``.
+def require_sound(study: Study, seed: int, *, launched: bool = False) -> SoundStudy:
+    """Return a study without mistakes, with its lists; see ``check_study``.
 
     Raises:
         ParallaxError: The first mistake; its message gives the number of further ones.
@@ -263,7 +281,7 @@ def require_sound(study: Study, seed: int, *, launched: bool = False) -> BuiltLi
     if report.errors:
         raise first_of(report.errors, study.folder)
     assert report.built is not None
-    return report.built
+    return SoundStudy(study, report.items, report.built)
 
 
 def first_of(errors: Sequence[ParallaxError], folder: Path) -> ParallaxError:

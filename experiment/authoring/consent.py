@@ -132,6 +132,10 @@ def _key_of(study: Study) -> dict[str, str]:
     keys = {
         "questions": ("study.contact", study.study.contact),
         "controller": ("study.institution", study.study.institution),
+        "data_protection": (
+            "privacy.data_protection_officer",
+            study.privacy.data_protection_officer,
+        ),
         "legal_basis": ("privacy.legal_basis", study.privacy.legal_basis),
         "retention": ("privacy.keep_identifying_days", "" if days is None else str(days)),
     }

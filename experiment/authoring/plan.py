@@ -6,10 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from experiment.authoring.check import SoundStudy
 from experiment.comparisons.planned import planned_comparisons
-from experiment.design.lists import BuiltLists
 from experiment.errors import StudyError, why_unread
-from experiment.materials.read import load_items
 from experiment.records import Item
 from experiment.studies.files import study_files
 from experiment.studies.study import PLAN_FILE, STUDY_FILE, Study
@@ -42,12 +41,13 @@ class Plan:
     amendments: tuple[Values, ...] = ()
 
 
-def build_plan_values(study: Study, built: BuiltLists) -> dict[str, Any]:
+def build_plan_values(sound: SoundStudy) -> dict[str, Any]:
     """Return a study's plan: materials, lists, seed, rules, comparisons and sample size.
 
     The plan excludes information for archives and reviewers, simulated participants and platform
     terms.
     """
+    study, built = sound.study, sound.built
     design, contents = study.design, study_files(study)
     texts = {
         name: hashlib.sha256(content).hexdigest()
@@ -78,22 +78,22 @@ def build_plan_values(study: Study, built: BuiltLists) -> dict[str, Any]:
         "comparisons": study.analysis.model_dump(mode="json"),
         QUESTIONS: [
             comparison.written_out
-            for comparison in planned_comparisons(study, _items(study, built))
+            for comparison in planned_comparisons(study, _ordered_items(sound))
         ],
         "files": texts,
     }
 
 
-def _items(study: Study, built: BuiltLists) -> Sequence[Item]:
+def _ordered_items(sound: SoundStudy) -> Sequence[Item]:
     """Return the items whose order defines the order of factors and levels."""
-    if study.materials.items or study.analysis.factors:
-        return list(load_items(study))
-    return [entry.item for entries in built.lists for entry in entries]
+    if sound.study.materials.items or sound.study.analysis.factors:
+        return sound.items
+    return [entry.item for entries in sound.built.lists for entry in entries]
 
 
-def planned_now(plan: Plan, study: Study, built: BuiltLists) -> dict[str, Any]:
+def planned_now(plan: Plan, sound: SoundStudy) -> dict[str, Any]:
     """Return a study's present plan, with the values that a frozen plan's version knew."""
-    values = build_plan_values(study, built)
+    values = build_plan_values(sound)
     if QUESTIONS not in plan.values:
         del values[QUESTIONS]
     return values
@@ -188,12 +188,13 @@ def read_plan(study: Study) -> Plan | None:
     return plan
 
 
-def refuse_silent_change(study: Study, built: BuiltLists) -> None:
+def refuse_silent_change(sound: SoundStudy) -> None:
     """Raise a StudyError if a study differs from its frozen plan."""
+    study = sound.study
     plan = read_plan(study)
     if plan is None:
         return
-    differing = changes(plan.values, planned_now(plan, study, built))
+    differing = changes(plan.values, planned_now(plan, sound))
     if differing:
         raise StudyError(
             f"the study was changed after its plan was frozen on {plan.frozen_on}: "

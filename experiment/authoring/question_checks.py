@@ -270,7 +270,7 @@ def _without_effect(examined: Examined) -> Iterator[ParallaxError]:
 
 def rules(examined: Examined) -> Iterator[ParallaxError]:
     """Report rules about data that the study lacks, and thresholds that cannot be crossed."""
-    planned = _build_planned_study(examined)
+    planned = build_planned_study(examined)
     for number in range(len(examined.study.exclusion)):
         yield from _of_rule(examined, planned, number)
 
@@ -307,7 +307,7 @@ def _reads_targets(rule: ExclusionRule, examined: Examined) -> bool:
 
 def sound_rules(examined: Examined) -> list[Rule]:
     """Return the rules without errors."""
-    planned = _build_planned_study(examined)
+    planned = build_planned_study(examined)
     return [
         rule
         for number, rule in enumerate(examined.study.exclusion)
@@ -316,7 +316,8 @@ def sound_rules(examined: Examined) -> list[Rule]:
     ]
 
 
-def _build_planned_study(examined: Examined) -> PlannedStudy:
+def build_planned_study(examined: Examined) -> PlannedStudy:
+    """Return a study as exclusion rules see it before anybody has taken part."""
     built = examined.built
     response = _response(examined)
 

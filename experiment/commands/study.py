@@ -1,5 +1,6 @@
 """``parallax study``: create a study, check it, show it, freeze its plan, print its schema."""
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -23,6 +24,7 @@ from experiment.authoring.plan import (
     read_plan,
     to_json,
 )
+from experiment.authoring.rule_counts import PEOPLE, count_excluded
 from experiment.authoring.show import NEXT_STEPS, SHOWN_BELOW, count_trials, describe
 from experiment.authoring.study_toml import schema_text
 from experiment.authoring.words import Asking
@@ -32,8 +34,9 @@ from experiment.materials.render import shorten_pictures
 from experiment.records import Item
 from experiment.responses.registry import RESPONSE_TYPES
 from experiment.studies.load import find_study, load_study
-from experiment.studies.study import PLAN_FILE, Study
+from experiment.studies.study import PLAN_FILE, Rule, Study
 from experiment.tables.atomic_write import atomic_write
+from experiment.untrusted import read_toml
 
 _SEED_HELP = "The seed that the lists are built with."
 _SHOWN_ITEMS = 2
@@ -232,6 +235,49 @@ def show(study: str, seed: int) -> None:
 
 
 @click.command()
+@click.argument("study")
+@click.option(
+    "--rules",
+    "rules_file",
+    type=click.Path(path_type=Path),
+    help="A file of [[exclusion]] tables to try in place of the study's.",
+)
+@click.option(
+    "--people",
+    type=click.IntRange(1, 1000),
+    default=PEOPLE,
+    show_default=True,
+    help="How many simulated participants of each way of answering.",
+)
+@click.option("--seed", type=int, default=1, show_default=True, help=_SEED_HELP)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def try_rules(
+    study: str, rules_file: Path | None, people: int, seed: int, *, as_json: bool
+) -> None:
+    """Count whom STUDY's exclusion rules would exclude of simulated participants.
+
+    Attentive ones, and those who guess, always give the first answer, or are careless.
+    """
+    loaded = load_study(study)
+    if rules_file is not None:
+        loaded = loaded.model_copy(update={"exclusion": _read_rules(rules_file)})
+    counts = count_excluded(loaded, seed, people)
+    click.echo(json.dumps(counts.to_values()) if as_json else counts.to_table())
+
+
+def _read_rules(file: Path) -> list[Rule]:
+    try:
+        tables = read_toml(file.read_text(encoding="utf-8")).get("exclusion", [])
+        return [Rule.model_validate(table) for table in tables]
+    except (OSError, ValueError, TypeError, AttributeError) as error:
+        raise StudyError(
+            f"the rules cannot be read ({error})",
+            where=str(file),
+            expected='tables such as [[exclusion]], each with a rule = "..."',
+        ) from error
+
+
+@click.command()
 @click.option(
     "--out",
     type=click.Path(path_type=Path),
@@ -258,13 +304,13 @@ def freeze(study: str, seed: int, amend: str) -> None:
     comparisons and sample size, with a hash to register. A launch refuses what was changed since.
     """
     loaded = load_study(study)
-    built = require_sound(loaded, seed)
+    sound = require_sound(loaded, seed)
     day = f"{datetime.now(UTC):%Y-%m-%d}"
     plan = read_plan(loaded)
-    values = build_plan_values(loaded, built)
+    values = build_plan_values(sound)
     if plan is None:
         plan = frozen(values, day)
-    elif differing := changes(plan.values, planned_now(plan, loaded, built)):
+    elif differing := changes(plan.values, planned_now(plan, sound)):
         if not amend:
             raise StudyError(
                 f"the plan was frozen on {plan.frozen_on}, and differs: {', '.join(differing)}",

@@ -9,7 +9,7 @@ from experiment.errors import ParallaxError, StudyError, StudyNote
 from experiment.exclusion.base import Answered, Assessment, BaseRule, PlannedStudy, never
 from experiment.integrity.certificate import FEWEST_INTERVALS, Certificate
 from experiment.integrity.observed import TOLERANCE_MS
-from experiment.integrity.rates import METHODS, MOST, SCORE, is_safe, is_unfair
+from experiment.integrity.rates import METHODS, MOST, SCORE, is_safe, is_unfair, unmeasured_types
 from experiment.records import Judgment
 from experiment.responses.answer import Gives
 from experiment.responses.base import ResponseType
@@ -41,10 +41,15 @@ class IntegrityRule(BaseRule):
             return None, _UNKNOWN
         kept, evidence = self.assess(certificate)
         if kept is False and self.is_unfair_to(certificate):
-            return None, (
-                f"not counted, because it may speak against more than {MOST:.0%} of the people who"
-                f" answer in this way: {evidence}"
+            unmeasured = unmeasured_types(self.rate_name or self.name, certificate.types)
+            why = (
+                f"nobody measured how often it speaks against honest people in trials of the type"
+                f" {', '.join(unmeasured)}"
+                if unmeasured
+                else f"it may speak against more than {MOST:.0%} of the people who answer in this"
+                " way"
             )
+            return None, f"not counted, because {why}: {evidence}"
         return kept, evidence
 
     def is_unfair_to(self, certificate: Certificate) -> bool:
@@ -64,9 +69,18 @@ class IntegrityRule(BaseRule):
         raise NotImplementedError
 
     def powerless(self, planned: PlannedStudy) -> Iterator[ParallaxError]:
-        """Report the ways of input for which the rule does not count in the study's types."""
-        types = {type_.name for type_ in list_tasks(planned.session_type)}
+        """Report the types of response and ways of input for which the rule does not count."""
+        types = {type_.measured_name for type_ in list_tasks(planned.session_type)}
         name = self.rate_name or self.name
+        if unmeasured := unmeasured_types(name, types):
+            yield StudyNote(
+                "the rule excludes nobody in this study: how often it speaks against honest people"
+                f" was never measured for the type of response {', '.join(unmeasured)}",
+                where="rule",
+                expected="a rule that does not depend on the type of response, or a type that"
+                " Parallax has",
+            )
+            return
         unfair = [way for way in METHODS if is_unfair(name, types, {way}, planned.longest)]
         if unfair:
             yield StudyNote(

@@ -56,7 +56,9 @@ class NotNative(_Questions):
 
     name: ClassVar[str] = "not_native"
     reason: ClassVar[str] = "the answer about their languages"
-    question: str = Field(min_length=1, description="the question's name")
+    question: str = Field(
+        min_length=1, description="the question's name", json_schema_extra={"offers": "questions"}
+    )
     accepted: Names = Field(min_length=1, description="the answers of participants who are kept")
 
     def judge(self, judgments: Sequence[Judgment]) -> Assessment:

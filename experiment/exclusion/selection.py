@@ -33,7 +33,11 @@ Counted = Sequence[Sequence[PlannedTrial]]
 class Selection(BaseRule):
     """A rule that counts selected trials: all, or those that match every given key."""
 
-    construction: Names = Field(default=(), description="constructions whose trials count")
+    construction: Names = Field(
+        default=(),
+        description="constructions whose trials count",
+        json_schema_extra={"offers": "constructions"},
+    )
     condition: Names = Field(default=(), description="conditions whose trials count")
     kind: Annotated[tuple[Kind, ...], BeforeValidator(_as_list)] = Field(
         default=(), description="kinds that count: target, filler, catch"

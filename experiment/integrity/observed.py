@@ -21,7 +21,7 @@ class ObservedAnswer:
             step by step, the wait before the first step and the question.
         one_press: Whether one press answers the trial, so that no press counts within the lock-out,
             and the rates of false flags that were measured apply.
-        type_name: The name of the trial's type of response; empty if unknown.
+        type_name: The trial's type of response (``measured_name``); empty if unknown.
         release_ms: The time from painting to the end of the press.
         waited_ms: The time from choice to sending, for instance while offline.
         input_method: key, pointer or touch.

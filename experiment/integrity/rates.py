@@ -134,13 +134,23 @@ def _of_types() -> dict[tuple[str, str, str], dict[int, float]]:
     return limits
 
 
+def unmeasured_types(name: str, types: Iterable[str]) -> list[str]:
+    """Return the types of response for which nobody knows how often a signal or flag is false.
+
+    There are none for what no type of response bears on, such as a change of device.
+    """
+    measured = {type_ for type_, measured_name, _ in _of_types() if measured_name == name}
+    return sorted(set(types) - measured) if measured else []
+
+
 def is_unfair(
     name: str, types: Iterable[str], input_methods: Iterable[str], n_answers: int
 ) -> bool:
     """Return whether a signal or flag may speak against more than one in a hundred people.
 
-    This was measured for each type of response; of other types, and of sessions shorter than the
-    shortest that was measured, nothing is known.
+    This was measured for each type of response that Parallax has; in a session with another one,
+    such as a plug-in's, nobody knows. Of sessions shorter than the shortest that was measured,
+    nothing is known either.
 
     Args:
         name: A signal's or flag's name, or ``score``.
@@ -148,6 +158,9 @@ def is_unfair(
         input_methods: The input methods that the server saw.
         n_answers: The number of answers; the nearest measured length at or below it is used.
     """
+    types = frozenset(types)
+    if unmeasured_types(name, types):
+        return True
     seen = tuple(input_methods)
     for by_length in (_of_types().get((type_, name, one), {}) for type_ in types for one in seen):
         lengths = [length for length in by_length if length <= n_answers]

@@ -95,6 +95,17 @@ class ResponseType(Timed, ABC):
     letters_in_place: ClassVar[int | None] = None
     has_context_above: ClassVar[bool] = False
 
+    @property
+    def measured_name(self) -> str:
+        """The type's name in the table of rates of false flags.
+
+        A plug-in's type has a name with a colon, which is in no table: it may share its ``name``
+        with the type that it extends, and still take people other times.
+        """
+        own = type(self)
+        is_shipped = own.__module__.startswith("experiment.responses.")
+        return own.name if is_shipped else f"{own.__module__}:{own.__name__}"
+
     # The type of each trial: a mixed session has several.
 
     @property

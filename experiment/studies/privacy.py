@@ -78,6 +78,10 @@ class Privacy(_Table):
     legal_basis: str = Field(
         default="", description="the legal basis of the processing, as the consent page names it"
     )
+    data_protection_officer: str = Field(
+        default="",
+        description="whom people can write to about their data, as the consent page names them",
+    )
     shared_device: bool = Field(
         default=False,
         description="whether several people take part at one computer: its browser forgets each of "

@@ -33,6 +33,11 @@ _OWN_KEYS: Mapping[str, tuple[Kind, ...]] = {
 }
 
 
+def list_unused_keys(type_: str) -> list[str]:
+    """Return the keys that questions of a type do not have."""
+    return [key for key, types in _OWN_KEYS.items() if type_ not in types]
+
+
 def _texts(value: object) -> object:
     """Return a condition with a list of answers per question, whichever notation was used."""
     if not isinstance(value, Mapping):

@@ -3,6 +3,7 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from dataclasses import dataclass, fields
 from html import unescape
 from pathlib import Path
@@ -19,6 +20,7 @@ from analysis.result import Comparison
 from analysis.scores.metrics import METRICS
 from experiment.tables.atomic_write import WritingError
 from tests.analysis import small_run
+from tests.analysis.chosen_findings import chosen_findings
 
 ROOT = Path(__file__).parent.parent.parent
 SCRIPT = ROOT / "analysis" / "compare.py"
@@ -53,6 +55,13 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
     export = small_run.write_export(folder / "export")
     scores = small_run.write_scores(folder / "scores.parquet")
     return Made(export, scores, folder / "out", compare(export, [scores], folder / "out", FEW))
+
+
+@pytest.fixture
+def short() -> Iterator[None]:
+    """Comparisons have their first tables alone: how they are written is what is tried."""
+    with chosen_findings():
+        yield
 
 
 def names(folder: Path) -> set[str]:
@@ -112,7 +121,8 @@ def test_one_item_is_drawn_word_by_word(export, tmp_path):
         row |= {"n_tokens": words - 1, "token_logprobs_nats": [-1.0] * (words - 1)}
         row["logprob_nats"] = -1.0 * (words - 1)
     scores = small_run.write_scores(tmp_path / "scores.parquet", rows)
-    found = small_run.compared(export, scores, curve_items=["s-1"])
+    with chosen_findings("curves"):
+        found = small_run.compared(export, scores, curve_items=["s-1"])
     assert set(found.statistics["curves"]["condition"]) == {"singular, s-1"}
     [drawing] = [one for one in found.drawings if one.name.startswith("curves")]
     save_drawing(drawing, tmp_path)
@@ -122,12 +132,15 @@ def test_one_item_is_drawn_word_by_word(export, tmp_path):
 def test_curves_of_tokens_that_are_no_words_are_refused_and_nothing_is_written(
     export, scores, tmp_path
 ):
-    with pytest.raises(AnalysisError, match="word-level model's scores"):
+    with (
+        chosen_findings("curves"),
+        pytest.raises(AnalysisError, match="word-level model's scores"),
+    ):
         compare(export, [scores], tmp_path / "out", ComparisonOptions(resamples=100, curves=True))
     assert not (tmp_path / "out").exists()
 
 
-def test_each_model_has_a_column_of_its_own(export, scores, tmp_path):
+def test_each_model_has_a_column_of_its_own(short, export, scores, tmp_path):
     other = small_run.write_scores(tmp_path / "other.parquet", model="RNN")
     found = compare(export, [scores, other], tmp_path / "out", FEW, figures=False)
     assert [c.spanner for c in found.table("table_1").columns if c.title == "judged"] == [
@@ -136,7 +149,7 @@ def test_each_model_has_a_column_of_its_own(export, scores, tmp_path):
     ]
 
 
-def test_an_earlier_comparison_is_replaced(made, export, scores, tmp_path):
+def test_an_earlier_comparison_is_replaced(made, short, export, scores, tmp_path):
     shutil.copytree(made.out, tmp_path / "out")
     (export / "study" / "published.csv").unlink()
     found = compare(export, [scores], tmp_path / "out", FEW, figures=False)
@@ -155,7 +168,7 @@ def test_other_files_are_never_replaced(export, scores, tmp_path):
     assert (tmp_path / "out" / "report.html").read_text() == "mine"
 
 
-def test_a_file_laid_among_the_tables_is_never_taken_away(made, export, scores, tmp_path):
+def test_a_file_laid_among_the_tables_is_never_taken_away(made, short, export, scores, tmp_path):
     shutil.copytree(made.out, tmp_path / "out")
     (tmp_path / "out" / "tables" / "mine.txt").write_text("mine")
     with pytest.raises(WritingError, match="would remove tables"):
@@ -170,7 +183,7 @@ def test_nothing_is_written_when_inputs_do_not_match(export, tmp_path):
     assert names(tmp_path) == {"export", "other.parquet"}
 
 
-def test_a_folder_that_cannot_be_made_is_named(export, scores, tmp_path):
+def test_a_folder_that_cannot_be_made_is_named(short, export, scores, tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(WritingError, match="cannot be written"):
         compare(export, [scores], tmp_path / "file" / "out", FEW)
@@ -200,7 +213,7 @@ def test_without_scores_the_report_is_about_people_alone(export, tmp_path):
         assert word not in page
 
 
-def test_people_alone_are_the_same_people_as_beside_models(made, tmp_path):
+def test_people_alone_are_the_same_people_as_beside_models(made, short, tmp_path):
     alone = compare(made.export, [], tmp_path / "alone", FEW, figures=False)
     beside = made.found
     of_people = beside.by_construction[beside.by_construction["judge"] == "people"]

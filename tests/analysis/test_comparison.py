@@ -10,6 +10,7 @@ from analysis.report.write import render_report
 from analysis.tables.render import to_text
 from analysis.tables.section import Section
 from tests.analysis import small_run
+from tests.analysis.chosen_findings import chosen_findings
 
 
 def model(good, other):
@@ -67,23 +68,40 @@ MODELS = {
 @pytest.fixture(scope="module")
 def compared(tmp_path_factory):
     """The comparison of people with a model, each made once; no test changes one."""
+    return cache(lambda *judges: made(tmp_path_factory.mktemp("compared"), *judges))
 
-    @cache
-    def compare(people, model):
-        folder = tmp_path_factory.mktemp("compared")
-        export = small_run.write_export(folder / "export", PEOPLE[people]())
-        rows = small_run.score_rows(MODELS[model])
-        return small_run.compared(
-            export, small_run.write_scores(folder / "scores.parquet", rows), resamples=50
-        )
+
+@pytest.fixture
+def some_of(tmp_path):
+    """The same, of the named findings alone."""
+
+    def compare(people, model, *names):
+        with chosen_findings(*names):
+            return made(tmp_path, people, model)
 
     return compare
 
 
+def made(folder, people, model):
+    export = small_run.write_export(folder / "export", PEOPLE[people]())
+    rows = small_run.score_rows(MODELS[model])
+    scores = small_run.write_scores(folder / "scores.parquet", rows)
+    return small_run.compared(export, scores, resamples=50)
+
+
+# Where nothing varies is where nothing can be computed; the rest lies between.
+BETWEEN = [
+    *((people, "as it was") for people in PEOPLE if people not in ("alone", "without times")),
+    ("as they were", "always right"), ("as they were", "always wrong"),
+]  # fmt: skip
+
+
 @pytest.mark.parametrize(
     ("people", "model"),
-    [*((people, "as it was") for people in PEOPLE), *(("as they were", model) for model in MODELS),
-     ("always right", "always right"), ("always wrong", "always wrong")],
+    [("alone", "as it was"), ("without times", "as it was"), ("as they were", "always tied"),
+     ("as they were", "impossible"), ("always right", "always right"),
+     ("always wrong", "always wrong"),
+     *(pytest.param(*each, marks=pytest.mark.campaign) for each in BETWEEN)],
 )  # fmt: skip
 def test_nothing_printed_says_nan_or_inf(compared, people, model):
     found = compared(people, model)
@@ -96,8 +114,9 @@ def test_nothing_printed_says_nan_or_inf(compared, people, model):
 @pytest.mark.parametrize(
     ("model", "accuracy"), [("always right", 1.0), ("always wrong", 0.0), ("always tied", 0.0)]
 )
-def test_a_model_that_never_varies_has_that_accuracy_in_every_table(compared, model, accuracy):
-    tables = {table.name: table.frame for table in compared("as they were", model).tables}
+def test_a_model_that_never_varies_has_that_accuracy_in_every_table(some_of, model, accuracy):
+    found = some_of("as they were", model, "metrics", "multiverse")
+    tables = {table.name: table.frame for table in found.tables}
     assert set(tables["table_1"]["5-gram_judged"]) == {accuracy}
     assert set(tables["conditions"]["5-gram_judged"]) == {accuracy}
     assert tables["metrics"].set_index("label").loc["sum", "5-gram_accuracy"] == accuracy
@@ -107,8 +126,8 @@ def test_a_model_that_never_varies_has_that_accuracy_in_every_table(compared, mo
 
 
 @pytest.mark.parametrize("people", PEOPLE)
-def test_words_stand_with_the_most_difficult_first(compared, people):
-    tables = {table.name: table.frame for table in compared(people, "as it was").tables}
+def test_words_stand_with_the_most_difficult_first(some_of, people):
+    tables = {table.name: table.frame for table in some_of(people, "as it was", "lexical").tables}
     assert tables["words"]["people"].is_monotonic_increasing
 
 
@@ -124,7 +143,8 @@ def test_judgments_that_repeat_an_item_are_counted_and_said(compared, tmp_path):
     scores = small_run.write_scores(
         tmp_path / "scores.parquet", small_run.score_rows(small_run.LOGPROBS)
     )
-    found = small_run.compared(small_run.write_export(tmp_path / "export", rows), scores)
+    with chosen_findings():
+        found = small_run.compared(small_run.write_export(tmp_path / "export", rows), scores)
     said = "1 judgment of an item that the same participant had judged before; all count."
     assert any(said in each for each in found.provenance.sentences)
     once = compared("as they were", "as it was")

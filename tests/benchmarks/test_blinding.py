@@ -48,6 +48,8 @@ def test_nothing_that_can_be_read_of_a_blind_run_follows_its_answers(world):
     assert {each.partition(" ")[0] for each in seen} >= {"GET", "POST", "parallax", "what"}
 
 
+# Of what a browser and the decisions show, webapp/researcher/test_blind.py says the same.
+@pytest.mark.campaign
 def test_a_rule_that_counts_targets_tells_of_a_blind_run_no_more_than_its_verdict(tmp_path):
     world = World(tmp_path, "pairs", 4)
     reader = Reader(world)

@@ -38,7 +38,12 @@ AT_ONCE = "[trial]\nlockout_ms = 0"
 DECIDED = re.compile(r"^\s*(kept|excluded)\s*[1-9]")
 
 
-@pytest.mark.parametrize("recruiter", ["mturk", "prolific"])
+# test_researcher_pages looks at Mechanical Turk's pages, and who is paid there is tried without a
+# browser, in webapp/recruiters/mturk.
+MTURK = pytest.param("mturk", marks=pytest.mark.campaign)
+
+
+@pytest.mark.parametrize("recruiter", [MTURK, "prolific"])
 def test_a_study_is_published_at_a_platform_watched_settled_paid_and_archived(recruiter, lab, page):
     def good(name: str) -> None:
         if recruiter == "mturk":

@@ -25,6 +25,7 @@ PAGES = {
     "study new": "*Studies*, From a table",
     "study check": "*Studies*, the editor; *Launch a study*",
     "study show": "*Studies*, the editor; *Launch a study*",
+    "study try-rules": "*Studies*, Exclusion rules",
     "study preview": "a run's *Overview*, Its pages; the editor, Try what is saved",
     "study static": "none: it writes a folder for another web host, with a copy of the program",
     "study privacy": "none: a draft for the ethics committee, which is edited outside",

@@ -40,7 +40,7 @@ def frozen(folder: Path, *options: str, seed: int = 1) -> Result:
 
 def launched(folder: Path, seed: int = 1) -> None:
     study = load_study(str(folder))
-    refuse_silent_change(study, require_sound(study, seed))
+    refuse_silent_change(require_sound(study, seed))
 
 
 def edit(path: Path, old: str, new: str) -> None:
@@ -237,7 +237,7 @@ def test_a_plan_has_every_decision_of_the_study(folder: Path):
         'label = "What?"\ncorrect = ["Read"]\n\n[simulation]',
     )
     study = load_study(str(folder))
-    values = build_plan_values(study, require_sound(study, 7))
+    values = build_plan_values(require_sound(study, 7))
     assert set(values) == {
         "study", "study_version", "seed", "materials_hash", "lists_hash", "n_lists",
         "n_participants", "response", "trial", "screening", "comprehension", "attention",
@@ -254,7 +254,7 @@ def test_a_plan_has_every_decision_of_the_study(folder: Path):
     ]
     assert "study.toml" not in values["files"] and "texts/en/consent.md" in values["files"]
     # Each list: one target and three catch trials of one square, four targets of the other.
-    lists = require_sound(study, 7).lists
+    lists = require_sound(study, 7).built.lists
     assert sorted(str(entry.kind) for entry in lists[0]) == ["catch"] * 3 + ["target"] * 5
     rows = sorted(
         f"{number}\x1f{entry.item.item_id}\x1f{entry.kind}\n"

@@ -8,6 +8,7 @@ once, so nothing that it does is left out.
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from copy import copy
+from dataclasses import replace
 from functools import wraps
 from hashlib import sha256
 from importlib.resources.abc import Traversable
@@ -29,7 +30,8 @@ from sqlalchemy.util import LRUCache
 from werkzeug.routing import Map, Rule, RuleFactory
 from werkzeug.routing.matcher import StateMachineMatcher
 
-from experiment.design.lists import BuiltLists, build_lists
+from experiment.authoring.check import SoundStudy
+from experiment.design.lists import build_lists
 from experiment.materials.read import load_items
 from experiment.studies.files import study_files
 from experiment.studies.study import Study
@@ -251,26 +253,26 @@ def have_keys(instance: Path) -> None:
 def unchecked() -> Iterator[None]:
     """Launch without the checks of a study that has 163,000 items: it has tests of its own."""
 
-    def built(study: Study, seed: int) -> BuiltLists:
-        return build_lists(study, load_items(study), seed)
+    def built(study: Study, seed: int) -> SoundStudy:
+        return SoundStudy(study, (), build_lists(study, load_items(study), seed))
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(launch, "require_sound", built)
         yield
 
 
-# The lists of sound studies, by what their files say, and the seed.
-_sound = dict[object, BuiltLists]()
+# Sound studies with their lists, by what their files say, and the seed.
+_sound = dict[object, SoundStudy]()
 
 
 def checked_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Check a study and build its lists once, not at each launch of the same files and seed."""
     original = launch.require_sound
 
-    def kept(study: Study, seed: int) -> BuiltLists:
+    def kept(study: Study, seed: int) -> SoundStudy:
         key = (study.name, seed, *study_files(study).items())
         if key not in _sound:
             _sound[key] = original(study, seed)
-        return _sound[key]
+        return replace(_sound[key], study=study)
 
     monkeypatch.setattr(launch, "require_sound", kept)

@@ -157,5 +157,7 @@ def answerable(study: Study) -> Iterator[str]:
         yield gettext("Contact: %(name)s", name=about.contact)
     if about.ethics:
         yield gettext("Ethics: %(name)s", name=about.ethics)
+    if study.privacy.data_protection_officer:
+        yield gettext("Data protection: %(name)s", name=study.privacy.data_protection_officer)
     if study.privacy.legal_basis:
         yield gettext("Legal basis: %(name)s", name=study.privacy.legal_basis)

@@ -160,9 +160,10 @@ def _describe_plausibility(
 
 
 def _describe_rights(study: Study) -> dict[str, str]:
-    """Return the contact for complaints and the legal basis of the storage."""
+    """Return whom to write to about the data, and the legal basis of the storage."""
     return {
         "contact": study.study.contact,
+        "data_protection_officer": study.privacy.data_protection_officer,
         "legal_basis": study.privacy.legal_basis,
         "complaint": "your country's data protection authority",
     }

@@ -1,6 +1,6 @@
 """The advance knowledge of simulated participants, which no page shows."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from sqlalchemy import func, select
@@ -12,15 +12,14 @@ from experiment.materials.render import render
 from experiment.records import Kind
 from experiment.responses.base import Known, ResponseType
 from experiment.responses.registry import response_of
-from experiment.responses.responders import accuracy_of, assign_responders
-from experiment.studies.published import read_published
+from experiment.responses.responders import assign_responders
+from experiment.responses.simulated import find_expected_accuracy, list_accepted_answers
 from experiment.studies.study import Study
 from webapp.database.models import Participant, Place, Run, RunItem
 from webapp.errors import RunError
 
 # A task, a prefix (possibly empty), and the options: Shown.texts.
 Texts = tuple[str, str, frozenset[str]]
-_UNPUBLISHED_ACCURACY = 0.9
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,22 +88,15 @@ def plan(session: Session, run: Run, study: Study) -> Plan:
         free,
         response,
         _known_items(session, run, study, response),
-        _accepted_screens(study),
+        list_accepted_answers(map(load_rule, study.exclusion)),
     )
-
-
-def _accepted_screens(study: Study) -> dict[str, tuple[str, ...]]:
-    """Return the answers to questions for which the study's rules keep a participant."""
-    answers: dict[str, tuple[str, ...]] = {}
-    for rule in study.exclusion:
-        answers |= getattr(load_rule(rule), "right_answers", {})
-    return answers
 
 
 def _known_items(
     session: Session, run: Run, study: Study, response: ResponseType
 ) -> dict[Texts, Known]:
-    accuracy, rendering = _accuracy(study), render(study.materials.shown_to_people)
+    accuracy = find_expected_accuracy(study)
+    rendering = render(study.materials.shown_to_people)
     by_texts = dict[Texts, Known]()
     items = select(RunItem).where(RunItem.run_id == run.id).order_by(RunItem.id)
     for row in session.scalars(items):
@@ -114,15 +106,3 @@ def _known_items(
         known_item = Known(item, screens[0].first, accuracy(item.construction, item.condition))
         by_texts |= {screen.texts: known_item for screen in screens}
     return by_texts
-
-
-def _accuracy(study: Study) -> Callable[[str, str], float]:
-    """Return the accuracy of attentive participants for a construction and a condition."""
-    published = read_published(study)
-    look_up = accuracy_of(published)
-    published_constructions = {row.construction for row in published if row.judge == "people"}
-    return lambda construction, condition: (
-        look_up(construction, condition)
-        if construction in published_constructions
-        else _UNPUBLISHED_ACCURACY
-    )

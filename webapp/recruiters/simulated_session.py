@@ -10,9 +10,9 @@ import httpx
 
 from experiment.records import SIDES
 from experiment.responses.base import Known
-from experiment.responses.responders import load_responder, reaction_time_ms
+from experiment.responses.simulated import draw_reply, simulate_answer
 from experiment.seeds import generator
-from experiment.studies.question import BETWEEN_CHOICES, Question, ScreeningQuestion, is_asked
+from experiment.studies.question import ScreeningQuestion, is_asked
 from webapp.core.clock import utc_now
 from webapp.errors import WebappError
 from webapp.recruiters.simulated_plan import Plan
@@ -89,7 +89,6 @@ class SimulatedSession:
         self.number = number
         self.responder = plan.responders[(number - 1) % len(plan.responders)]
         self._client, self._plan = client, plan
-        self._responder = load_responder(self.responder)
         self._rng = generator(plan.seed, "responder", number)
         self._home = ""
 
@@ -147,7 +146,8 @@ class SimulatedSession:
             form = page.hidden
             for question in asked_questions:
                 if is_asked(question, form):
-                    form[question.name] = self._reply(question)
+                    accepted = self._plan.accepted.get(question.name, ())
+                    form[question.name] = draw_reply(question, accepted, self._rng)
             self._request(303, "POST", f"{self._home}questionnaire", form=form)
         return self._open(self._home, "closing")
 
@@ -181,44 +181,11 @@ class SimulatedSession:
 
     def _answer_fields(self, known: Known, options: Sequence[str]) -> dict[str, object]:
         """Return an answer in the format of the page."""
-        response = self._plan.response.of_item(known.item)
-        if not hasattr(self._responder, response.responder_method):
-            raise SimulatedSessionError(
-                f'the responder "{self.responder}" cannot answer trials of the type '
-                f'"{response.name}"',
-                expected=f'a responder with the method "{response.responder_method}"',
-            )
-        answer = response.simulate(self._responder, known, options, self._rng)
+        answer, rt_ms = simulate_answer(
+            self._plan.study, self._plan.response, self.responder, known, options, self._rng
+        )
         sent = {name: value for name, value in asdict(answer).items() if value is not None}
-        typical_ms = self._plan.study.simulation.median_rt_ms or response.typical_rt_ms
-        median_ms = response.limit_time(typical_ms)
-        took_ms = round(reaction_time_ms(self._rng, median_ms), 1)
-        return sent | {"rt_ms": answer.steps.total_ms if answer.steps else took_ms}
-
-    def _reply(self, question: Question) -> str:
-        accepted = self._plan.accepted.get(question.name, ())
-        offered = {option.strip().casefold(): option for option in question.offered}
-        for answer in accepted:
-            if not offered:
-                return answer
-            if answer.strip().casefold() in offered:
-                return offered[answer.strip().casefold()]
-        match question.type:
-            case "choice" | "scale":
-                return self._rng.choice(question.offered)
-            case "choices":
-                fewest, most = question.fewest or 1, question.most or len(question.options)
-                some = self._rng.sample(
-                    range(len(question.options)), self._rng.randint(fewest, most)
-                )
-                return BETWEEN_CHOICES.join(question.options[n] for n in sorted(some))
-            case "slider":
-                low, high, step = question.numbers
-                return f"{low + step * self._rng.randint(0, int((high - low) / step)):g}"
-            case "number":
-                return str(self._rng.randint(18, 80))
-            case _:
-                return "simulated" if question.required else ""
+        return sent | {"rt_ms": rt_ms}
 
     def _request(
         self,

@@ -31,6 +31,7 @@ from webapp.researcher.run_page import chart_pages, live_pages
 from webapp.researcher.runs import archive_pages, rehearsing_pages, run_pages
 from webapp.researcher.sign_in import code_pages, elsewhere_pages, sign_in_pages
 from webapp.researcher.studies import editor_pages, study_pages
+from webapp.researcher.study_forms import form_pages
 from webapp.researcher.template_globals import FILTERS
 
 _PAGES = (
@@ -45,6 +46,7 @@ _PAGES = (
     chart_pages,
     study_pages,
     editor_pages,
+    form_pages,
     power_pages,
     launch_pages,
     link_pages,

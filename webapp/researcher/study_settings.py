@@ -203,7 +203,7 @@ def _list_changed_texts(lines: list[str], table: str, key: str, written: str) ->
             if found is None:
                 continue
             before, old, end = found.groups()
-            changed = f"{before}{written}{old[_find_value_end(old) :]}{end}"
+            changed = f"{before}{written}{old[find_value_end(old) :]}{end}"
             yield "".join((*lines[:number], changed, *lines[number + 1 :]))
         line_end = "\r\n" if lines[begin].endswith("\r\n") else "\n"
         head = lines[begin].rstrip("\r\n") + line_end
@@ -212,7 +212,7 @@ def _list_changed_texts(lines: list[str], table: str, key: str, written: str) ->
     yield f"{''.join(lines).rstrip()}\n\n[{table}]\n{key} = {written}\n"
 
 
-def _find_value_end(written: str) -> int:
+def find_value_end(written: str) -> int:
     """Return where a value ends and the comment behind it begins; a text may hold a ``#``, too."""
     for comment in re.finditer(r"\s*#", written):
         try:

@@ -271,7 +271,7 @@ def _make_observed_answer(
         rt_ms=response.rt_ms,
         outside_rt_ms=type_.time_outside_rt_ms(answer),
         one_press=Gives.ONE_PRESS in type_.gives,
-        type_name=type_.name,
+        type_name=type_.measured_name,
         release_ms=response.release_ms,
         waited_ms=response.waited_ms,
         input_method=response.input_method,

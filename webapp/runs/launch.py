@@ -1,6 +1,6 @@
 """Launching a study: checking, building, auditing and freezing its lists; adding places later."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from datetime import datetime
 
 from sqlalchemy import func, insert, select
@@ -81,14 +81,14 @@ def launch_run(
         raise RunError(f"{seed} is not a valid seed", expected="a whole number from 0 to 2^63 - 1")
     recruiter_type = recruiter_class(recruiter)
     refuse_unknown_terms(recruiter, recruiter_type.terms, study)
-    built = require_sound(study, seed)
-    refuse_silent_change(study, built)
+    sound = require_sound(study, seed)
+    refuse_silent_change(sound)
     run = Run(
         ref=new_reference(),
         study=study.name,
         study_version=study.study.version,
         study_folder=str(study.folder.resolve()),
-        materials_hash=built.materials_hash,
+        materials_hash=sound.built.materials_hash,
         seed=seed,
         recruiter=recruiter,
         simulated=simulated or recruiter_type.simulated,
@@ -102,7 +102,7 @@ def launch_run(
     session.add(run)
     session.flush()
     freeze_collected(session, run)
-    session.add_all((*_make_study_files(run, study_files(study)), *_make_run_items(run, built)))
+    session.add_all((*_make_study_files(run, study), *_make_run_items(run, sound.built)))
     session.add_all(_make_places(run, study))
     session.flush()
     return run
@@ -126,8 +126,8 @@ def find_project_id(session: Session, name: str, *, change: bool = False) -> int
     return project.id
 
 
-def _make_study_files(run: Run, files: Mapping[str, bytes]) -> Iterator[StudyFile]:
-    for name, content in files.items():
+def _make_study_files(run: Run, study: Study) -> Iterator[StudyFile]:
+    for name, content in study_files(study).items():
         yield StudyFile(run_id=run.id, name=name, content=content)
 
 

@@ -67,7 +67,8 @@ class _Press(BaseModel):
 
     model_config = ConfigDict(extra="ignore", frozen=True, strict=True)
 
-    reason: Literal["double_click", "before_painting", "lockout", "pause", "second_finger"]
+    # Pages of earlier versions refused the second press of a double click by a bound of its own.
+    reason: Literal["before_painting", "lockout", "pause", "second_finger", "double_click"]
     input_method: Literal["key", "pointer", "touch"]
     ms: float | None = Field(default=None, allow_inf_nan=False)
 

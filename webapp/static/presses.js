@@ -10,14 +10,9 @@
  * @property {boolean} trusted Whether the browser itself saw it.
  * @property {number | null} [stoppedMs] When the pointer that pressed had last moved; null where it
  *   had not.
- * @property {boolean} [repeated] Whether it is the second press of a double click.
  */
 
 import { Trace } from "./trace.js";
-
-// Two presses at one place within this time are one double click: nobody reads a text and answers it
-// so fast. Browsers count much slower ones as well, which people mean.
-const DOUBLE_CLICK_MS = 250;
 
 // How far a finger may slip in a tap; browsers allow about as much.
 const SLIP_PX = 15;
@@ -25,10 +20,20 @@ const SLIP_PX = 15;
 /** @typedef {{ downMs: number, x: number, y: number, option: HTMLElement | null, beside: boolean }} Finger */
 
 export class Presses {
-  /** @type {{ ms: number, type: string, stoppedMs: number | null, sinceMs: number } | undefined} */
+  /**
+   * Returns why a press is too early to count: it was meant for what was on the screen before. The
+   * second press of a double click is one. Empty for a press that counts.
+   * @param {number} ms The time since the painting of what the press answers; NaN before it.
+   * @param {number} lockoutMs
+   * @returns {"" | "before_painting" | "lockout"}
+   */
+  static whyEarly(ms, lockoutMs) {
+    if (!(ms >= 0)) return "before_painting";
+    return ms < lockoutMs ? "lockout" : "";
+  }
+
+  /** @type {{ ms: number, type: string, stoppedMs: number | null } | undefined} */
   #pointer;
-  /** When a pointer went down last. */
-  #lastMs = -Infinity;
   /** @type {number | undefined} When a key that presses the focused button went down. */
   #keyMs;
   /** @type {Map<number, Finger>} The fingers on the screen, and which had another beside it. */
@@ -55,8 +60,7 @@ export class Presses {
     const listening = { signal, capture: true, passive: true };
     const onDown = (/** @type {PointerEvent} */ event) => {
       const { timeStamp: ms, pointerType: type } = event;
-      this.#pointer = { ms, type, stoppedMs: this.#stoppedMs, sinceMs: ms - this.#lastMs };
-      this.#lastMs = ms;
+      this.#pointer = { ms, type, stoppedMs: this.#stoppedMs };
     };
     // A press that ended elsewhere must not lend its beginning to a later click of a voice or a switch.
     const forgetPointer = () => (this.#pointer = undefined);
@@ -116,12 +120,9 @@ export class Presses {
       return { downMs, upMs, method: "key", trusted };
     }
     const method = this.#pointer?.type === "touch" ? "touch" : "pointer";
-    const unseen = { ms: upMs, stoppedMs: null, sinceMs: Infinity };
-    const { ms: downMs, stoppedMs, sinceMs } = this.#pointer ?? unseen;
+    const { ms: downMs, stoppedMs } = this.#pointer ?? { ms: upMs, stoppedMs: null };
     this.#pointer = undefined;
-    // Fingers tap as fast on purpose: of them, only what began before the painting is refused.
-    const repeated = event.detail > 1 && method !== "touch" && sinceMs < DOUBLE_CLICK_MS;
-    return { downMs, upMs, method, trusted, stoppedMs, repeated };
+    return { downMs, upMs, method, trusted, stoppedMs };
   }
 
   /**

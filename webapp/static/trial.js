@@ -256,7 +256,7 @@ export class TrialView {
     const onset = this.#clock.onset;
     this.#examine(trial);
     const rtMs = press.downMs - onset.ms;
-    const reason = this.#whyPremature(rtMs, press.repeated);
+    const reason = Presses.whyEarly(rtMs, this.#settings.lockout_ms);
     this.#presses.sayRefused(Boolean(reason));
     if (reason) return this.#keepPremature(reason, rtMs, press.method);
     if (this.#reads.completes?.(option) === false) return;
@@ -294,18 +294,7 @@ export class TrialView {
   }
 
   /**
-   * Why a press is no choice: it was meant for the trial before. Empty for one that is.
-   * @param {number} rtMs
-   * @param {boolean} [repeated]
-   */
-  #whyPremature(rtMs, repeated) {
-    if (!(rtMs >= 0)) return "before_painting";
-    if (repeated) return "double_click";
-    return rtMs < this.#settings.lockout_ms ? "lockout" : "";
-  }
-
-  /**
-   * @param {"before_painting" | "double_click" | "lockout"} reason
+   * @param {"before_painting" | "lockout"} reason
    * @param {number} rtMs
    * @param {Press["method"]} method
    */

@@ -3,7 +3,7 @@
 import json
 import random
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -15,8 +15,16 @@ from analysis.archive.reproduce import reproduce_capsule
 from analysis.errors import AnalysisError
 from tests.analysis import small_run
 from tests.analysis.archive import changed_capsules as capsules
+from tests.analysis.chosen_findings import chosen_findings
 
 PLAN = capsules.frozen(capsules.PLAN, "2026-02-01").sha256
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _some_results() -> Iterator[None]:
+    """Make a few of all results: that each is the same when made again is test_compare.py's."""
+    with chosen_findings("comparisons", "differences", "metrics"):
+        yield
 
 
 @pytest.fixture(scope="module")

@@ -14,6 +14,7 @@ from analysis.data.longitudinal import join_parts
 from analysis.errors import AnalysisError
 from analysis.findings.finding import ComparisonOptions
 from tests.analysis import small_run
+from tests.analysis.chosen_findings import compare_by
 from tests.analysis.data.test_longitudinal import codes, part
 from tests.analysis.designed_studies import yes_no
 from tests.analysis.findings.test_plan import with_plan
@@ -66,7 +67,7 @@ def test_parts_from_their_files_are_compared_without_their_frozen_plans(exports,
     with_plan(exports[0])
     run = join_parts([load_run(one) for one in exports], table)
     assert set(run.trials["session"]) == {1, 2} and "session" not in run.responses
-    found = compare(run, [], FEW, code_version="x")
+    found = compare_by(("plan",), run, [], FEW)
     assert not any(one.name == "plan" for one in found.tables)
     [said] = [one for one in found.left_out if "frozen plan" in one]
     assert "Compare one part alone, with its --run" in said
@@ -131,7 +132,7 @@ def test_words_that_come_back_in_a_later_part_are_one_item(exports, tmp_path):
 def test_scores_that_cannot_cover_all_parts_are_refused_with_what_helps(exports, table, tmp_path):
     first, second = (load_run(one) for one in exports)
     scores = load_scores(small_run.write_scores(tmp_path / "scores.parquet"))
-    same = compare(join_parts([first, second], table), [scores], FEW, code_version="x")
+    same = compare_by(("differences",), join_parts([first, second], table), [scores], FEW)
     assert "people_minus_models" in same.statistics
     other = second.items.assign(good=second.items["good"].astype(str) + " indeed")
     run = join_parts([first, replace(second, items=other)], table)

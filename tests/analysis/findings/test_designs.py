@@ -7,7 +7,6 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from analysis.comparison import compare
 from analysis.findings.contrasts import label_in_words, planned_contrasts
 from analysis.findings.design import Crossing
 from analysis.findings.finding import ComparisonOptions
@@ -22,7 +21,8 @@ INTERACTION = "Interaction: (short: plain - careful) - (long: plain - careful)"
 
 
 def compared(run):
-    return compare(run, [], ComparisonOptions(resamples=50), code_version="v9")
+    names = [f"{of}_{what}" for of in ("design", "yes_no") for what in ("effects", "model")]
+    return compare_by((*names, "comparisons"), run)
 
 
 @pytest.fixture(scope="module")

@@ -3,6 +3,7 @@
 import pytest
 
 from analysis.report.write import render_report
+from tests.analysis.chosen_findings import chosen_findings
 from tests.analysis.small_run import CHOICES, compared, facts, score_rows, tables, write_export
 from tests.analysis.small_run import write_scores as scores_file
 
@@ -72,8 +73,8 @@ def test_other_thresholds_count_targets_alone_too(found):
     assert rows.loc["all", "nobody excluded"] == pytest.approx(2 / 3)
 
 
-def test_a_run_of_targets_alone_has_neither_the_table_nor_the_sentence(tmp_path):
-    found = compared(write_export(tmp_path / "export"), scores_file(tmp_path / "scores.parquet"))
+def test_a_run_of_targets_alone_has_neither_the_table_nor_the_sentence(small_comparison):
+    found = small_comparison
     assert "other_kinds" not in {one.name for one in found.tables}
     assert not found.provenance.apart
     assert found.provenance.n_judgments == 8
@@ -82,14 +83,16 @@ def test_a_run_of_targets_alone_has_neither_the_table_nor_the_sentence(tmp_path)
 def test_targets_that_a_list_also_uses_as_catch_trials_stay_targets(tmp_path):
     rows = tables()
     rows["trials"] = [row | {"kind": "catch"} for row in rows["trials"]]
-    found = compared(write_export(tmp_path / "export", rows))
+    with chosen_findings():
+        found = compared(write_export(tmp_path / "export", rows))
     assert found.provenance.n_judgments == 8
 
 
 def test_a_report_of_a_run_that_still_fills_begins_with_what_its_intervals_are_not_for(tmp_path):
     described = facts() | {"still_filling": True}
-    found = compared(write_export(tmp_path / "export", described=described))
+    with chosen_findings():
+        found = compared(write_export(tmp_path / "export", described=described))
+        closed = compared(write_export(tmp_path / "closed"))
     assert "not valid for deciding when to stop" in found.summary[0]
     assert any("not valid for deciding" in one for one in found.tables[0].origin)
-    closed = compared(write_export(tmp_path / "closed"))
     assert not any("deciding when to stop" in one for one in closed.summary)

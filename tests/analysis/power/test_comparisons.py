@@ -36,7 +36,7 @@ DESIGNS = {
 N_STUDIES, N_FEW = (60, 40), (30, 20)
 
 
-def planned_power(plan: Planned, study: Study, n: int = N_STUDIES[0], **changes) -> pd.DataFrame:
+def planned_power(plan: Planned, study: Study, n: int = N_FEW[0], **changes) -> pd.DataFrame:
     """The table of power, by the name of the comparison."""
     built = build_lists(study, load_items(study), 1)
     [outcome] = power_of_comparisons(study, built, replace(options(plan, n), **changes))

@@ -6,6 +6,7 @@ from analysis.errors import AnalysisError
 from analysis.scores.metrics import METRICS, NEED_UNIGRAM, apply_metric, compute_metric, read_tokens
 from experiment.errors import UnknownNameError
 from tests.analysis import small_run
+from tests.analysis.chosen_findings import chosen_findings
 
 GOOD, BAD = [-1.0, -2.0, -3.0, -1.0], [-1.0, -2.5, -2.0]
 UNIGRAM_GOOD, UNIGRAM_BAD = [-1.0, -3.0, -3.0, -1.0], [-1.0, -3.0, -1.0]
@@ -105,13 +106,11 @@ def test_an_unknown_metric_is_answered_with_the_known_ones(model):
 def test_the_table_of_metrics_has_a_row_for_each_metric_that_can_be_computed(
     export, model, unigram
 ):
-    without, complete = (
-        next(table for table in found.tables if table.name == "metrics")
-        for found in (
-            small_run.compared(export, model.path),
-            small_run.compared(export, model.path, unigram=unigram),
+    with chosen_findings("metrics"):
+        without, complete = (
+            small_run.compared(export, model.path).table("metrics"),
+            small_run.compared(export, model.path, unigram=unigram).table("metrics"),
         )
-    )
     assert set(complete.frame["label"]) == {name.replace("_", " ") for name in METRICS}
     known = set(METRICS) - NEED_UNIGRAM
     assert set(without.frame["label"]) == {name.replace("_", " ") for name in known}
@@ -122,5 +121,9 @@ def test_the_table_of_metrics_has_a_row_for_each_metric_that_can_be_computed(
 
 
 def test_the_metric_stands_under_every_table(export, model):
-    for table in small_run.compared(export, model.path, metric="mean").tables:
+    # Every table takes its origin from the comparison (tables/test_accuracy_tables.py).
+    with chosen_findings("differences"):
+        tables = small_run.compared(export, model.path, metric="mean").tables
+    assert len(tables) > 2
+    for table in tables:
         assert "Metric of the models: mean, log p of the whole sentence / tokens." in table.origin

@@ -4,6 +4,7 @@ import pytest
 from analysis.tables.accuracy_table import _have_few_clusters
 from analysis.tables.text import list_footnotes
 from tests.analysis import small_run
+from tests.analysis.chosen_findings import chosen_findings
 
 
 @pytest.fixture(scope="module")
@@ -42,7 +43,8 @@ def test_table_2_has_the_published_conditions_alone(compared):
 
 def test_a_study_that_published_nothing_has_no_table_2(export, scores):
     (export / "study" / "published.csv").unlink()
-    found = small_run.compared(export, scores)
+    with chosen_findings("comparisons"):
+        found = small_run.compared(export, scores)
     names = [table.name for table in found.tables]
     assert names[:3] == ["comparisons", "table_1", "conditions"]
     assert "table_2" not in names
@@ -51,7 +53,8 @@ def test_a_study_that_published_nothing_has_no_table_2(export, scores):
 def test_numbers_of_sentences_are_printed_only_where_some_are_published(export, scores, compared):
     study = export / "study" / "study.toml"
     study.write_text(study.read_text().replace("published_sentences = 4", ""))
-    without = small_run.compared(export, scores)
+    with chosen_findings():
+        without = small_run.compared(export, scores)
     titles = [
         [column.title for column in found.table("table_1").columns] for found in (compared, without)
     ]

@@ -31,7 +31,7 @@ def planned(
     sampled: bool = False,
 ) -> Plan:
     loaded = load_study(study) if isinstance(study, str) else study
-    source = Source(loaded, require_sound(loaded, seed))
+    source = Source(loaded, require_sound(loaded, seed).built)
     factors = Factors(tuple(contexts), labels, orders)
     to_model = render(loaded.materials.shown_to_people)
     return make_plan(source, readings, factors, n_sessions, to_model, sampled=sampled)

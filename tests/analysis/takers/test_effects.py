@@ -93,10 +93,11 @@ def test_a_context_without_its_trials_is_left_out():
     assert estimate_history_effects(only).empty
 
 
-def test_planted_biases_are_covered():
-    """Twenty-five comparisons of one setting; benchmarks/takers.py makes 2,000 of five."""
-    found = coverage(SETTINGS["order .8"], 25, 3)
-    # Of 25 intervals that cover 95 %, fewer than 20 do so once in a thousand times.
-    assert min(found.values()) >= 20 / 25
+# Fewer of so many intervals that cover 95 % do so once in a thousand times.
+@pytest.mark.parametrize(("n", "least"), [(8, 5), pytest.param(25, 20, marks=pytest.mark.campaign)])
+def test_planted_biases_are_covered(n, least):
+    """A few comparisons of one setting; benchmarks/takers.py makes 2,000 of five."""
+    found = coverage(SETTINGS["order .8"], n, 3)
+    assert min(found.values()) >= least / n
     people, taken = answers(SETTINGS["order .8"], np.random.default_rng(2))
     assert measure_first_place_bias(taken, people)["judge"].tolist()[-1] == "people"

@@ -8,7 +8,6 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from analysis.comparison import compare
 from analysis.data.load import ExportedRun, load_run
 from analysis.errors import AnalysisError
 from analysis.findings.finding import ComparisonOptions
@@ -17,6 +16,7 @@ from analysis.takers.export import Taker, write_sessions
 from analysis.takers.finding import draw_readings
 from analysis.takers.taking import take_sessions
 from experiment.takers.prompt import Context
+from tests.analysis.chosen_findings import compare_by
 from tests.analysis.takers.sessions import knowing, planned
 
 NOW = datetime(2026, 11, 24, tzinfo=UTC)
@@ -56,7 +56,7 @@ def people(folders: Path) -> ExportedRun:
 def found(folders: Path, people: ExportedRun):
     takers = load_model_participants([folders / "wise", folders / "biased"], people)
     options = ComparisonOptions(resamples=100, takers=takers)
-    return compare(people, [], options, code_version="v9")
+    return compare_by(("takers",), people, options=options)
 
 
 def rows(found, name: str, **where: str) -> pd.DataFrame:
@@ -155,7 +155,7 @@ def test_the_effect_of_the_session_so_far_is_a_difference_on_the_same_items(
         tmp_path / "own", "own", 3.0, contexts=[Context.ZERO_SHOT, Context.HISTORY], orders=(False,)
     )
     options = ComparisonOptions(resamples=100, takers=[load_model_participant(folder, people)])
-    history = compare(people, [], options, code_version="v9").statistics["taker_history"]
+    history = compare_by(("takers",), people, options=options).statistics["taker_history"]
     assert history[["context", "difference"]].values.tolist() == [["history", 0.0]]
 
 

@@ -19,7 +19,7 @@ def test_no_sentence_of_the_lists_stands_in_the_text_and_the_same_seed_gives_it_
     assert text == (tmp_path / "b.txt").read_text()
     assert len(text.splitlines()) == 400
     shown = render(study.materials.shown_to_people)
-    for entries in require_sound(study, 1).lists:
+    for entries in require_sound(study, 1).built.lists:
         for entry in entries:
             for sentence in (entry.item.good, entry.item.bad):
                 assert split_lower_case_tokens(shown(sentence)) not in text

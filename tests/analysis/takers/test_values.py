@@ -297,7 +297,7 @@ def test_a_local_model_is_loaded_in_the_form_that_was_asked_for(monkeypatch):
 
 def test_the_sessions_of_a_run_are_those_of_its_seed_and_of_its_materials(tmp_path: Path):
     shutil.copytree(find_study("minimal"), tmp_path / "study")
-    own = require_sound(load_study("minimal"), 4).materials_hash
+    own = require_sound(load_study("minimal"), 4).built.materials_hash
 
     def description(materials_hash: str) -> None:
         facts = {"parallax": {"seed": 4, "materials_hash": materials_hash}}

@@ -45,7 +45,7 @@ def test_the_whole_study_has_no_mistake(folder):
     report = check_folder(str(folder), 1)
     [told] = report.notes
     assert report.errors == () and "while the run is blind" in str(told)
-    assert require_sound(load_study(str(folder)), 1) == report.built
+    assert require_sound(load_study(str(folder)), 1).built == report.built
 
 
 def test_there_are_more_than_a_hundred_mistakes():

@@ -17,8 +17,8 @@ TRANSLATIONS = Path("webapp/translations")
 # 45 CFR 46.116(b) (1) to (8) and (c), and what Article 13 (1) and (2) GDPR adds.
 ELEMENTS = {
     "research", "purpose", "procedure", "duration", "risks", "benefits", "confidentiality",
-    "voluntary", "no_penalty", "later_use", "questions", "rights", "age", "payment", "controller",
-    "legal_basis", "retention", "complaint",
+    "recipients", "voluntary", "no_penalty", "later_use", "questions", "rights", "injury", "age",
+    "payment", "controller", "data_protection", "legal_basis", "retention", "complaint",
 }  # fmt: skip
 SHIPPED = sorted(
     str(path.parent)
@@ -87,7 +87,7 @@ def test_the_check_names_what_is_missing_and_the_study_can_be_launched(written: 
     report = check_folder(str(folder), 1)
     [note] = [str(note) for note in report.notes if "the consent lacks" in str(note)]
     assert not report.errors
-    assert "texts/en/consent.md: the consent lacks 14 of the 18 elements" in note
+    assert "texts/en/consent.md: the consent lacks 17 of the 21 elements" in note
     assert 'risks ("Risks")' in note and 'what is paid ("Payment")' in note
     assert 'that declining or stopping has no penalty ("No penalty")' in note
     assert "your ethics board decides" in note
@@ -113,7 +113,7 @@ def test_a_consent_without_any_element_is_refused(text: str, written: Written) -
 
 
 def test_a_run_whose_people_agreed_to_such_a_text_can_still_be_read(written: Written) -> None:
-    assert require_sound(load_study(str(written("A text."))), 1, launched=True).lists
+    assert require_sound(load_study(str(written("A text."))), 1, launched=True).built.lists
 
 
 def test_a_language_without_words_is_said_and_its_headings_can_be_named(written: Written) -> None:
@@ -134,7 +134,7 @@ def test_an_unknown_element_is_named(written: Written) -> None:
 def test_show_lists_each_element_beside_its_passage(written: Written) -> None:
     folder = written("**Risks.** None that we know.\n\n**Benefits.** You help.\n")
     shown = CliRunner().invoke(commands.show, [str(folder)]).output
-    assert "3 of 18 elements of a consent (your ethics board decides)" in shown
+    assert "3 of 21 elements of a consent (your ethics board decides)" in shown
     assert 'risks                                        "Risks. None that we know."' in shown
     assert "what is paid                                 MISSING" in shown
     assert "that the page would show below: contact, institution, ethics" in shown

@@ -337,3 +337,26 @@ def test_a_rule_says_of_which_ways_of_input_it_does_not_count(
         " of people"
     )
     assert any(expected in str(note) for note in found.notes)
+
+
+@pytest.mark.parametrize(
+    ("rule", "counts"),
+    [
+        ('rule = "impossible_time"', False),
+        ('rule = "agent_likelihood"', False),
+        ('rule = "device_change"', True),
+    ],
+)
+def test_a_rule_says_that_nothing_is_known_of_a_plug_ins_type(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rule: str, counts: bool
+):
+    class Extended(SelfPaced):
+        """A plug-in's type that keeps the name of the one that it extends."""
+
+    monkeypatch.setattr("experiment.responses.reading.self_paced.SelfPaced", Extended)
+    expected = (
+        "the rule excludes nobody in this study: how often it speaks against honest people was"
+        f" never measured for the type of response {__name__}:Extended"
+    )
+    notes = _with_rule(tmp_path, "self_paced", rule).notes
+    assert sum(expected in str(note) for note in notes) == (not counts)

@@ -32,8 +32,11 @@ def test_it_excludes_by_itself_only_where_the_study_says_so():
 def test_a_rule_does_not_count_where_it_may_speak_against_more_than_one_person_in_a_hundred(
     monkeypatch,
 ):
-    of_maze = {("maze", "timing_mismatch", "pointer"): {24: 0.012}}
-    monkeypatch.setattr(rates, "_of_types", lambda: of_maze)
+    of_types = {
+        ("maze", "timing_mismatch", "pointer"): {24: 0.012},
+        ("yes_no", "timing_mismatch", "pointer"): {24: 0.0092},
+    }
+    monkeypatch.setattr(rates, "_of_types", lambda: of_types)
     rule = load_rule(Rule.model_validate({"rule": "timing_mismatch"}))
     for type_name, kept in {"maze": None, "yes_no": False}.items():
         slow = changed(observed(), rt_ms=300.0, release_ms=400.0, type_name=type_name)
@@ -44,6 +47,20 @@ def test_a_rule_does_not_count_where_it_may_speak_against_more_than_one_person_i
             kept is None
         )
         assert ("timing_mismatch" in flags(certificate)) is (kept is False)
+
+
+def test_a_rule_and_its_flag_do_not_count_in_a_type_of_which_nothing_was_measured():
+    rule = load_rule(Rule.model_validate({"rule": "timing_mismatch"}))
+    slow = changed(observed(), rt_ms=300.0, release_ms=400.0, type_name="mine:Typed")
+    certificate = certify(replace(slow, n_devices=2))
+    kept, evidence = rule.judge(replace(session(errors(0)), certificate=certificate))
+    assert kept is None
+    assert evidence.startswith(
+        "not counted, because nobody measured how often it speaks against honest people in trials"
+        " of the type mine:Typed: 71.8"
+    )
+    assert set(flags(certificate)) == {"device_change"}
+    assert set(certificate.counting) <= {"automated", "copied"}
 
 
 @pytest.mark.parametrize(("n", "method"), [(7, "pointer"), (40, "thought")])

@@ -77,9 +77,17 @@ def test_a_signal_is_worth_its_rate_among_programs_over_that_among_people(few):
         ({"maze"}, KEY, 24, False),
         ({"maze", "yes_no"}, POINTER | KEY, 24, True),
         ({"yes_no"}, POINTER, 24, False),
+        ({"yes_no", "mine:Typed"}, POINTER, 24, True),
+        ({"mine:Typed"}, frozenset(), 3, True),
+        (frozenset(), POINTER, 24, False),
     ],
 )
 def test_a_type_of_response_has_rates_of_its_own(monkeypatch, types, seen, n_answers, unfair):
-    of_maze = {("maze", "clock", "pointer"): {8: 0.01, 24: 0.012, 76: 0.0092}}
-    monkeypatch.setattr(rates, "_of_types", lambda: of_maze)
+    of_types = {
+        ("maze", "clock", "pointer"): {8: 0.01, 24: 0.012, 76: 0.0092},
+        ("yes_no", "clock", "pointer"): {8: 0.0092},
+    }
+    monkeypatch.setattr(rates, "_of_types", lambda: of_types)
+    # What no type bears on counts with every one.
+    assert not is_unfair("device_change", types, seen, n_answers)
     assert is_unfair("clock", types, seen, n_answers) is unfair

@@ -51,7 +51,7 @@ def test_an_unknown_language_and_an_unknown_set_of_labels_are_refused():
 def prompts() -> str:
     study = load_study("minimal")
     screens = Screens(study, sentence_case, sentence_case)
-    [session] = taker_sessions(study, require_sound(study, 1), screens, 1)
+    [session] = taker_sessions(study, require_sound(study, 1).built, screens, 1)
     prompter, said = Prompter(study, screens), []
     for name in ("forced_choice", "acceptability", "rating"):
         for swapped in (False, True):

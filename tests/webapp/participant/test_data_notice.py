@@ -76,8 +76,10 @@ def test_the_legal_basis_and_the_authority_are_named():
     study = load_study("minimal")
     assert "data protection authority" in consent_text(study, known_to_platform=False)
     assert not [line for line in answerable(study) if "Legal basis" in line]
-    named = study.model_copy(update={"privacy": Privacy(legal_basis="your consent")})
+    privacy = Privacy(legal_basis="your consent", data_protection_officer="Dr Ames, a@example.org")
+    named = study.model_copy(update={"privacy": privacy})
     assert "Legal basis: your consent" in list(answerable(named))
+    assert "Data protection: Dr Ames, a@example.org" in list(answerable(named))
 
 
 def test_how_long_somebody_stays_known_is_told_where_the_study_says_so():

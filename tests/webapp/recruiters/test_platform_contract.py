@@ -310,10 +310,11 @@ def test_a_lost_call_is_paid_once_or_waits_for_a_person(stage, operation, when):
     assert stage.paid("AANN") == stage.due
 
 
-def test_a_process_that_dies_at_any_point_pays_everybody_once(stage, instance):
+@pytest.mark.parametrize("step", [3, pytest.param(1, marks=pytest.mark.campaign)])
+def test_a_process_that_dies_at_any_point_pays_everybody_once(stage, instance, step):
     points = paid_with_death_at(stage, instance, 0)
     # Over HTTP a few points are tried; benchmarks/faults.py draws them by the thousand.
-    for number in range(1, points + 1, 1 if stage.kind == "late" else points // 4):
+    for number in range(1, points + 1, step if stage.kind == "late" else points // 4):
         paid_with_death_at(stage, instance, number)
 
 

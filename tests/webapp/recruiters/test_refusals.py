@@ -190,9 +190,6 @@ class Needs(BaseModel):
         (lambda: find_participant(NOBODY_THERE, "x", LONG_AGO, 1),
          "There is no session at this address. Please check the link you were given."),
         (a_visit_to_a_closed_run, "This study no longer takes new participants."),
-        (lambda: at(SimulatedSession, None)._answer_fields(Some(item=None), ()),
-         'the responder "reader" cannot answer trials of the type "rating". Expected a responder'
-         ' with the method "rate".'),
         (a_compensation_of_whom_no_platform_knows,
          "run r: p1 did not come from a paying platform, so no payment is possible."),
         (lambda: withdraw_compensation(None, None, Some(assignment="A1"), None),

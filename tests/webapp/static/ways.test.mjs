@@ -164,6 +164,13 @@ const WAYS = {
     mock.timers.tick(0);
   },
 };
+// Switches and screen readers press the option that has the focus; a held key repeats itself.
+WAYS["a switch"] = ({ target, at }) => WAYS.key({ target, at, key: " " });
+WAYS["a held key"] = ({ target, at, key }) => {
+  const typed = { key, code: key === " " ? "Space" : `Digit${key}` };
+  for (const ms of [0, 120, 150, 180, 210]) send(target, "keydown", at + ms, { ...typed, repeat: ms > 0 });
+  send(target, "keyup", at + 230, typed);
+};
 const button = (side, more = {}) => {
   const made = new Element("option", { side, ...more }, new Element("sentence point"));
   return made;
@@ -183,6 +190,13 @@ const TYPES = {
     group(new Element("reader", { task: "self_paced", display: "moving" }, new Element("window"), new Element("next", { next: "" })), new Element("asked")),
     { steps: ["The", "dog", "barks."] }, ["next", "next", "next", "next"],
   ],
+  read_then_rate: () => [
+    group(
+      new Element("reader", { task: "self_paced", display: "moving" }, new Element("window"), new Element("next", { next: "" })),
+      new Element("asked", { scale: "" }, group(button("first", { rating: "1" }), button("second", { rating: "2" }))),
+    ),
+    { steps: ["The", "dog."] }, ["next", "next", "next", 1],
+  ],
   maze: () => [
     group(new Element("reader maze", { task: "maze", onError: "delay", delay: "1000" }, button("first"), button("second"), new Element("said")), new Element("asked")),
     { steps: ["The", "dog", "barks."], distractors: ["x", "of", "the"], right: "lll" }, [0, 0, 0],
@@ -190,7 +204,7 @@ const TYPES = {
 };
 const SCRIPTS = {
   choice: "choice/choice", yes_no: "yes_no/yes_no", rating: "rating/rating", scales: "rating/scales",
-  self_paced: "reading/reading", maze: "reading/reading",
+  self_paced: "reading/reading", read_then_rate: "reading/reading", maze: "reading/reading",
 };
 
 function stage(type, more = {}) {
@@ -235,6 +249,50 @@ for (const type of Object.keys(TYPES)) {
     }
   }
 }
+
+// A mouse answers when it is let go, a key when it goes down: the bound is counted from the painting.
+for (const type of Object.keys(TYPES)) {
+  for (const way of Object.keys(WAYS)) {
+    for (const early of [0, 0.1]) {
+      test(`${type}: the fastest press by ${way} is ${early ? "stored, and not taken, a tenth of a millisecond earlier" : "taken"}`, () => {
+        const { view, trial, steps, chosen } = stage(type);
+        view.show({ ...trial, position: 1 });
+        paintAt(1000);
+        let painted = 1000;
+        let reason = "";
+        for (const [n, step] of steps.entries()) {
+          const isNextStep = step.target.dataset.next !== undefined;
+          const at = painted + (isNextStep ? 0 : 150);
+          if (early && n === 0) {
+            reason = isNextStep ? "before_painting" : "lockout";
+            WAYS[way]({ ...step, at: at - early, clicks: 1 });
+          }
+          WAYS[way]({ ...step, at, clicks: 2 });
+          paintAt((painted = at + 250));
+        }
+        assert.deepEqual(chosen.map((choice) => choice.premature.map((press) => press.reason)), [reason ? [reason] : []]);
+      });
+    }
+  }
+}
+
+test("the end of a finger's last press of a sentence answers nothing, and is not said to be refused", () => {
+  const { view, trial, steps, chosen, uncounted } = stage("read_then_rate");
+  view.show({ ...trial, position: 1 });
+  paintAt(1000);
+  let at = 1000;
+  const answer = steps.at(-1);
+  for (const step of steps.slice(0, -1)) {
+    send(step.target, "pointerdown", (at += INTERVAL_MS), { pointerType: "touch", button: 0, isPrimary: true });
+    paintAt(at + 16);
+    // The scale has been shown under the finger by then.
+    send(step === steps.at(-2) ? answer.target : step.target, "click", at + 60, { detail: 1 });
+    assert.equal(uncounted.textContent, "");
+  }
+  assert.equal(chosen.length, 0);
+  WAYS.touch({ ...answer, at: at + INTERVAL_MS, clicks: 1 });
+  assert.deepEqual(chosen.map(({ rating, premature }) => [rating, premature]), [[2, []]]);
+});
 
 for (const type of Object.keys(TYPES)) {
   for (const way of ["key", "mouse", "touch", "voice"]) {

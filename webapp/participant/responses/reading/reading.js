@@ -168,8 +168,7 @@ class Reader {
   timed(press, lockoutMs = 0) {
     const onset = this.clock.onset;
     const ms = press.downMs - onset.ms;
-    const early = ms < lockoutMs ? "lockout" : "";
-    const reason = !(ms >= 0) ? "before_painting" : press.repeated ? "double_click" : early;
+    const reason = this.tools.Presses.whyEarly(ms, lockoutMs);
     if (reason) {
       this.refuse(reason, press);
       return undefined;
@@ -284,7 +283,7 @@ class Reader {
     const listening = { signal: this.tools.signal };
     for (const option of this.all("[data-side]")) {
       option.addEventListener("click", (event) => {
-        this.#chosen(option, this.presses.ofClick(event));
+        if (!this.endsTakenPress(event)) this.#chosen(option, this.presses.ofClick(event));
       }, listening);
     }
     const onKey = (/** @type {KeyboardEvent} */ event) => {
@@ -297,6 +296,14 @@ class Reader {
     document.addEventListener("keydown", onKey, listening);
     document.addEventListener("visibilitychange", onVisibility, listening);
     window.addEventListener("blur", () => (this.#lostFocus = true), listening);
+  }
+
+  /**
+   * Whether a click only ends a press that was taken when it began.
+   * @param {MouseEvent} _event
+   */
+  endsTakenPress(_event) {
+    return false;
   }
 
   /**
@@ -383,7 +390,8 @@ class SelfPaced extends Reader {
       if (event.button > 0) return;
       const beside = !event.isPrimary && event.timeStamp - this.#fingerMs < ZOOM_MS;
       if (event.isPrimary) {
-        this.#taken = true;
+        // Answers to the question are taken when they end.
+        this.#taken = !this.trial || this.at !== Infinity;
         this.#fingerMs = event.timeStamp;
       }
       if (!this.trial || this.at === Infinity) return;
@@ -397,7 +405,7 @@ class SelfPaced extends Reader {
     }, { signal: tools.signal });
     // Voices, switches and screen readers click without a pointer, and at any time between others.
     this.find("[data-next]").addEventListener("click", (event) => {
-      if (this.#taken && event.detail > 0) return;
+      if (this.endsTakenPress(event)) return;
       const { timeStamp: downMs, isTrusted: trusted } = event;
       this.#next({ downMs, upMs: null, method: "key", trusted });
     }, { signal: tools.signal });
@@ -411,6 +419,14 @@ class SelfPaced extends Reader {
       this.#held = undefined;
     };
     document.addEventListener("keyup", onUp, { signal: tools.signal, capture: true });
+  }
+
+  /**
+   * A finger's last press of a sentence shows the question, and its end can hit an answer.
+   * @param {MouseEvent} event
+   */
+  endsTakenPress(event) {
+    return this.#taken && event.detail > 0;
   }
 
   /** @param {Read} trial */

@@ -1,0 +1,257 @@
+"""Edit one entry of an array of tables, such as [[exclusion]], in the text of study.toml.
+
+Only the lines concerned are changed; comments stay with what they stand above or behind. What is
+written in a way that these lines cannot follow is refused, and left to the editor.
+"""
+
+import copy
+import json
+import re
+import tomllib
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from experiment.errors import StudyError
+from experiment.studies.study import STUDY_FILE
+from experiment.untrusted import read_toml
+from webapp.researcher.study_settings import find_value_end
+
+_HEADER = re.compile(r"\s*(\[\[?)\s*([^\[\]#]+?)\s*\]\]?\s*(#.*)?$")
+_KEY = re.compile(r"\s*([\w-]+)\s*=\s*", re.ASCII)
+# The longest value that is looked for over several lines.
+_MOST_LINES, _LONGEST = 200, 20_000
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """Lines of the text: the header of a table, or a key with its value.
+
+    Attributes:
+        begin: The first line.
+        end: The line after the last one.
+        name: The name of the table or key.
+        opens: ``[`` or ``[[`` for a header, otherwise empty.
+    """
+
+    begin: int
+    end: int
+    name: str
+    opens: str = ""
+
+
+def read_entries(text: str, table: str) -> list[dict[str, Any]]:
+    """Return the entries of an array of tables; empty if the text lacks it or cannot be read."""
+    try:
+        entries = read_toml(text).get(table, [])
+    except (ValueError, RecursionError):
+        return []
+    is_array = isinstance(entries, list) and all(isinstance(each, dict) for each in entries)
+    return entries if is_array else []
+
+
+def add_entry(text: str, table: str, values: Mapping[str, Any]) -> str:
+    """Return the text with another entry behind the last one.
+
+    Raises:
+        StudyError: The text cannot be changed line by line.
+    """
+
+    def edit(lines: list[str]) -> list[str]:
+        written = [f"[[{table}]]\n", *(_write_line(key, value) for key, value in values.items())]
+        blocks = _find_blocks(lines, table)
+        end = blocks[-1][1] if blocks else len(lines)
+        before = "".join(lines[:end]).rstrip()
+        after = lines[end:]
+        return [f"{before}\n\n" if before else "", *written, *(["\n"] if after else []), *after]
+
+    return _edit(text, table, edit, lambda entries: entries.append(dict(values)))
+
+
+def change_entry(text: str, table: str, number: int, values: Mapping[str, Any]) -> str:
+    """Return the text in which an entry has these values; what is unchanged stays untouched.
+
+    Raises:
+        StudyError: The text cannot be changed line by line.
+    """
+    present = read_entries(text, table)[number]
+
+    def edit(lines: list[str]) -> list[str]:
+        begin, end = _find_blocks(lines, table)[number]
+        header, *parts = _list_parts(lines, begin, end)
+        inner = [part.begin for part in parts if part.opens]
+        parts = [part for part in parts if not part.opens and part.begin < min(inner, default=end)]
+        changed = dict[int, list[str]]()
+        for part in parts:
+            if part.name in present and present[part.name] == values.get(part.name):
+                continue
+            if part.name not in values:
+                changed[part.begin] = []
+            else:
+                old = "".join(lines[part.begin : part.end])
+                changed[part.begin] = [_replace_value(old, values[part.name])]
+            changed |= {line: [] for line in range(part.begin + 1, part.end)}
+        last = max(part.end for part in (header, *parts)) - 1
+        new = [_write_line(key, values[key]) for key in values if key not in present]
+        if not lines[last].endswith("\n"):
+            lines[last] += "\n"
+        changed[last] = changed.get(last, [lines[last]]) + new
+        return [each for line, old in enumerate(lines) for each in changed.get(line, [old])]
+
+    def change(entries: list[Any]) -> None:
+        entries[number] = dict(values)
+
+    return _edit(text, table, edit, change)
+
+
+def remove_entry(text: str, table: str, number: int) -> str:
+    """Return the text without an entry and the comment right above it.
+
+    Raises:
+        StudyError: The text cannot be changed line by line.
+    """
+
+    def edit(lines: list[str]) -> list[str]:
+        begin, end = _find_blocks(lines, table)[number]
+        return lines[:begin] + lines[end:]
+
+    return _edit(text, table, edit, lambda entries: entries.pop(number))
+
+
+def move_entry_up(text: str, table: str, number: int) -> str:
+    """Return the text in which an entry and the one before it have changed places.
+
+    Raises:
+        StudyError: The text cannot be changed line by line.
+    """
+
+    def edit(lines: list[str]) -> list[str]:
+        (begin, end), (own_begin, own_end) = _find_blocks(lines, table)[number - 1 : number + 1]
+        before, own = "".join(lines[begin:end]), "".join(lines[own_begin:own_end])
+        gap = before[len(before.rstrip()) :] or "\n"
+        tail = own[len(own.rstrip()) :] or "\n"
+        swapped = [own.rstrip() + gap, *lines[end:own_begin], before.rstrip() + tail]
+        return lines[:begin] + swapped + lines[own_end:]
+
+    def swap(entries: list[Any]) -> None:
+        entries.insert(number - 1, entries.pop(number))
+
+    return _edit(text, table, edit, swap)
+
+
+def _edit(
+    text: str,
+    table: str,
+    edit: Callable[[list[str]], list[str]],
+    change: Callable[[list[Any]], object],
+) -> str:
+    """Return the edited text if it then means what is wanted, and nothing else is changed."""
+    text = text.replace("\r\n", "\n")
+    wanted = copy.deepcopy(read_toml(text))
+    entries = wanted.setdefault(table, [])
+    change(entries)
+    if not entries:
+        del wanted[table]
+    try:
+        edited = "".join(edit(text.splitlines(keepends=True)))
+        if tomllib.loads(edited) == wanted:
+            return edited
+    except (ValueError, IndexError):
+        pass
+    raise StudyError(
+        f"the form cannot change [[{table}]], because of how the text is written",
+        where=STUDY_FILE,
+        expected=f"each [[{table}]] on a line of its own, and its keys on the lines below",
+        remedy="Change it in the text",
+    )
+
+
+def _find_blocks(lines: list[str], table: str) -> list[tuple[int, int]]:
+    """Return the first line of each entry, with the comment above it, and the line behind it."""
+    headers = [part for part in _list_parts(lines, 0, len(lines)) if part.opens]
+    begins = [_find_comment(lines, part.begin) for part in headers]
+    blocks = []
+    for number, part in enumerate(headers):
+        if (part.opens, part.name) != ("[[", table):
+            continue
+        following = (
+            begin
+            for header, begin in zip(headers[number + 1 :], begins[number + 1 :], strict=True)
+            if not header.name.startswith(f"{table}.")
+        )
+        blocks.append((begins[number], next(following, len(lines))))
+    return blocks
+
+
+def _find_comment(lines: list[str], header: int) -> int:
+    """Return the first line of the comment right above a header, or the header's."""
+    while header and lines[header - 1].lstrip().startswith("#"):
+        header -= 1
+    return header
+
+
+def _list_parts(lines: list[str], begin: int, end: int) -> Iterator[_Part]:
+    """Yield the headers and keys between two lines.
+
+    Raises:
+        ValueError: A key's value cannot be followed.
+    """
+    line = begin
+    while line < end:
+        text = lines[line].strip()
+        if not text or text.startswith("#"):
+            line += 1
+        elif header := _HEADER.match(lines[line].rstrip("\n")):
+            yield _Part(line, line + 1, header[2], header[1])
+            line += 1
+        else:
+            after = _find_end(lines, line, end)
+            key = _KEY.match(lines[line])
+            yield _Part(line, after, key[1] if key else "")
+            line = after
+
+
+def _find_end(lines: list[str], begin: int, end: int) -> int:
+    """Return the line behind a key's value."""
+    written = ""
+    for line in range(begin, min(end, begin + _MOST_LINES)):
+        written += lines[line]
+        if len(written) > _LONGEST:
+            break
+        try:
+            tomllib.loads(written)
+        except ValueError:
+            continue
+        return line + 1
+    raise ValueError(lines[begin])
+
+
+def _replace_value(old: str, value: object) -> str:
+    """Return the lines of a key with another value; a comment behind the value stays."""
+    key = _KEY.match(old)
+    if key is None or ("\n" in old.rstrip("\n") and "#" in old):
+        raise ValueError(old)  # a comment between the lines of a value would be lost
+    written, behind = old[key.end() :].rstrip("\n"), ""
+    if "\n" not in written:
+        behind = written[find_value_end(written) :]
+    return f"{key[0]}{write_value(value)}{behind}\n"
+
+
+def _write_line(key: str, value: object) -> str:
+    return f"{key} = {write_value(value)}\n"
+
+
+def write_value(value: object) -> str:
+    """Return a value as TOML, on one line."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, Mapping):
+        pairs = (f"{_write_key(key)} = {write_value(each)}" for key, each in value.items())
+        return f"{{ {', '.join(pairs)} }}"
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(map(write_value, value))}]"
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _write_key(key: str) -> str:
+    return key if re.fullmatch(r"[\w-]+", key, re.ASCII) else json.dumps(key, ensure_ascii=False)
