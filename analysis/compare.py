@@ -289,9 +289,9 @@ def _load_people(
         loaded = [load_run(run) for run in runs]
         return join_parts(loaded, codes) if codes else loaded[0]
     if times and not (runs or codes or judgments):
-        from analysis.readers.reading_times.designed import read_designed_times
+        from analysis.readers.reading_times.mapped.run import read_mapped_times
 
-        read = read_designed_times(times, mapping, items)
+        read = read_mapped_times(times, mapping, items)
         for note in read.notes:
             click.echo(note)
         return read.run

@@ -121,9 +121,14 @@ def answered(inputs: FindingInputs) -> tuple[pd.DataFrame, tuple[str, ...]]:
         for comparison in planned
         if comparison.measure in measures
     ]
-    others = [each for each in planned if each.is_declared and each.measure not in measures]
-    unanswered += [f"{each.declaration.name}: no answers have its measure." for each in others]
-    n_primary = sum(len(judges) for each, judges in parts if each.declaration.is_primary)
+    unanswered += [
+        f'{comparison.declaration.name}: no answers have the measure "{comparison.measure}".'
+        for comparison in planned
+        if comparison.is_declared and comparison.measure not in measures
+    ]
+    n_primary = sum(
+        len(judges) for comparison, judges in parts if comparison.declaration.is_primary
+    )
     data, rows, unplanned = _Answers(inputs), [], inputs.options.comparisons
     for comparison, judges in parts:
         family = n_primary if comparison.declaration.is_primary else len(judges)

@@ -7,11 +7,11 @@ from pathlib import Path
 import pandas as pd
 
 from analysis.errors import AnalysisError
-from analysis.readers.reading_times.designed_mapping import CRITICAL, TEXT, TimesMapping
+from analysis.readers.reading_times.mapped.mapping import CRITICAL, TEXT, TimesMapping
 from experiment.responses.reading.alignment import normalise_word
 
 # A sentence belongs to another item if it shares this much with that one's other sentences, and
-# at most half as much with those of its own.
+# at most half as much with those of its own item.
 _SHARED, _FEWEST_SHARED = 0.6, 4
 # A few items: at most one in so many.
 _A_FEW = 4
@@ -21,18 +21,18 @@ def find_relative_regions(
     rows: pd.DataFrame, meaning: TimesMapping, path: Path
 ) -> "pd.Series[int]":
     """Return each row's place relative to the critical region; missing where none is known."""
-    given = meaning.critical
-    if isinstance(given, dict):
+    critical = meaning.critical
+    if isinstance(critical, dict):
         present = list(dict.fromkeys(rows["condition"]))
-        if unnamed := [condition for condition in present if condition not in given]:
+        if unnamed := [condition for condition in present if condition not in critical]:
             raise AnalysisError(
                 f'[critical] names no region for the condition "{unnamed[0]}"',
                 where=str(path),
                 expected=f"a region for each of: {', '.join(present)}",
             )
-        wanted = rows["condition"].map({key: str(value) for key, value in given.items()})
-    elif given != "":
-        wanted = pd.Series(str(given), rows.index)
+        wanted = rows["condition"].map({key: str(value) for key, value in critical.items()})
+    elif critical != "":
+        wanted = pd.Series(str(critical), rows.index)
     elif CRITICAL in rows:
         wanted = rows[CRITICAL]
     else:
@@ -57,31 +57,31 @@ def _find_critical(text: pd.DataFrame, path: Path) -> tuple[int, int]:
     It is named by its name in the column of regions, by its number, or by its words.
     """
     wanted, positions = str(text["wanted"].iloc[0]), text["position"].tolist()
-    found: list[tuple[int, int]] = []
+    places: list[tuple[int, int]] = []
     if wanted and "region" in text and (named := (text["region"] == wanted)).any():
         inside = text["position"][named].tolist()
-        found = _stretches(inside)
+        places = _find_stretches(inside)
     elif re.fullmatch(r"\d+(\.0+)?", wanted):
-        found = [(place, place) for place in positions if place == int(float(wanted))]
+        places = [(place, place) for place in positions if place == int(float(wanted))]
     elif wanted and "text" in text:
         words = [
             (word, place)
             for cell, place in zip(text["text"], positions, strict=True)
             for word in map(normalise_word, cell.split())
         ]
-        own = [*map(normalise_word, wanted.split())]
-        found = [
-            (words[at][1], words[at + len(own) - 1][1])
-            for at in range(len(words) - len(own) + 1)
-            if [word for word, _ in words[at : at + len(own)]] == own
+        wanted_words = [*map(normalise_word, wanted.split())]
+        places = [
+            (words[at][1], words[at + len(wanted_words) - 1][1])
+            for at in range(len(words) - len(wanted_words) + 1)
+            if [word for word, _ in words[at : at + len(wanted_words)]] == wanted_words
         ]
-    if len(found) == 1:
-        return found[0]
+    if len(places) == 1:
+        return places[0]
     first = text.iloc[0]
-    times = f"stands at {len(found)} places" if found else "is not there"
+    problem = f"occurs {len(places)} times" if places else "is not there"
     raise AnalysisError(
-        f'the item "{first["item"]}" in the condition "{first["condition"]}" is to have the '
-        f'critical region "{wanted}", which {times}',
+        f'the item "{first["item"]}" in the condition "{first["condition"]}" needs the '
+        f'critical region "{wanted}", which {problem}',
         where=str(path),
         expected="the region's number, its name in the column of regions, or its words, once in "
         "each sentence",
@@ -90,9 +90,9 @@ def _find_critical(text: pd.DataFrame, path: Path) -> tuple[int, int]:
 
 
 def refuse_uneven_ends(rows: pd.DataFrame, path: Path) -> None:
-    """Refuse a few items whose conditions end otherwise behind the critical region than others'.
+    """Refuse a few items that differ from the others in the number of regions at the end.
 
-    Without texts, this alone tells that a word too many stands in one condition.
+    Without texts, this alone shows that one condition has a word too many.
     """
     ends = rows.groupby(TEXT[:-1])["relative"].max().dropna().astype(int).unstack("condition")
     for construction, lengths in ends.groupby(level="construction"):
@@ -104,19 +104,19 @@ def refuse_uneven_ends(rows: pd.DataFrame, path: Path) -> None:
                 item = strange.index[0][1]
                 raise AnalysisError(
                     f'in the construction "{construction}" the item "{item}" has '
-                    f"{int(lengths[condition][strange.index[0]])} regions behind the critical one "
+                    f"{int(lengths[condition][strange.index[0]])} regions after the critical one "
                     f'in the condition "{condition}" and '
                     f'{int(lengths.iloc[:, 0][strange.index[0]])} in "{lengths.columns[0]}"; in '
                     f"{len(differences) - len(strange)} of {len(differences)} items the two differ "
                     f"by {int(usual.iloc[0])}",
                     where=str(path),
-                    expected="the same words behind the critical region in all conditions",
-                    remedy="A word too many or too few may stand in one condition: correct it, or "
+                    expected="the same words after the critical region in all conditions",
+                    remedy="One condition may have a word too many or too few: correct it, or "
                     "keep the rows of the compared regions alone, below [keep]",
                 )
 
 
-def _stretches(positions: Sequence[int]) -> list[tuple[int, int]]:
+def _find_stretches(positions: Sequence[int]) -> list[tuple[int, int]]:
     """Return the first and last position of each stretch of neighbours."""
     stretches: list[tuple[int, int]] = []
     for place in sorted(positions):
@@ -127,11 +127,12 @@ def _stretches(positions: Sequence[int]) -> list[tuple[int, int]]:
     return stretches
 
 
-def _words_of(rows: pd.DataFrame) -> dict[tuple[str, ...], set[str]]:
+def _collect_words(rows: pd.DataFrame) -> dict[tuple[str, ...], set[str]]:
     """Return the words of each construction's items and conditions."""
     words = rows[rows["text"] != ""].drop_duplicates([*TEXT, "position"])
     return {
-        key: {normalise_word(word) for text in texts for word in text.split()} - {""}
+        tuple(map(str, key)): {normalise_word(word) for text in texts for word in text.split()}
+        - {""}
         for key, texts in words.groupby(TEXT, sort=False)["text"]
     }
 
@@ -140,24 +141,25 @@ def refuse_foreign_sentences(rows: pd.DataFrame, path: Path) -> None:
     """Refuse a sentence that shares its words with another item and not with its own."""
     if "text" not in rows or (rows.groupby(TEXT[:-1])["text_id"].nunique() > 1).any():
         return
-    words = _words_of(rows)
+    words = _collect_words(rows)
     of_item: dict[tuple[str, str], list[tuple[str, set[str]]]] = {}
-    for (construction, item, condition, _), own in words.items():
-        of_item.setdefault((construction, item), []).append((condition, own))
-    for (construction, item, condition, _), own in words.items():
-        mates = [found for other, found in of_item[construction, item] if other != condition]
-        if not mates or not own:
+    for (construction, item, condition, _), its_words in words.items():
+        of_item.setdefault((construction, item), []).append((condition, its_words))
+    for (construction, item, condition, _), its_words in words.items():
+        mates = [mate for other, mate in of_item[construction, item] if other != condition]
+        if not mates or not its_words:
             continue
-        with_own = max(len(own & found) for found in mates) / len(own)
+        with_own = max(len(its_words & mate) for mate in mates) / len(its_words)
         if with_own > _SHARED / 2:
             continue
         for (where, other), sentences in of_item.items():
             if where != construction or other == item:
                 continue
             with_other = max(
-                (len(own & found) for name, found in sentences if name != condition), default=0
+                (len(its_words & mate) for name, mate in sentences if name != condition),
+                default=0,
             )
-            shared = with_other / len(own)
+            shared = with_other / len(its_words)
             if with_other >= _FEWEST_SHARED and shared >= max(_SHARED, 2 * with_own):
                 raise AnalysisError(
                     f'the sentence of the item "{item}" in the condition "{condition}" has the '

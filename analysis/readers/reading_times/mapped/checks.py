@@ -8,18 +8,19 @@ import pandas as pd
 
 from analysis.errors import AnalysisError
 from analysis.readers.mapping import UNITS
-from analysis.readers.reading_times.designed_mapping import (
+from analysis.readers.reading_times.mapped.mapping import (
     CRITICAL,
     NEEDED,
     TEXT,
     TRIAL,
     TimesMapping,
+    name_alternatives,
+    require_columns,
 )
-from analysis.readers.reading_times.designed_regions import (
+from analysis.readers.reading_times.mapped.regions import (
     find_relative_regions,
     refuse_uneven_ends,
 )
-from analysis.readers.reading_times.designed_table import name_alternatives, require_columns
 
 _TRUTH = {"true": True, "1": True, "yes": True, "t": True, "correct": True,
           "false": False, "0": False, "no": False, "f": False, "incorrect": False}  # fmt: skip
@@ -51,23 +52,23 @@ def check_rows(
                 f'{int(empty.sum()):,} rows have no value of "{name}"',
                 where=str(path),
                 expected="a value in every row",
-                remedy="Leave rows that are no reading times out, below [drop] or [keep]",
+                remedy="Leave out rows that are not reading times, with [drop] or [keep]",
             )
     rows = _add_levels(rows, meaning, path)
-    rows = rows.assign(position=_positions(rows, path))
+    rows = rows.assign(position=_read_positions(rows, path))
     _refuse_several_times(rows, path)
     _refuse_contradictions(rows, path)
     rows = rows.assign(relative=find_relative_regions(rows, meaning, path))
     if "text" not in rows:
         refuse_uneven_ends(rows, path)
-    rt_ms = _numbers(rows["rt_ms"], "rt_ms", path) * UNITS[meaning.rt_unit]
+    rt_ms = _to_numbers(rows["rt_ms"], "rt_ms", path) * UNITS[meaning.rt_unit]
     notes = _check_items_read_twice(rows, path)
     is_time = rt_ms > 0
     if n_none := int((~is_time).sum()):
         notes.append(f"{n_none:,} times are empty or not positive, and left out.")
     for name in ("correct", "question_correct"):
         if name in rows:
-            rows = rows.assign(**{name: _truth(rows[name], name, path)})
+            rows = rows.assign(**{name: _to_truth_values(rows[name], name, path)})
     return rows.assign(rt_ms=rt_ms.where(is_time)), notes
 
 
@@ -137,7 +138,7 @@ def _refuse_varying(rows: pd.DataFrame, column: str, by: list[str], name: str, p
     )
 
 
-def _positions(rows: pd.DataFrame, path: Path) -> "pd.Series[int]":
+def _read_positions(rows: pd.DataFrame, path: Path) -> "pd.Series[int]":
     if "position" not in rows:
         key = [*TRIAL, *(["trial"] if "trial" in rows else [])]
         if (several := rows.duplicated(key, keep=False)).any():
@@ -151,24 +152,24 @@ def _positions(rows: pd.DataFrame, path: Path) -> "pd.Series[int]":
                 remedy="Or keep the rows of one region, below [keep]",
             )
         return pd.Series(1, rows.index)
-    numbers = _numbers(rows["position"], "position", path)
+    numbers = _to_numbers(rows["position"], "position", path)
     if (strange := numbers.isna() | (numbers != numbers.round())).any():
         raise AnalysisError(
-            f"{int(strange.sum()):,} positions are no whole numbers; the first is "
+            f"{int(strange.sum()):,} positions are not whole numbers; the first is "
             f'"{rows["position"][strange].iloc[0]}"',
             where=str(path),
             expected="the number of each word or region in its sentence",
-            remedy="Leave rows that are no words out, below [drop]",
+            remedy="Leave out rows that are not words, with [drop]",
         )
     return numbers.astype(int)
 
 
-def _numbers(cells: "pd.Series[str]", name: str, path: Path) -> "pd.Series[float]":
+def _to_numbers(cells: "pd.Series[str]", name: str, path: Path) -> "pd.Series[float]":
     numbers = pd.to_numeric(cells.where(cells != ""), errors="coerce").astype(float)
     strange = (numbers.isna() & (cells != "")) | np.isinf(numbers)
     if strange.any():
         raise AnalysisError(
-            f'{int(strange.sum()):,} values of "{name}" are no numbers; the first is '
+            f'{int(strange.sum()):,} values of "{name}" are not numbers; the first is '
             f'"{cells[strange].iloc[0]}"',
             where=str(path),
             expected="numbers, or nothing where none was measured",
@@ -176,7 +177,7 @@ def _numbers(cells: "pd.Series[str]", name: str, path: Path) -> "pd.Series[float
     return numbers
 
 
-def _truth(cells: "pd.Series[str]", name: str, path: Path) -> "pd.Series[bool]":
+def _to_truth_values(cells: "pd.Series[str]", name: str, path: Path) -> "pd.Series[bool]":
     lower = cells.str.lower()
     strange = sorted(set(lower) - {*_TRUTH, ""})
     if strange:
@@ -215,7 +216,7 @@ def _refuse_contradictions(rows: pd.DataFrame, path: Path) -> None:
 def _check_items_read_twice(rows: pd.DataFrame, path: Path) -> list[str]:
     """Refuse a few items that were read in two conditions, where the others were read in one.
 
-    Of a single participant it is told: somebody may have been given two lists.
+    A single participant who did so, perhaps with two lists, is named in a note instead.
     """
     read = rows.drop_duplicates(["participant", "construction", "item", "condition"])
     number = read.groupby(["participant", "construction", "item"])["condition"].size()

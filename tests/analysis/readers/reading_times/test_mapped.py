@@ -9,7 +9,7 @@ from click.testing import CliRunner
 
 import parallax
 from analysis.errors import AnalysisError
-from analysis.readers.reading_times.designed import DesignedTimes, read_designed_times
+from analysis.readers.reading_times.mapped.run import MappedTimes, read_mapped_times
 from experiment.errors import ParallaxError
 from tests.analysis.chosen_findings import compare_by
 
@@ -61,14 +61,14 @@ HEADERS = ["subj", "item", "condition", "pos", "word", "area", "rt"]
 
 def read(
     folder: Path, rows: list[list[str]], mapping: str = MAPPING, ends: str = "\n"
-) -> DesignedTimes:
+) -> MappedTimes:
     text = ends.join(",".join(row) for row in [HEADERS, *rows])
     (folder / "times.csv").write_text(text, encoding="utf-8", newline="")
     (folder / "mapping.toml").write_text(mapping, encoding="utf-8")
-    return read_designed_times(folder / "times.csv", folder / "mapping.toml")
+    return read_mapped_times(folder / "times.csv", folder / "mapping.toml")
 
 
-def estimate(times: DesignedTimes) -> float:
+def estimate(times: MappedTimes) -> float:
     rows = compare_by(("comparisons",), times.run).statistics["comparisons"]
     return float(rows["estimate"].iloc[0])
 
@@ -96,7 +96,7 @@ def test_names_of_rows_without_a_header_are_no_column(tmp_path: Path):
     lines += [f'"{n}" ' + " ".join(f'"{c}"' for c in row) for n, row in enumerate(table(), 1)]
     (tmp_path / "times.txt").write_text("\n".join(lines), encoding="utf-8")
     (tmp_path / "mapping.toml").write_text(MAPPING, encoding="utf-8")
-    found = read_designed_times(tmp_path / "times.txt", tmp_path / "mapping.toml")
+    found = read_mapped_times(tmp_path / "times.txt", tmp_path / "mapping.toml")
     assert estimate(found) == pytest.approx(by_hand())
 
 
@@ -112,7 +112,7 @@ def test_a_table_with_a_column_for_each_region(tmp_path: Path):
     (tmp_path / "mapping.toml").write_text(
         'critical = 2\n[columns]\nparticipant = "subj"\nrt_ms = "R{n}"\n', encoding="utf-8"
     )
-    found = read_designed_times(tmp_path / "times.csv", tmp_path / "mapping.toml")
+    found = read_mapped_times(tmp_path / "times.csv", tmp_path / "mapping.toml")
     assert abs(estimate(found)) == pytest.approx(math.log(1.2))
     assert "The table has no texts, so nothing can check" in found.notes[-1]
 
@@ -155,7 +155,7 @@ def number_of_another_word(rows: list[list[str]]) -> None:
         (lambda rows: rows[0].__setitem__(2, "NA"), 'no value of "condition"'),
         (
             lambda rows: rows[0].__setitem__(3, "first"),
-            '1 values of "position" are no numbers; the first is "first"',
+            '1 values of "position" are not numbers; the first is "first"',
         ),
         (lambda rows: rows[0].__setitem__(5, "x"), 'has several values of "region"'),
     ],
@@ -184,7 +184,7 @@ def test_a_doubled_header_is_refused(tmp_path: Path):
     (tmp_path / "times.csv").write_text("\n".join(lines), encoding="utf-8")
     (tmp_path / "mapping.toml").write_text(MAPPING, encoding="utf-8")
     with pytest.raises(AnalysisError, match='two columns are called "condition"'):
-        read_designed_times(tmp_path / "times.csv", tmp_path / "mapping.toml")
+        read_mapped_times(tmp_path / "times.csv", tmp_path / "mapping.toml")
 
 
 def test_the_command_answers_and_a_renamed_header_is_told(tmp_path: Path):
@@ -215,7 +215,7 @@ TEXTS = "text_id,item,condition,critical\nt1,1,obj,6\nt2,1,subj,4\n"
             ('critical = "verb"', "critical = 30"),
             'is to have the critical region "30", which is not there',
         ),
-        (('critical = "verb"', 'critical = "-"'), "which stands at 2 places"),
+        (('critical = "verb"', 'critical = "-"'), "which occurs 2 times"),
         (('position = "pos"', ""), "no column says where in the sentence they are"),
         (("[levels", '[keep]\narea = "noun"\n[levels'), 'no row has "noun" in the column "area"'),
         (('rt_ms = "rt"', 'rt_ms = "rt"\ncorrect = "area"'), "is neither true nor false"),
@@ -230,14 +230,14 @@ def test_a_mapping_that_does_not_fit_is_told(tmp_path: Path, change: tuple[str, 
 def test_a_place_between_two_words_is_no_number_of_a_word(tmp_path: Path):
     rows = table()
     rows[0][3] = "1.5"
-    with pytest.raises(AnalysisError, match="1 positions are no whole numbers"):
+    with pytest.raises(AnalysisError, match="1 positions are not whole numbers"):
         read(tmp_path, rows)
 
 
 @pytest.mark.parametrize(
     ("texts", "said"),
     [
-        (TEXTS + "t1,2,obj,6\n", 'the text "t1" stands in two rows'),
+        (TEXTS + "t1,2,obj,6\n", 'the text "t1" is in two rows'),
         (TEXTS + "t3,2,obj,6\n", "nobody read 1 of the texts"),
         (TEXTS, "1 times are left out: the table of texts does not have their text."),
         ("", 'the reading times have no column "text_id"'),
@@ -254,7 +254,7 @@ def test_a_table_of_texts_is_joined(tmp_path: Path, texts: str, said: str):
     (tmp_path / "times.csv").write_text("\n".join(rows), encoding="utf-8")
     (tmp_path / "texts.csv").write_text(texts or TEXTS, encoding="utf-8")
     try:
-        notes = read_designed_times(tmp_path / "times.csv", None, tmp_path / "texts.csv").notes
+        notes = read_mapped_times(tmp_path / "times.csv", None, tmp_path / "texts.csv").notes
     except AnalysisError as error:
         notes = (str(error),)
     assert said in " ".join(notes)
@@ -266,4 +266,4 @@ def test_a_declared_comparison_of_another_measure_is_not_dropped_in_silence(tmp_
     ratings = asked.model_copy(update={"name": "ratings", "of": "rating"})
     study = run.study.model_copy(update={"comparisons": [asked, ratings]})
     found = compare_by(("comparisons",), replace(run, study=study))
-    assert "ratings: no answers have its measure." in found.left_out
+    assert 'ratings: no answers have the measure "rating".' in found.left_out

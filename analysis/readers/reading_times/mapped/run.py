@@ -15,22 +15,20 @@ from analysis.data.load import ExportedRun
 from analysis.data.own_columns import prefix_own_columns
 from analysis.errors import AnalysisError
 from analysis.readers.judgments import make_facts, make_study
-from analysis.readers.reading_times.designed_checks import check_rows, sort_by_design
-from analysis.readers.reading_times.designed_mapping import (
+from analysis.readers.reading_times.mapped.checks import check_rows, sort_by_design
+from analysis.readers.reading_times.mapped.mapping import (
     CRITICAL,
     TEXT,
     TRIAL,
     TimesMapping,
-    read_times_mapping,
-    spoken_values,
-)
-from analysis.readers.reading_times.designed_regions import refuse_foreign_sentences
-from analysis.readers.reading_times.designed_table import (
+    collect_named_values,
     give_roles,
     join_texts,
     keep_rows,
+    read_times_mapping,
     refuse_doubled_headers,
 )
+from analysis.readers.reading_times.mapped.regions import refuse_foreign_sentences
 from analysis.readers.sources import Source, empty_missing_marks, read_source
 from experiment.comparisons.check import comparison_mistakes
 from experiment.materials.read import item_row
@@ -46,16 +44,16 @@ _GAP = "\N{HORIZONTAL ELLIPSIS}"
 
 
 @dataclass(frozen=True, slots=True)
-class DesignedTimes:
+class MappedTimes:
     """Reading times as a run, and what was left out or could not be checked, in sentences."""
 
     run: ExportedRun
     notes: tuple[str, ...]
 
 
-def read_designed_times(
+def read_mapped_times(
     path: Path, mapping: Path | None = None, texts: Path | None = None
-) -> DesignedTimes:
+) -> MappedTimes:
     """Read a table of reading times with its design.
 
     Args:
@@ -72,7 +70,7 @@ def read_designed_times(
     refuse_doubled_headers(source, meaning)
     kept, notes = keep_rows(source, meaning)
     source = empty_missing_marks(
-        Source(path, source.format, kept, notes=()), spoken_values(meaning)
+        Source(path, source.format, kept, notes=()), collect_named_values(meaning)
     )
     rows = give_roles(source.table, meaning, path)
     if texts is not None:
@@ -83,7 +81,7 @@ def read_designed_times(
     notes += more
     items = list(_make_items(rows, meaning, path))
     refuse_foreign_sentences(rows, path)
-    response = _response(rows, meaning)
+    response = _make_response(rows, meaning)
     for _, fault in find_misaligned(response, items, CRITICAL):
         raise AnalysisError(
             fault.problem,
@@ -92,11 +90,11 @@ def read_designed_times(
             remedy="Correct the regions or the critical one; where they are right as they are, "
             'leave "text" out of [columns], and nothing but your own region numbers aligns them',
         )
-    run = _as_run(rows, items, meaning, path)
+    run = _make_run(rows, items, meaning, path)
     for _, error in comparison_mistakes(run.study, items):
         raise error
     notes += _describe(rows, run)
-    return DesignedTimes(run, tuple(notes))
+    return MappedTimes(run, tuple(notes))
 
 
 def _make_items(rows: pd.DataFrame, meaning: TimesMapping, path: Path) -> Iterator[Item]:
@@ -104,7 +102,7 @@ def _make_items(rows: pd.DataFrame, meaning: TimesMapping, path: Path) -> Iterat
     is_maze = "correct" in rows
     own = [name for name in rows if str(name).startswith("own_")]
     has_critical = rows["relative"].notna().any()
-    ids = _item_ids(rows)
+    ids = _make_item_ids(rows)
     for (construction, item, condition, _), part in rows.groupby(TEXT, sort=False):
         places = part.drop_duplicates("position").set_index("position")
         begin, end = int(places.index.min()), int(places.index.max())
@@ -116,7 +114,7 @@ def _make_items(rows: pd.DataFrame, meaning: TimesMapping, path: Path) -> Iterat
             if position in places.index:
                 row = places.loc[position]
                 relative = row["relative"]
-                label = str(position) if pd.isna(relative) else f"{relative:+d}"
+                label: str = str(position) if pd.isna(relative) else f"{relative:+d}"
                 text = row.get("text", "") or row.get("region", "") or f"region {label}"
             texts.append("_".join(str(text).replace("|", "/").split()))
         extra = {str(name).removeprefix("own_"): str(part[name].iloc[0]) for name in own}
@@ -140,21 +138,21 @@ def _make_items(rows: pd.DataFrame, meaning: TimesMapping, path: Path) -> Iterat
         )
 
 
-def _response(rows: pd.DataFrame, meaning: TimesMapping) -> Read:
+def _make_response(rows: pd.DataFrame, meaning: TimesMapping) -> Read:
     type_ = Maze if "correct" in rows else SelfPaced
-    return type_.model_validate(_parameters(rows, meaning))
+    return type_.model_validate(_make_parameters(rows, meaning))
 
 
-def _parameters(rows: pd.DataFrame, meaning: TimesMapping) -> dict[str, object]:
+def _make_parameters(rows: pd.DataFrame, meaning: TimesMapping) -> dict[str, object]:
     critical = {"critical": CRITICAL} if rows["relative"].notna().any() else {}
     return {"wrong_answers": meaning.wrong_answers, **critical}
 
 
-def _as_run(
+def _make_run(
     rows: pd.DataFrame, items: Sequence[Item], meaning: TimesMapping, path: Path
 ) -> ExportedRun:
     rows = _number_trials(rows)
-    ids = _item_ids(rows)
+    ids = _make_item_ids(rows)
     begins = rows.groupby(TEXT, sort=False)["position"].transform("min")
     alone = begins == rows.groupby(TEXT, sort=False)["position"].transform("max")
     step = rows["position"] - begins + 1 + alone.astype(int)
@@ -194,7 +192,7 @@ def _as_run(
     return ExportedRun(
         folder=path,
         facts=make_facts(path, items),
-        study=_study(path, table, rows, trials, meaning),
+        study=_make_mapped_study(path, table, rows, trials, meaning),
         items=prefix_own_columns(table),
         participants=pd.DataFrame(
             {"participant": people, "simulated": False, "state": State.FINISHED.value, "list": 0,
@@ -207,7 +205,7 @@ def _as_run(
     )  # fmt: skip
 
 
-def _item_ids(rows: pd.DataFrame) -> "pd.Series[str]":
+def _make_item_ids(rows: pd.DataFrame) -> "pd.Series[str]":
     ids = rows["construction"] + "-" + rows["item"] + "-" + rows["condition"]
     several = rows.groupby(TEXT[:-1])["text_id"].transform("nunique") > 1
     return ids.where(~several, ids + "-" + rows["text_id"])
@@ -226,7 +224,7 @@ def _number_trials(rows: pd.DataFrame) -> pd.DataFrame:
     return rows.assign(place=codes.map(by_code))
 
 
-def _study(
+def _make_mapped_study(
     path: Path,
     table: pd.DataFrame,
     rows: pd.DataFrame,
@@ -237,7 +235,7 @@ def _study(
     return study.model_copy(
         update={
             "response": "maze" if "correct" in rows else "self_paced",
-            "trial": Trials(parameters=_parameters(rows, meaning)),
+            "trial": Trials(parameters=_make_parameters(rows, meaning)),
             "materials": Materials(items=path.name),
             "analysis": meaning.analysis.model_copy(
                 update={"factors": meaning.analysis.factors or tuple(meaning.levels)}
