@@ -235,7 +235,7 @@ def command(
             read = part is people or part.readings is not None
             if folder != out:
                 click.echo(f"{folder.name}\n")
-            part_options = options if read else _without_steps(options)
+            part_options = options if read else _remove_reading_steps(options)
             _print_summary(
                 compare(part, scores, folder, part_options, figures=not no_figures), folder
             )
@@ -258,7 +258,7 @@ def _load_unigram(run: ExportedRun, files: Sequence[Path], folder: Path) -> Scor
     return load_scores(score_files[0]) if score_files else None
 
 
-def _without_steps(options: ComparisonOptions) -> ComparisonOptions:
+def _remove_reading_steps(options: ComparisonOptions) -> ComparisonOptions:
     return replace(options, surprisal={})
 
 

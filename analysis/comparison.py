@@ -56,7 +56,7 @@ def compare(
     origin = _provenance(run, by_metric, data, options, code_version, response)
     context = Context(study_of_targets(run.study, run.items), origin)
     inputs = FindingInputs(run, by_metric, scores, data, options, context)
-    return _as_comparison(
+    return _make_comparison(
         response, inputs, _run_findings(select_findings(response, inputs), inputs)
     )
 
@@ -73,7 +73,7 @@ def _run_findings(findings: Sequence[Finding], inputs: FindingInputs) -> list[Fi
     return [results[finding.name] for finding in findings]
 
 
-def _as_comparison(
+def _make_comparison(
     response: ResponseAnalysis, inputs: FindingInputs, findings: Sequence[Findings]
 ) -> Comparison:
     statistics = {name: frame for part in findings for name, frame in part.statistics.items()}

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from scipy.special import expit
 from scipy.stats import norm
 
-from analysis.statistics.clustered import quantile, share_ends, wilson
+from analysis.statistics.clustered import share_ends, student_quantile, wilson
 from analysis.statistics.withheld import CONTRAST, MEAN, SHARE, withhold_ends
 from benchmarks.grid_variances import Answers, of_contrast, of_mean
 
@@ -134,7 +134,7 @@ def intervals(studies: Studies, weights: Floats) -> tuple[Floats, Floats]:
     with np.errstate(divide="ignore", invalid="ignore"):
         if np.count_nonzero(weights) > 1:
             total, variance, freedom = of_contrast(arrays, weights)
-            half = quantile(freedom) * np.sqrt(variance)
+            half = student_quantile(freedom) * np.sqrt(variance)
             return withhold_ends(total - half, total + half, n, CONTRAST)
         found = of_mean(arrays)
         mean = found.mean
@@ -148,7 +148,7 @@ def intervals(studies: Studies, weights: Floats) -> tuple[Floats, Floats]:
             return withhold_ends(
                 np.where(alike, told[0], low), np.where(alike, told[1], high), n, SHARE
             )
-        half = quantile(found.variances.freedom) * np.sqrt(found.variances.total)
+        half = student_quantile(found.variances.freedom) * np.sqrt(found.variances.total)
     return withhold_ends(mean - half, mean + half, n, MEAN)
 
 

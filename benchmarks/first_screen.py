@@ -30,10 +30,10 @@ from analysis.findings.comparison_words import ALPHA, NAME, comparison_sentences
 from analysis.findings.comparisons import answered
 from analysis.findings.finding import ComparisonOptions, Context, FindingInputs
 from analysis.power.base import PowerOptions
-from analysis.power.cells import LOG_RT, Answers, answers_of, with_means
-from analysis.power.comparisons import _tested, model_of, primary_comparisons
+from analysis.power.cells import LOG_RT, Answers, add_expected_means, answers_of
+from analysis.power.comparisons import _plan_test, model_of, primary_comparisons
 from analysis.power.simulated_choices import Assumptions
-from analysis.power.simulated_comparisons import Tested, _coded, cell_means, simulate
+from analysis.power.simulated_comparisons import Tested, _code_answers, cell_means, simulate
 from analysis.statistics.resample import Floats
 from experiment.commands import study as commands
 from experiment.design.lists import BuiltLists, build_lists
@@ -89,8 +89,8 @@ def plan(
     measure = planned[0].measure
     answers = answers_of(study, built, max(options.sizes), measure)
     points = _POINTS if measure == "rating" else len(PAIR)
-    rows = with_means(answers, points, None)
-    tests = [_tested(one, answers, rows, study, len(planned), options) for one in planned]
+    rows = add_expected_means(answers, points, None)
+    tests = [_plan_test(one, answers, rows, study, len(planned), options) for one in planned]
     return answers, rows, [one for one in tests if one is not None]
 
 
@@ -164,8 +164,8 @@ def measure_design(seed: int, datasets: int) -> Iterator[tuple[str, float, float
     share = promised.groupby("construction")["detected"].mean()
     rng = np.random.default_rng(seed)
     counted = {one.name: 0 for one in tested}
-    base, coded = _coded(rows.assign(mean=means), tested, model)
-    flat, flat_coded = _coded(rows.assign(mean=np.median(means)), tested, model)
+    base, coded = _code_answers(rows.assign(mean=means), tested, model)
+    flat, flat_coded = _code_answers(rows.assign(mean=np.median(means)), tested, model)
     n_false = 0
     for _ in range(datasets):
         signs = stated(make_inputs(study, answers, model.draw(base, coded, rng), measure))

@@ -103,7 +103,7 @@ def _cell(name: str, seen: str, k: int, n: int, programs: Sequence[rates.Told]) 
     if people.high >= rates.MOST:
         return f"{at_most}: hurts people"
     low, high = interval(k, n, people)
-    used = rates.worth(name, SHOWN, people.high, programs)
+    used = rates.weigh_evidence(name, SHOWN, people.high, programs)
     return f"{at_most}: {used:.1f} ({low:.1f} to {high:.1f})"
 
 

@@ -22,7 +22,7 @@ from scipy.special import expit
 from statsmodels.genmod.bayes_mixed_glm import BinomialBayesMixedGLM
 
 from analysis.statistics.mixed_model import fit
-from analysis.statistics.one_scale import on_one_scale
+from analysis.statistics.one_scale import compare_on_one_scale
 from analysis.statistics.paired import people_against_models
 
 # The tests check a few of the same simulations.
@@ -156,7 +156,7 @@ def equal(simulations: int) -> None:
         contained.append(found["low"] <= 0 <= found["high"])
         rows = equally_accurate(np.random.default_rng([10, seed]))
         model = fit(rows, "judge + (1 | participant) + (1 | item)")
-        one_scale.append(on_one_scale(model, rows).loc[0, "p"] < 0.05)
+        one_scale.append(compare_on_one_scale(model, rows).loc[0, "p"] < 0.05)
     print("| Comparison | Studies | Called different at 5 % | Standard error |")
     print("|---|---:|---:|---:|")
     paired, mixed_model = (called(np.mean(each), simulations) for each in (differences, one_scale))

@@ -106,8 +106,8 @@ def _wrong_key(error: "ErrorDetails") -> str:
     if error["type"] == "extra_forbidden":
         return f"{key} is unknown"
     if error["type"] == "value_error" and not key:
-        return said(error)
-    return f"{key}: {said(error)} (seen: {shown(error['input'])})"
+        return describe_validation_error(error)
+    return f"{key}: {describe_validation_error(error)} (seen: {format_value(error['input'])})"
 
 
 _LETTERS_AND_DIGITS = "letters, digits and underscores, beginning with a letter"
@@ -130,7 +130,7 @@ PATTERNS = {
 }
 
 
-def said(error: "ErrorDetails") -> str:
+def describe_validation_error(error: "ErrorDetails") -> str:
     """Return the problem with a value; a pattern is described in words."""
     if error["type"] == "value_error":
         return error["msg"].removeprefix("Value error, ")
@@ -158,7 +158,7 @@ def suggest(name: str, known_names: "Iterable[str]", *, cutoff: float = 0.6) -> 
     return f'Did you mean "{near[0]}"?' if near else ""
 
 
-def shown(value: object) -> str:
+def format_value(value: object) -> str:
     """Return a value for a message, in at most one line and without tables."""
     if isinstance(value, dict):
         return "a table"

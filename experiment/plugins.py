@@ -195,7 +195,7 @@ def offered_in(folder: str, attribute: str, kind: type[Offered]) -> tuple[Offere
     for name in _modules(folder):
         offer = getattr(importlib.import_module(name), attribute, ())
         several = offer if isinstance(offer, tuple) else (offer,)
-        offers += [thing for thing in several if isinstance(thing, kind)]
+        offers += [plugin for plugin in several if isinstance(plugin, kind)]
     return tuple(offers)
 
 

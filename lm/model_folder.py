@@ -156,7 +156,7 @@ def _add(source: str, digest: "hashlib._Hash", visited: set[Path]) -> None:
     if folder.resolve() in visited:
         return
     visited.add(folder.resolve())
-    for path in _files(folder):
+    for path in _list_files(folder):
         digest.update(f"{path.relative_to(folder).as_posix()}\n".encode())
         with path.open("rb") as file:
             digest.update(hashlib.file_digest(file, "sha256").digest())
@@ -164,7 +164,7 @@ def _add(source: str, digest: "hashlib._Hash", visited: set[Path]) -> None:
         _add(pointed, digest, visited)
 
 
-def _files(folder: Path) -> Iterator[Path]:
+def _list_files(folder: Path) -> Iterator[Path]:
     paths = [
         Path(root) / name for root, _, names in os.walk(folder, followlinks=True) for name in names
     ]

@@ -127,10 +127,10 @@ def scorer_of(model: str, loading: Loading = PLAIN) -> Scorer:
         if loading.pll:
             choose_pll(scorer, loading.pll)
         return scorer
-    return _with_fast_mode(model, loading).fast()
+    return _load_fast_scorer(model, loading).fast()
 
 
-def _with_fast_mode(model: str, loading: Loading) -> HasFastMode:
+def _load_fast_scorer(model: str, loading: Loading) -> HasFastMode:
     scorer = scorer_of(model, replace(loading, fast=False))
     if isinstance(scorer, HasFastMode):
         return scorer
@@ -143,7 +143,7 @@ def fast_kernel_of(model: str, loading: Loading = PLAIN) -> FastKernel:
     Raises:
         LmError: The model does not exist, or has no fast mode.
     """
-    return _with_fast_mode(model, loading).fast_kernel()
+    return _load_fast_scorer(model, loading).fast_kernel()
 
 
 def score_texts(model: str, texts: Sequence[str], loading: Loading = PLAIN) -> list[TokenScores]:

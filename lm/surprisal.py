@@ -76,60 +76,62 @@ def surprisals(
     Raises:
         LmError: A piece is empty, or a token belongs to two pieces.
     """
-    for number, pieces in enumerate(texts, start=1):
-        if not all(piece.strip() for piece in pieces):
+    for number, regions in enumerate(texts, start=1):
+        if not all(region.strip() for region in regions):
             raise LmError(
                 f"text {number} has an empty region. Put a single divider between regions."
             )
     if not isinstance(scorer, HasSubwords):
-        return _of_words(scorer, texts)
-    joined = [(" " if spaces else "").join(pieces) for pieces in texts]
+        return _sum_over_words(scorer, texts)
+    joined = [(" " if spaces else "").join(regions) for regions in texts]
     scored = scorer.score([("", text) for text in joined])
     marked = scorer.boundary_logprobs(joined) if correct and spaces else None
     boundaries: Sequence[Floats | None] = marked or [None] * len(joined)
     results = []
-    for text, pieces, scores, mass in zip(joined, texts, scored, boundaries, strict=True):
-        ends = _piece_ends(text, pieces, scorer.token_ends(text), spaces=spaces)
-        results.append(_pieces(pieces, ends, scores, mass))
+    for text, regions, scores, mass in zip(joined, texts, scored, boundaries, strict=True):
+        ends = _find_region_ends(text, regions, scorer.token_ends(text), spaces=spaces)
+        results.append(_make_pieces(regions, ends, scores, mass))
     return results
 
 
-def _of_words(scorer: Scorer, texts: Sequence[Sequence[str]]) -> list[list[Piece]]:
-    scored = scorer.score([("", " ".join(pieces)) for pieces in texts])
+def _sum_over_words(scorer: Scorer, texts: Sequence[Sequence[str]]) -> list[list[Piece]]:
+    scored = scorer.score([("", " ".join(regions)) for regions in texts])
     return [
-        _pieces(pieces, np.cumsum([len(piece.split()) for piece in pieces]).tolist(), scores, None)
-        for pieces, scores in zip(texts, scored, strict=True)
+        _make_pieces(
+            regions, np.cumsum([len(region.split()) for region in regions]).tolist(), scores, None
+        )
+        for regions, scores in zip(texts, scored, strict=True)
     ]
 
 
-def _piece_ends(
-    text: str, pieces: Sequence[str], token_ends: Sequence[int], *, spaces: bool
+def _find_region_ends(
+    text: str, regions: Sequence[str], token_ends: Sequence[int], *, spaces: bool
 ) -> list[int]:
     """Return the number of tokens up to the end of each piece."""
-    lengths = np.array([len(piece) for piece in pieces])
+    lengths = np.array([len(region) for region in regions])
     ends = np.cumsum(lengths + int(spaces)) - int(spaces)
     counts = np.searchsorted(token_ends, ends, "right")
-    for piece, end, count in zip(pieces, ends, counts, strict=True):
+    for region, end, count in zip(regions, ends, counts, strict=True):
         # A token may include the space after a piece, but no part of the next piece.
         if not count or token_ends[count - 1] < len(text[:end].rstrip()):
             raise LmError(
-                f'a token of the model lies across the end of "{piece}" in "{text[:80]}", so its '
+                f'a token of the model lies across the end of "{region}" in "{text[:80]}", so its '
                 "surprisal belongs to two pieces. Divide the text elsewhere."
             )
     return [int(count) for count in counts]
 
 
-def _pieces(
-    pieces: Sequence[str], ends: Sequence[int], scores: TokenScores, mass: Floats | None
+def _make_pieces(
+    regions: Sequence[str], ends: Sequence[int], scores: TokenScores, mass: Floats | None
 ) -> list[Piece]:
     results, start = [], 0
-    for piece, end in zip(pieces, ends, strict=True):
+    for region, end in zip(regions, ends, strict=True):
         surprisal = -math.fsum(scores.logprobs_nats[start:end].tolist())
         if mass is not None:
             surprisal -= float(mass[end - 1]) - (float(mass[start - 1]) if start else 0.0)
         unknown = int(scores.unknown[start:end].sum())
         # Rounding can make a surprisal close to 0 negative.
-        results.append(Piece(piece, max(surprisal, 0.0), end - start, unknown, mass is not None))
+        results.append(Piece(region, max(surprisal, 0.0), end - start, unknown, mass is not None))
         start = end
     return results
 

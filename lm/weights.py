@@ -91,9 +91,9 @@ def available_bytes() -> float:
     return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
 
 
-def bytes_needed(n: int, how: Weights) -> float:
+def bytes_needed(n: int, weights: Weights) -> float:
     """Return the memory that this number of weights takes in this form."""
-    bytes_per_weight = _BYTES_OF_BITS[how.bits] if how.bits else _BYTES[how.dtype]
+    bytes_per_weight = _BYTES_OF_BITS[weights.bits] if weights.bits else _BYTES[weights.dtype]
     return n * bytes_per_weight * _BESIDES
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from analysis.readers.mapping import read_mapping
+from experiment.commands.study import _read_rules
 from experiment.design.practice import read_practice
 from experiment.errors import ParallaxError
 from experiment.materials.notation import read_tables
@@ -30,6 +31,7 @@ def _practice(path: Path) -> object:
 
 READERS: dict[str, Callable[[Path], object]] = {
     "analysis/readers/mapping.py": read_mapping,
+    "experiment/commands/study.py": _read_rules,
     "experiment/materials/notation.py": read_tables,
     "experiment/studies/humanness.py": lambda path: read_rates(path.read_text("utf-8"), path),
     "experiment/studies/load.py": lambda path: frozen_study(
@@ -48,7 +50,9 @@ OTHERS = {
     "experiment/untrusted.py", "experiment/authoring/consent.py",
     "webapp/recruiters/settings.py",
     "webapp/core/settings_sources.py",
-    "webapp/researcher/studies.py", "webapp/researcher/study_settings.py", "webapp/runs/runs.py",
+    "webapp/researcher/studies.py", "webapp/researcher/study_forms.py",
+    "webapp/researcher/study_settings.py", "webapp/researcher/toml_entries.py",
+    "webapp/runs/runs.py",
     "lm/errors.py",
 }  # fmt: skip
 UNREADABLE = {"digits": f"a = {'1' * 5_000}", "brackets": f"a = {'[' * 5_000}", "syntax": "a ="}

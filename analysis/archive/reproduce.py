@@ -75,7 +75,7 @@ def reproduce_capsule(
                 f"the capsule was made by Parallax {manifest['code_version']}, and this is "
                 f"{code_version()}",
                 where=str(capsule),
-                expected="the same version, whose name stands in every table",
+                expected="the same version, which every table names",
                 remedy="Check that version out, or add --other-code to see what differs",
             )
         recomputed = Path(name) / "again"
@@ -101,7 +101,7 @@ def _unpack(capsule: Path, folder: Path) -> None:
 
 def _read_manifest_text(folder: Path, capsule: Path) -> bytes:
     if not (folder / MANIFEST).is_file():
-        raise _invalid_capsule_error(capsule, f"no manifest lies in it ({MANIFEST})")
+        raise _invalid_capsule_error(capsule, f"the folder contains no manifest ({MANIFEST})")
     return (folder / MANIFEST).read_bytes()
 
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from analysis.archive.package import Package, Row
-from experiment.materials.render import render, without_added_stop
+from experiment.materials.render import remove_added_stop, render
 from experiment.records import Variant
 from experiment.studies.study import Study
 from experiment.tables.column import TableSchema
@@ -24,7 +24,7 @@ def list_shown_texts(package: Package, study: Study) -> Iterator[Row]:
     for row in package.rows(_items_table(package)):
         context = str(row["context"])
         if context:
-            yield _text_row(row, "context", without_added_stop(context, rendering))
+            yield _text_row(row, "context", remove_added_stop(context, rendering))
         for version in (*Variant, *own_versions):
             if words := str(row[version] or ""):
                 full_text = words if apart or not context else f"{context} {words}"
@@ -97,7 +97,7 @@ def _make_judged_item(
     options = [str(row["good"]), str(row["distractor" if distractor else "bad"])]
     if context:
         # The option continues the rendered sentence after the context.
-        shown_context = without_added_stop(context, rendering)
+        shown_context = remove_added_stop(context, rendering)
         full_texts = [rendering(f"{context} {option}") for option in options]
         follows = all(text.startswith(f"{shown_context} ") for text in full_texts)
         context = shown_context if follows else ""

@@ -15,7 +15,7 @@ from analysis.baseline.checklist import (
 from analysis.baseline.execution import EXECUTION
 from analysis.baseline.facts import Facts
 from analysis.baseline.recruiting import RECRUITING
-from analysis.tables.provenance import counted
+from analysis.tables.provenance import count_noun
 
 _NO_MODEL = "a comparison with a model: parallax compare --scores FILE"
 
@@ -79,7 +79,7 @@ def _answer_participants(facts: Facts) -> Answer:
 
 
 def _answer_items(facts: Facts) -> Answer:
-    return answer_from_run(facts.origin.n_items, counted(facts.origin.n_judgments, "judgment"))
+    return answer_from_run(facts.origin.n_items, count_noun(facts.origin.n_judgments, "judgment"))
 
 
 def _answer_sampling(facts: Facts) -> Answer:
@@ -89,7 +89,7 @@ def _answer_sampling(facts: Facts) -> Answer:
     if facts.recorded and design.squares:
         return answer_from_run(
             "stratified by construction and condition: frames drawn at random, dealt to "
-            f"{counted(design.n_lists, 'list')} by Latin squares",
+            f"{count_noun(design.n_lists, 'list')} by Latin squares",
             f"[[design.squares]] in study.toml, seed {facts.run.facts.seed}",
         )
     return answer_unknown("baseline.sampling_of_items")

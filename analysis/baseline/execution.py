@@ -139,10 +139,12 @@ def _answer_demographics(facts: Facts) -> Answer:
 def _count_answers(name: str, closed_answers: pd.DataFrame) -> str:
     counts = closed_answers.loc[closed_answers["field"] == name, "value"].value_counts()
     counts = counts.sort_index()
-    often, rare = counts[counts >= FEWEST_PEOPLE], counts[counts < FEWEST_PEOPLE]
-    parts = [f"{value} {n}" for value, n in often.items()]
-    if len(rare):
-        parts.append(f"other answers, each of fewer than {FEWEST_PEOPLE} people, {rare.sum()}")
+    frequent_answers, rare_answers = counts[counts >= FEWEST_PEOPLE], counts[counts < FEWEST_PEOPLE]
+    parts = [f"{value} {n}" for value, n in frequent_answers.items()]
+    if len(rare_answers):
+        parts.append(
+            f"other answers, each of fewer than {FEWEST_PEOPLE} people, {rare_answers.sum()}"
+        )
     return f"{name}: {', '.join(parts) or 'no answer'}"
 
 

@@ -21,7 +21,7 @@ from analysis.figures.drawing import (
     PAGE_INCHES,
     STYLE,
     TEXT,
-    bare,
+    hide_unlabelled_axes,
     new_figure,
     save_figure,
 )
@@ -267,7 +267,7 @@ def draw_accuracy_by_feature(table: Table, people: Collection[str] = ()) -> Figu
             (_set_up_ordered_axis if ordered else _set_up_row_axis)(axes, labels, frame, condition)
             _draw_groups(axes, _add_positions(frame, labels), condition, people, ordered=ordered)
             axes.set_title(condition, loc="left")
-            bare(axes)
+            hide_unlabelled_axes(axes)
         if ordered:
             panels[0].set_ylabel(_ACCURACY)
         for axes in panels:

@@ -65,7 +65,7 @@ def _plain_lines(rows: list[Row], facts: ScoreFacts, items: Mapping[str, Item]) 
             "model": facts.model,
             "text": _text_of_version(items[str(row["item_id"])], row),
         }
-        tokens = " ".join(f"{nats:.9g}" for nats in _as_floats(row["token_logprobs_nats"]))
+        tokens = " ".join(f"{nats:.9g}" for nats in _convert_to_floats(row["token_logprobs_nats"]))
         filled = {**row, **added_columns, "token_logprobs_nats": tokens}
         yield _format_csv_line([filled[name] for name in _PLAIN])
 
@@ -104,7 +104,7 @@ def _sample_lines(rows: list[Row], _facts: ScoreFacts, items: Mapping[str, Item]
         yield json.dumps(sample, ensure_ascii=False) + "\n"
 
 
-def _as_floats(values: object) -> list[float]:
+def _convert_to_floats(values: object) -> list[float]:
     return [float(value) for value in values] if isinstance(values, list) else []
 
 

@@ -24,7 +24,7 @@ from analysis.readers.mapping import Meaning, read_mapping
 from analysis.readers.plausibility import check_accuracy, check_key_assignment
 from analysis.readers.single_answers import RATING, SAID_YES, answer_column
 from analysis.readers.sources import Source, read_source
-from analysis.tables.provenance import counted
+from analysis.tables.provenance import count_noun
 from experiment.materials.read import item_row, materials_hash
 from experiment.records import Item, Side, Variant
 from experiment.tables.atomic_write import atomic_folder
@@ -248,7 +248,7 @@ def preview_import(source: Source, mapping: Meaning, imported: Imported) -> str:
     people = int(run.responses["participant"].nunique())
     first_rows = table.head(_TRIALS_SHOWN).map(lambda value: str(value)[:_WIDEST])
     lines = [
-        f"{source.path}: read as {source.format}, {counted(len(source.table), 'row')}.",
+        f"{source.path}: read as {source.format}, {count_noun(len(source.table), 'row')}.",
         "",
         "Mapping:",
         *(f"  {line}" if line else "" for line in mapping.to_toml().splitlines()),
@@ -256,9 +256,9 @@ def preview_import(source: Source, mapping: Meaning, imported: Imported) -> str:
         "The first judgments:",
         *(f"  {line}" for line in first_rows.to_string(index=False).splitlines()),
         "",
-        f"{counted(len(table), 'judgment')} of "
-        f"{counted(people, 'participant') if people else 'unknown participants'} on "
-        f"{counted(run.responses['item_id'].nunique(), 'item')} of {len(run.items):,}; "
+        f"{count_noun(len(table), 'judgment')} of "
+        f"{count_noun(people, 'participant') if people else 'unknown participants'} on "
+        f"{count_noun(run.responses['item_id'].nunique(), 'item')} of {len(run.items):,}; "
         f"{_summarise_answers(run)}.",
     ]
     times = run.responses["rt_ms"].dropna()

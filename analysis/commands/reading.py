@@ -8,7 +8,7 @@ from typing import get_args
 import click
 
 from analysis.errors import AnalysisError
-from experiment.materials.formats.regions import joined
+from experiment.materials.formats.regions import join_regions
 from experiment.materials.read import load_items
 from experiment.materials.render import split_lower_case_tokens
 from experiment.records import Item
@@ -47,7 +47,7 @@ def surprisal(model: str, source: str, out: Path, device: Device) -> None:
     texts = list(_steps_of_versions(response, load_items(study)))
     model_inputs = [[_step_as_model_input(scorer, text) for text in steps] for _, steps in texts]
     # Scripts without spaces between words have no spaces between steps either.
-    spaces = any(joined(steps) == " ".join(steps) for _, steps in texts)
+    spaces = any(join_regions(steps) == " ".join(steps) for _, steps in texts)
     step_surprisals = surprisals(scorer, model_inputs, spaces=spaces)
     with atomic_write(out) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, delimiter="\t", lineterminator="\n")

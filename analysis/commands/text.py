@@ -17,7 +17,7 @@ from experiment.studies.load import load_study
 from lm.text.generated import write_tagged, write_text
 from lm.text.grammar_file import load_text_grammar
 from lm.text.sampler import sentences as draw_sentences
-from lm.text.shares import Shares, with_shares
+from lm.text.shares import Shares, replace_shares
 
 _PATH = click.Path(path_type=Path)
 _SHARE = click.FloatRange(0, 1)
@@ -100,7 +100,7 @@ def text(
         click.echo(f"{out}: {write_lessons(out, loaded, number, seed, lists_seed)}")
         return
     text_grammar = load_text_grammar(loaded.folder / TEXT_GRAMMAR)
-    grammar = with_shares(text_grammar, Shares(agreement_errors, attractors, given_shares))
+    grammar = replace_shares(text_grammar, Shares(agreement_errors, attractors, given_shares))
     words = list_words(load_grammar(loaded.grammar_path).lexicon.values())
     excluded = set(collect_sentences(load_items(loaded), render(WORD_TOKENS)).distinct)
     drawn = draw_sentences(grammar, words, number, seed, excluded, held_out_pairs)

@@ -15,7 +15,7 @@ from analysis.data.frames import open_parquet, read_exported_table, read_parquet
 from analysis.data.own_columns import prefix_own_columns
 from analysis.data.score_sums import refuse_impossible_scores
 from analysis.errors import AnalysisError
-from experiment.errors import ParallaxError, said, why_unread
+from experiment.errors import ParallaxError, describe_validation_error, why_unread
 from experiment.responses.registry import response_of, tables_shown
 from experiment.studies.load import load_study
 from experiment.studies.study import Study
@@ -333,7 +333,10 @@ def load_all_scores(paths: Sequence[Path]) -> list[Scores]:
 def _facts_error(error: Exception, path: Path, place: str) -> AnalysisError:
     if isinstance(error, ValidationError):
         validation_errors = error.errors(include_url=False)
-        problem = "; ".join(f"{'.'.join(map(str, e['loc']))}: {said(e)}" for e in validation_errors)
+        problem = "; ".join(
+            f"{'.'.join(map(str, e['loc']))}: {describe_validation_error(e)}"
+            for e in validation_errors
+        )
     else:
         problem = f"it cannot be read ({why_unread(error)})"
     return AnalysisError(
@@ -386,5 +389,5 @@ def _wrong_judge_error(name: str, folder: Path, *, models: bool) -> AnalysisErro
         f"the table \"{name}\" holds a language model's answers, not people's",
         where=str(folder),
         expected="a folder that `parallax export RUN` wrote",
-        remedy="Give takers' folders with --takers beside the run of people",
+        remedy="Give takers' folders with --takers in addition to the run of people",
     )

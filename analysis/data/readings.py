@@ -74,7 +74,7 @@ def select_comparable_readings(run: ExportedRun, judgments: pd.DataFrame) -> Rea
     readings = select_readings(run, judgments)
     if run.study.analysis.residual_on_length:
         adjusted = (*readings.left_out, _ADJUSTED)
-        readings = Readings(_without_length(readings.frame), adjusted)
+        readings = Readings(_remove_length_effect(readings.frame), adjusted)
     present = set(readings.frame["construction"].astype(str).unique())
     faults = {name: text for name, text in _find_misaligned(run) if name in present}
     if not faults:
@@ -145,7 +145,7 @@ _ADJUSTED = (
 )
 
 
-def _without_length(frame: pd.DataFrame) -> pd.DataFrame:
+def _remove_length_effect(frame: pd.DataFrame) -> pd.DataFrame:
     """Return times as they would be at the mean number of characters, by each participant's line.
 
     Ferreira, F. & Clifton, C. (1986). The independence of syntactic processing. Journal of Memory

@@ -62,15 +62,15 @@ def select_rules_of_scale(study: Study, name: str) -> list[Rule]:
         name: The scale's name. Rules that name another scale are left out.
     """
     rules = [rule for rule in study.exclusion if _scales_in_rule(rule) <= {name}]
-    return [_without_scale(rule, name) for rule in rules]
+    return [_remove_scale(rule, name) for rule in rules]
 
 
-def _without_scale(rule: Rule, name: str) -> Rule:
+def _remove_scale(rule: Rule, name: str) -> Rule:
     settings = rule.model_dump()
     if settings.get("scale") == name:
         del settings["scale"]
     if parts := list(parts_of(rule)):
-        settings["rules"] = [_without_scale(part, name).model_dump() for part in parts]
+        settings["rules"] = [_remove_scale(part, name).model_dump() for part in parts]
     return Rule.model_validate(settings)
 
 

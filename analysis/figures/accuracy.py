@@ -35,7 +35,9 @@ def accuracy_figure(table: Table, *, simulated: bool, chance: float = CHANCE) ->
         simulated: Whether the figure must state that participants were simulated.
         chance: The accuracy of guessing.
     """
-    panels = [rows.assign(place=_places(rows["group"])) for rows in _panels(table.frame)]
+    panels = [
+        rows.assign(place=_compute_row_positions(rows["group"])) for rows in _panels(table.frame)
+    ]
     longest = max(rows["place"].max() for rows in panels)
     # Rows move closer together if they would exceed the height of a page.
     height = min(0.9 + _ROW_INCHES * longest, _MOST_INCHES)
@@ -59,14 +61,14 @@ def accuracy_figure(table: Table, *, simulated: bool, chance: float = CHANCE) ->
 
 def _panels(frame: pd.DataFrame) -> list[pd.DataFrame]:
     """Return the rows, or two halves to draw side by side if they do not fit on a page."""
-    places = np.array(_places(frame["group"]))
+    places = np.array(_compute_row_positions(frame["group"]))
     if places[-1] <= _MOST_PLACES:
         return [frame]
     half = int(np.searchsorted(places, places[-1] / 2)) + 1
     return [frame.iloc[:half], frame.iloc[half:]]
 
 
-def _places(groups: "pd.Series[str]") -> list[int]:
+def _compute_row_positions(groups: "pd.Series[str]") -> list[int]:
     """Return each row's position from the top; each new heading takes one position."""
     places, place, current = [], 0, None
     for group in groups:

@@ -13,7 +13,7 @@ from analysis.figures.drawing import (
     PAGE_INCHES,
     PEOPLE,
     STYLE,
-    bare,
+    hide_unlabelled_axes,
     new_figure,
     warn_of_programs,
 )
@@ -72,7 +72,7 @@ def _panel(axes: Axes, title: str, rows: pd.DataFrame, factors: Sequence[Sequenc
     axes.set_xticks(range(len(levels)), levels)
     axes.set_xlim(-0.5, len(levels) - 0.5)
     axes.set_xlabel(title)
-    bare(axes)
+    hide_unlabelled_axes(axes)
     if several:
         axes.legend(frameon=False)
 
@@ -103,12 +103,12 @@ def regions_figure(panels: Mapping[str, pd.DataFrame], *, simulated: bool) -> Fi
                     markersize=4, linewidth=1, elinewidth=0.8, label=cell,
                 )  # fmt: skip
             first = rows.drop_duplicates("region")
-            words = [_short(str(text)) for text in first["example"]]
+            words = [_shorten_label(str(text)) for text in first["example"]]
             axes.set_xticks(first["region"], words)
             axes.set_ylabel("reading time (ms)")
             axes.set_xlabel(title)
             axes.legend(frameon=False)
-            bare(axes)
+            hide_unlabelled_axes(axes)
         if simulated:
             warn_of_programs(grid[0])
     return figure
@@ -132,11 +132,11 @@ def shapes_figure(curves: pd.DataFrame, *, simulated: bool) -> Figure:
         axes.set_xlabel("surprisal (bits)")
         axes.set_ylabel("log reading time, around its mean")
         axes.legend(frameon=False)
-        bare(axes)
+        hide_unlabelled_axes(axes)
         if simulated:
             warn_of_programs(axes)
     return figure
 
 
-def _short(text: str) -> str:
+def _shorten_label(text: str) -> str:
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}\N{HORIZONTAL ELLIPSIS}"

@@ -85,7 +85,7 @@ def new_figure(width_inches: float, height_inches: float) -> Figure:
         return Figure(figsize=(width_inches, height_inches), layout="constrained")
 
 
-def bare(axes: Axes) -> None:
+def hide_unlabelled_axes(axes: Axes) -> None:
     """Remove the axis lines that carry no numbers."""
     axes.tick_params(length=0)
     axes.spines[["top", "right"]].set_visible(False)

@@ -14,7 +14,7 @@ from analysis.figures.drawing import (
     PEOPLE,
     STYLE,
     TEXT,
-    bare,
+    hide_unlabelled_axes,
     new_figure,
     warn_of_programs,
 )
@@ -39,12 +39,14 @@ def calibration_figure(bins: pd.DataFrame, *, simulated: bool, chance: float = 0
         axes.axhline(chance, color=TEXT, linewidth=0.7, linestyle=(0, (3, 3)))
         for number, (model, rows) in enumerate(bins.groupby("judge", sort=False)):
             colour, marker = MODELS[number % len(MODELS)]
-            _with_bars(axes, rows, "difference_nats", "share_good", colour, marker, str(model))
+            _draw_error_bars(
+                axes, rows, "difference_nats", "share_good", colour, marker, str(model)
+            )
             axes.plot(rows["difference_nats"], rows["fitted"], color=colour, linewidth=1)
         axes.set_xlabel("log-probability of good minus other (nats)")
         axes.set_ylabel("people who chose good")
         axes.set_ylim(-0.02, 1.02)
-        bare(axes)
+        hide_unlabelled_axes(axes)
         if simulated:
             warn_of_programs(axes)
         figure.legend(loc="outside upper left", ncols=3, frameon=False)
@@ -64,14 +66,14 @@ def session_figure(learning: pd.DataFrame, speed: pd.DataFrame, *, simulated: bo
         figure = new_figure(PAGE_INCHES, _HEIGHT_INCHES)
         left, right = figure.subplots(1, 2, sharey=True)
         blocks = learning.assign(trial=(learning["first"] + learning["last"]) / 2)
-        _with_bars(left, blocks, "trial", "accuracy", PEOPLE, "o", "")
+        _draw_error_bars(left, blocks, "trial", "accuracy", PEOPLE, "o", "")
         left.set_xlabel("trial")
         left.set_ylabel("accuracy")
         fifths = speed.assign(seconds=speed["rt_median_ms"] / _MS_PER_S)
-        _with_bars(right, fifths, "seconds", "accuracy", PEOPLE, "o", "")
+        _draw_error_bars(right, fifths, "seconds", "accuracy", PEOPLE, "o", "")
         right.set_xlabel("median reaction time of each fifth (s)")
         for axes in (left, right):
-            bare(axes)
+            hide_unlabelled_axes(axes)
         if simulated:
             warn_of_programs(left)
     return figure
@@ -96,13 +98,13 @@ def participants_figure(people: pd.DataFrame, *, simulated: bool) -> Figure:
         )
         axes.set_xlabel("accuracy of a participant")
         axes.set_ylabel("participants")
-        bare(axes)
+        hide_unlabelled_axes(axes)
         if simulated:
             warn_of_programs(axes)
     return figure
 
 
-def _with_bars(
+def _draw_error_bars(
     axes: Axes, rows: pd.DataFrame, x: str, y: str, colour: str, marker: str, label: str
 ) -> None:
     axes.vlines(rows[x], rows["low"], rows["high"], color=colour, linewidth=1)

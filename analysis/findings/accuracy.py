@@ -19,7 +19,7 @@ from analysis.findings.finding import (
     Findings,
     full_titles,
 )
-from analysis.findings.selection import selection, with_selection
+from analysis.findings.selection import add_selection_note, selection
 from analysis.statistics.accuracy import ALL, JUDGED
 from analysis.tables.accuracy_table import Column, Table, accuracy_table
 from analysis.tables.provenance import Provenance
@@ -40,7 +40,9 @@ def _run(inputs: FindingInputs) -> Findings:
     context = inputs.context
     of_study = accuracy_tables(context.study, by_construction, by_condition, context.origin)
     tables = tuple(
-        with_selection(table, selected[CONDITION if "condition" in table.frame else CONSTRUCTION])
+        add_selection_note(
+            table, selected[CONDITION if "condition" in table.frame else CONSTRUCTION]
+        )
         for table in of_study
     )
     selected_rows = selected[CONSTRUCTION]

@@ -11,11 +11,11 @@ from analysis.data.categorical import decode_texts
 from analysis.data.join import decisions
 from analysis.data.load import Scores
 from analysis.errors import AnalysisError
-from analysis.statistics.paired import models_against_models, with_adjusted_p
+from analysis.statistics.paired import add_adjusted_p, models_against_models
 from analysis.statistics.resample import Floats
 from analysis.statistics.withheld import UNITS
 from analysis.tables.accuracy_table import Column, Table
-from analysis.tables.provenance import counted
+from analysis.tables.provenance import count_noun
 
 OVERALL = "Overall"
 PARADIGM = "construction"
@@ -131,9 +131,9 @@ def benchmark_table(
 def _notes(results: pd.DataFrame) -> Iterator[str]:
     n_models = results["model"].nunique()
     n_paradigms = len(results[["group", "paradigm"]].drop_duplicates())
-    items = counted(len(results) // n_models, "item")
+    items = count_noun(len(results) // n_models, "item")
     alike = ", weighted equally" if n_paradigms > 1 else ""
-    yield f"{items} in {counted(n_paradigms, 'paradigm')}{alike}; ties count as wrong."
+    yield f"{items} in {count_noun(n_paradigms, 'paradigm')}{alike}; ties count as wrong."
     ties = results.groupby("model", sort=False)["tie"].sum()
     if ties.any():
         counts = ", ".join(f"{model} {n:,}" for model, n in ties.items() if n)
@@ -159,7 +159,7 @@ def compare_model_pairs(logs: Mapping[str, pd.DataFrame], margin: float) -> pd.D
     """
     comparisons = models_against_models(logs, _PARADIGM, margin, clustered=True)
     over_all = comparisons[_PARADIGM] == ""
-    over_pairs = with_adjusted_p(comparisons[over_all].drop(columns=["p_holm", "p_fdr"]))
+    over_pairs = add_adjusted_p(comparisons[over_all].drop(columns=["p_holm", "p_fdr"]))
     comparisons.loc[over_all, ["p_holm", "p_fdr"]] = over_pairs[["p_holm", "p_fdr"]].to_numpy()
     comparisons["p_mcnemar"] = [
         _mcnemar(int(first), int(second))
@@ -209,7 +209,7 @@ def paired_tables(
         group=lambda rows: rows["label"], label=lambda rows: rows[_PARADIGM]
     )
     n_paradigms = max(parts[_PARADIGM].nunique(), 1)
-    n_items = counted(int(overall["n_items"].max()), "item")
+    n_items = count_noun(int(overall["n_items"].max()), "item")
     columns = (
         Column("label", "", "text"),
         Column("first", "First"),
@@ -232,7 +232,7 @@ def paired_tables(
     first = Table(
         "paired",
         "Models against models",
-        f"{n_items} in {counted(n_paradigms, 'paradigm')}.",
+        f"{n_items} in {count_noun(n_paradigms, 'paradigm')}.",
         overall.reset_index(drop=True),
         (*columns, Column("n_items_needed", "Items needed", "count")),
         (

@@ -19,8 +19,8 @@ class Sensitivity(YesNo):
 
     def in_cells(self, answers: pd.DataFrame, rows: pd.DataFrame, study: Study) -> pd.DataFrame:
         """Return the answers to sentences with an expected answer."""
-        known = rows[rows["chose_good"].notna()]
-        return super().in_cells(answers, known, study)
+        scored_rows = rows[rows["chose_good"].notna()]
+        return super().in_cells(answers, scored_rows, study)
 
 
 class ShareOfOption(Choices):

@@ -45,8 +45,8 @@ class MeasureWords:
 
     def amount(self, value: float, *, signed: bool = True) -> str:
         """Return a difference in the unit, without the unit's name."""
-        shown = f"{self.scale(value):{'+' if signed else ''}z.{self.decimals}f}"
-        return shown.replace("-", "\N{MINUS SIGN}")
+        number_text = f"{self.scale(value):{'+' if signed else ''}z.{self.decimals}f}"
+        return number_text.replace("-", "\N{MINUS SIGN}")
 
 
 def _points(value: float) -> float:
@@ -237,7 +237,7 @@ def exploratory_verdict(statistics: Mapping[str, pd.DataFrame], model: str) -> s
 
 
 def is_answered_first(statistics: Mapping[str, pd.DataFrame], model: str) -> bool:
-    """Return whether a primary comparison sets people and this model beside each other."""
+    """Return whether a primary comparison compares people with this model."""
     rows = statistics.get(NAME)
     if rows is None:
         return False
@@ -256,38 +256,39 @@ def _statements(comparison: PlannedComparison, judge: str) -> dict[str, str]:
     measured = words.subject[0].lower() + words.subject[1:]
     if isinstance(compared, JudgeDifference):
         verb = "choose" if compared.first == PEOPLE else "chooses"
-        model, other = (compared.first, judge) if judge == PEOPLE else (judge, compared.first)
+        model, other_judge = (compared.first, judge) if judge == PEOPLE else (judge, compared.first)
         statement = f"{compared.first} {verb} the expected version {{}} often than {judge}"
         return {
             "if_positive": statement.format("more"),
             "if_negative": statement.format("less"),
             "if_unclear": f"whether {statement.format('more or less')}",
-            "if_equivalent": f"{model} is as accurate as {other} within the margin of",
+            "if_equivalent": f"{model} is as accurate as {other_judge} within the margin of",
         }
     if isinstance(compared, Slope):
         statement = f"{measured} {{}} with higher {compared.variable}"
         unclear = f"whether {measured} changes with {compared.variable}"
         return _both_ways(statement, words) | {"if_unclear": unclear}
     at = ", ".join(f"{factor} {level}" for factor, level in compared.at)
-    where = f" at {at}" if at else ""
-    main, *others = compared.differences
-    if not others:
+    condition = f" at {at}" if at else ""
+    main, *other_differences = compared.differences
+    if not other_differences:
         first, second = _sides(main)
-        statement = f"{measured} {{}} for {first} than for {second}{where}"
-        unclear = f"whether {measured} differs between {first} and {second}{where}"
+        statement = f"{measured} {{}} for {first} than for {second}{condition}"
+        unclear = f"whether {measured} differs between {first} and {second}{condition}"
         return _both_ways(statement, words) | {"if_unclear": unclear}
     *factors, last = (step.factor for step in compared.differences)
-    named = f"{', '.join(factors)} and {last}"
-    first, second = _sides(others[0])
-    further = "".join(f", more so for {step.first}" for step in others[1:])
+    factor_list = f"{', '.join(factors)} and {last}"
+    first, second = _sides(other_differences[0])
+    further = "".join(f", more so for {step.first}" for step in other_differences[1:])
     statement = (
-        f"{named} interact: in {measured}, the difference {main.words} is {{}} for {first} than "
-        f"for {second}{further}{where}"
+        f"{factor_list} interact: in {measured}, the difference {main.words} is "
+        f"{{}} for {first} than "
+        f"for {second}{further}{condition}"
     )
     return {
         "if_positive": statement.format("greater"),
         "if_negative": statement.format("smaller (or reversed)"),
-        "if_unclear": f"whether {named} interact in {measured}{where}",
+        "if_unclear": f"whether {factor_list} interact in {measured}{condition}",
     }
 
 
@@ -300,10 +301,10 @@ def _both_ways(statement: str, words: MeasureWords) -> dict[str, str]:
 
 def _sides(step: LevelDifference) -> tuple[str, str]:
     """Return both sides of a difference in words, with the factor's name if it says something."""
-    *others, last = step.others
-    second = f"the mean of {', '.join(others)} and {last}" if others else last
+    *other_levels, last = step.others
+    second = f"the mean of {', '.join(other_levels)} and {last}" if other_levels else last
     name = "" if step.factor in (CONDITION, VERSION) else f"{step.factor} "
-    return f"{name}{step.first}", f"{name if not others else ''}{second}"
+    return f"{name}{step.first}", f"{name if not other_levels else ''}{second}"
 
 
 def _numbers(row: Mapping[Hashable, Any], words: MeasureWords) -> str:
@@ -315,5 +316,6 @@ def _numbers(row: Mapping[Hashable, Any], words: MeasureWords) -> str:
         ends = f"from {low}, one-sided"
     p = row["p_corrected"]
     p_shown = "p < .001" if p < 0.001 else f"p = {p:.3f}".replace("0.", ".")
-    held = f"; {row['covariates']} held constant" if row["covariates"] else ""
-    return f"{words.amount(row['estimate'])} {words.unit} (95% interval {ends}; {p_shown}{held})"
+    covariate_note = f"; {row['covariates']} held constant" if row["covariates"] else ""
+    estimate = f"{words.amount(row['estimate'])} {words.unit}"
+    return f"{estimate} (95% interval {ends}; {p_shown}{covariate_note})"

@@ -102,13 +102,13 @@ def answered(inputs: FindingInputs) -> tuple[pd.DataFrame, tuple[str, ...]]:
         designs = construction_designs(study, items, own_code=False)
     except ParallaxError as error:
         return pd.DataFrame(), (f"The study's comparisons are not answered: {error}",)
-    asked = [
+    requested = [
         Comparison(name=text, compare=text, role="exploratory")
         for text in inputs.options.comparisons
     ]
     planned = [] if study.comparisons else list(implied_comparisons(study, designs))
     unanswered: list[str] = []
-    for declared in (*study.comparisons, *asked):
+    for declared in (*study.comparisons, *requested):
         if declared.constructions and not present & set(declared.constructions):
             continue
         try:
@@ -222,12 +222,12 @@ def _contrast_estimator(
     parts: list[pd.DataFrame] = []
     weights: dict[str, float] = {}
     same: list[str] = []
-    answers, named = data.measured(comparison.measure), set(compared.named_factors)
+    answers, named_factors = data.measured(comparison.measure), set(compared.named_factors)
     for name, rows, cross in data.designs:
-        if name not in comparison.constructions or not named <= set(cross.factors):
+        if name not in comparison.constructions or not named_factors <= set(cross.factors):
             continue
         if measure is SENSITIVITY:
-            pooled_names, cross = cross.pooled(named)
+            pooled_names, cross = cross.pooled(named_factors)
             rows = rows.assign(cell=rows["cell"].astype(str).map(pooled_names))
         of_cells = compared.weights(cross.factors, cross.cells)
         if not of_cells or not measure.is_compared(rows, cross):
@@ -251,9 +251,9 @@ def _contrast_estimator(
     if names := comparison.declaration.covariates:
         pooled = pooled[pooled["cell"].isin(shared) & pooled[measure.value].notna()]
         values = pooled[measure.value].to_numpy(dtype=float)
-        held = covariates_of_trials(data.inputs, pooled, names).to_numpy(dtype=float)
+        covariates = covariates_of_trials(data.inputs, pooled, names).to_numpy(dtype=float)
         pooled = pooled.assign(
-            **{measure.value: hold_constant(values, held, pooled["cell"], shared)}
+            **{measure.value: hold_constant(values, covariates, pooled["cell"], shared)}
         )
 
     def estimate(level: float) -> Row:
@@ -286,17 +286,17 @@ def _in_regions(answers: pd.DataFrame, regions: Sequence[int]) -> pd.DataFrame:
         regions = regions or (0,)
         answers = answers[answers[RELATIVE].isin(regions)]
     trial = ["participant", "position"]
-    others = [name for name in ("cell", "unit", "group", "also", "construction") if name in answers]
+    kept = [name for name in ("cell", "unit", "group", "also", "construction") if name in answers]
     # A sentence is complete if all regions that its version has in any trial are there.
     text = [name for name in ("item_id", "version") if name in answers]
     sums = answers.groupby(trial, sort=False, observed=True).agg(
         rt_ms=("rt_ms", "sum"),
         n_regions=("region", "size"),
-        **{name: (name, "first") for name in (*others, *text)},
+        **{name: (name, "first") for name in (*kept, *text)},
     )
     by_text = sums["n_regions"].groupby([sums[name].astype(str) for name in text or ["cell"]])
-    wanted = len(regions) or by_text.transform("max")
-    sums = sums[sums["n_regions"] == wanted].reset_index()
+    n_expected = len(regions) or by_text.transform("max")
+    sums = sums[sums["n_regions"] == n_expected].reset_index()
     return sums.assign(log_rt=np.log(sums["rt_ms"].astype(float)))
 
 
@@ -342,8 +342,8 @@ def _slope_estimator(
         "n_frames": int(answers["unit"].nunique()),
     }
 
-    held = covariates_of_trials(inputs, answers, comparison.declaration.covariates)
-    held_within = (held - held.groupby(people.to_numpy()).transform("mean")).to_numpy()
+    covariates = covariates_of_trials(inputs, answers, comparison.declaration.covariates)
+    held_within = (covariates - covariates.groupby(people.to_numpy()).transform("mean")).to_numpy()
     design = np.column_stack([held_within, x_within])
 
     def estimate(level: float) -> Row:
@@ -363,13 +363,13 @@ def _judge_estimator(
             "people and models are compared by accuracy, in choices between versions; of other "
             "answers the report has correlations."
         )
-    judged = inputs.judged
-    chosen = judged.judgments["construction"].astype(str).isin(comparison.constructions)
-    people = judged.judgments[chosen]
+    judged_data = inputs.judged
+    chosen = judged_data.judgments["construction"].astype(str).isin(comparison.constructions)
+    people = judged_data.judgments[chosen]
     items = set(people["item_id"].astype(str))
     decisions = {
         model: frame[frame["item_id"].astype(str).isin(items)]
-        for model, frame in split_tied_models(judged.decisions)[0].items()
+        for model, frame in split_tied_models(judged_data.decisions)[0].items()
     }
     models = {name for name in (compared.first, judge) if name != PEOPLE}
     if missing := sorted(models - set(decisions)):

@@ -124,10 +124,10 @@ def _interactions(cross: Crossing, coding: str) -> dict[str, Weights]:
 
 def _difference_label(steps: tuple[_Step, ...]) -> str:
     """Return the label of a difference of differences, such as "(a: c - d) - (b: c - d)"."""
-    first, *others = steps
-    if not others:
+    first, *later_steps = steps
+    if not later_steps:
         return first.words
-    inner = _difference_label(tuple(others))
+    inner = _difference_label(tuple(later_steps))
     return f"({first.first}: {inner}) - ({first.second}: {inner})"
 
 

@@ -28,7 +28,7 @@ from analysis.figures.drawing import (
     POINTS,
     STYLE,
     Drawing,
-    bare,
+    hide_unlabelled_axes,
     new_figure,
 )
 from analysis.findings.finding import Finding, FindingInputs, Findings, Need, titles_of
@@ -76,7 +76,7 @@ def _draw(axes: Axes, condition: str, places: pd.DataFrame) -> None:
     axes.set_xticks(at, [_short(label) for label in places["label"]], rotation=40, ha="right",
                     rotation_mode="anchor")  # fmt: skip
     axes.set_title(f"{condition} (n = {places['n_items'].iloc[0]})", loc="left")
-    bare(axes)
+    hide_unlabelled_axes(axes)
 
 
 def _short(label: str) -> str:
@@ -201,14 +201,14 @@ def _rows(
             )
         cut = regions(words, item["frame"])
         sides.append([(region, sum(logprobs[region.start : region.end])) for region in cut])
-    good, other = sides
+    good, bad = sides
     signature = " ".join(region.slot or "." for region, _ in good)
     return [
         {
             "item_id": item["item_id"],
             "construction": item["construction"],
             "condition": item["condition"],
-            "signature": f"{signature} {len(other)}",
+            "signature": f"{signature} {len(bad)}",
             "place": place,
             "slot": region.slot,
             "words": region.words
@@ -218,7 +218,7 @@ def _rows(
             "other_nats": of_other,
         }
         for place, ((region, of_good), (other_region, of_other)) in enumerate(
-            zip(good, other, strict=False)
+            zip(good, bad, strict=False)
         )
     ]
 
@@ -265,12 +265,13 @@ def _run(inputs: FindingInputs) -> Findings:
 
 def _drawings(curve_rows: pd.DataFrame, titles: Mapping[str, str]) -> Iterator[Drawing]:
     """Yield a figure for each construction and model."""
-    several = curve_rows["model"].nunique() > 1
+    has_several_models = curve_rows["model"].nunique() > 1
     for (model, construction), rows in curve_rows.groupby(["model", "construction"], sort=False):
         name = str(construction)
+        model_words = f" under {model}" if has_several_models else ""
         yield Drawing(
-            _file_name(f"curves_{name}_{model}" if several else f"curves_{name}"),
-            f"Word by word: {titles.get(name, name)}{f' under {model}' if several else ''}",
+            _file_name(f"curves_{name}_{model}" if has_several_models else f"curves_{name}"),
+            f"Word by word: {titles.get(name, name)}{model_words}",
             "Log-probability of each word of the expected version (good) and of the other, given "
             f"the words before it, by {model}; averaged over n judged items of each condition. The "
             "words of one slot are added up; labels are examples. The first differing words are "

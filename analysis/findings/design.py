@@ -52,8 +52,10 @@ class Crossing:
             cell: tuple(values[place] for place in places) for cell, values in self.cells.items()
         }
         names = {cell: ", ".join(values) for cell, values in levels.items()}
-        kept = {name: values for name, values in self.factors.items() if name in factors}
-        return names, type(self)(kept, {names[cell]: values for cell, values in levels.items()})
+        kept_factors = {name: values for name, values in self.factors.items() if name in factors}
+        return names, type(self)(
+            kept_factors, {names[cell]: values for cell, values in levels.items()}
+        )
 
     def without_empty_levels(self) -> Self:
         """Return the crossing without levels that lack answers, and without one-level factors."""
@@ -229,8 +231,8 @@ def _levels(items: pd.DataFrame) -> dict[str, dict[str, str]]:
     """Return each condition's level, by factor: as a plan finds them (``condition_factors``)."""
     targets = items[items["kind"].astype(str) == Kind.TARGET]
     items = items if targets.empty else targets
-    own = {header(name): items[name].astype(str) for name in list_own_columns(items)}
-    rows = pd.DataFrame(own, index=items.index).to_dict("records")
+    own_columns = {header(name): items[name].astype(str) for name in list_own_columns(items)}
+    rows = pd.DataFrame(own_columns, index=items.index).to_dict("records")
     columns = [{str(name): str(value) for name, value in row.items()} for row in rows]
     return condition_factors(zip(items["condition"].astype(str), columns, strict=True))
 

@@ -76,10 +76,12 @@ def write_scripts(folder: Path, fitted: Mapping[str, Fitted]) -> list[Path]:
             call=call.format(formula=" +\n    ".join([*columns.values(), *random])),
         )
         table = fit.fixed.rename(columns=columns).assign(answer=fit.answers.to_numpy())
-        own = [folder / f"{stem}.csv", folder / f"{stem}.R"]
-        pd.concat([table, fit.units.rename(columns=units)], axis=1).to_csv(own[0], index=False)
-        own[1].write_text(script, "utf-8", newline="\n")
-        paths += own
+        script_paths = [folder / f"{stem}.csv", folder / f"{stem}.R"]
+        pd.concat([table, fit.units.rename(columns=units)], axis=1).to_csv(
+            script_paths[0], index=False
+        )
+        script_paths[1].write_text(script, "utf-8", newline="\n")
+        paths += script_paths
     return paths
 
 
@@ -100,4 +102,7 @@ def _random_in_r(
         if rows["correlation"].notna().any():
             yield f"({' + '.join(effects)} | {unit_in_r})"
         else:
-            yield from (f"({'' if one == '1' else '0 + '}{one} | {unit_in_r})" for one in effects)
+            yield from (
+                f"({'' if random_effect == '1' else '0 + '}{random_effect} | {unit_in_r})"
+                for random_effect in effects
+            )

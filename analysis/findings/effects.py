@@ -178,13 +178,13 @@ def lines_and_points(cross: Crossing) -> tuple[dict[str, tuple[str, str]], list[
         Each cell's first and second level (the second is empty with one factor), and the levels of
         lines and points, or of points alone.
     """
-    *others, last = cross.factors.values()
-    lines = [", ".join(levels) for levels in product(*others)]
+    *other_factors, last = cross.factors.values()
+    lines = [", ".join(levels) for levels in product(*other_factors)]
     places = {
-        cell: (", ".join(levels[:-1]), levels[-1]) if others else (levels[0], "")
+        cell: (", ".join(levels[:-1]), levels[-1]) if other_factors else (levels[0], "")
         for cell, levels in cross.cells.items()
     }
-    return places, [lines, list(last)] if others else [list(last)]
+    return places, [lines, list(last)] if other_factors else [list(last)]
 
 
 def place_cells(cells: pd.DataFrame, design: Design) -> pd.DataFrame:

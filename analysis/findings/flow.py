@@ -69,8 +69,8 @@ def _steps(flow: Flow) -> Sequence[tuple[str, str]]:
     )
 
 
-def _lost(number: int, how: str) -> str:
-    return f"{number} {how}" if number else ""
+def _lost(number: int, reason: str) -> str:
+    return f"{number} {reason}" if number else ""
 
 
 def _box(axes: Axes, x: float, y: float, text: str, colour: str) -> None:

@@ -11,7 +11,7 @@ from analysis.figures.drawing import Drawing
 from analysis.figures.people import calibration_figure
 from analysis.findings.finding import Context, Finding, Findings, full_titles
 from analysis.statistics.accuracy import JUDGED
-from analysis.statistics.agreement import preferences, with_model_scores
+from analysis.statistics.agreement import add_model_preferences, preferences
 from analysis.statistics.attraction import (
     attraction,
     attraction_by_configuration,
@@ -48,7 +48,7 @@ def human_model_agreement(data: Joined, context: Context) -> Findings:
     """
     preferred = preferences(data.judgments)
     matched = {
-        model: with_model_scores(preferred, frame) for model, frame in data.decisions.items()
+        model: add_model_preferences(preferred, frame) for model, frame in data.decisions.items()
     }
     parts = [
         *(

@@ -114,9 +114,9 @@ class _Named:
         return np.repeat(np.arange(len(of_item)), n), flat[np.repeat(starts, n) + within]
 
 
-def critical_words(good: str, other: str) -> tuple[str, str]:
+def critical_words(good: str, bad: str) -> tuple[str, str]:
     """Return the first differing word of each version; "" if a version has ended."""
-    for pair in zip_longest(good.split(), other.split(), fillvalue=""):
+    for pair in zip_longest(good.split(), bad.split(), fillvalue=""):
         if pair[0] != pair[1]:
             return pair
     return "", ""
@@ -201,7 +201,7 @@ def _tables(
     if "frequency" in frame:
         columns.append(Column("frequency", "log10 per million", "signed", spanner="Corpus"))
     differing = frame["group"] == CRITICAL
-    for name, title, what, rows, section in (
+    for name, title, grouping, rows, section in (
         ("words", "Words", "the words that differ (expected / other)", differing, Section.WORDS),
         (
             "slots",
@@ -212,7 +212,7 @@ def _tables(
         ),
     ):
         if rows.any():
-            caption = f"Accuracy by {what}."
+            caption = f"Accuracy by {grouping}."
             yield context.table(name, title, caption, frame[rows], columns, notes, section)
 
 

@@ -23,7 +23,7 @@ from analysis.findings.finding import FindingInputs, Findings, titles_of
 from analysis.statistics.accuracy import people_accuracy
 from analysis.statistics.contrasts import cell_means, contrasts
 from analysis.statistics.detection import yes_rates
-from analysis.statistics.paired import with_adjusted_p
+from analysis.statistics.paired import add_adjusted_p
 from analysis.tables.accuracy_table import Column, Table
 from analysis.tables.section import Section
 from experiment.studies.study import Study
@@ -272,7 +272,7 @@ class ReadingTimes(Measure):
         if not regions:
             return pd.DataFrame()
         comparisons = pd.concat(regions, ignore_index=True).assign(construction=design.construction)
-        comparisons = with_adjusted_p(comparisons.drop(columns="p_holm")).drop(columns="p_fdr")
+        comparisons = add_adjusted_p(comparisons.drop(columns="p_holm")).drop(columns="p_fdr")
         keys = ["construction", "region"]
         comparisons = comparisons[[*keys, *(name for name in comparisons if name not in keys)]]
         ends = {"percent": "estimate", "percent_low": "low", "percent_high": "high"}

@@ -103,9 +103,9 @@ def _by_metric(
 
 def _difference(values: Floats) -> Floats:
     """Return each item's value of the good version minus that of the other."""
-    good, other = values.reshape(-1, 2).T
+    good, bad = values.reshape(-1, 2).T
     # Two impossible versions (-inf each) count as a tie.
-    return np.subtract(good, other, out=np.zeros(len(good)), where=good != other)
+    return np.subtract(good, bad, out=np.zeros(len(good)), where=good != bad)
 
 
 METRICS = Finding(

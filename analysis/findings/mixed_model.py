@@ -19,7 +19,7 @@ from analysis.findings.finding import Context, Finding, Findings, full_titles
 from analysis.statistics.clustered import FEWEST_CLUSTERS
 from analysis.statistics.mixed_model import MOST_ROWS, MixedModel, fit
 from analysis.statistics.mixed_model_rows import Effects, choice_rows, clusters, design_levels
-from analysis.statistics.one_scale import on_one_scale
+from analysis.statistics.one_scale import compare_on_one_scale
 from analysis.tables.accuracy_table import Column, Table
 from analysis.tables.section import Section
 
@@ -75,7 +75,7 @@ def mixed_findings(
         },
     )
     if decisions:
-        compared = on_one_scale(model, rows)
+        compared = compare_on_one_scale(model, rows)
         tables.append(_one_scale_table(compared, context))
         statistics["mixed_model_one_scale"] = compared
     return Findings(
@@ -109,7 +109,7 @@ def _mixed_table(model: MixedModel, context: Context) -> Table:
         else construction.title
         for construction in context.study.constructions
     }
-    labels = [_with_titles(term, titles) for term in model.coefficients["term"]]
+    labels = [_replace_names_by_titles(term, titles) for term in model.coefficients["term"]]
     has_models = bool(context.origin.models)
     return context.table(
         "mixed_model",
@@ -124,12 +124,12 @@ def _mixed_table(model: MixedModel, context: Context) -> Table:
             Column("z", "z", "signed"),
             Column("p", "p", "p"),
         ),
-        tuple(_notes(model, titles, has_models=has_models)),
+        tuple(_make_notes(model, titles, has_models=has_models)),
         Section.MIXED_MODEL,
     )
 
 
-def _with_titles(term: str, titles: Mapping[str, str]) -> str:
+def _replace_names_by_titles(term: str, titles: Mapping[str, str]) -> str:
     """Return a term with the construction's title in place of its name."""
     return _TERM.sub(lambda match: titles.get(match[1], match[0]), term)
 
@@ -138,7 +138,7 @@ _EFFECTS_OF_JUDGES = "Participant effects apply to people only, item effects to 
 _TERM_OF_A_JUDGE = " A judge's term compares a model with a typical participant."
 
 
-def _notes(model: MixedModel, titles: Mapping[str, str], *, has_models: bool) -> list[str]:
+def _make_notes(model: MixedModel, titles: Mapping[str, str], *, has_models: bool) -> list[str]:
     spreads = ", ".join(map(_spread, model.random.to_dict("records")))
     notes = [
         f"{model.n_rows:,} choices. Standard deviations in logits: {spreads}. "
@@ -153,7 +153,7 @@ def _notes(model: MixedModel, titles: Mapping[str, str], *, has_models: bool) ->
         )
     penalised = model.coefficients.loc[model.coefficients["penalised"], "term"]
     if len(penalised):
-        terms = "; ".join(_with_titles(term, titles) for term in penalised)
+        terms = "; ".join(_replace_names_by_titles(term, titles) for term in penalised)
         notes.append(
             "All judgments were right, or all wrong, so the estimate is finite only with a penalty "
             f"(log-F(2,2), equal to one more right and one more wrong judgment): {terms}."
@@ -249,7 +249,12 @@ def write_scripts(folder: Path, rows: pd.DataFrame, model: MixedModel) -> list[P
     table = rows[[column for column in rows if column in _COLUMNS or str(column) in model.formula]]
     table = table.assign(**{name: varying.values[:, place] for place, name in columns.items()})
     table.to_csv(folder / CHOICES, index=False)
-    formula = " +\n    ".join([f"chose_good ~ {_fixed(model, rows)}", *_random(varying, columns)])
+    formula = " +\n    ".join(
+        [
+            f"chose_good ~ {_list_fixed_effects(model, rows)}",
+            *_format_random_effects(varying, columns),
+        ]
+    )
     read = "\n".join(_read(rows))
     for name, script in ((LME4, _LME4), (BRMS, _BRMS)):
         text = script.format(script=name, formula=formula, read=read, notes=_script_notes(model))
@@ -257,7 +262,7 @@ def write_scripts(folder: Path, rows: pd.DataFrame, model: MixedModel) -> list[P
     return [folder / CHOICES, folder / LME4, folder / BRMS]
 
 
-def _fixed(model: MixedModel, rows: pd.DataFrame) -> str:
+def _list_fixed_effects(model: MixedModel, rows: pd.DataFrame) -> str:
     """Return the fixed effects without one-level factors, which R cannot code as contrasts."""
     constant = {name for name in _FACTORS if rows[name].nunique() == 1}
     terms: list[str] = []
@@ -287,7 +292,7 @@ def _own_columns(varying: Effects) -> dict[int, str]:
     return names
 
 
-def _random(varying: Effects, columns: dict[int, str]) -> Iterator[str]:
+def _format_random_effects(varying: Effects, columns: dict[int, str]) -> Iterator[str]:
     with_next = {first for first, _ in varying.pairs}
     terms: list[str] = []
     for place, name in enumerate(varying.names):

@@ -51,7 +51,7 @@ def models_by_group(
     }
 
 
-def over_models(
+def average_over_models(
     accuracy_rows: pd.DataFrame, groups: Mapping[str, Sequence[str]], by: Sequence[str]
 ) -> pd.DataFrame:
     """Return means and standard deviations of accuracy over the models of each group.
@@ -81,7 +81,9 @@ def over_models(
     return pd.concat(frames, ignore_index=True)
 
 
-def with_perplexity(accuracy_rows: pd.DataFrame, perplexities: Mapping[str, float]) -> pd.DataFrame:
+def correlate_with_perplexity(
+    accuracy_rows: pd.DataFrame, perplexities: Mapping[str, float]
+) -> pd.DataFrame:
     """Return the correlation of models' accuracy with their perplexity on a validation text.
 
     Args:
@@ -130,7 +132,7 @@ def decisions_with_features(
         rows = decode_texts(chosen[["item_id"]]).assign(
             correct=chosen["correct"], tie=chosen["tie"]
         )
-        decided[model_scores.facts.model] = _with_columns(
+        decided[model_scores.facts.model] = _join_item_columns(
             rows, items, "scored", str(model_scores.path)
         )
     return decided
@@ -147,17 +149,19 @@ def people_with_features(run: ExportedRun, items: pd.DataFrame) -> pd.DataFrame:
     """
     rows = decode_texts(judgments(run)[["item_id", "chose_good"]])
     shares = rows.groupby("item_id")["chose_good"].mean().rename("correct").reset_index()
-    return _with_columns(shares.assign(tie=False), items, "judged", str(run.folder))
+    return _join_item_columns(shares.assign(tie=False), items, "judged", str(run.folder))
 
 
-def _with_columns(rows: pd.DataFrame, items: pd.DataFrame, what: str, where: str) -> pd.DataFrame:
+def _join_item_columns(
+    rows: pd.DataFrame, items: pd.DataFrame, item_kind: str, where: str
+) -> pd.DataFrame:
     # A feature may have the name of a column; the values are then the same.
     features = feature_columns(items).drop(columns=[*CELL], errors="ignore")
     columns = items[[*CELL]].join(features)
     place = find_codes(rows["item_id"], pd.Index(items["item_id"]))
     if (place < 0).any():
         raise AnalysisError(
-            f"{int((place < 0).sum())} {what} item(s) are not among the items; the first: "
+            f"{int((place < 0).sum())} {item_kind} item(s) are not among the items; the first: "
             f"{rows['item_id'][place < 0].iloc[0]}",
             where=where,
             expected="scores and judgments of these items",
@@ -188,7 +192,7 @@ def accuracy_by(
             f'the items have no "{by}"', expected=f"one of: {', '.join(sorted(known_columns))}"
         )
     keys = list(dict.fromkeys((by, CONDITION)))
-    rows = over_models(accuracies(decided, keys), groups, keys)
+    rows = average_over_models(accuracies(decided, keys), groups, keys)
     conditions = list(dict.fromkeys(rows[CONDITION]))
     frame = rows[["group"]].assign(label="All" if by == CONDITION else rows[by].astype(str))
     frame = frame.drop_duplicates(ignore_index=True)
@@ -226,7 +230,7 @@ def perplexity_table(
     decided: Mapping[str, pd.DataFrame], perplexities: Mapping[str, float], origin: Sequence[str]
 ) -> Table:
     """Return the relation of models' accuracy to validation perplexity, by condition."""
-    correlations = with_perplexity(accuracies(decided, [CONDITION]), perplexities)
+    correlations = correlate_with_perplexity(accuracies(decided, [CONDITION]), perplexities)
     return Table(
         name="perplexity",
         title="Perplexity and accuracy",

@@ -17,7 +17,7 @@ from analysis.data.load import ExportedRun
 from analysis.data.own_columns import header, list_own_columns
 from analysis.findings.finding import Context, Finding, Findings
 from analysis.statistics.accuracy import people_accuracy
-from analysis.statistics.agreement import preferences, with_model_scores
+from analysis.statistics.agreement import add_model_preferences, preferences
 from analysis.statistics.consistency import kappas_with_people
 from analysis.statistics.correlation import spearman
 from analysis.tables.accuracy_table import Column, Table
@@ -138,7 +138,7 @@ def multiverse_findings(run: ExportedRun, data: Joined, context: Context) -> Fin
             **{f"{key}_participants": n_kept}
         )
         columns.append(Column(key, f"{n_kept} kept", "estimate", spanner=universe.name))
-    return Findings((_table(frame, columns, context),))
+    return Findings((_make_table(frame, columns, context),))
 
 
 def _too_many(n_responses: int) -> str:
@@ -148,7 +148,7 @@ def _too_many(n_responses: int) -> str:
     )
 
 
-def _table(frame: pd.DataFrame, columns: Sequence[Column], context: Context) -> Table:
+def _make_table(frame: pd.DataFrame, columns: Sequence[Column], context: Context) -> Table:
     return context.table(
         "multiverse",
         "Other thresholds",
@@ -187,7 +187,10 @@ def _sessions_as_judged(run: ExportedRun) -> dict[str, Answered]:
     answers_by_person: dict[str, list[Judgment]] = {}
     for row in rows.to_dict("records"):
         answers_by_person.setdefault(row["participant"], []).append(_judgment(row, own_names))
-    n_shown, answers = run.trials["participant"].value_counts(), _answers(run, answers_by_person)
+    n_shown, answers = (
+        run.trials["participant"].value_counts(),
+        _read_questionnaire(run, answers_by_person),
+    )
     # Simulated participants were judged without a questionnaire, too.
     certificates = {} if run.facts.simulated else read_certificates(run.folder)
     sessions = {
@@ -203,7 +206,7 @@ def _sessions_as_judged(run: ExportedRun) -> dict[str, Answered]:
     return {person: session.among(everyone) for person, session in sessions.items()}
 
 
-def _answers(run: ExportedRun, people: Iterable[str]) -> dict[str, dict[str, str]]:
+def _read_questionnaire(run: ExportedRun, people: Iterable[str]) -> dict[str, dict[str, str]]:
     """Return each participant's questionnaire answers; empty if the run has none."""
     if run.answers is None:
         return {}
@@ -262,7 +265,7 @@ def _model_results(
     preferred = preferences(kept_judgments)
     kappas = kappas_with_people(kept_judgments, decided).set_index("judge")["kappa"]
     for model, frame in decided.items():
-        matched = with_model_scores(preferred, frame)
+        matched = add_model_preferences(preferred, frame)
         values = (
             matched["correct"].mean(),
             spearman(matched["share_good"].to_numpy(), matched["difference_nats"].to_numpy()),

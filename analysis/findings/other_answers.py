@@ -10,7 +10,7 @@ from analysis.data.declared import response_with_deadline
 from analysis.data.join import judgments
 from analysis.data.kinds import add_kinds
 from analysis.findings.finding import Finding, FindingInputs, Findings, full_titles, titles_of
-from analysis.findings.yes_no import with_expected
+from analysis.findings.yes_no import add_expected_answers
 from analysis.statistics.accuracy import clustered_shares, people_accuracy
 from analysis.statistics.contrasts import cell_means
 from analysis.statistics.detection import yes_rates
@@ -64,7 +64,7 @@ def _ratings(answers: pd.DataFrame) -> pd.DataFrame:
 
 
 def _yes(answers: pd.DataFrame) -> pd.DataFrame:
-    rates = yes_rates(with_expected(answers), [*_KIND, "expected"])
+    rates = yes_rates(add_expected_answers(answers), [*_KIND, "expected"])
     return rates.rename(columns={"n_answers": "n_judgments"})
 
 

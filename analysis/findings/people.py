@@ -16,9 +16,9 @@ from analysis.statistics.people import (
     learning,
     learning_effect,
     participants,
-    sides,
     speed_accuracy,
     speed_across_people,
+    summarise_side_bias,
     ways_of_answering,
 )
 from analysis.tables.accuracy_table import Column, Table
@@ -119,7 +119,7 @@ def _participants(judgments: pd.DataFrame, context: Context) -> Findings:
     frames = {
         "participants": of_people,
         "distributions": distributions(of_people).query("n > 0"),
-        "sides": sides(judgments) if sided else pd.DataFrame(),
+        "sides": summarise_side_bias(judgments) if sided else pd.DataFrame(),
         "learning": learning(judgments),
         "speed_accuracy": speed_accuracy(judgments),
         "ways": ways_of_answering(judgments),

@@ -83,11 +83,11 @@ def _logprob_differences(scores: Scores) -> "pd.Series[float]":
     """Return log p(good) - log p(other), in nats, of each item with both versions scored."""
     frame = scores.frame
     variant, contrast = frame["variant"].astype(str), frame["contrast"].astype(str)
-    good, other = (
+    good, bad = (
         frame[is_version].set_index(frame.loc[is_version, "item_id"].astype(str))["logprob_nats"]
         for is_version in (variant == Variant.GOOD, variant == contrast)
     )
-    differences: pd.Series[float] = (good - other).dropna()
+    differences: pd.Series[float] = (good - bad).dropna()
     return differences
 
 
@@ -111,7 +111,7 @@ def _difference_correlations(
 
 
 def _means_table(means: pd.DataFrame, points: int, context: Context) -> Table:
-    rows = _by_condition(means, context)
+    rows = _sort_by_condition(means, context)
     rows["version"] = [_VERSIONS.get(str(name), str(name)) for name in rows["version"]]
     return context.table(
         "ratings",
@@ -167,7 +167,7 @@ def _differences_table(apart: pd.DataFrame, models: Sequence[str], context: Cont
         "Differences between versions",
         "How much higher the expected version of an item is rated than the other, in points, "
         "and how much higher its log-probability is, in nats (the other's surprisal less its own).",
-        _by_condition(apart, context),
+        _sort_by_condition(apart, context),
         (
             _LABEL,
             Column("mean_good", "Expected", "number", "Mean rating"),
@@ -197,7 +197,7 @@ def _difference_correlations_table(together: pd.DataFrame, context: Context) -> 
     )
 
 
-def _by_condition(frame: pd.DataFrame, context: Context) -> pd.DataFrame:
+def _sort_by_condition(frame: pd.DataFrame, context: Context) -> pd.DataFrame:
     """Return the frame in the study's order, with each condition under its construction."""
     rows = context.by_construction(frame)
     titles = full_titles(rows)
@@ -238,7 +238,7 @@ def _run_models(inputs: FindingInputs) -> Findings:
         if (model, "slor") in measures
         for values in [_morcela(targets, measures, model, inputs.context)]
     }
-    overall = _overall(targets, measures | fitted, inputs.context)
+    overall = _correlate_with_measures(targets, measures | fitted, inputs.context)
     tables, statistics = [_overall_table(overall, inputs.context)], {"ratings_and_models": overall}
     if len(effects := model_effects(inputs, measures)):
         tables.append(effects_table("rating_model_effects", "the ratings", effects, inputs.context))
@@ -285,7 +285,7 @@ def _morcela(
     return pd.Series(values, rows.index)
 
 
-def _overall(
+def _correlate_with_measures(
     targets: pd.DataFrame, measures: Mapping[tuple[str, str], "pd.Series[float]"], context: Context
 ) -> pd.DataFrame:
     """Return each measure's correlation with mean z over items, by construction and overall."""

@@ -102,7 +102,7 @@ def selection(run: ExportedRun, accuracy: pd.DataFrame, by: Sequence[str]) -> pd
     selected = [
         row
         for rule, loaded in _counting_rules(run.study.exclusion)
-        for row in _rows(run, rule, loaded, by, printed)
+        for row in _make_rows(run, rule, loaded, by, printed)
     ]
     columns = [*by, "rule", "n_trials", "most_errors", "share", "n_own", "example", "printed"]
     return pd.DataFrame(selected, columns=[*columns, "true"])
@@ -126,7 +126,7 @@ def _errors_in(rule: Rule, loaded: ExclusionRule) -> Iterator[tuple[str, Selecti
         yield from _counting_rules(inner)
 
 
-def _rows(
+def _make_rows(
     run: ExportedRun,
     name: str,
     rule: Selection,
@@ -207,7 +207,7 @@ def _counted_items(run: ExportedRun, rule: Selection) -> tuple[pd.DataFrame, pd.
     return items_shown, numbers.sum()
 
 
-def with_selection(table: Table, selected: pd.DataFrame) -> Table:
+def add_selection_note(table: Table, selected: pd.DataFrame) -> Table:
     """Add a note to participants' accuracy in the rows found by ``selection``.
 
     Args:

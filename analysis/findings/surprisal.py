@@ -53,7 +53,7 @@ def times_with_surprisal(inputs: FindingInputs) -> Iterator[tuple[str, pd.DataFr
         yield model, _join_surprisals(frame, surprisal, model)
 
 
-def by_thousand_words(table: pd.DataFrame) -> pd.DataFrame:
+def scale_to_thousand_words(table: pd.DataFrame) -> pd.DataFrame:
     """Return rows of models with their log-likelihood gain in nats per 1000 words."""
     parts = {"gain": "loglik", "gain_low": "low", "gain_high": "high"}
     gains = {name: 1000 * table[f"delta_{of}"] for name, of in parts.items()}
@@ -76,7 +76,7 @@ def _run(inputs: FindingInputs) -> Findings:
         "Surprisal and reading times",
         "The slowdown of a word per bit of surprisal, and how much the surprisals of the word and "
         "of the one before improve the log-likelihood of held-out words' mean times.",
-        by_thousand_words(table),
+        scale_to_thousand_words(table),
         (
             Column("label", "", "text"),
             Column("percent", "Per cent per bit", "estimate"),
@@ -133,13 +133,13 @@ def _other_words(problem: str, model: str, expected: str) -> AnalysisError:
 
 def _surprisal_effect(joined: pd.DataFrame) -> Mapping[str, float]:
     y = joined["log_rt"].to_numpy(dtype=float)
-    base = with_intercept(joined, BASE)
+    base = add_intercept(joined, BASE)
     person, unit = (codes(joined[name].astype(str))[0] for name in ("participant", "unit"))
     effect = slope(y, np.column_stack([base, joined[VALUE]]), [person, unit])
-    words = _words(joined)
+    words = _average_by_word(joined)
     surprisals = words[[VALUE, f"prev1_{VALUE}"]].to_numpy(dtype=float)
     gained = delta_loglik(
-        words["log_rt"].to_numpy(dtype=float), with_intercept(words, BASE), surprisals,
+        words["log_rt"].to_numpy(dtype=float), add_intercept(words, BASE), surprisals,
         codes(words["unit"].astype(str))[0],
     )  # fmt: skip
     percent = {
@@ -152,7 +152,7 @@ def _surprisal_effect(joined: pd.DataFrame) -> Mapping[str, float]:
     }
 
 
-def _words(joined: pd.DataFrame) -> pd.DataFrame:
+def _average_by_word(joined: pd.DataFrame) -> pd.DataFrame:
     """Return one row per word: its mean log time over participants, predictors and unit."""
     firsts = {name: (name, "first") for name in (*BASE[:2], VALUE, f"prev1_{VALUE}", "unit")}
     return joined.groupby(KEYS, sort=True).agg(log_rt=("log_rt", "mean"), **firsts).reset_index()
@@ -168,7 +168,7 @@ def _gain_columns(gained: Slope, words: pd.DataFrame) -> dict[str, float]:
     }
 
 
-def with_intercept(frame: pd.DataFrame, names: tuple[str, ...]) -> Floats:
+def add_intercept(frame: pd.DataFrame, names: tuple[str, ...]) -> Floats:
     """Return the columns as predictors of shape ``(rows, 1 + names)``, the intercept first."""
     return np.column_stack([np.ones(len(frame)), frame[list(names)].to_numpy(dtype=float)])
 
@@ -189,14 +189,14 @@ _FEWEST_WORDS, _POINTS = 40, 60
 def _run_shape(inputs: FindingInputs) -> Findings:
     rows, curves, left_out = [], list[pd.DataFrame](), []
     for model, joined in times_with_surprisal(inputs):
-        words = _words(joined)
+        words = _average_by_word(joined)
         x, unit = words[VALUE].to_numpy(float), codes(words["unit"].astype(str))[0]
         if len(words) < _FEWEST_WORDS or len(np.unique(x)) < 2 * KNOTS or unit.max() < 1:
             left_out.append(
                 f"The smooth of {model}'s surprisal was left out: {len(words)} words are too few."
             )
             continue
-        y, linear = words["log_rt"].to_numpy(float), with_intercept(words, _LINEAR)
+        y, linear = words["log_rt"].to_numpy(float), add_intercept(words, _LINEAR)
         smooth = fit_smooth(y, linear, x)
         gained = delta_smooth(y, linear, x, unit)
         rows.append({"model": model, "edf": smooth.edf, **_gain_columns(gained, words)})
@@ -209,7 +209,7 @@ def _run_shape(inputs: FindingInputs) -> Findings:
         "The shape of surprisal's effect",
         "Effective degrees of freedom of a smooth of surprisal (1 is a straight line), and how "
         "much it improves the log-likelihood of held-out words over a straight line.",
-        by_thousand_words(table),
+        scale_to_thousand_words(table),
         (
             Column("label", "", "text"),
             Column("edf", "Degrees of freedom", "number"),

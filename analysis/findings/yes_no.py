@@ -36,7 +36,7 @@ _LEFT_OUT = (
 )
 
 
-def with_expected(answers: pd.DataFrame) -> pd.DataFrame:
+def add_expected_answers(answers: pd.DataFrame) -> pd.DataFrame:
     """Return answers with ``expected``: "yes", "no" or "none"."""
     has_expected = answers["chose_good"].notna().to_numpy()
     said_yes = answers["said_yes"].to_numpy(dtype=bool)
@@ -46,7 +46,7 @@ def with_expected(answers: pd.DataFrame) -> pd.DataFrame:
 
 
 def _run(inputs: FindingInputs) -> Findings:
-    answers = with_expected(inputs.data.judgments)
+    answers = add_expected_answers(inputs.data.judgments)
     rates = _order_by_condition(yes_rates(answers, _CELL), inputs)
     with_answer = answers[answers["expected"] != _NONE]
     sensitivity = _detection(with_answer)
@@ -81,10 +81,10 @@ def _detection(answers: pd.DataFrame) -> pd.DataFrame:
 
 def _filler_detection(inputs: FindingInputs) -> pd.DataFrame:
     """Return d' of the fillers with an expected answer, all together; empty if there is none."""
-    others = inputs.data.others
-    if others.empty:
+    fillers = inputs.data.others
+    if fillers.empty:
         return pd.DataFrame(columns=["construction"])
-    answers = with_expected(add_kinds(others, inputs.run.items))
+    answers = add_expected_answers(add_kinds(fillers, inputs.run.items))
     is_known = (answers["kind"] == Kind.FILLER) & (answers["expected"] != _NONE)
     return detection(answers[is_known].assign(construction=""), ["construction"])
 
@@ -156,7 +156,7 @@ _SENTENCE = ["item_id", "version"]
 
 
 def _run_models(inputs: FindingInputs) -> Findings:
-    answers = with_expected(inputs.data.judgments)
+    answers = add_expected_answers(inputs.data.judgments)
     answers = answers[answers["kind"].astype(str) != Kind.CATCH]
     measures = {
         (model_scores.facts.model, measure): values

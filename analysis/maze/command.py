@@ -106,7 +106,7 @@ def distractors(
     _report_audit(uses, scorers, out.with_name(f"{out.stem}.audit.tsv"))
     judging = out.with_name(f"{out.stem}.judging.tsv")
     number = write_judging_table(uses, limits.seed, judging)
-    click.echo(f"{judging}: {number} pairs for a person to judge, and their key beside it")
+    click.echo(f"{judging}: {number} pairs for a person to judge; the key is in the same folder")
     click.echo(f"{out}: {len(chosen):,} distractors for {len(uses):,} words")
 
 

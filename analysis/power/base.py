@@ -10,7 +10,15 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from analysis.figures.drawing import GUIDE, PAGE_INCHES, PEOPLE, STYLE, TEXT, bare, new_figure
+from analysis.figures.drawing import (
+    GUIDE,
+    PAGE_INCHES,
+    PEOPLE,
+    STYLE,
+    TEXT,
+    hide_unlabelled_axes,
+    new_figure,
+)
 from analysis.power.simulated_choices import OVERALL, Assumptions
 from analysis.tables.accuracy_table import Column, Table
 from experiment.responses.responders import RT_SPREAD
@@ -253,4 +261,4 @@ def _lines(axes: Axes, summary_rows: pd.DataFrame, value: str, target: float, si
         single = single if overall else "_nolegend_"
     axes.set_xlabel("participants per list, before exclusions")
     axes.grid(axis="y", color=GUIDE, linewidth=0.5)
-    bare(axes)
+    hide_unlabelled_axes(axes)

@@ -329,7 +329,7 @@ def items_in(study: Study, built: BuiltLists) -> list[Item]:
     return [item for item in load_items(study) if item.item_id in distinct]
 
 
-def with_means(
+def add_expected_means(
     answers: Answers,
     points: int,
     expected: Path | Mapping[str, float] | None,

@@ -24,7 +24,7 @@ from analysis.power.simulated_choices import (
     Design,
     Expected,
     design_of,
-    like_items,
+    expect_from_items,
     simulate,
 )
 from analysis.tables.accuracy_table import Column, Table
@@ -58,7 +58,7 @@ def power_of_choices(study: Study, built: BuiltLists, options: PowerOptions) -> 
         power, label=f"power to detect a difference of {difference:g}", wanted_width=width
     )
     sentences = _sentences(power, len(design.lists), difference, width)
-    yield Outcome(_table(study, power, options, difference), sentences, figure)
+    yield Outcome(_make_table(study, power, options, difference), sentences, figure)
 
 
 def _expectations(study: Study, design: Design, options: PowerOptions) -> Expected:
@@ -70,7 +70,7 @@ def _expectations(study: Study, design: Design, options: PowerOptions) -> Expect
     from analysis.takers.answers import read_item_choices
 
     median_ms = study.simulation.median_rt_ms or TYPICAL_RT_MS
-    return like_items(design, read_item_choices(options.like), options.people, median_ms)
+    return expect_from_items(design, read_item_choices(options.like), options.people, median_ms)
 
 
 def expected_accuracies(
@@ -97,7 +97,9 @@ def _expected_accuracy(study: Study, construction: str, accuracy: float | None) 
         raise
 
 
-def _table(study: Study, power: pd.DataFrame, options: PowerOptions, difference: float) -> Table:
+def _make_table(
+    study: Study, power: pd.DataFrame, options: PowerOptions, difference: float
+) -> Table:
     overall = power[power["construction"] == OVERALL]
     single = power[power["construction"] != OVERALL].groupby("per_list")
     frame = pd.DataFrame(

@@ -41,19 +41,19 @@ from analysis.power.cells import (
     Model,
     Scale,
     Times,
+    add_expected_means,
     answers_of,
     items_in,
-    with_means,
 )
 from analysis.power.choices import expected_accuracies
 from analysis.power.simulated_comparisons import (
     NO_EFFECT,
     Tested,
+    add_standard_error,
     cell_means,
+    group_compatible,
     shown_at_once,
     simulate,
-    together,
-    with_error,
 )
 from analysis.statistics.resample import Floats
 from analysis.tables.accuracy_table import Column, Table
@@ -147,21 +147,22 @@ def _outcome(study: Study, built: BuiltLists, options: PowerOptions) -> Outcome:
             continue
         answers = answers_of(study, built, max(options.sizes), measure)
         model = model_of(study, measure, options)
-        rows = with_means(answers, _points(model), _expected(study, built, measure, options))
+        expected = _read_expected_means(study, built, measure, options)
+        rows = add_expected_means(answers, _count_scale_points(model), expected)
         tested = []
         for comparison in comparisons:
-            one = _tested(comparison, answers, rows, study, len(planned), options)
+            one = _plan_test(comparison, answers, rows, study, len(planned), options)
             if one is None:
                 unplanned.append(comparison.declaration.name)
             else:
                 tested.append(one)
-        for group in together(tested):
+        for group in group_compatible(tested):
             means, truths = cell_means(group, rows, model)
             origins += [_origin(model, means[rows["kind"] == Kind.TARGET], measure)]
             keeps = answers.keeps(study) if measure != LOG_RT else None
-            simulated = simulate(
-                rows.assign(mean=means), group, truths, model, keeps, options, _numbers(options)
-            )
+            numbers = _iterate_simulations(options)
+            with_means = rows.assign(mean=means)
+            simulated = simulate(with_means, group, truths, model, keeps, options, numbers)
             results.append(simulated.assign(measure=measure))
     if not results and unplanned:
         raise AnalysisError(
@@ -176,18 +177,18 @@ def _outcome(study: Study, built: BuiltLists, options: PowerOptions) -> Outcome:
             expected="a construction with two conditions, or items with two versions",
             remedy="Write another condition into the column condition, or declare [[comparisons]]",
         )
-    power = with_error(summary(pd.concat(results, ignore_index=True)))
+    power = add_standard_error(summary(pd.concat(results, ignore_index=True)))
     measures = {one: part["measure"].iloc[0] for part in results for one in part["construction"]}
     power["measure"] = power["construction"].map(measures)
-    at_once = with_error(shown_at_once(results)) if len(results) == 1 else None
+    at_once = add_standard_error(shown_at_once(results)) if len(results) == 1 else None
     return Outcome(
-        _table(study, power, options, origins, len(planned)),
+        _make_table(study, power, options, origins, len(planned)),
         [*_sentences(power, at_once, study.design.n_lists), *_sentence_on_unplanned(unplanned)],
         _figure(power, options) if len(by_measure) == 1 and LOG_RT not in by_measure else None,
     )
 
 
-def _numbers(options: PowerOptions) -> Iterable[int]:
+def _iterate_simulations(options: PowerOptions) -> Iterable[int]:
     return tqdm(range(options.simulations), desc="Simulating", unit=" studies", disable=None)
 
 
@@ -196,7 +197,7 @@ def _sentence_on_unplanned(names: Sequence[str]) -> Iterator[str]:
         yield f"Not planned: {', '.join(names)}. Power is planned for {_PLANNED}; {_NOT_PLANNED}."
 
 
-def _points(model: Model) -> int:
+def _count_scale_points(model: Model) -> int:
     return model.points if isinstance(model, Scale) else len(PAIR)
 
 
@@ -225,7 +226,7 @@ def _log_sds(study: Study, text: str) -> tuple[float, ...]:
     return parts
 
 
-def _expected(
+def _read_expected_means(
     study: Study, built: BuiltLists, measure: str, options: PowerOptions
 ) -> Path | Mapping[str, float] | None:
     """Return the expected means of a measure: a file, accuracies, or None for the middle."""
@@ -234,7 +235,7 @@ def _expected(
     return expected_accuracies(study, built.lists, options) if measure == ACCURACY else None
 
 
-def _tested(
+def _plan_test(
     comparison: PlannedComparison,
     answers: Answers,
     rows: pd.DataFrame,
@@ -245,7 +246,7 @@ def _tested(
     """Return how a comparison is tested; None if that cannot be planned."""
     declaration, compared = comparison.declaration, comparison.compared
     if isinstance(compared, Contrast):
-        in_cells, weights = _in_cells(comparison, compared, answers, rows, study)
+        in_cells, weights = _select_compared_answers(comparison, compared, answers, rows, study)
     elif isinstance(compared, JudgeDifference) and PEOPLE in (compared.first, compared.second):
         chosen = (rows["kind"] == Kind.TARGET) & rows["construction"].isin(comparison.constructions)
         in_cells, weights = rows[chosen], {}
@@ -262,14 +263,14 @@ def _tested(
     return Tested(
         declaration.name,
         comparison.measure,
-        None if has_means else sign * _effect(comparison, options),
+        None if has_means else sign * _choose_effect(comparison, options),
         1 - sides * ALPHA / n_primary,
         in_cells[[name for name in needed if name in in_cells]],
         weights,
     )
 
 
-def _effect(comparison: PlannedComparison, options: PowerOptions) -> float:
+def _choose_effect(comparison: PlannedComparison, options: PowerOptions) -> float:
     if comparison.measure == LOG_RT:
         given = options.slowdown_percent
         asked = None if given is None else float(np.log1p(given / _PERCENT))
@@ -278,7 +279,7 @@ def _effect(comparison: PlannedComparison, options: PowerOptions) -> float:
     return asked or comparison.declaration.smallest_effect or _USUAL_EFFECTS[comparison.measure]
 
 
-def _in_cells(
+def _select_compared_answers(
     comparison: PlannedComparison,
     compared: Contrast,
     answers: Answers,
@@ -317,7 +318,7 @@ def _origin(model: Model, means: Floats, measure: str) -> str:
     return f"{model.origin} Expected means: {shown.min():.3g} to {shown.max():.3g}."
 
 
-def _table(
+def _make_table(
     study: Study, power: pd.DataFrame, options: PowerOptions, origins: Sequence[str], n_primary: int
 ) -> Table:
     scaled = [
@@ -326,7 +327,7 @@ def _table(
     ]
     frame = power.assign(
         group=[
-            f"{name}: {_amount(measure, effect)}"
+            f"{name}: {_format_effect(measure, effect)}"
             for name, measure, effect in zip(
                 power["construction"], power["measure"], power["truth"], strict=True
             )
@@ -361,7 +362,7 @@ def _table(
     )
 
 
-def _amount(measure: str, effect: float) -> str:
+def _format_effect(measure: str, effect: float) -> str:
     words = words_of(measure)
     return f"{words.amount(effect)} {words.unit}"
 
@@ -374,7 +375,7 @@ def _sentences(power: pd.DataFrame, at_once: pd.DataFrame | None, n_lists: int) 
             yield f"{name}: no effect is expected."
             continue
         strong.append(rows)
-        effect = _amount(rows["measure"].iloc[0], rows["truth"].iloc[0])
+        effect = _format_effect(rows["measure"].iloc[0], rows["truth"].iloc[0])
         yield f"{name} ({effect}): {enough_participants(rows, 'power', n_lists)}."
     if len(strong) < 2:
         return

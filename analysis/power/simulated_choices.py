@@ -123,7 +123,7 @@ def design_of(lists: Sequence[Sequence[ListEntry]]) -> Design:
     )
 
 
-def like_items(
+def expect_from_items(
     design: Design, p_good: Mapping[str, float], people: Assumptions, rt_ms: float
 ) -> Expected:
     """Return expectations for participants who find items as hard as the given probabilities.

@@ -45,7 +45,7 @@ class Tested:
     weights: Weights
 
 
-def together(tested: Sequence[Tested]) -> list[list[Tested]]:
+def group_compatible(tested: Sequence[Tested]) -> list[list[Tested]]:
     """Return the comparisons in groups whose expected effects can hold in the same study.
 
     The effects of linearly dependent contrasts, such as all differences of three levels, cannot all
@@ -66,11 +66,11 @@ def _are_independent(group: Sequence[Tested]) -> bool:
     contrasted = [one for one in group if one.weights]
     if not contrasted or any(one.effect is None for one in contrasted):
         return True
-    weights = _weights(contrasted)
+    weights = _make_weights(contrasted)
     return int(np.linalg.matrix_rank(weights.to_numpy())) == len(contrasted)
 
 
-def _weights(group: Sequence[Tested]) -> pd.DataFrame:
+def _make_weights(group: Sequence[Tested]) -> pd.DataFrame:
     """Return the weights, a row for each contrast and a column for each cell."""
     return pd.DataFrame([one.weights for one in group]).fillna(0.0)
 
@@ -87,7 +87,7 @@ def cell_means(
     contrasted = [one for one in group if one.weights]
     truths = {one.name: one.effect for one in group if one.effect is not None}
     if contrasted:
-        weights = _weights(contrasted)
+        weights = _make_weights(contrasted)
         cell = pd.Series("", rows.index)
         for one in contrasted:
             cell[one.answers.index] = one.answers["cell"].astype(str)
@@ -131,11 +131,13 @@ def simulate(
         simulation, per_list, construction (the comparison's name), truth, kept, half_width,
         detected (whether the interval is on the expected side of zero).
     """
-    base, coded = _coded(rows, tested, model)
+    base, coded = _code_answers(rows, tested, model)
     person, place = coded.person, rows["place"].to_numpy()
     lowest = int(isinstance(model, Scale) and model.points == len(PAIR))
     means = rows["mean"].to_numpy()
-    compared = [(same, rows.index.get_indexer(same[0].answers.index)) for same in _of_same(tested)]
+    compared = [
+        (same, rows.index.get_indexer(same[0].answers.index)) for same in _group_by_answers(tested)
+    ]
     results: list[dict[str, object]] = []
     for number in numbers:
         rng = numpy_generator(options.seed, "power of comparisons", tested[0].name, number)
@@ -163,7 +165,9 @@ def simulate(
     return pd.DataFrame(results)
 
 
-def _coded(rows: pd.DataFrame, tested: Sequence[Tested], model: Model) -> tuple[Floats, Coded]:
+def _code_answers(
+    rows: pd.DataFrame, tested: Sequence[Tested], model: Model
+) -> tuple[Floats, Coded]:
     """Return the base of every answer, and its participant, frame and cell as numbers."""
     base_of = {mean: model.place(float(mean)) for mean in np.unique(rows["mean"])}
     base = rows["mean"].map(base_of).to_numpy(dtype=float)
@@ -175,7 +179,7 @@ def _coded(rows: pd.DataFrame, tested: Sequence[Tested], model: Model) -> tuple[
     return base, Coded(person, codes(rows["unit"].astype(str))[0], codes(cell)[0])
 
 
-def _of_same(tested: Sequence[Tested]) -> list[list[Tested]]:
+def _group_by_answers(tested: Sequence[Tested]) -> list[list[Tested]]:
     """Return the comparisons, those of the same answers and level together: one table for all."""
     groups: list[list[Tested]] = []
     for one in tested:
@@ -220,7 +224,7 @@ def shown_at_once(results: Sequence[pd.DataFrame]) -> pd.DataFrame:
     return shown.groupby("per_list").agg(power="mean", simulations="size").reset_index()
 
 
-def with_error(power: pd.DataFrame) -> pd.DataFrame:
+def add_standard_error(power: pd.DataFrame) -> pd.DataFrame:
     """Add the standard error of the power, which is a share of simulated studies."""
     share = power["power"]
     return power.assign(error=np.sqrt(share * (1 - share) / power["simulations"]))

@@ -84,7 +84,7 @@ def missing_items_error(path: Path) -> AnalysisError:
     return AnalysisError(
         "the file of judgments does not say which items were judged",
         where=str(path),
-        expected="a table of the items beside it",
+        expected="a table of the items in the same folder",
         remedy="Name that table with --items",
     )
 

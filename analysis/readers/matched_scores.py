@@ -132,7 +132,7 @@ def _refuse_contradiction(row: Scored, of_text: Mapping[str, list[Version]]) -> 
             f"the row is called the {row.variant} version of {row.item_id}, but its text, "
             f'"{row.text[:60]}", is the {version} version of {item}',
             where=row.place,
-            expected="ids that belong to the text beside them",
+            expected="ids that belong to the text in the same row",
             remedy="Check whether rows, ids or versions were shifted or exchanged",
         )
 
@@ -141,7 +141,7 @@ def _warn_about_differing_texts(rows: Sequence[Scored]) -> Iterator[str]:
     """Yield warnings about texts that differ from the items' texts."""
     if rows:
         yield (
-            f"{len(rows):,} texts beside ids are not written as any item is; the first: "
+            f"{len(rows):,} texts with an id match no item exactly; the first: "
             f'"{rows[0].text[:60]}" of {rows[0].item_id}. The ids were believed.'
         )
 

@@ -284,10 +284,9 @@ def _warn_about_tokens(
     if unlike:
         joined, row = unlike[0]
         yield (
-            f"Of {len(unlike):,} texts the tokens together are not the text beside them; the first "
-            f'is "{row.values[headers["text"]][:60]}" ({row.place}), with "{joined[:60]}". Were '
-            "rows "
-            "lost, doubled or exchanged?"
+            f"Of {len(unlike):,} texts the joined tokens differ from the text in the same row; the "
+            f'first is "{row.values[headers["text"]][:60]}" ({row.place}), with "{joined[:60]}". '
+            "Were rows lost, doubled or exchanged?"
         )
 
 

@@ -199,7 +199,7 @@ def _recognise_program(
     program = next(matching_programs, None)
     name, table = (program.name, program.tidy(frame)) if program else (default_name, frame)
     if (fewer := len(frame) - len(table)) > 0:
-        left_out = {**left_out, f"what {name} writes beside its results": fewer}
+        left_out = {**left_out, f"what {name} writes in addition to its results": fewer}
     return Source(path, name, table, left_out, notes)
 
 

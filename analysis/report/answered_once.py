@@ -42,9 +42,9 @@ def leave_out_answered(comparison: Comparison) -> Comparison:
 def _reduce(table: Table, answered: pd.DataFrame) -> Iterator[Table]:
     """Yield a table without the answered rows; nothing if none is left."""
     rows = answered[(answered["measure"] == _MEASURES[table.name]) & (answered["contrast"] != "")]
-    keys = set(_keys(rows["constructions"], rows["contrast"], rows["regions"]))
+    keys = set(_make_row_keys(rows["constructions"], rows["contrast"], rows["regions"]))
     region = table.frame.get("region", pd.Series("", table.frame.index))
-    of_table = _keys(table.frame["construction"], table.frame["contrast"], region)
+    of_table = _make_row_keys(table.frame["construction"], table.frame["contrast"], region)
     is_left = [key not in keys for key in of_table]
     note = _LEFT_OUT.format(f"{table.name}.csv")
     if all(is_left):
@@ -59,5 +59,5 @@ def _reduce(table: Table, answered: pd.DataFrame) -> Iterator[Table]:
         yield replace(table, frame=table.frame[is_left], notes=(*table.notes, note))
 
 
-def _keys(*columns: "pd.Series[str]") -> list[tuple[str, ...]]:
+def _make_row_keys(*columns: "pd.Series[str]") -> list[tuple[str, ...]]:
     return list(zip(*(column.astype(str) for column in columns), strict=True))

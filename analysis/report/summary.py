@@ -10,7 +10,7 @@ import pandas as pd
 from analysis.data.load import PEOPLE
 from analysis.findings.comparison_words import exploratory_verdict, is_answered_first
 from analysis.statistics.accuracy import JUDGED
-from analysis.tables.provenance import counted
+from analysis.tables.provenance import count_noun
 from experiment.studies.study import Study
 
 _LEVEL = 0.05
@@ -133,8 +133,8 @@ def _describe_model(
     ties, items = int(rows["n_ties"].sum()), int(rows["n_items"].sum())
     if items and ties == items:
         yield (
-            f"{model} gave both versions of all {counted(items, 'judged item')} the same score: it "
-            "prefers none, and is not compared with people."
+            f"{model} gave both versions of all {count_noun(items, 'judged item')} the same "
+            "score: it prefers none, and is not compared with people."
         )
         return
     difference = _overall_row(statistics, "people_minus_models", model)
@@ -144,7 +144,7 @@ def _describe_model(
         )
     if ties:
         yield (
-            f"On {ties:,} of the {counted(items, 'judged item')} {model} gave both versions the "
+            f"On {ties:,} of the {count_noun(items, 'judged item')} {model} gave both versions the "
             "same score, which counts as wrong."
         )
     yield from _describe_errors(model, statistics)

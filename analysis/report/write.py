@@ -20,7 +20,7 @@ from analysis.report.answered_once import leave_out_answered
 from analysis.result import Comparison
 from analysis.scores.metrics import METRICS
 from analysis.tables.accuracy_table import Table
-from analysis.tables.provenance import ModelFacts, counted
+from analysis.tables.provenance import ModelFacts, count_noun
 from analysis.tables.render import save_table
 from analysis.tables.section import Section
 from analysis.tables.text import make_blocks, number_footnotes, replace_minus_signs, spans
@@ -94,7 +94,7 @@ def render_report(
             *(note for note in table.notes if note not in shared),
             *number_footnotes(table),
         ],
-        counted=counted,
+        counted=count_noun,
         lists_in_words=describe_lists,
         reason=reason,
         rule_in_words=partial(rule_in_words, titles=_construction_titles(comparison.study)),
@@ -232,7 +232,7 @@ def describe_lists(design: Design) -> str:
     numbers = range(design.n_lists)
     trials, places = map(design.trials, numbers), map(design.places, numbers)
     return (
-        f"The study has {counted(design.n_lists, 'list')} of "
+        f"The study has {count_noun(design.n_lists, 'list')} of "
         f"{_format_range(sorted({*trials}), 'trial')} "
         f"with {_format_range(sorted({*places}), 'place')} each."
     )
@@ -240,7 +240,7 @@ def describe_lists(design: Design) -> str:
 
 def _format_range(numbers: Sequence[int], noun: str) -> str:
     lower_bound = f"{numbers[0]:,} to " if len(numbers) > 1 else ""
-    return lower_bound + counted(numbers[-1], noun)
+    return lower_bound + count_noun(numbers[-1], noun)
 
 
 RESULTS = "results.json"

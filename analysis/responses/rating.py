@@ -15,7 +15,7 @@ from analysis.findings.other_answers import OTHER_RATED
 from analysis.findings.ratings import RATING_MODELS, RATINGS
 from analysis.report.summary import ceiling_phrase, note_equal_scores
 from analysis.responses.base import ResponseAnalysis
-from analysis.statistics.contrasts import with_z_scores
+from analysis.statistics.contrasts import add_z_scores
 from analysis.tables.provenance import AskedFor
 
 
@@ -25,7 +25,7 @@ def _join_ratings(run: ExportedRun, scores: Sequence[Scores]) -> Joined:
     items = rated["item_id"].unique().tolist()
     for model_scores in scores:
         check_same_items(run, model_scores, items, lambda: hash_items(run))
-    return Joined(with_z_scores(with_units(rated, run.items)), {}, run.items)
+    return Joined(add_z_scores(with_units(rated, run.items)), {}, run.items)
 
 
 def _summarise_ratings(inputs: FindingInputs, statistics: Mapping[str, pd.DataFrame]) -> list[str]:

@@ -172,7 +172,7 @@ def write_score_file(
             pq.ParquetWriter(temporary, arrow_schema(SCORES), compression="zstd") as writer,
         ):
             rendering = render(materials.rendering)
-            # A study's texts are rendered as its study.toml says; a file's changes are told.
+            # A study's texts are rendered as its study.toml says; for a file, changes are reported.
             noting_rendering = rendering if materials.study else materials.noting(rendering)
             raw_texts = materials.raw_texts()
             for block, items in enumerate(_split_into_blocks(materials, scoring.items_at_a_time)):

@@ -57,13 +57,13 @@ class RawTexts:
             AnalysisError: The file has the text, but with other white space.
         """
         text = item.after_context(option)
-        if written := self.wholes.get(_without_space(text)):
+        if written := self.wholes.get(_remove_spaces(text)):
             # The space before a choice without a prompt is the rendering's.
             return self._same_text(
                 text, frozenset(written | {t.removeprefix(" ") for t in written})
             )
         parts = [part for part in (item.context, option) if part]
-        found = [self.cells.get(_without_space(part)) for part in parts]
+        found = [self.cells.get(_remove_spaces(part)) for part in parts]
         if not all(found):
             return None
         for part, ways in zip(parts, found, strict=True):
@@ -101,7 +101,7 @@ def read_raw_texts(path: Path, files: Iterable[Path]) -> RawTexts | None:
             continue
         ways = wholes if is_task else cells
         for text in texts:
-            ways.setdefault(_without_space(text), set()).add(text)
+            ways.setdefault(_remove_spaces(text), set()).add(text)
     if not cells and not wholes:
         return None
     return RawTexts(
@@ -111,7 +111,7 @@ def read_raw_texts(path: Path, files: Iterable[Path]) -> RawTexts | None:
     )
 
 
-def _without_space(text: str) -> str:
+def _remove_spaces(text: str) -> str:
     return "".join(text.split())
 
 
@@ -144,7 +144,7 @@ def _separated_cells(path: Path) -> Iterator[str]:
     head = text.split("\n", 1)[0]
     delimiter = max(_DELIMITERS, key=head.count)
     if delimiter == "\t" and path.suffix.lower() != ".csv":
-        # Quotation marks are part of the text there, unless a whole cell stands in them.
+        # Quotation marks are part of the text there, unless they enclose a whole cell.
         for line in text.splitlines():
             for cell in line.split("\t"):
                 yield cell
@@ -208,10 +208,14 @@ def _fill_task(path: Path) -> Iterator[str]:
         prompt = _render(environment, str(task.get("description") or ""), {}) + fill(
             "doc_to_text", row
         )
-        named = task.get("doc_to_choice")
-        choices: list[object] | dict[str, object] = named or []
-        if isinstance(named, str):
-            choices = row[named] if named in row else ast.literal_eval(fill("doc_to_choice", row))
+        choice_field = task.get("doc_to_choice")
+        choices: list[object] | dict[str, object] = choice_field or []
+        if isinstance(choice_field, str):
+            choices = (
+                row[choice_field]
+                if choice_field in row
+                else ast.literal_eval(fill("doc_to_choice", row))
+            )
         for choice in choices.values() if isinstance(choices, dict) else choices:
             text = _render(environment, str(choice), row)
             yield f"{prompt}{task.get('target_delimiter', ' ')}{text}"

@@ -22,8 +22,8 @@ from analysis.statistics.clustered import (
     clustered_intervals,
     combine_variances,
     correct_for_clusters,
-    quantile,
     share_ends,
+    student_quantile,
 )
 from analysis.statistics.resample import (
     Floats,
@@ -199,7 +199,7 @@ def accuracy_difference(judgments: pd.DataFrame, of_first: NDArray[np.bool_]) ->
     names = ("participant", clustering_column(judgments))
     ways = [codes(judgments[name])[0] for name in names]
     variance, freedom = contrast_variance(chosen, weight, of_first.astype(np.intp), ways)
-    half = float(quantile(np.array(freedom)) * np.sqrt(variance))
+    half = float(student_quantile(np.array(freedom)) * np.sqrt(variance))
     difference = float(chosen[of_first].mean() - chosen[~of_first].mean())
     sides = np.maximum(difference - half, -1.0), np.minimum(difference + half, 1.0)
     low, high = map(float, withhold_ends(*sides, len(chosen), CONTRAST))
@@ -287,13 +287,15 @@ def overlapping_accuracy(judgments: pd.DataFrame, item: Codes, group: Codes) -> 
     groups, column = np.unique(group, return_inverse=True)
     person, n_people = codes(judgments["participant"])
     judged_item, n = codes(judgments["item_id"])
-    right, judged = count_matrices(judgments["chose_good"], person, judged_item, (n_people, n))
+    right, judged_counts = count_matrices(
+        judgments["chose_good"], person, judged_item, (n_people, n)
+    )
     member = coo_array((np.ones(len(item)), (item, column)), (n, len(groups))).tocsr()
     unit, n_units = codes(judgments[clustering_column(judgments)])
     first_judgments = np.unique(judged_item, return_index=True)[1]
     in_unit = coo_array((np.ones(n), (unit[first_judgments], np.arange(n))), (n_units, n)).tocsr()
     accuracy, n_judged, interval_ends, (people, units) = _overlap_intervals(
-        right, judged, member, in_unit
+        right, judged_counts, member, in_unit
     )
     has_participants = judgments["participant"].notna().any()
     clusters = np.minimum(people, units) if has_participants else units
@@ -316,15 +318,15 @@ def overlapping_accuracy(judgments: pd.DataFrame, item: Codes, group: Codes) -> 
 
 
 def _overlap_intervals(
-    right: csr_array, judged: csr_array, member: csr_array, in_unit: csr_array
+    right: csr_array, n_judged: csr_array, member: csr_array, in_unit: csr_array
 ) -> tuple[Floats, Floats, tuple[Floats, Floats], tuple[Codes, Codes]]:
     """Return each group's accuracy, judgments, interval ends, participants and units."""
-    n_right, n = (np.asarray(counts.sum(axis=0)) @ member for counts in (right, judged))
+    n_right, n = (np.asarray(counts.sum(axis=0)) @ member for counts in (right, n_judged))
     accuracy = n_right / n
-    of_people, n_people = _cluster_squares(right @ member, judged @ member, accuracy)
+    of_people, n_people = _cluster_squares(right @ member, n_judged @ member, accuracy)
     right_of_unit, judged_of_unit = (
         csr_array(in_unit @ member.multiply(np.asarray(counts.sum(axis=0))[:, None]))
-        for counts in (right, judged)
+        for counts in (right, n_judged)
     )
     of_units, n_units = _cluster_squares(right_of_unit, judged_of_unit, accuracy)
     of_judgments = n * accuracy * (1 - accuracy)
@@ -337,9 +339,9 @@ def _overlap_intervals(
 
 
 def _cluster_squares(
-    right: csr_array, judged: csr_array, accuracy: Floats
+    right: csr_array, n_judged: csr_array, accuracy: Floats
 ) -> tuple[Floats, Floats]:
     """Return each group's sum of clusters' ``(right - accuracy judged)^2``, and the clusters."""
-    apart = right - judged.multiply(accuracy[None, :])
+    apart = right - n_judged.multiply(accuracy[None, :])
     squares = np.asarray(apart.multiply(apart).sum(axis=0)).ravel()
-    return squares, np.asarray((judged > 0).sum(axis=0), dtype=float).ravel()
+    return squares, np.asarray((n_judged > 0).sum(axis=0), dtype=float).ravel()

@@ -10,7 +10,7 @@ from analysis.statistics.clustered import (
     freedom_of_agreement,
     jackknife_variance,
     log_f,
-    quantile,
+    student_quantile,
 )
 from analysis.statistics.resample import Floats, codes
 
@@ -40,7 +40,7 @@ def preferences(judgments: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-def with_model_scores(preferred: pd.DataFrame, decisions: pd.DataFrame) -> pd.DataFrame:
+def add_model_preferences(preferred: pd.DataFrame, decisions: pd.DataFrame) -> pd.DataFrame:
     """Add a model's preference to each judged item.
 
     Args:
@@ -175,14 +175,14 @@ def _alpha(judgments: pd.DataFrame) -> tuple[float, float, float]:
     per_item = len(item) / n_items
     middle = log_f(np.asarray(alpha), per_item)
     changes = [
-        log_f(_of_sums(*(total[:, None] - values)), per_item) - middle
+        log_f(_compute_alpha(*(total[:, None] - values)), per_item) - middle
         for values in (people, units, cells)
     ]
     variance, freedom = jackknife_variance(*changes)
     if alpha == 1:
         return alpha, float("nan"), float("nan")
     freedom = freedom_of_agreement(freedom, np.minimum(good, n - good))
-    half = quantile(np.asarray(freedom)) * np.sqrt(variance)
+    half = student_quantile(np.asarray(freedom)) * np.sqrt(variance)
     low, high = (agreement_of(middle + end, per_item) for end in (-half, half))
     return alpha, float(low), float(high)
 
@@ -195,7 +195,7 @@ def _item_sums(good: Floats, n: Floats) -> Floats:
     return contributions
 
 
-def _of_sums(disagreeing: Floats, good: Floats, n: Floats) -> Floats:
+def _compute_alpha(disagreeing: Floats, good: Floats, n: Floats) -> Floats:
     """Return alpha from its sums over items; 1 if all choices are equal."""
     n_other = n - good
     with np.errstate(divide="ignore", invalid="ignore"):

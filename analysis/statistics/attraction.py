@@ -95,12 +95,12 @@ def attraction_by_configuration(
         decisions: Each model's decisions, from ``analysis.data.join.decisions``.
         configured: One row per item, from ``configurations``.
     """
-    configured_judgments = _with_configuration(judgments[_JUDGED], configured)
+    configured_judgments = _add_configuration(judgments[_JUDGED], configured)
     by = ("construction", "configuration")
     items = configured_judgments["item_id"].unique().tolist()
     frames = [people_accuracy(configured_judgments, by)]
     frames += [
-        model_accuracy(_with_configuration(frame, configured), model, by, items)
+        model_accuracy(_add_configuration(frame, configured), model, by, items)
         for model, frame in decisions.items()
     ]
     return pd.concat(frames, ignore_index=True)
@@ -122,11 +122,11 @@ def attraction(
         judge, construction, effect (accuracy where the features match minus where they do not),
         low, high (people: two-way clustered; models on the judged items, without interval).
     """
-    configured_judgments = _with_configuration(judgments[_JUDGED], configured)
+    configured_judgments = _add_configuration(judgments[_JUDGED], configured)
     items = set(configured_judgments["item_id"].unique().tolist())
     effects = [_people_effects(configured_judgments)]
     for model, frame in decisions.items():
-        configured_decisions = _with_configuration(frame, configured)
+        configured_decisions = _add_configuration(frame, configured)
         effects.append(
             _model_effects(configured_decisions[configured_decisions["item_id"].isin(items)], model)
         )
@@ -151,12 +151,12 @@ def attraction_by_elicitation(
     valid = valid.assign(participant=valid["session"].astype(str))
     frames = []
     for (model, reading), answers in valid.groupby(["model", "reading"], sort=False):
-        effects = _people_effects(_with_configuration(answers, configured)).drop(columns="judge")
+        effects = _people_effects(_add_configuration(answers, configured)).drop(columns="judge")
         frames.append(effects.assign(model=str(model), reading=str(reading)))
     return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
 
 
-def _with_configuration(rows: pd.DataFrame, configured: pd.DataFrame) -> pd.DataFrame:
+def _add_configuration(rows: pd.DataFrame, configured: pd.DataFrame) -> pd.DataFrame:
     """Return the rows of items that can show attraction, with configuration and agreement."""
     place = find_codes(rows["item_id"], pd.Index(configured["item_id"].tolist()))
     columns = {

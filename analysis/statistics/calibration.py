@@ -14,7 +14,7 @@ from statsmodels.tools.tools import add_constant
 from analysis.data.categorical import find_codes
 from analysis.data.declared import clustering_column
 from analysis.statistics.accuracy import people_accuracy
-from analysis.statistics.clustered import jackknife_variance, quantile
+from analysis.statistics.clustered import jackknife_variance, student_quantile
 from analysis.statistics.resample import Floats, codes
 
 BINS = 10
@@ -58,7 +58,7 @@ def calibration(items: pd.DataFrame, judgments: pd.DataFrame) -> pd.DataFrame:
         except PerfectSeparationWarning:
             return pd.DataFrame([row])
     errors, freedom = _errors(fit.params, d, items["item_id"], judgments)
-    half = float(quantile(np.asarray(freedom))) * errors
+    half = float(student_quantile(np.asarray(freedom))) * errors
     for position, term in enumerate(("intercept", "slope")):
         value = float(fit.params[position])
         row |= {
@@ -81,12 +81,15 @@ def _errors(
     person, _ = codes(judgments["participant"])
     frame, n_frames = codes(judgments[clustering_column(judgments)])
     cell, _ = codes(person * n_frames + frame)
-    changes = [_without_each(design, residual, curvature, unit) for unit in (person, frame, cell)]
+    changes = [
+        _change_without_each_unit(design, residual, curvature, unit)
+        for unit in (person, frame, cell)
+    ]
     terms = [jackknife_variance(*(change[:, term] for change in changes)) for term in range(2)]
     return np.sqrt([variance for variance, _ in terms]), float(terms[0][1])
 
 
-def _without_each(
+def _change_without_each_unit(
     design: Floats, residual: Floats, curvature: Floats, unit: NDArray[np.intp]
 ) -> Floats:
     """Return the change of the line without each unit's judgments, shape ``(units, 2)``.

@@ -51,10 +51,10 @@ def split_half(judgments: pd.DataFrame, rng: np.random.Generator, resamples: int
     unit, stratum = _units(judgments)
     item, n_items = codes(judgments["item_id"])
     shape = (int(unit.max()) + 1, n_items)
-    right, judged = count_matrices(judgments["chose_good"], unit, item, shape)
+    right, n_judged = count_matrices(judgments["chose_good"], unit, item, shape)
     values_by_method: dict[str, list[float]] = {method: [] for method in (*METHODS, _FACTOR)}
     for size in block_sizes(resamples, 3 * sum(shape)):
-        for correlations in _correlate_halves(right, judged, _deal_halves(stratum, rng, size)):
+        for correlations in _correlate_halves(right, n_judged, _deal_halves(stratum, rng, size)):
             for method, value in correlations.items():
                 values_by_method[method].append(value)
     row: dict[str, float] = {}
@@ -90,9 +90,11 @@ def _deal_halves(stratum: NDArray[np.intp], rng: np.random.Generator, splits: in
     return dealt
 
 
-def _correlate_halves(right: csr_array, judged: csr_array, dealt: Floats) -> list[dict[str, float]]:
-    first_right, first_judged = dealt @ right, dealt @ judged
-    all_judged = judged.sum(axis=0)
+def _correlate_halves(
+    right: csr_array, n_judged: csr_array, dealt: Floats
+) -> list[dict[str, float]]:
+    first_right, first_judged = dealt @ right, dealt @ n_judged
+    all_judged = n_judged.sum(axis=0)
     with np.errstate(divide="ignore", invalid="ignore"):
         first = first_right / first_judged
         second = (right.sum(axis=0) - first_right) / (all_judged - first_judged)

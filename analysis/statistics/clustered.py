@@ -249,7 +249,7 @@ def agreement_of(logarithm: Floats, per_item: float) -> Floats:
     return agreement
 
 
-def quantile(freedom: Floats, level: float = LEVEL) -> Floats:
+def student_quantile(freedom: Floats, level: float = LEVEL) -> Floats:
     """Return Student's two-sided quantile; NaN without degrees of freedom."""
     quantiles: Floats = student.ppf((1 + level) / 2, freedom)
     return quantiles
@@ -301,7 +301,7 @@ def share_ends(
     """
     with np.errstate(divide="ignore", invalid="ignore"):
         n = accuracy * (1 - accuracy) / variances.total
-    low, high = wilson(accuracy, n, quantile(variances.freedom))
+    low, high = wilson(accuracy, n, student_quantile(variances.freedom))
     fewer = np.minimum(*freedoms[:2])
     has_few = (fewer > 0) & (fewer < FEWEST_CLUSTERS - 1)
     total, freedom = crossed_variance(parts, freedoms)
@@ -310,7 +310,7 @@ def share_ends(
     has_few &= total > 0  # as it never is where all or none are right
     with np.errstate(divide="ignore", invalid="ignore"):
         spread = accuracy * (1 - accuracy)
-        z = quantile(freedom)
+        z = student_quantile(freedom)
         near = wilson(accuracy, spread / total, z)
         added = np.maximum(1 - parts[2] / total, 0)
         further = z * (1 + _FURTHER * added * np.abs(1 - 2 * accuracy) / fewer)

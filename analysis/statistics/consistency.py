@@ -19,14 +19,14 @@ from analysis.statistics.clustered import (
     freedom_of_agreement,
     jackknife_variance,
     log_f,
-    quantile,
+    student_quantile,
 )
 from analysis.statistics.resample import Codes, Floats, codes, count_matrices, mean_or_nan
 
 Shares = tuple[Floats, Floats, Floats]
 Interval = tuple[float, float, float]  # its ends, and the p of no kappa
-# Changes without each participant, item and judgment.
-Changes = tuple[Floats, Floats, Floats]
+Changes = tuple[Floats, Floats, Floats]  # without each participant, item and judgment
+Error = tuple[float, float, float]  # standard error, half-width, degrees of freedom
 
 # With more participants, pair a random sample of this size: all pairs would not fit into memory.
 MOST_PAIRED = 1000
@@ -88,12 +88,12 @@ def error_consistency(
     among = right[some], judged[some]
     pairs = _people_pairs(*among)
     changes = _changes_among_people(*among, pairs, units)
-    rows = [_row("people", "people", pairs, _interval_among_people(*among, pairs, changes))]
+    rows = [_make_row("people", "people", pairs, _interval_among_people(*among, pairs, changes))]
     of_models = {model: _right_on(judgments, frame) for model, frame in decisions.items()}
     for model, correct in of_models.items():
-        shares = _shares(right, judged, correct)
+        shares = _compute_right_shares(right, judged, correct)
         changes = _changes_with_model(right, judged, correct, units)
-        rows.append(_row("people", model, shares, _interval(right, judged, shares, changes)))
+        rows.append(_make_row("people", model, shares, _interval(right, judged, shares, changes)))
     rows += _model_pairs(of_models)
     return pd.DataFrame(rows)
 
@@ -115,7 +115,7 @@ def kappas_with_people(
         return kappas
     right, judged = _matrices(judgments)
     for row, frame in enumerate(decisions.values()):
-        values = kappa(*_shares(right, judged, _right_on(judgments, frame)))
+        values = kappa(*_compute_right_shares(right, judged, _right_on(judgments, frame)))
         if np.isfinite(values).any():
             kappas.loc[row, "kappa"] = np.nanmean(values)
     return kappas
@@ -153,12 +153,12 @@ def _people_pairs(right: csr_array, judged: csr_array) -> Shares:
     np.fill_diagonal(n, 0)
     with np.errstate(divide="ignore", invalid="ignore"):
         first = (right @ judged.T).toarray() / n
-        both = (right @ right.T).toarray() / n
-    first[n < _FEWEST_SHARED], both[n < _FEWEST_SHARED] = np.nan, np.nan
-    return both, first, first.T
+        both_right = (right @ right.T).toarray() / n
+    first[n < _FEWEST_SHARED], both_right[n < _FEWEST_SHARED] = np.nan, np.nan
+    return both_right, first, first.T
 
 
-def _shares(right: csr_array, judged: csr_array, correct: Floats) -> Shares:
+def _compute_right_shares(right: csr_array, judged: csr_array, correct: Floats) -> Shares:
     """Return the shares of both right, participant right, model right; shape ``(people,)``."""
     n = judged.sum(axis=1)
     n = np.where(n < _FEWEST_SHARED, np.nan, n)
@@ -173,26 +173,27 @@ def _interval_among_people(
     per_item = mean_or_nan(of_item[of_item > 1])
     middle = log_f(np.asarray(mean_kappa), per_item)
     people, items, single = (log_f(mean_kappa + change, per_item) - middle for change in changes)
-    _, half, _ = _error(right, judged, (people, items, single))
+    _, half, _ = _standard_error(right, judged, (people, items, single))
     low, high = (float(agreement_of(middle + end, per_item)) for end in (-half, half))
     return low, high, float("nan")
 
 
 def _interval(right: csr_array, judged: csr_array, shares: Shares, changes: Changes) -> Interval:
     """Return the 95% interval of participants' mean kappa with a model, and its two-sided p."""
-    mean_kappa, (error, half, freedom) = _mean_kappa(shares), _error(right, judged, changes)
+    mean_kappa = _mean_kappa(shares)
+    error, half, freedom = _standard_error(right, judged, changes)
     p = 2 * float(student.sf(abs(mean_kappa) / error, freedom))
     return max(mean_kappa - half, -1.0), min(mean_kappa + half, 1.0), p
 
 
-def _error(right: csr_array, judged: csr_array, changes: Changes) -> tuple[float, float, float]:
+def _standard_error(right: csr_array, judged: csr_array, changes: Changes) -> Error:
     """Return the standard error (NaN if undefined), half-width, and degrees of freedom."""
     variance, freedom = jackknife_variance(*changes)
     good, n = right.sum(axis=0), judged.sum(axis=0)
     freedom = freedom_of_agreement(freedom, np.minimum(good, n - good))
     is_known = variance > 0 and len(changes[1]) >= FEWEST_UNITS
     error = float(np.sqrt(variance)) if is_known else float("nan")
-    return error, float(quantile(np.asarray(freedom))) * error, freedom
+    return error, float(student_quantile(np.asarray(freedom))) * error, freedom
 
 
 def _mean_kappa(shares: Shares) -> float:
@@ -200,8 +201,9 @@ def _mean_kappa(shares: Shares) -> float:
     return mean_or_nan(kappas[np.isfinite(kappas)])
 
 
-def _row(first: str, second: str, shares: Shares, interval: Interval) -> dict[str, object]:
+def _make_row(first: str, second: str, shares: Shares, interval: Interval) -> dict[str, object]:
     both_right, first_right, second_right = shares
+    by_chance = first_right * second_right + (1 - first_right) * (1 - second_right)
     kappas, met = kappa(*shares), np.isfinite(both_right)
     defined = np.isfinite(kappas)
     times = 2 if kappas.ndim == 2 else 1
@@ -211,9 +213,7 @@ def _row(first: str, second: str, shares: Shares, interval: Interval) -> dict[st
         "kappa": _mean_kappa(shares),
         **dict(zip(("low", "high", "p"), interval, strict=True)),
         "observed": mean_or_nan((1 - first_right - second_right + 2 * both_right)[met]),
-        "expected": mean_or_nan(
-            (first_right * second_right + (1 - first_right) * (1 - second_right))[met]
-        ),
+        "expected": mean_or_nan(by_chance[met]),
         "n_pairs": int(met.sum()) // times,
         "n_undefined": int((met & ~defined).sum()) // times,
     }
@@ -237,7 +237,7 @@ def _changes_with_model(
 
     A cell is one participant's judgments of one frame.
     """
-    shares = _shares(right, judged, correct)
+    shares = _compute_right_shares(right, judged, correct)
     kappas = kappa(*shares)
     n = judged.sum(axis=1)
     pairs = judged.tocoo()
@@ -396,5 +396,5 @@ def _model_kappa_interval(first: Floats, second: Floats) -> tuple[float, float]:
         2 * _STEP
     )
     variance = (share @ slope**2 - (share @ slope) ** 2) / cells.sum()
-    half = float(quantile(np.asarray(n - 1.0))) * np.sqrt(variance)
+    half = float(student_quantile(np.asarray(n - 1.0))) * np.sqrt(variance)
     return float(np.tanh(middle - half)), float(np.tanh(middle + half))

@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 from scipy.stats import t as student
 
-from analysis.statistics.clustered import quantile, several_way_variance, two_way_variance
-from analysis.statistics.paired import with_adjusted_p
+from analysis.statistics.clustered import several_way_variance, student_quantile, two_way_variance
+from analysis.statistics.paired import add_adjusted_p
 from analysis.statistics.resample import LEVEL, Floats, codes
 from analysis.statistics.variance_parts import contrast_variance
 from analysis.statistics.withheld import CONTRAST, MEAN, too_few_units, withhold_ends
@@ -18,7 +18,7 @@ Weights = Mapping[str, float]
 _ROUNDING, _ROUNDING_OF_ERROR = 1e-9, 1e-7
 
 
-def with_z_scores(ratings: pd.DataFrame) -> pd.DataFrame:
+def add_z_scores(ratings: pd.DataFrame) -> pd.DataFrame:
     """Add ``z`` to ratings: the distance from the participant's mean in the participant's SDs.
 
     Mean and SD cover all of the participant's ratings, including fillers. NaN for participants who
@@ -57,7 +57,7 @@ def cell_means(answers: pd.DataFrame, value: str, by: Sequence[str]) -> pd.DataF
     influence = deviation / means["n_observations"].to_numpy()[group]
     person, unit = (codes(rows[name])[0] for name in ("participant", "unit"))
     variance = two_way_variance(influence, person, unit, group)
-    half = quantile(variance.freedom) * np.sqrt(variance.total)
+    half = student_quantile(variance.freedom) * np.sqrt(variance.total)
     low, high = withhold_ends(
         means["mean"] - half, means["mean"] + half, means["n_observations"], MEAN
     )
@@ -132,7 +132,7 @@ def contrasts(
     frame = pd.DataFrame(results, columns=[*names, "n_observations", "n_participants", "n_frames"])
     if frame.empty:
         return frame.assign(p_holm=[])
-    return with_adjusted_p(frame).drop(columns="p_fdr")
+    return add_adjusted_p(frame).drop(columns="p_fdr")
 
 
 def _contrast_row(
@@ -196,7 +196,7 @@ def _test_estimate(
     estimate: float, variance: float, freedom: float, level: float
 ) -> dict[str, float]:
     error = float(np.sqrt(variance))
-    half = float(quantile(np.array([freedom]), level)[0]) * error
+    half = float(student_quantile(np.array([freedom]), level)[0]) * error
     p = float("nan")
     if freedom > 0 and error > 0:
         p = 2 * float(student.sf(abs(estimate) / error, freedom))

@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 from scipy.stats import pearsonr, rankdata, spearmanr
 from scipy.stats import t as student
 
-from analysis.statistics.clustered import quantile
+from analysis.statistics.clustered import student_quantile
 from analysis.statistics.resample import Codes, Floats, codes
 
 METHODS = ("spearman", "pearson")
@@ -43,9 +43,9 @@ def correlations(people: Floats, model: Floats, unit: Codes | None = None) -> di
     for method, statistic in (("spearman", spearmanr), ("pearson", pearsonr)):
         value = float(statistic(people, model).statistic)
         if unit is None or unit.max() + 1 == len(people):
-            without = without_each(people, model, method)
+            without = correlate_without_each_item(people, model, method)
         else:
-            without = _without_each_unit(people, model, unit, method)
+            without = _correlate_without_each_unit(people, model, unit, method)
         values = (value, *_interval(value, without))
         row |= dict(zip(_column_names(method), map(float, values), strict=True))
     return row
@@ -67,13 +67,13 @@ def _interval(value: float, without: Floats) -> tuple[float, float, float]:
     scaled = np.arctanh(np.clip(finite, -_MOST, _MOST))
     variance = (len(finite) - 1) * scaled.var()
     freedom, error = len(finite) - 1.0, float(np.sqrt(variance))
-    half = float(quantile(np.asarray(freedom))) * error
+    half = float(student_quantile(np.asarray(freedom))) * error
     middle = float(np.arctanh(np.clip(value, -_MOST, _MOST)))
     p = 2 * float(student.sf(abs(middle) / error, freedom)) if error > 0 else float("nan")
     return float(np.tanh(middle - half)), float(np.tanh(middle + half)), p
 
 
-def without_each(first: Floats, second: Floats, method: str) -> Floats:
+def correlate_without_each_item(first: Floats, second: Floats, method: str) -> Floats:
     """Return the correlation without each item, shape ``(items,)``; NaN without variation.
 
     Args:
@@ -83,25 +83,27 @@ def without_each(first: Floats, second: Floats, method: str) -> Floats:
     """
     if method == "pearson":
         centred = [(values - values.mean()) / values.std() for values in (first, second)]
-        return _from_sums(len(first), *(_sum_of_others(product) for product in _products(*centred)))
+        return _correlate_from_sums(
+            len(first), *(_sum_of_others(product) for product in _products(*centred))
+        )
     of_first, of_second = rank_sums_without_each(first), rank_sums_without_each(second)
-    return _from_sums(
+    return _correlate_from_sums(
         len(first), of_first[0], of_second[0], of_first[1], of_second[1],
         rank_products_without_each(first, second),
     )  # fmt: skip
 
 
-def _without_each_unit(first: Floats, second: Floats, unit: Codes, method: str) -> Floats:
+def _correlate_without_each_unit(first: Floats, second: Floats, unit: Codes, method: str) -> Floats:
     """Return the correlation without the items of each unit, shape ``(units,)``."""
-    left = np.full(int(unit.max()) + 1, np.nan)
-    for number in range(len(left)):
+    estimates = np.full(int(unit.max()) + 1, np.nan)
+    for number in range(len(estimates)):
         values = [side[unit != number] for side in (first, second)]
         if len(values[0]) < FEWEST_ITEMS or not all(np.ptp(side) for side in values):
             continue
         if method == "spearman":
             values = [rankdata(side) for side in values]
-        left[number] = np.corrcoef(*values)[0, 1]
-    return left
+        estimates[number] = np.corrcoef(*values)[0, 1]
+    return estimates
 
 
 def _products(first: Floats, second: Floats) -> tuple[Floats, ...]:
@@ -114,7 +116,7 @@ def _sum_of_others(values: Floats) -> Floats:
     return sums
 
 
-def _from_sums(
+def _correlate_from_sums(
     n: int, first: Floats, second: Floats, first_squared: Floats, second_squared: Floats,
     product: Floats,
 ) -> Floats:  # fmt: skip

@@ -115,7 +115,7 @@ def optimum(
     )
     best = np.asarray(result.x, dtype=float)
     return Optimum(
-        random=pd.concat(list(_random(terms, layout, best)), ignore_index=True),
+        random=pd.concat(list(_tabulate_random_effects(terms, layout, best)), ignore_index=True),
         singular=_is_singular(terms, layout, best),
         _problem=problem,
         _at=best,
@@ -162,7 +162,7 @@ def _coefficients(
     )
 
 
-def _random(
+def _tabulate_random_effects(
     terms: Sequence[RandomTerm], layout: Parameters, best: Floats
 ) -> "Sequence[pd.DataFrame]":
     frames = []
@@ -228,11 +228,11 @@ def fit_by_rule(
     simpler = optimum(answers, fixed, apart)
     if not simpler.singular:
         return simpler.model(), NO_CORRELATIONS
-    reduced = [_without_nothing(term, simpler) for term in apart]
+    reduced = [_drop_zero_variance_effects(term, simpler) for term in apart]
     return optimum(answers, fixed, reduced).model(), NO_SLOPES
 
 
-def _without_nothing(term: RandomTerm, fitted: Optimum) -> RandomTerm:
+def _drop_zero_variance_effects(term: RandomTerm, fitted: Optimum) -> RandomTerm:
     rows = fitted.random[fitted.random["unit"] == term.unit]
     moved = rows["sd"].to_numpy() * np.sqrt((term.columns**2).mean(axis=0))
     places = np.flatnonzero((moved >= SINGULAR) | (np.arange(len(moved)) == 0))

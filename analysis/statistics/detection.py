@@ -18,7 +18,12 @@ from scipy.stats import norm, rankdata
 
 from analysis.data.categorical import decode_texts
 from analysis.data.declared import clustering_column
-from analysis.statistics.clustered import clustered_intervals, quantile, two_way_variance, wilson
+from analysis.statistics.clustered import (
+    clustered_intervals,
+    student_quantile,
+    two_way_variance,
+    wilson,
+)
 from analysis.statistics.contrasts import contrasts
 from analysis.statistics.resample import Floats, codes
 from analysis.statistics.withheld import SHARE, too_few_units, withhold_ends
@@ -55,7 +60,7 @@ def yes_rates(judgments: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
     )
     n_known = rates["n_participants"].where(rates["n_participants"] > 0, np.inf)
     fewer = np.minimum(n_known.to_numpy(dtype=float), rates.pop("n_frames").to_numpy())
-    ends = wilson(intervals.accuracy, fewer, quantile(fewer - 1))
+    ends = wilson(intervals.accuracy, fewer, student_quantile(fewer - 1))
     alike = np.isnan(intervals.low)
     low, high = withhold_ends(
         np.where(alike, ends[0], intervals.low),
@@ -111,7 +116,9 @@ def detection(judgments: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
     too_few = too_few_units(estimates["n_participants"], estimates["n_frames"])
     for name, value in values.items():
         variance = two_way_variance(influences[name], person, unit, group)
-        half = np.where(too_few, np.nan, quantile(variance.freedom) * np.sqrt(variance.total))
+        half = np.where(
+            too_few, np.nan, student_quantile(variance.freedom) * np.sqrt(variance.total)
+        )
         ends = {f"{name}_low": value - half, f"{name}_high": value + half}
         estimates = estimates.assign(**{name: value}, **ends)
     return estimates

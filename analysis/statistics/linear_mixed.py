@@ -156,7 +156,7 @@ def fit_linear(
     error = np.sqrt(variance * (inverse**2).sum(axis=0))
     return LinearMixedModel(
         coefficients=_coefficients(["Intercept", *map(str, fixed.columns)], beta, error),
-        random=_random(terms, problem.loadings(best), float(np.sqrt(variance))),
+        random=_tabulate_random_effects(terms, problem.loadings(best), float(np.sqrt(variance))),
         residual_sd=float(np.sqrt(variance)),
         loglik=-minimum / 2,
         n_rows=len(y),
@@ -209,7 +209,9 @@ def _is_singular(loading: Floats) -> bool:
     return bool((np.abs(np.diag(loading)) < SINGULAR).any())
 
 
-def _random(terms: Sequence[RandomTerm], loadings: Sequence[Floats], sd: float) -> pd.DataFrame:
+def _tabulate_random_effects(
+    terms: Sequence[RandomTerm], loadings: Sequence[Floats], sd: float
+) -> pd.DataFrame:
     rows = []
     for term, loading in zip(terms, loadings, strict=True):
         covariance = loading @ loading.T

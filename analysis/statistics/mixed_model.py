@@ -29,8 +29,8 @@ from analysis.statistics.mixed_model_rows import (
     bounded_rows,
     default_terms,
     parse_formula,
+    reorder_constructions,
     row_effects,
-    with_varying_reference,
 )
 from analysis.statistics.resample import LEVEL, Floats, codes
 
@@ -103,7 +103,7 @@ def fit(rows: pd.DataFrame, formula: str | None = None) -> MixedModel:
     """
     fixed, random = parse_formula(formula or DEFAULT_FORMULA)
     usual_cells = fixed == DEFAULT_FORMULA
-    rows = with_varying_reference(rows) if usual_cells else rows
+    rows = reorder_constructions(rows) if usual_cells else rows
     random = random or default_terms(rows)
     design, varying = _design(rows, fixed), row_effects(rows, random)
     bounded = bounded_rows(rows) if usual_cells else np.ones(len(rows), bool)
@@ -236,7 +236,7 @@ def _fit_correlated(x: Floats, y: Floats, varying: Effects) -> tuple[Floats, Flo
 
     def fit_at(angles: Floats) -> tuple[Floats, Floats, Floats, float]:
         values = varying.values @ mixing(angles)
-        return _by_gpboost(x, y, Effects(varying.names, varying.groups, values))
+        return _fit_with_gpboost(x, y, Effects(varying.names, varying.groups, values))
 
     number = len(varying.pairs)
     angles = np.zeros(number)
@@ -254,7 +254,9 @@ def _fit_correlated(x: Floats, y: Floats, varying: Effects) -> tuple[Floats, Flo
     return estimate, mixing(angles) * sds, logits
 
 
-def _by_gpboost(x: Floats, y: Floats, varying: Effects) -> tuple[Floats, Floats, Floats, float]:
+def _fit_with_gpboost(
+    x: Floats, y: Floats, varying: Effects
+) -> tuple[Floats, Floats, Floats, float]:
     """Return coefficients, random effects' SDs, logits, and the negative log-likelihood."""
     number = range(len(varying.groups))
     model = gpboost.GPModel(

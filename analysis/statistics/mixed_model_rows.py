@@ -89,7 +89,7 @@ def bounded_rows(rows: pd.DataFrame) -> NDArray[np.bool_]:
     return bounded
 
 
-def with_varying_reference(rows: pd.DataFrame) -> pd.DataFrame:
+def reorder_constructions(rows: pd.DataFrame) -> pd.DataFrame:
     """Reorder the constructions: in the first, choices are neither all right nor all wrong."""
     names = list(dict.fromkeys(design_levels(rows["construction"])))
     varying = rows.loc[bounded_rows(rows), "construction"].astype(str).unique()

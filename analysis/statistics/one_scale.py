@@ -23,7 +23,7 @@ _NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(41)
 _MOST_LOGITS = 40.0
 
 
-def on_one_scale(model: MixedModel, rows: pd.DataFrame) -> pd.DataFrame:
+def compare_on_one_scale(model: MixedModel, rows: pd.DataFrame) -> pd.DataFrame:
     """Return the difference of participants and each model, overall and by construction.
 
     The variance is that of the fixed effects (delta method), with the random effects' standard

@@ -21,7 +21,7 @@ from scipy.stats import t as student
 
 from analysis.data.categorical import decode_texts, find_codes
 from analysis.data.declared import clustering_column
-from analysis.statistics.clustered import Clustered, clustered_intervals, quantile, wilson
+from analysis.statistics.clustered import Clustered, clustered_intervals, student_quantile, wilson
 from analysis.statistics.resample import LEVEL, Floats, codes
 from analysis.statistics.withheld import UNITS, too_few_units
 
@@ -63,7 +63,7 @@ class _Pair:
 
     def interval(self, level: float = LEVEL) -> tuple[Floats, Floats]:
         """Return the ends of the difference's interval, of 95% by default."""
-        z = quantile(self.freedom, level)
+        z = student_quantile(self.freedom, level)
         return self._low(z), self._high(z)
 
     def _low(self, z: Floats) -> Floats:
@@ -152,7 +152,7 @@ def people_against_models(
         (decode_texts(grouped.size().reset_index()[list(by)]), numbers),
     ]
     sizes = [
-        _sizes(group, item)
+        _count_sizes(group, item)
         | {
             "n_participants": judgments.groupby(group)["participant"].nunique().to_numpy(),
             "n_frames": _count_distinct(group, unit).astype(np.intp),
@@ -169,7 +169,7 @@ def people_against_models(
             too_few = too_few_units(rows["n_participants"], rows["n_frames"])
             rows.loc[too_few, ["low", "high", "p", "p_equivalence"]] = np.nan
             renamed = rows.rename(columns={"first": "people", "second": "model"})
-            frames.append(pd.concat([keys, with_adjusted_p(renamed)], axis=1).assign(judge=model))
+            frames.append(pd.concat([keys, add_adjusted_p(renamed)], axis=1).assign(judge=model))
     return pd.concat(frames, ignore_index=True)
 
 
@@ -247,7 +247,7 @@ def _count_distinct(group: Codes, unit: Codes) -> Floats:
     return n_distinct
 
 
-def _sizes(group: Codes, item: Codes) -> dict[str, Codes]:
+def _count_sizes(group: Codes, item: Codes) -> dict[str, Codes]:
     return {
         "n_items": _count_distinct(group, item).astype(np.intp),
         "n_judgments": np.bincount(group),
@@ -274,7 +274,7 @@ def _test_rows(pair: _Pair, margin: float, level: float = LEVEL) -> pd.DataFrame
     )
 
 
-def with_adjusted_p(rows: pd.DataFrame) -> pd.DataFrame:
+def add_adjusted_p(rows: pd.DataFrame) -> pd.DataFrame:
     """Add p_holm and p_fdr, the p values adjusted for each other; NaN stays NaN."""
     p = rows["p"].to_numpy(dtype=float)
     is_known = ~np.isnan(p)
@@ -343,7 +343,7 @@ def models_against_models(
             n_units = _count_distinct(codes(part[by])[0], item)
             too_few = (n_units < UNITS) & (n_units < rows["n_items"])
             rows.loc[too_few, ["low", "high", "p", "p_equivalence"]] = np.nan
-            rows = with_adjusted_p(rows)
+            rows = add_adjusted_p(rows)
             frames.append(rows.assign(first_model=first, second_model=second))
     return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
 

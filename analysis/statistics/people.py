@@ -55,7 +55,7 @@ def distributions(of_people: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def sides(judgments: pd.DataFrame) -> pd.DataFrame:
+def summarise_side_bias(judgments: pd.DataFrame) -> pd.DataFrame:
     """Return participants' side bias, and its effect on accuracy.
 
     Args:
@@ -91,7 +91,7 @@ def ways_of_answering(judgments: pd.DataFrame) -> pd.DataFrame:
     with_method = judgments.dropna(subset="input_method")
     if with_method.empty:
         return pd.DataFrame()
-    return _with_speed(with_method, "input_method")
+    return _add_speed(with_method, "input_method")
 
 
 def learning(judgments: pd.DataFrame) -> pd.DataFrame:
@@ -104,7 +104,7 @@ def learning(judgments: pd.DataFrame) -> pd.DataFrame:
     last = int(judgments["position"].max())
     blocks = min(BLOCKS, last)
     block = np.ceil(judgments["position"] * blocks / last).astype(int)
-    rows = _with_speed(judgments.assign(block=block), "block")
+    rows = _add_speed(judgments.assign(block=block), "block")
     span = judgments["position"].groupby(block.rename("block")).agg(first="min", last="max")
     return rows.join(span, on="block").sort_values("block", ignore_index=True)
 
@@ -131,7 +131,7 @@ def speed_accuracy(judgments: pd.DataFrame) -> pd.DataFrame:
         return pd.DataFrame()
     ranks = timed.groupby("participant", observed=True)["rt_ms"].rank(method="first", pct=True)
     quintile = np.ceil(ranks * QUINTILES).astype(int)
-    rows = _with_speed(timed.assign(quintile=quintile), "quintile")
+    rows = _add_speed(timed.assign(quintile=quintile), "quintile")
     return rows.sort_values("quintile", ignore_index=True)
 
 
@@ -146,7 +146,7 @@ def speed_across_people(of_people: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame([correlations(accuracy, median)])
 
 
-def _with_speed(judgments: pd.DataFrame, by: str) -> pd.DataFrame:
+def _add_speed(judgments: pd.DataFrame, by: str) -> pd.DataFrame:
     rows = people_accuracy(judgments, [by])
     speed = judgments.groupby(by, observed=True)["rt_ms"].median()
     return rows.join(speed.rename("rt_median_ms"), on=by)

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from analysis.data.categorical import decode_texts
 from analysis.data.declared import clustering_column
-from analysis.statistics.clustered import quantile, two_way_variance
+from analysis.statistics.clustered import student_quantile, two_way_variance
 from analysis.statistics.correlation import correlations
 from analysis.statistics.resample import Codes, Floats, codes
 from analysis.statistics.variance_parts import contrast_variance
@@ -98,7 +98,7 @@ def _difference_interval(
         variance, freedom = contrast_variance(
             values[in_group], share[in_group], (share[in_group] > 0).astype(np.intp), ways
         )
-        half[number] = quantile(np.array(freedom)) * np.sqrt(variance)
+        half[number] = student_quantile(np.array(freedom)) * np.sqrt(variance)
     low, high = withhold_ends(estimate - half, estimate + half, np.bincount(group), CONTRAST)
     return {"low": low, "high": high}
 
@@ -109,7 +109,7 @@ def _interval(
     # Items of one frame share their words, so they are not independent.
     person, item = (codes(ratings[name])[0] for name in ("participant", clustering_column(ratings)))
     variance = two_way_variance(influence, person, item, group)
-    half = quantile(variance.freedom) * np.sqrt(variance.total)
+    half = student_quantile(variance.freedom) * np.sqrt(variance.total)
     low, high = withhold_ends(estimate - half, estimate + half, np.bincount(group), MEAN)
     return {"low": low, "high": high}
 
@@ -138,7 +138,7 @@ def correlate_items(people: Floats, model: Floats, unit: Codes | None = None) ->
         spearman, spearman_low, spearman_high, pearson, agreement (the share of items on which both
         have the same sign), n_items; NaN with fewer than three items, or without variance.
     """
-    found = correlations(people, model, unit)
-    kept = ("n_items", "pearson", "spearman", "spearman_low", "spearman_high")
+    statistics = correlations(people, model, unit)
+    reported = ("n_items", "pearson", "spearman", "spearman_low", "spearman_high")
     agreement = float(np.mean(np.sign(people) == np.sign(model))) if len(people) else np.nan
-    return {name: float(found[name]) for name in kept} | {"agreement": agreement}
+    return {name: float(statistics[name]) for name in reported} | {"agreement": agreement}

@@ -18,7 +18,7 @@ from scipy.optimize import minimize_scalar
 from scipy.stats import norm
 from scipy.stats import t as student
 
-from analysis.statistics.clustered import quantile, several_way_variance
+from analysis.statistics.clustered import several_way_variance, student_quantile
 from analysis.statistics.resample import LEVEL, Floats, combined_codes
 
 KNOTS = 6
@@ -211,7 +211,7 @@ def slope(y: Floats, x: Floats, clusters: list[Codes], level: float = LEVEL) -> 
     between = sum(jackknifed) - (len(several) - 1) * shared
     variance = max(total, between, *jackknifed)
     error = float(np.sqrt(variance))
-    half = float(quantile(np.array([freedom]), level)[0]) * error
+    half = float(student_quantile(np.array([freedom]), level)[0]) * error
     estimate = float(beta[-1])
     p = 2 * float(student.sf(abs(estimate) / error, freedom)) if error > 0 else float("nan")
     return Slope(estimate, estimate - half, estimate + half, p)
@@ -230,12 +230,12 @@ def _jackknife_variance(y: Floats, x: Floats, way: Codes) -> float:
     )
     products = np.stack([np.bincount(way, x[:, i] * y, n) for i in columns], axis=-1)
     grams = x.T @ x - squares.transpose(1, 0, 2)
-    left = np.linalg.pinv(grams, hermitian=True) @ (x.T @ y - products)[:, :, None]
-    moves = left[:, -1, 0] - float(np.linalg.lstsq(x, y, rcond=None)[0][-1])
+    coefficients_without = np.linalg.pinv(grams, hermitian=True) @ (x.T @ y - products)[:, :, None]
+    moves = coefficients_without[:, -1, 0] - float(np.linalg.lstsq(x, y, rcond=None)[0][-1])
     return float((n - 1) / n * np.sum(moves**2))
 
 
-def delta_loglik(y: Floats, base: Floats, more: Floats, unit: Codes) -> Slope:
+def delta_loglik(y: Floats, base: Floats, added_columns: Floats, unit: Codes) -> Slope:
     """Return the gain in held-out log-likelihood per word from additional predictors.
 
     Words are divided into folds by unit, so that training and test words never share a sentence.
@@ -244,14 +244,14 @@ def delta_loglik(y: Floats, base: Floats, more: Floats, unit: Codes) -> Slope:
     Args:
         y: Shape ``(n,)``: the mean log reading time of each word.
         base: Shape ``(n, p)``: the predictors of both models, with an intercept.
-        more: Shape ``(n, k)``: the additional predictors of the second model.
+        added_columns: Shape ``(n, k)``: the additional predictors of the second model.
         unit: Shape ``(n,)``: the sentence, or the unit that its conditions share, from 0 without
             gaps.
 
     Returns:
         The mean over words in nats, with Student's interval clustered by unit.
     """
-    full = np.hstack([base, more])
+    full = np.hstack([base, added_columns])
 
     def gain(out: Kept) -> Floats:
         logliks = [_loglik(y[~out], x[~out], y[out], x[out]) for x in (full, base)]
@@ -293,7 +293,7 @@ def _mean_gain(gain: Callable[[Kept], Floats], unit: Codes) -> Slope:
         gained[out] = gain(out)
     mean = float(gained.mean())
     variance, freedom = several_way_variance((gained - mean) / len(gained), [unit])
-    half = float(quantile(np.array([freedom]))[0] * np.sqrt(variance))
+    half = float(student_quantile(np.array([freedom]))[0] * np.sqrt(variance))
     return Slope(mean, mean - half, mean + half)
 
 

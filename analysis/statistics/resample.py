@@ -77,8 +77,8 @@ def count_cells(
     pairs, columns = np.unique(group * n_items + item_codes, return_inverse=True)
     groups = np.arange(group.max() + 1)
     shape = (n_people, len(pairs))
-    right, judged = count_matrices(correct, rows, columns, shape)
-    return Cells(right, judged, starts=np.searchsorted(pairs // n_items, groups))
+    right, n_judged = count_matrices(correct, rows, columns, shape)
+    return Cells(right, n_judged, starts=np.searchsorted(pairs // n_items, groups))
 
 
 def count_matrices(
@@ -92,11 +92,11 @@ def count_matrices(
         column: Shape ``(n,)``: the item, or an item in a group, from 0.
         shape: The numbers of rows and columns.
     """
-    right, judged = (
+    right, n_judged = (
         coo_array((values, (row, column)), shape).tocsr()
         for values in (np.asarray(correct, dtype=float), np.ones(len(row)))
     )
-    return right, judged
+    return right, n_judged
 
 
 def mean_or_nan(values: Floats) -> float:
@@ -167,20 +167,22 @@ def _resample(counted: Cells, rng: np.random.Generator, size: int, weigh: Weighi
     items = np.empty((size, n_columns))
     for start, n in zip(counted.starts, in_each_group, strict=True):
         items[:, start : start + n] = draw_counts(rng, int(n), size)
-    right, judged = (people @ _for_products(counts) for counts in (counted.right, counted.judged))
+    right, n_judged = (
+        people @ _choose_matrix_format(counts) for counts in (counted.right, counted.judged)
+    )
     if counted.column is not None:
-        right, judged = right[:, counted.column], judged[:, counted.column]
+        right, n_judged = right[:, counted.column], n_judged[:, counted.column]
     with np.errstate(invalid="ignore"):
         if weigh == "items":
-            right, judged = np.nan_to_num(right / judged), judged > 0
+            right, n_judged = np.nan_to_num(right / n_judged), n_judged > 0
         # Allocating a new array for each product would take 10% of the time.
         numerator = np.add.reduceat(np.multiply(right, items, right), counted.starts, axis=1)
-        items *= judged
+        items *= n_judged
         accuracies: Floats = numerator / np.add.reduceat(items, counted.starts, axis=1)
     return accuracies
 
 
-def _for_products(counts: csr_array) -> csr_array | Floats:
+def _choose_matrix_format(counts: csr_array) -> csr_array | Floats:
     """Return the counts in the format with the faster matrix product, sparse or dense."""
     small = counts.shape[0] * counts.shape[1] <= _WEIGHTS_AT_A_TIME
     return counts.toarray().astype(float) if small else counts

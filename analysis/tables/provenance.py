@@ -8,7 +8,7 @@ from analysis.data.participant_flow import Flow
 from analysis.scores.metrics import FULL, describe_metric
 
 
-def counted(number: int, noun: str) -> str:
+def count_noun(number: int, noun: str) -> str:
     """Return a number with its noun in singular or plural: "1 tie", "1,200 ties"."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
@@ -136,11 +136,14 @@ class Provenance:
 
     @property
     def _judged(self) -> str:
-        of_people, on_items = counted(self.n_judgments, "judgment"), counted(self.n_items, "item")
+        of_people, on_items = (
+            count_noun(self.n_judgments, "judgment"),
+            count_noun(self.n_items, "item"),
+        )
         if not self.flow.recruited:
             return f"{of_people} on {on_items}; who judged is not known."
         return (
-            f"{of_people} of {counted(self.flow.kept, 'participant')} on {on_items}; "
+            f"{of_people} of {count_noun(self.flow.kept, 'participant')} on {on_items}; "
             f"excluded: {self.flow.exclusions}.{self._repeated}"
         )
 
@@ -171,15 +174,15 @@ class Provenance:
     def _repeated(self) -> str:
         if not self.n_repeated:
             return ""
-        repeated = counted(self.n_repeated, "judgment")
+        repeated = count_noun(self.n_repeated, "judgment")
         return f" {repeated} of an item that the same participant had judged before; all count."
 
 
 def _describe_model(model: ModelFacts, *, ties: bool) -> str:
     facts = model.facts
-    tied = f"{counted(model.n_ties, 'tie')} counted as wrong, " if ties else ""
+    tied = f"{count_noun(model.n_ties, 'tie')} counted as wrong, " if ties else ""
     return (
         f"Model {facts.model}: trained on {facts.trained_on.rstrip('.')}; given "
-        f"{facts.given}; {counted(model.n_items, 'item')} scored, {tied}"
-        f"{counted(model.n_unknown, 'unknown token')}; code {facts.code_version}."
+        f"{facts.given}; {count_noun(model.n_items, 'item')} scored, {tied}"
+        f"{count_noun(model.n_unknown, 'unknown token')}; code {facts.code_version}."
     )

@@ -14,8 +14,8 @@ from scipy.stats import t as student
 from analysis.data.categorical import decode_texts
 from analysis.data.declared import clustering_column
 from analysis.statistics.accuracy import people_accuracy
-from analysis.statistics.clustered import quantile, two_way_variance, wilson
-from analysis.statistics.paired import people_against_models, with_adjusted_p
+from analysis.statistics.clustered import student_quantile, two_way_variance, wilson
+from analysis.statistics.paired import add_adjusted_p, people_against_models
 from analysis.statistics.resample import Floats, codes, wilson_interval
 from experiment.records import PAIR, Side
 
@@ -64,7 +64,7 @@ def compare_by_elicitation(
     if not frames:
         return pd.DataFrame()
     joined = pd.concat(frames, ignore_index=True)
-    parts = [with_adjusted_p(rows) for _, rows in joined.groupby("model", sort=False)]
+    parts = [add_adjusted_p(rows) for _, rows in joined.groupby("model", sort=False)]
     return pd.concat(parts, ignore_index=True)
 
 
@@ -254,7 +254,7 @@ def _paired_difference(paired_answers: pd.DataFrame) -> dict[str, float]:
     influence = (changes - difference) / len(paired_answers)
     variance = two_way_variance(influence, session, unit, one_group, least=np.minimum)
     error, freedom = float(np.sqrt(variance.total[0])), float(variance.freedom[0])
-    half = float(quantile(variance.freedom)[0]) * error
+    half = float(student_quantile(variance.freedom)[0]) * error
     return {
         "difference": difference,
         "low": max(difference - half, -1.0),
@@ -343,7 +343,7 @@ def estimate_first_place_shares(rows: pd.DataFrame) -> pd.DataFrame:
     variances = two_way_variance(influence, person, unit, group, least=np.minimum)
     with np.errstate(divide="ignore", invalid="ignore"):
         n_effective = estimate * (1 - estimate) / variances.total
-    low, high = wilson(estimate, n_effective, quantile(variances.freedom))
+    low, high = wilson(estimate, n_effective, student_quantile(variances.freedom))
     varies = np.bincount(group, np.abs(influence)) > 0
     fewest = np.minimum(
         _count_distinct(stratum, person, len(n)), _count_distinct(stratum, unit, len(n))

@@ -50,9 +50,8 @@ def to_probabilities(weights: Sequence[float]) -> list[float]:
 
 def classify_unreadable(replies: Sequence[Reply]) -> str:
     """Return the outcome of a trial whose replies contain no valid answer."""
-    if any(reply.n_cut for reply in replies):
-        return "cut"
-    return "refused" if any(reply.n_refused for reply in replies) else "unreadable"
+    reasons = {reason for reply in replies for reason in reply.read_by}
+    return next((reason for reason in ("cut", "refused") if reason in reasons), "unreadable")
 
 
 class Asking(Protocol):
@@ -81,7 +80,7 @@ class Sitting:
 
     @property
     def ref(self) -> str:
-        """The reference that stands for a participant in the tables."""
+        """The participant's reference in the tables."""
         thinking = ["thinking"] if self.way.thinking else []
         cell = [self.way.context, self.way.labels, self.way.order, *thinking]
         cell = cell if self.reading.prompted else []

@@ -12,7 +12,7 @@ from experiment.authoring.examined import Examined, StudyCheck
 from experiment.authoring.lint.lint import Places, lint
 from experiment.design.lists import BuiltLists
 from experiment.errors import ParallaxError, StudyError, StudyNote
-from experiment.materials.render import described
+from experiment.materials.render import replace_pictures
 from experiment.records import Item, Variant
 from experiment.studies.load import StudyErrors, load_study
 from experiment.studies.study import Study
@@ -63,7 +63,7 @@ def _is_plain(item: Item) -> bool:
 
 
 def _list_texts(item: Item) -> list[str]:
-    return [described(item.context), *(item.version(str(name)) for name in Variant)]
+    return [replace_pictures(item.context), *(item.version(str(name)) for name in Variant)]
 
 
 def _check_blank(shown: list[str]) -> tuple[str, str] | None:

@@ -13,7 +13,7 @@ from experiment.authoring.words import is_tag, usual_tag, words_in
 from experiment.design.practice import read_practice
 from experiment.errors import ParallaxError, StudyError, StudyNote, prefix_location
 from experiment.exclusion.rules import load_rule, parts_of
-from experiment.materials.formats.columns import NAMES, in_quotes
+from experiment.materials.formats.columns import NAMES, quote_header
 from experiment.materials.render import render
 from experiment.money import in_words
 from experiment.panels.panel import unbounded_patterns
@@ -351,7 +351,7 @@ def headers(examined: Examined) -> Iterator[ParallaxError]:
 def headers_in_words(study: Study) -> str:
     """Return a sentence that lists the headers read as Parallax columns; empty if none."""
     readings = [
-        f"{_OURS.get(column, column)} from {in_quotes(header)}"
+        f"{_OURS.get(column, column)} from {quote_header(header)}"
         for column, header in study.materials.headers.items()
     ]
     return f"Read from your table: {'; '.join(readings)}." if readings else ""

@@ -9,7 +9,7 @@ from tqdm import tqdm
 from experiment.design.audit.audit import audit, require_passed
 from experiment.design.audit.sessions import Check
 from experiment.design.lists import BuiltLists, ListEntry, build_lists
-from experiment.errors import DesignError, UnknownNameError, said
+from experiment.errors import DesignError, UnknownNameError, describe_validation_error
 from experiment.materials.read import item_table, load_items, read_items
 from experiment.records import Kind
 from experiment.studies.load import load_study
@@ -114,7 +114,7 @@ def _read_origin(path: Path) -> _Origin:
         ) from error
     except ValidationError as error:
         problems = (
-            f"{'.'.join(map(str, e['loc']))} {said(e)}".strip()
+            f"{'.'.join(map(str, e['loc']))} {describe_validation_error(e)}".strip()
             for e in error.errors(include_url=False)
         )
         raise DesignError(
@@ -179,10 +179,10 @@ def audit_folder(folder: Path, study: str | None) -> None:
 def _audit(study: Study, built: BuiltLists) -> None:
     items = tqdm(load_items(study), desc="Auditing", unit=" items", disable=None)
     checks = audit(study, built, items)
-    click.echo(text_table(("", "check", "expected", "found"), map(_row, checks)))
+    click.echo(text_table(("", "check", "expected", "found"), map(_make_check_row, checks)))
     require_passed(checks)
 
 
-def _row(check: Check) -> tuple[str, str, str, str]:
+def _make_check_row(check: Check) -> tuple[str, str, str, str]:
     mark = ("passed" if check.expected else "info") if check.passed else "FAILED"
     return mark, check.name, check.expected, check.found

@@ -71,7 +71,7 @@ def check(file: Path) -> None:
     FILE is a table: .tsv, .csv or .parquet.
     """
     findings = check_items(tqdm(read_items(file), desc="Checking", unit=" items", disable=None))
-    click.echo(_table(findings))
+    click.echo(_make_findings_table(findings))
     failed = [finding.check for finding in findings if finding.result is Result.FAILED]
     if failed:
         raise MaterialsError(
@@ -81,6 +81,6 @@ def check(file: Path) -> None:
         )
 
 
-def _table(findings: Sequence[Finding]) -> str:
+def _make_findings_table(findings: Sequence[Finding]) -> str:
     width = max(len(finding.check) for finding in findings)
     return "\n".join(f"{f.check:<{width}}  {f.result:<7}  {f.found}" for f in findings)

@@ -116,8 +116,8 @@ def new(
 def _read_column_options(columns: tuple[str, ...]) -> dict[str, str]:
     headers = {}
     for column in columns:
-        ours, sign, header = column.partition("=")
-        if not (ours and sign and header):
+        our_column, sign, header = column.partition("=")
+        if not (our_column and sign and header):
             raise MaterialsError(
                 f'"{column}" names no column',
                 where="--column",
@@ -125,13 +125,13 @@ def _read_column_options(columns: tuple[str, ...]) -> dict[str, str]:
                     "one of Parallax's columns and the file's header, e.g. --column good=Sentence1"
                 ),
             )
-        if ours.strip() in headers:
+        if our_column.strip() in headers:
             raise MaterialsError(
-                f'"{ours.strip()}" is named twice',
+                f'"{our_column.strip()}" is named twice',
                 where="--column or --factor",
                 expected="each column once; several --factor options together make the condition",
             )
-        headers[ours.strip()] = header.strip()
+        headers[our_column.strip()] = header.strip()
     return headers
 
 
@@ -145,7 +145,7 @@ def _tell(new_folder: NewStudy) -> None:
     if practice := new_folder.found.practice:
         click.echo(f"- {len(practice)} row(s) are practice trials, written to {PRACTICE_FILE}.")
     for item in items[:_SHOWN_ITEMS]:
-        click.echo(_item(item, new_folder.asking))
+        click.echo(_format_item(item, new_folder.asking))
     click.echo(f"Shown as {new_folder.asking.name}. {_design(new_folder.design)}")
 
 
@@ -164,10 +164,11 @@ def _design(design: DesignPlan) -> str:
         f"    {source.template}: {source.items} trials, the same in every list"
         for source in design.shared
     ]
-    for given in design.given:
-        n_trials = design.in_each_list[given.template]
+    for fixed_lists in design.given:
+        n_trials = design.in_each_list[fixed_lists.template]
         parts.append(
-            f'    {given.template}: as the column "{given.column}" says; {n_trials} trials'
+            f'    {fixed_lists.template}: as the column "{fixed_lists.column}" says; '
+            f"{n_trials} trials"
         )
     complete = (
         f"{design.lists} list(s) of {design.trials_per_list} trials, "
@@ -176,12 +177,12 @@ def _design(design: DesignPlan) -> str:
     return "\n".join((complete, *parts))
 
 
-def _item(item: Item, asking: Asking) -> str:
+def _format_item(item: Item, asking: Asking) -> str:
     context = f"{item.context} ... " if item.context else ""
     against = asking.parameters.get("against", (str(item.contrast),))
     names = against if isinstance(against, Sequence) else ()
-    others = "".join(f" / *{text}" for name in names if (text := item.version(name)))
-    return shorten_pictures(f"    {item.item_id}: {context}{item.good}{others}")
+    other_versions = "".join(f" / *{text}" for name in names if (text := item.version(name)))
+    return shorten_pictures(f"    {item.item_id}: {context}{item.good}{other_versions}")
 
 
 @click.command()
@@ -269,7 +270,7 @@ def _read_rules(file: Path) -> list[Rule]:
     try:
         tables = read_toml(file.read_text(encoding="utf-8")).get("exclusion", [])
         return [Rule.model_validate(table) for table in tables]
-    except (OSError, ValueError, TypeError, AttributeError) as error:
+    except (OSError, ValueError, TypeError, AttributeError, RecursionError) as error:
         raise StudyError(
             f"the rules cannot be read ({error})",
             where=str(file),
@@ -328,10 +329,10 @@ def freeze(study: str, seed: int, amend: str) -> None:
 
 def to_text(plan: Plan, study: Study) -> str:
     """Return the plan as Markdown."""
-    return "\n".join(_lines(plan, study)) + "\n"
+    return "\n".join(_format_plan(plan, study)) + "\n"
 
 
-def _lines(plan: Plan, study: Study) -> Iterator[str]:
+def _format_plan(plan: Plan, study: Study) -> Iterator[str]:
     values = plan.values
     yield from (f"# Plan of {study.study.title}", "")
     yield f"Frozen on {plan.frozen_on}. SHA-256 of the plan: `{plan.sha256}`."
@@ -361,13 +362,15 @@ def _lines(plan: Plan, study: Study) -> Iterator[str]:
 
 def _question(question: Mapping[str, Any]) -> str:
     """Return a comparison as a line: its role, what is compared of which measure, and the rest."""
-    shown = {"name", "compare", "of", "role"}
-    rest = [f"{name}: {value}" for name, value in question.items() if name not in shown and value]
-    more = f" ({'; '.join(rest)})" if rest else ""
-    compared = f"{question['compare']}, of {question['of']}{more}"
+    title_keys = {"name", "compare", "of", "role"}
+    details = [
+        f"{name}: {value}" for name, value in question.items() if name not in title_keys and value
+    ]
+    note = f" ({'; '.join(details)})" if details else ""
+    compared = f"{question['compare']}, of {question['of']}{note}"
     return f"- {question['role']}: {question['name']}: {compared}"
 
 
 def _settings(rule: Mapping[str, object]) -> str:
-    others = ", ".join(f"{name} = {value}" for name, value in rule.items() if name != "rule")
-    return f"{rule['rule']} ({others})" if others else str(rule["rule"])
+    parameters = ", ".join(f"{name} = {value}" for name, value in rule.items() if name != "rule")
+    return f"{rule['rule']} ({parameters})" if parameters else str(rule["rule"])

@@ -9,7 +9,7 @@ import click
 from tqdm import tqdm
 
 from experiment.materials.read import item_row
-from experiment.materials.treebank.agreement_test import AgreementTest, item
+from experiment.materials.treebank.agreement_test import AgreementTest, make_item
 from experiment.materials.treebank.build import build_test_set, constructions_of, read_vocabulary
 from experiment.materials.treebank.conllu import NUMBERS, Sentence, mark_verb_number, read_treebank
 from experiment.materials.treebank.constructions import (
@@ -75,7 +75,7 @@ def extract(
     """
     conventions = _conventions(as_published_code, least_of_each_number)
     extraction = constructions_of(_sentences(files, english), conventions)
-    click.echo(_counts(extraction.left))
+    click.echo(_format_counts(extraction.left))
     click.echo(f"\n{_constructions(extraction)}")
     if instances:
         click.echo(f"\n{_instances(extraction)}")
@@ -111,9 +111,9 @@ def nonce(
     words = read_vocabulary(vocabulary)
     test_set = build_test_set(sentences, words, conventions, seed, with_fillers=fillers)
     frequencies = Counter(token.form for sentence in sentences for token in sentence.tokens)
-    items = [item(test, pooled=pool) for test in (*test_set.targets, *test_set.fillers)]
+    items = [make_item(test, pooled=pool) for test in (*test_set.targets, *test_set.fillers)]
     _write(out, items, test_set.targets, frequencies)
-    click.echo(_counts(test_set.left))
+    click.echo(_format_counts(test_set.left))
     click.echo(f"\n{_templates(items)}")
     click.echo(f"\n{len(items):,} items written to {out}")
 
@@ -171,7 +171,7 @@ def _write(
         write_results(folder / f"{STEM}.tab", results_of(targets, frequencies))
 
 
-def _counts(counts: Mapping[str, int]) -> str:
+def _format_counts(counts: Mapping[str, int]) -> str:
     width = max(map(len, counts))
     return "\n".join(f"{name:<{width}}  {n:>9,}" for name, n in counts.items())
 

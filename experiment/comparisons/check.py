@@ -51,10 +51,10 @@ def _mistakes(
     study: Study,
     items: Sequence[Item],
 ) -> Iterator[ParallaxError]:
-    known = [design.construction for design in designs]
+    constructions = [design.construction for design in designs]
     for name in comparison.constructions:
-        if name not in known:
-            yield unknown_name("construction", name, known)
+        if name not in constructions:
+            yield unknown_name("construction", name, constructions)
             return
     try:
         planned = resolve(comparison, designs)
@@ -105,10 +105,10 @@ def _covariate_mistakes(
             expected="covariates in a comparison of levels or a slope of single answers",
         )
     columns = dict.fromkeys(name for item in items for name, _ in item.extra)
-    known = [*columns, *study.analysis.covariates, TRIAL_ORDER]
+    allowed_names = [*columns, *study.analysis.covariates, TRIAL_ORDER]
     for name in covariates:
-        if name not in known:
-            yield unknown_name("covariate", name, known)
+        if name not in allowed_names:
+            yield unknown_name("covariate", name, allowed_names)
 
 
 def _d_prime_mistakes(
@@ -141,12 +141,14 @@ def _d_prime_mistakes(
                 cell = (item.construction, *of_items)
                 side = type_.arrangement(item, (version,)).good_side
                 expected.setdefault(cell, set()).add(side)
-    for (construction, *named), sides in expected.items():
+    for (construction, *cell_levels), sides in expected.items():
         if lacking := [word for side, word in _ANSWERS.items() if side not in sides]:
-            where = f"{construction} ({', '.join(named)})" if named else construction
+            cell_name = (
+                f"{construction} ({', '.join(cell_levels)})" if cell_levels else construction
+            )
             yield StudyError(
                 f"d' compares answers to sentences where yes is expected and where no is; in "
-                f"{where} no sentence expects {' or '.join(lacking)}",
+                f"{cell_name} no sentence expects {' or '.join(lacking)}",
                 expected="both kinds of sentences in every compared cell",
                 remedy='Leave the factor that decides the expected answer out of "compare", give '
                 'the column of expected answers in trial.parameters, or compare of = "yes"',

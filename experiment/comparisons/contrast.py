@@ -43,8 +43,8 @@ class LevelDifference:
     @property
     def words(self) -> str:
         """The difference in words, such as "far minus near"."""
-        *others, last = self.others
-        second = f"the mean of {', '.join(others)} and {last}" if others else last
+        *other_levels, last = self.others
+        second = f"the mean of {', '.join(other_levels)} and {last}" if other_levels else last
         return f"{self.first} minus {second}"
 
     def weight(self, level: str) -> float:
@@ -210,7 +210,7 @@ def parse(text: str, factors: Factors, where: str = "") -> Compared:
 def _contrasts(text: str, factors: Factors) -> Iterator[Contrast]:
     for differences in _interactions(text, factors):
         yield Contrast(differences)
-    for place in _places(text, _AT):
+    for place in _find_mark_positions(text, _AT):
         at = tuple(_parse_fixed_levels(text[place + len(_AT) :], factors))
         if not at or None in at:
             continue
@@ -222,11 +222,11 @@ def _contrasts(text: str, factors: Factors) -> Iterator[Contrast]:
 def _interactions(text: str, factors: Factors) -> Iterator[tuple[LevelDifference, ...]]:
     if step := _difference(text, factors):
         yield (step,)
-    for place in _places(text, _BY):
+    for place in _find_mark_positions(text, _BY):
         if step := _difference(text[:place], factors):
-            for rest in _interactions(text[place + len(_BY) :], factors):
-                if step.factor not in {other.factor for other in rest}:
-                    yield (step, *rest)
+            for later_steps in _interactions(text[place + len(_BY) :], factors):
+                if step.factor not in {later_step.factor for later_step in later_steps}:
+                    yield (step, *later_steps)
 
 
 def _difference(text: str, factors: Factors) -> LevelDifference | None:
@@ -239,10 +239,13 @@ def _difference(text: str, factors: Factors) -> LevelDifference | None:
         if not text.startswith(f"{factor}:"):
             continue
         compared = text.removeprefix(f"{factor}:").strip()
-        for place in _places(compared, _MINUS):
-            first, others = compared[:place], _others(compared[place + len(_MINUS) :], levels)
-            if first in levels and others and first not in others:
-                return LevelDifference(factor, first, others)
+        for place in _find_mark_positions(compared, _MINUS):
+            first, subtracted_levels = (
+                compared[:place],
+                _others(compared[place + len(_MINUS) :], levels),
+            )
+            if first in levels and subtracted_levels and first not in subtracted_levels:
+                return LevelDifference(factor, first, subtracted_levels)
     return None
 
 
@@ -250,8 +253,12 @@ def _others(text: str, levels: Sequence[str]) -> Levels:
     if text in levels:
         return (text,)
     if text.startswith(_MEAN) and text.endswith(")"):
-        named = tuple(name.strip() for name in text.removeprefix(_MEAN)[:-1].split(","))
-        return named if set(named) <= set(levels) and len(set(named)) == len(named) else ()
+        mean_levels = tuple(name.strip() for name in text.removeprefix(_MEAN)[:-1].split(","))
+        return (
+            mean_levels
+            if set(mean_levels) <= set(levels) and len(set(mean_levels)) == len(mean_levels)
+            else ()
+        )
     return ()
 
 
@@ -261,7 +268,7 @@ def _parse_fixed_levels(text: str, factors: Factors) -> Iterator[tuple[str, str]
         yield (factor, level) if level in factors.get(factor, ()) else None
 
 
-def _places(text: str, mark: str) -> Iterator[int]:
+def _find_mark_positions(text: str, mark: str) -> Iterator[int]:
     place = text.find(mark)
     while place >= 0:
         yield place
@@ -269,19 +276,19 @@ def _places(text: str, mark: str) -> Iterator[int]:
 
 
 def _not_a_comparison(text: str, factors: Factors, where: str) -> StudyError:
-    known = "; ".join(f"{name}: {', '.join(levels)}" for name, levels in factors.items())
+    factor_list = "; ".join(f"{name}: {', '.join(levels)}" for name, levels in factors.items())
     words = [*factors, *(level for levels in factors.values() for level in levels)]
-    pieces = text.replace(":", " ").replace("=", " ").replace(",", " ").split()
-    unknown = next((word for word in pieces if word not in {*words, "x", "-", "at"}), "")
+    tokens = text.replace(":", " ").replace("=", " ").replace(",", " ").split()
+    unknown = next((word for word in tokens if word not in {*words, "x", "-", "at"}), "")
     near = get_close_matches(unknown, words, n=1)
     return StudyError(
         f'"{text}" is no comparison of this study',
         where=where,
-        expected=f"{NOTATION}, with these factors and levels: {known or 'none'}",
+        expected=f"{NOTATION}, with these factors and levels: {factor_list or 'none'}",
         remedy=f'Did you mean "{near[0]}" instead of "{unknown}"?' if near else "",
     )
 
 
 def _join_words(words: Sequence[str]) -> str:
-    *others, last = words
-    return f"{', '.join(others)} and {last}" if others else last
+    *head, last = words
+    return f"{', '.join(head)} and {last}" if head else last

@@ -77,7 +77,9 @@ def level_differences(
 def _simple_effects(
     factors: Factors, steps: Mapping[str, Sequence[LevelDifference]]
 ) -> Iterator[DefaultContrast]:
-    held, compared = factors
+    fixed_factor, compared = factors
     for difference in steps[compared]:
-        for level in factors[held]:
-            yield DefaultContrast(Contrast((difference,), ((held, level),)), is_primary=False)
+        for level in factors[fixed_factor]:
+            yield DefaultContrast(
+                Contrast((difference,), ((fixed_factor, level),)), is_primary=False
+            )

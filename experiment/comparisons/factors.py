@@ -65,11 +65,13 @@ def _different_partitions(
     by_column: Mapping[str, Mapping[str, str]], conditions: Sequence[str]
 ) -> list[str]:
     """Return the columns without those that divide the conditions as an earlier one does."""
-    seen: dict[tuple[int, ...], str] = {}
+    column_by_partition: dict[tuple[int, ...], str] = {}
     for name, levels in by_column.items():
         order = list(dict.fromkeys(levels[condition] for condition in conditions))
-        seen.setdefault(tuple(order.index(levels[each]) for each in conditions), name)
-    return list(seen.values())[:_MOST_COLUMNS]
+        column_by_partition.setdefault(
+            tuple(order.index(levels[condition]) for condition in conditions), name
+        )
+    return list(column_by_partition.values())[:_MOST_COLUMNS]
 
 
 def _is_crossed(columns: Sequence[Mapping[str, str]], conditions: Sequence[str]) -> bool:

@@ -109,11 +109,11 @@ def _construction_design(
     study: Study, response: ResponseType, name: str, targets: Sequence[Item]
 ) -> ConstructionDesign:
     type_ = response.of_item(targets[0])
-    named = study.analysis.factors
+    factor_names = study.analysis.factors
     # A grammar's conditions are whatever its templates vary: only named ones are factors.
     by_condition = (
-        condition_factors(((item.condition, _columns(item)) for item in targets), named)
-        if study.materials.items or named
+        condition_factors(((item.condition, _columns(item)) for item in targets), factor_names)
+        if study.materials.items or factor_names
         else {}
     )
     factors: dict[str, tuple[str, ...]] = {}
@@ -215,7 +215,7 @@ def implied_comparisons(
             title = f"{titles.get(design.construction, design.construction)}: " if several else ""
             by_region = design.regions if design.measures[0] == "log_rt" else ()
             for region in by_region or (None,):
-                yield _of_design(
+                yield _plan_for_design(
                     f"{title}{implied.contrast.name(design.factors)}{_REGION_NAMES[region]}",
                     implied.contrast,
                     design.measures[0],
@@ -223,15 +223,21 @@ def implied_comparisons(
                     is_primary=implied.is_primary,
                     regions=() if region is None else (region,),
                 )
-    judged = tuple(design.construction for design in designs if design.measures[0] == "accuracy")
-    if judged:
+    judged_constructions = tuple(
+        design.construction for design in designs if design.measures[0] == "accuracy"
+    )
+    if judged_constructions:
         difference = JudgeDifference(PEOPLE, MODELS)
-        yield _of_design(
-            "people and models", difference, "accuracy", judged, is_primary=not has_contrast
+        yield _plan_for_design(
+            "people and models",
+            difference,
+            "accuracy",
+            judged_constructions,
+            is_primary=not has_contrast,
         )
 
 
-def _of_design(
+def _plan_for_design(
     name: str,
     compared: Contrast | JudgeDifference,
     measure: str,

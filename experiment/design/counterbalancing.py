@@ -33,18 +33,18 @@ def arrangements(
         StudyError: An item cannot be shown.
     """
     if response is not None and response.types:
-        return _by_task(entries, response, seed=seed, list_=list_, place=place)
+        return _arrange_by_task(entries, response, seed=seed, list_=list_, place=place)
     constructions = [entry.item.construction for entry in entries]
     if response is None or response.balance is Balance.SIDES:
         sides = target_positions(constructions, seed, list_, place)
         return [Arrangement(side) for side in sides]
     versions = [response.versions(entry.item) for entry in entries]
     if response.balance is Balance.PLACES:
-        shown = option_orders(versions, constructions, seed, list_, place)
+        option_lists = option_orders(versions, constructions, seed, list_, place)
     else:
         conditions = [entry.item.condition for entry in entries]
         cells = list(zip(constructions, conditions, strict=True))
-        shown = _one_of_two(versions, cells, seed, list_, place)
+        option_lists = _one_of_two(versions, cells, seed, list_, place)
     return [
         response.drawn(
             entry.item,
@@ -52,11 +52,11 @@ def arrangements(
             partial(generator, seed, "drawn", list_, place // 2, entry.item.item_id),
             mirrored=place % 2 == 1,
         )
-        for entry, options in zip(entries, shown, strict=True)
+        for entry, options in zip(entries, option_lists, strict=True)
     ]
 
 
-def _by_task(
+def _arrange_by_task(
     entries: Sequence[ListEntry], response: ResponseType, *, seed: int, list_: int, place: int
 ) -> list[Arrangement]:
     """Return the arrangements of a mixed session, with each task balanced separately."""
@@ -67,7 +67,7 @@ def _by_task(
     for task, places in of_task.items():
         # Each task has its own random draws; otherwise all tasks would begin with the same side.
         task_seed = generator(seed, "task", task).getrandbits(63)
-        shown = arrangements(
+        task_arrangements = arrangements(
             [entries[index] for index in places],
             response.types[task],
             seed=task_seed,
@@ -76,7 +76,7 @@ def _by_task(
         )
         of_session |= {
             index: replace(arrangement, options=(task, *arrangement.options))
-            for index, arrangement in zip(places, shown, strict=True)
+            for index, arrangement in zip(places, task_arrangements, strict=True)
         }
     return [of_session[index] for index in range(len(entries))]
 
@@ -92,10 +92,13 @@ def _one_of_two(
     two_versioned = [index for index, names in enumerate(versions) if len(names) == len(PAIR)]
     constructions, conditions = ([cells[index][part] for index in two_versioned] for part in (0, 1))
     sides = target_positions(constructions, seed, list_, place, conditions)
-    other = {
+    ungrammatical_indices = {
         index for index, side in zip(two_versioned, sides, strict=True) if side is not Side.FIRST
     }
-    return [names[1:2] if index in other else names[:1] for index, names in enumerate(versions)]
+    return [
+        names[1:2] if index in ungrammatical_indices else names[:1]
+        for index, names in enumerate(versions)
+    ]
 
 
 def option_orders(
@@ -124,8 +127,8 @@ def option_orders(
     line = _line(constructions, rng)
     orders = dict[int, tuple[str, ...]]()
     for offset, index in enumerate(line):
-        good, *others = versions[index]
-        circle = [good, *rng.sample(others, len(others))]
+        good, *other_options = versions[index]
+        circle = [good, *rng.sample(other_options, len(other_options))]
         turn = (offset + place) % len(circle)
         orders[index] = (*circle[len(circle) - turn :], *circle[: len(circle) - turn])
     return [orders[index] for index in range(len(versions))]

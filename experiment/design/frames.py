@@ -43,12 +43,12 @@ class MaterialsIndex:
             DesignError: The templates differ in their conditions.
         """
         by_template = {template: self._conditions_of(template) for template in templates}
-        (first, conditions), *others = by_template.items()
-        for template, other in others:
-            if set(other) != set(conditions):
+        (first, conditions), *other_templates = by_template.items()
+        for template, template_conditions in other_templates:
+            if set(template_conditions) != set(conditions):
                 raise DesignError(
-                    f'the template "{template}" has the conditions {", ".join(other)}, but '
-                    f'"{first}" has {", ".join(conditions)}',
+                    f'the template "{template}" has the conditions '
+                    f'{", ".join(template_conditions)}, but "{first}" has {", ".join(conditions)}',
                     where=f'the square of "{first}"',
                     expected="the same conditions in all templates of a square",
                 )
@@ -110,10 +110,10 @@ def index_materials(items: Iterable[Item] | MaterialsIndex) -> MaterialsIndex:
 def _sorting(items: Iterable[Item], into: dict[str, dict[str, dict[str, Item]]]) -> Iterator[Item]:
     for item in items:
         cell = into.setdefault(item.template, {}).setdefault(item.frame, {})
-        other = cell.setdefault(item.condition, item)
-        if other is not item:
+        same_cell_item = cell.setdefault(item.condition, item)
+        if same_cell_item is not item:
             raise DesignError(
-                f'the items "{other.item_id}" and "{item.item_id}" have the same frame '
+                f'the items "{same_cell_item.item_id}" and "{item.item_id}" have the same frame '
                 f'and condition ("{item.frame}", "{item.condition}")',
                 where=f'the template "{item.template}"',
                 expected="only one item for each frame and condition",
@@ -317,16 +317,16 @@ def better_exchange(
     if max(slot_differences(chosen, list(candidates)).values(), default=0) <= 1:
         return None
     counts = Counter(pair for frame in chosen for pair in frame.lemmas.items())
-    others = {frame: joint for frame, joint in candidates.items() if frame not in chosen}
+    unchosen = {frame: joint for frame, joint in candidates.items() if frame not in chosen}
     for out in chosen:
         used = set(taken_joints).union(*(candidates[frame] for frame in chosen if frame is not out))
-        for in_, joint in others.items():
-            if joint.isdisjoint(used) and _gain(out, in_, counts) > 0:
+        for in_, joint in unchosen.items():
+            if joint.isdisjoint(used) and _compute_gain(out, in_, counts) > 0:
                 return out, in_
     return None
 
 
-def _gain(out: Frame, in_: Frame, counts: Uses) -> int:
+def _compute_gain(out: Frame, in_: Frame, counts: Uses) -> int:
     leaving = out.lemmas.items() - in_.lemmas.items()
     entering = in_.lemmas.items() - out.lemmas.items()
     return sum(counts[pair] - 1 for pair in leaving) - sum(counts[pair] for pair in entering)

@@ -45,7 +45,7 @@ class FrameOrderer:
 
     def _words(self, frames: Sequence[Frame], n_conditions: int) -> list[list[Words]]:
         """Return the words and word pairs that each list would get."""
-        n_lists, recurring = len(self._counts), [_recurring(frame) for frame in frames]
+        n_lists, recurring = len(self._counts), [_list_word_combinations(frame) for frame in frames]
         return [
             [
                 words
@@ -107,7 +107,7 @@ def cells(n_frames: int, n_conditions: int, n_lists: int, list_: int) -> Iterato
             yield frame, condition
 
 
-def _recurring(frame: Frame) -> list[Words]:
+def _list_word_combinations(frame: Frame) -> list[Words]:
     lemmas = sorted(frame.lemmas.values())
     return [*((lemma,) for lemma in lemmas), *combinations(lemmas, 2)]
 

@@ -31,7 +31,7 @@ def check_factors(design: Design) -> None:
         UnknownNameError: The design lacks a named factor or level.
     """
     _check_levels(design)
-    for location, condition in _whens(design):
+    for location, condition in _list_conditions(design):
         _check_when(design, condition, location)
     for number, quota in enumerate(design.quotas, start=1):
         if beyond := [list_ for list_ in quota.lists if list_ >= design.n_lists]:
@@ -61,7 +61,7 @@ def _check_levels(design: Design) -> None:
             )
 
 
-def _whens(design: Design) -> Iterator[tuple[str, Mapping[str, str]]]:
+def _list_conditions(design: Design) -> Iterator[tuple[str, Mapping[str, str]]]:
     for key in ("squares", "shared", "given", "quotas"):
         for table in getattr(design, key):
             yield f"design.{key}", table.when
@@ -147,17 +147,17 @@ def _unknown_condition(shared: Shared, condition: str, items: Sequence[Item]) ->
     )
 
 
-def _check_number(shared: Shared, n_wanted: int, n_found: int, which: str) -> None:
+def _check_number(shared: Shared, n_wanted: int, n_found: int, purpose: str) -> None:
     if n_wanted > n_found:
         raise DesignError(
-            f"{n_wanted} items are asked for{which}, but the materials have {n_found}",
+            f"{n_wanted} items are asked for{purpose}, but the materials have {n_found}",
             where=source_name(shared),
             expected=f"at most {n_found}",
             remedy="Add items to the materials or ask for fewer",
         )
 
 
-def read_given_lists(given: Given, index: MaterialsIndex, n_lists: int) -> list[list[Item]]:
+def read_given_lists(fixed_lists: Given, index: MaterialsIndex, n_lists: int) -> list[list[Item]]:
     """Return each list's items, as the design's list column assigns them, in the materials' order.
 
     The column's values, first numbers by size and then other names alphabetically, are the lists
@@ -167,22 +167,22 @@ def read_given_lists(given: Given, index: MaterialsIndex, n_lists: int) -> list[
         DesignError: No item has the column, or the column names a different number of lists.
         UnknownNameError: The materials lack a template.
     """
-    items = index.all_items(given.templates)
-    lists_by_item = [lists_named(item, given.column) for item in items]
+    items = index.all_items(fixed_lists.templates)
+    lists_by_item = [lists_named(item, fixed_lists.column) for item in items]
     values = sorted({value for numbers in lists_by_item for value in numbers}, key=by_number)
     if not values:
         columns = list(dict.fromkeys(name for item in items for name, _ in item.extra))
-        unknown = unknown_name("column of your own in the items", given.column, columns)
+        unknown = unknown_name("column of your own in the items", fixed_lists.column, columns)
         raise DesignError(
             unknown.problem,
-            where=source_name(given),
+            where=source_name(fixed_lists),
             expected=unknown.expected,
             remedy=unknown.remedy,
         )
     if len(values) != n_lists:
         raise DesignError(
-            f'the column "{given.column}" names {len(values)} lists: {", ".join(values)}',
-            where=source_name(given),
+            f'the column "{fixed_lists.column}" names {len(values)} lists: {", ".join(values)}',
+            where=source_name(fixed_lists),
             expected=f"{n_lists} lists, as design.lists says",
             remedy=f"Set design.lists to {len(values)}, or correct the column",
         )
@@ -262,7 +262,10 @@ def build_lists(study: Study, items: Iterable[Item] | MaterialsIndex, seed: int)
             (shared, _repeat_in_every_list(shared_items(shared, index, seed), design))
             for shared in design.shared
         ),
-        *((given, _place_named_lists(given, index, design)) for given in design.given),
+        *(
+            (fixed_lists, _place_named_lists(fixed_lists, index, design))
+            for fixed_lists in design.given
+        ),
     ]
     lists = tuple(
         tuple(
@@ -308,10 +311,10 @@ def _repeat_in_every_list(items: Sequence[Item], design: Design) -> Within:
     return [[ListEntry(item, item.kind) for item in items]] * design.lists
 
 
-def _place_named_lists(given: Given, index: MaterialsIndex, design: Design) -> Within:
+def _place_named_lists(fixed_lists: Given, index: MaterialsIndex, design: Design) -> Within:
     return [
         [ListEntry(item, item.kind) for item in items]
-        for items in read_given_lists(given, index, design.lists)
+        for items in read_given_lists(fixed_lists, index, design.lists)
     ]
 
 

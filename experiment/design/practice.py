@@ -55,17 +55,17 @@ def read_practice(study: Study) -> list[Practice]:
     """
     if not study.trial.practice:
         return []
-    pairs = _pairs(study)
+    pairs = _list_pairs(study)
     lacking = [number for number, pair in enumerate(pairs) if not pair.bad]
     if lacking and not response_class(study.response).alone:
         raise _unreadable(study, f"practice.{lacking[0]}.bad is missing")
     return [
-        Practice(_item(number, pair), _side(number) if pair.bad else Side.FIRST, pair.feedback)
+        Practice(_make_item(number, pair), _side(number) if pair.bad else Side.FIRST, pair.feedback)
         for number, pair in enumerate(pairs, start=1)
     ]
 
 
-def _pairs(study: Study) -> list[_Pair]:
+def _list_pairs(study: Study) -> list[_Pair]:
     try:
         return _File.model_validate(read_toml(study.read(study.trial.practice))).practice
     except ValidationError as error:
@@ -82,7 +82,7 @@ def _unreadable(study: Study, problem: str) -> StudyError:
     )
 
 
-def _item(number: int, pair: _Pair) -> Item:
+def _make_item(number: int, pair: _Pair) -> Item:
     return Item(
         item_id=f"practice-{number}",
         kind=Kind.FILLER,

@@ -48,16 +48,16 @@ def compose(
         DesignError: No order keeps the design's constraints.
         StudyError: An item cannot be shown.
     """
-    shown = arrangements(entries, response, seed=seed, list_=list_, place=place)
+    trial_arrangements = arrangements(entries, response, seed=seed, list_=list_, place=place)
     sequence = session_order(entries, design, place, generator(seed, "order", number))
     return [
         Trial(
             position,
             entries[index].item.item_id,
             entries[index].kind,
-            shown[index].good_side,
-            shown[index].options,
-            shown[index].points,
+            trial_arrangements[index].good_side,
+            trial_arrangements[index].options,
+            trial_arrangements[index].points,
         )
         for position, index in enumerate(sequence, start=1)
     ]
@@ -98,12 +98,12 @@ def session_order(
         DesignError: No such order exists, or none was found.
     """
     blocks = blocks_of(entries, design, place)
-    asked = [
+    constraints_by_block = [
         constraints_of_block([entries[index] for index in block], design, first=not n)
         for n, block in enumerate(blocks)
     ]
     if len(blocks) == 1:
-        return draw_order(len(entries), asked[0], rng)
+        return draw_order(len(entries), constraints_by_block[0], rng)
     between = [
         constraint
         for constraint in declare_constraints(entries, design)
@@ -112,7 +112,7 @@ def session_order(
     for _ in range(_TRIES):
         drawn = [
             block[index]
-            for block, constraints in zip(blocks, asked, strict=True)
+            for block, constraints in zip(blocks, constraints_by_block, strict=True)
             for index in draw_order(len(block), constraints, rng)
         ]
         if keeps(drawn, between):
@@ -133,13 +133,13 @@ def blocks_of(entries: Sequence[ListEntry], design: Design, place: int) -> list[
     for index, entry in enumerate(entries):
         blocks.setdefault(block_of.get(entry.item.template, ""), []).append(index)
     first = [blocks[name] for name in design.order.first_blocks if blocks.get(name)]
-    others = [
+    other_blocks = [
         block for name, block in blocks.items() if block and name not in design.order.first_blocks
     ]
-    if not others:
+    if not other_blocks:
         return first or [[]]
-    turn = place % len(others) if design.order.blocks == "counterbalanced" else 0
-    return [*first, *others[turn:], *others[:turn]]
+    turn = place % len(other_blocks) if design.order.blocks == "counterbalanced" else 0
+    return [*first, *other_blocks[turn:], *other_blocks[:turn]]
 
 
 def _holds_between_blocks(constraint: Constraint) -> bool:

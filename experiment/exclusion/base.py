@@ -183,8 +183,8 @@ class PlannedStudy:
             return []
         return [
             [
-                PlannedTrial(entry.item, shown, response)
-                for entry, shown in zip(entries, self.arranged(number), strict=True)
+                PlannedTrial(entry.item, arrangement, response)
+                for entry, arrangement in zip(entries, self.arranged(number), strict=True)
                 if counts(entry)
             ]
             for number, entries in enumerate(self.lists)

@@ -61,10 +61,10 @@ class _Combination(BaseRule):
     def _results(self, judgments: Sequence[Judgment], word: str) -> tuple[list[bool | None], str]:
         results = [part.judge(judgments) for part in self.parts]
         evidence = (
-            f"{rule.rule} ({_WORDS[kept]}): {text}"
-            for rule, (kept, text) in zip(self.rules, results, strict=True)
+            f"{rule.rule} ({_WORDS[is_kept]}): {text}"
+            for rule, (is_kept, text) in zip(self.rules, results, strict=True)
         )
-        return [kept for kept, _ in results], f", {word} ".join(evidence)
+        return [is_kept for is_kept, _ in results], f", {word} ".join(evidence)
 
 
 class AnyOf(_Combination):
@@ -76,8 +76,8 @@ class AnyOf(_Combination):
 
     def judge(self, judgments: Sequence[Judgment]) -> Assessment:
         """Return True if every rule keeps the participant, False if any does not, else None."""
-        kept, evidence = self._results(judgments, "or")
-        return False if False in kept else None if None in kept else True, evidence
+        keeps, evidence = self._results(judgments, "or")
+        return False if False in keeps else None if None in keeps else True, evidence
 
 
 class AllOf(_Combination):
@@ -89,8 +89,8 @@ class AllOf(_Combination):
 
     def judge(self, judgments: Sequence[Judgment]) -> Assessment:
         """Return True if any rule keeps the participant, False if all exclude them, else None."""
-        kept, evidence = self._results(judgments, "and")
-        return True if True in kept else None if None in kept else False, evidence
+        keeps, evidence = self._results(judgments, "and")
+        return True if True in keeps else None if None in keeps else False, evidence
 
 
 class Not(_Combination):
@@ -104,8 +104,8 @@ class Not(_Combination):
 
     def judge(self, judgments: Sequence[Judgment]) -> Assessment:
         """Return whether the combined rule excludes the participant; None if it cannot decide."""
-        [kept], evidence = self._results(judgments, "")
-        return None if kept is None else not kept, f"not {evidence}"
+        [is_kept], evidence = self._results(judgments, "")
+        return None if is_kept is None else not is_kept, f"not {evidence}"
 
 
 _WORDS = {True: "within bounds", False: "beyond bounds", None: "cannot be decided"}

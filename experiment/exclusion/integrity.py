@@ -39,18 +39,18 @@ class IntegrityRule(BaseRule):
         certificate = Answered.of(judgments).certificate
         if certificate is None:
             return None, _UNKNOWN
-        kept, evidence = self.assess(certificate)
-        if kept is False and self.is_unfair_to(certificate):
+        is_kept, evidence = self.assess(certificate)
+        if is_kept is False and self.is_unfair_to(certificate):
             unmeasured = unmeasured_types(self.rate_name or self.name, certificate.types)
-            why = (
+            reason = (
                 f"nobody measured how often it speaks against honest people in trials of the type"
                 f" {', '.join(unmeasured)}"
                 if unmeasured
                 else f"it may speak against more than {MOST:.0%} of the people who answer in this"
                 " way"
             )
-            return None, f"not counted, because {why}: {evidence}"
-        return kept, evidence
+            return None, f"not counted, because {reason}: {evidence}"
+        return is_kept, evidence
 
     def is_unfair_to(self, certificate: Certificate) -> bool:
         """Return whether the rule is known to speak against too many people of this kind.
@@ -114,8 +114,8 @@ class ImpossibleTime(IntegrityRule):
         )
         if excess is None or elapsed is None:
             return None, "no reaction time was sent"
-        kept = excess <= self.max_excess_ms and early <= self.max_too_early
-        return kept, (
+        is_kept = excess <= self.max_excess_ms and early <= self.max_too_early
+        return is_kept, (
             f"{certificate.claimed_ms / 1000:.1f} s claimed, {elapsed / 1000:.1f} s passed "
             f"from the consent to the last answer; {max(0.0, excess):.0f} ms too much at one "
             f"point, at most {self.max_excess_ms:g} allowed; {early} answers too early for a "
@@ -198,9 +198,9 @@ class AgentLikelihood(IntegrityRule):
 
     def judge(self, judgments: Sequence[Judgment]) -> Assessment:
         """Return whether the score is within bounds; only ``automatic`` rules exclude by it."""
-        kept, evidence = super().judge(judgments)
-        if kept is not False:
-            return kept, evidence
+        is_kept, evidence = super().judge(judgments)
+        if is_kept is not False:
+            return is_kept, evidence
         if not self.automatic:
             return None, f"proposed, for a person to decide: {evidence}"
         certificate = Answered.of(judgments).certificate
@@ -211,7 +211,7 @@ class AgentLikelihood(IntegrityRule):
                 f"proposed, for a person to decide, because more than {MOST:.0%} of the people who"
                 f" answer in this way may be flagged wrongly, or nobody knows: {evidence}"
             )
-        return kept, evidence
+        return is_kept, evidence
 
     def assess(self, certificate: Certificate) -> Assessment:
         """Return whether the score is within bounds, and the signals that contributed most."""
@@ -283,4 +283,4 @@ def flags(certificate: Certificate) -> dict[str, str]:
         for name, rule in _BY_DEFAULT.items()
         if not rule.is_unfair_to(certificate)
     }
-    return {name: evidence for name, (kept, evidence) in assessments.items() if kept is False}
+    return {name: evidence for name, (is_kept, evidence) in assessments.items() if is_kept is False}

@@ -7,7 +7,7 @@ from pydantic import Field, NonNegativeInt
 
 from experiment.errors import ParallaxError
 from experiment.exclusion.base import PlannedStudy, never
-from experiment.exclusion.selection import Counted, Selection, most
+from experiment.exclusion.selection import Counted, Selection, count_most_trials
 from experiment.records import Judgment
 from experiment.responses.base import Gives
 
@@ -89,7 +89,7 @@ class MaxErrorRate(Selection):
 
 def right_or_wrong(lists: Counted) -> int:
     """Return the number of trials with a right answer, in the list that has the most of them."""
-    return most(lists, lambda trial: trial.judged.chose_good is not None)
+    return count_most_trials(lists, lambda trial: trial.judged.chose_good is not None)
 
 
 def nothing_right(rule: Selection) -> ParallaxError:

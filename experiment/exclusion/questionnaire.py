@@ -155,8 +155,8 @@ class Incomplete(BaseRule):
             return None, "the number of trials is not known"
         missing = session.n_trials - len(session)
         evidence = f"{missing} of {session.n_trials} trials without an answer"
-        kept = missing <= self.max_missing_trials
-        return kept, f"{evidence}; at most {self.max_missing_trials} allowed"
+        is_kept = missing <= self.max_missing_trials
+        return is_kept, f"{evidence}; at most {self.max_missing_trials} allowed"
 
     def _answers(self, session: Answered, max_missing: int) -> Assessment:
         if session.questionnaire is None:

@@ -42,17 +42,17 @@ class RatingGap(OfScale):
             for judgment in counted
             if judgment.rating is not None and judgment.version == Variant.GOOD
         ]
-        other = [
+        other_ratings = [
             judgment.rating
             for judgment in counted
             if judgment.rating is not None and judgment.version != Variant.GOOD
         ]
-        if not good or not other:
+        if not good or not other_ratings:
             return None, f"the rated {self.trials} do not include both versions"
-        gap = fmean(good) - fmean(other)
+        gap = fmean(good) - fmean(other_ratings)
         return gap >= self.min_gap, (
             f"the {len(good)} good versions of the {self.trials} rated {gap:+.2f} points from the "
-            f"{len(other)} others; at least {self.min_gap:+g} required"
+            f"{len(other_ratings)} others; at least {self.min_gap:+g} required"
         )
 
     def powerless_on_scale(self, lists: Counted) -> Iterator[ParallaxError]:

@@ -122,9 +122,9 @@ def verdict(rules: Sequence[Rule], judgments: Sequence[Judgment]) -> Verdict:
     """
     evidence, session = [], Answered.of(judgments)
     for rule in rules:
-        kept, figures = load_rule(rule).judge(session)
+        is_kept, figures = load_rule(rule).judge(session)
         # An undecided rule (None) excludes nobody.
-        if kept is not None and not kept:
+        if is_kept is not None and not is_kept:
             return Verdict(kept=False, rule=rule.rule, evidence=figures)
         evidence.append(figures)
     return Verdict(kept=True, rule="", evidence="; ".join(evidence) or "no rule to apply")
@@ -215,15 +215,17 @@ def setting_in_words(rule: str, key: str, value: object) -> str:
 
 def decided_by_score(study: Study) -> bool:
     """Return whether a rule of the study, or a part of one, excludes automatically by the score."""
-    return any(map(_by_score, study.exclusion))
+    return any(map(_is_decided_by_score, study.exclusion))
 
 
-def _by_score(rule: Rule) -> bool:
+def _is_decided_by_score(rule: Rule) -> bool:
     extra: Mapping[str, object] = rule.model_extra or {}
     if rule.rule == "agent_likelihood":
         return bool(extra.get("automatic"))
     parts = extra.get("rules", ())
-    return isinstance(parts, Iterable) and any(_by_score(Rule.model_validate(p)) for p in parts)
+    return isinstance(parts, Iterable) and any(
+        _is_decided_by_score(Rule.model_validate(p)) for p in parts
+    )
 
 
 def _class_attribute(rule: str, name: str, default: _Attribute) -> _Attribute:

@@ -19,13 +19,13 @@ from experiment.plugins import unknown_name
 from experiment.records import Item, Judgment, Kind
 
 
-def _as_list(value: object) -> object:
+def _wrap_in_list(value: object) -> object:
     return [value] if isinstance(value, str) else value
 
 
 _Name = Annotated[str, Field(min_length=1)]
 # One name, or a list of names of which any matches.
-Names = Annotated[tuple[_Name, ...], BeforeValidator(_as_list)]
+Names = Annotated[tuple[_Name, ...], BeforeValidator(_wrap_in_list)]
 # For each list, the trials that a rule counts.
 Counted = Sequence[Sequence[PlannedTrial]]
 
@@ -39,7 +39,7 @@ class Selection(BaseRule):
         json_schema_extra={"offers": "constructions"},
     )
     condition: Names = Field(default=(), description="conditions whose trials count")
-    kind: Annotated[tuple[Kind, ...], BeforeValidator(_as_list)] = Field(
+    kind: Annotated[tuple[Kind, ...], BeforeValidator(_wrap_in_list)] = Field(
         default=(), description="kinds that count: target, filler, catch"
     )
     where: dict[str, Names] = Field(
@@ -192,7 +192,7 @@ class Selection(BaseRule):
         yield from ()
 
 
-def most(lists: Counted, counts: Callable[[PlannedTrial], object]) -> int:
+def count_most_trials(lists: Counted, counts: Callable[[PlannedTrial], object]) -> int:
     """Return the number of counted trials in the list that has the most of them."""
     return max(sum(bool(counts(trial)) for trial in trials) for trials in lists)
 

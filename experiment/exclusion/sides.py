@@ -9,7 +9,7 @@ from pydantic import Field, PositiveInt, model_validator
 
 from experiment.errors import ParallaxError
 from experiment.exclusion.base import Assessment, never
-from experiment.exclusion.selection import Counted, OfScale, most
+from experiment.exclusion.selection import Counted, OfScale, count_most_trials
 from experiment.records import Judgment
 
 
@@ -65,7 +65,7 @@ class SameSide(OfScale):
 
     def powerless_on_scale(self, lists: Counted) -> Iterator[ParallaxError]:
         """Report that no answer has a side, or that no run can be long enough."""
-        n = most(lists, lambda trial: trial.judged.answer or trial.judged.chosen_side)
+        n = count_most_trials(lists, lambda trial: trial.judged.answer or trial.judged.chosen_side)
         if not n:
             yield never(f"no answer to the {self.trials} has a side or a point")
         elif self.max_run is not None and self.max_run >= n:

@@ -8,7 +8,7 @@ from pydantic import Field, PositiveFloat, model_validator
 
 from experiment.errors import ParallaxError
 from experiment.exclusion.base import Assessment, PlannedStudy, never
-from experiment.exclusion.selection import Counted, Selection, most
+from experiment.exclusion.selection import Counted, Selection, count_most_trials
 from experiment.records import Judgment
 
 
@@ -39,7 +39,7 @@ class TooLate(Selection):
 
     def powerless_on(self, lists: Counted, planned: PlannedStudy) -> Iterator[ParallaxError]:
         """Report that no trial has a deadline."""
-        if not most(lists, lambda trial: trial.response.deadline_ms):
+        if not count_most_trials(lists, lambda trial: trial.response.deadline_ms):
             yield never(
                 "it counts answers after the deadline, and there is none",
                 expected="deadline_ms below [trial.parameters]",

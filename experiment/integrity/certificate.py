@@ -53,13 +53,13 @@ def count_signs(session: ObservedSession, reported: Mapping[str, bool]) -> dict[
     Returns:
         The nats by name; 0 for a signal that does not fire.
     """
-    n, input_methods, known = len(session.answers), methods(session), is_measured(session)
+    n, input_methods, has_measures = len(session.answers), methods(session), is_measured(session)
     types = types_of(session)
     worth = {
         name: DIRECT.get(name)
         or (
             weight(name, input_methods, n)
-            if known and not is_unfair(name, types, input_methods, n)
+            if has_measures and not is_unfair(name, types, input_methods, n)
             else None
         )
         for name in reported

@@ -32,9 +32,9 @@ def people_nats(chose_good: Sequence[bool], accuracy: Sequence[float]) -> float:
     return _log_sum([*able, math.log(_CARELESS) + len(chose_good) * math.log(0.5)])
 
 
-def _bernoulli(chose_good: Sequence[bool], logits: Sequence[float], more: float) -> float:
+def _bernoulli(chose_good: Sequence[bool], logits: Sequence[float], shift: float) -> float:
     return -sum(
-        math.log1p(math.exp(-(logit + more) if chosen else logit + more))
+        math.log1p(math.exp(-(logit + shift) if chosen else logit + shift))
         for chosen, logit in zip(chose_good, logits, strict=True)
     )
 
@@ -60,11 +60,13 @@ def model_nats(
         The nats. The model may choose the higher score except for slips, or choose by chance with
         odds that grow with the difference; all these ways have equal weight.
     """
-    ways = [_by_scale(chose_good, difference, scale) for scale in _SCALES]
+    ways = [_compute_likelihood_by_scale(chose_good, difference, scale) for scale in _SCALES]
     return _log_sum(ways) - math.log(len(ways)) - people_nats(chose_good, accuracy)
 
 
-def _by_scale(chose_good: Sequence[bool], difference: Sequence[float], scale: float) -> float:
+def _compute_likelihood_by_scale(
+    chose_good: Sequence[bool], difference: Sequence[float], scale: float
+) -> float:
     nats = 0.0
     for chosen, nats_apart in zip(chose_good, difference, strict=True):
         logit = 0.0 if nats_apart == 0 else max(-40.0, min(40.0, scale * nats_apart))

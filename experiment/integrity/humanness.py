@@ -92,7 +92,7 @@ def score(passed: Mapping[str, bool], rates: Rates | None) -> HumannessScore:
     n_failed = sum(not answer.passed for answer in rated)
     people_as_low = programs_as_low = None
     if rates and rates.failures and len(rated) == len(rates.items):
-        people_as_low, programs_as_low = _as_low(rates, n_failed)
+        people_as_low, programs_as_low = _find_shares_failing(rates, n_failed)
     return HumannessScore(
         answers=tuple(answers),
         n_passed=sum(passed.values()),
@@ -111,7 +111,7 @@ def _answer(item: str, passed: bool, rate: ItemRate | None) -> ItemAnswer:
     return ItemAnswer(item, passed, _share(rate.people), _share(rate.programs), nats)
 
 
-def _as_low(rates: Rates, n_failed: int) -> tuple[float | None, float | None]:
+def _find_shares_failing(rates: Rates, n_failed: int) -> tuple[float | None, float | None]:
     if n_failed == 0:
         return 1.0, 1.0
     failure = next((rate for rate in rates.failures if rate.at_least == n_failed), None)

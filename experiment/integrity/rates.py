@@ -75,22 +75,22 @@ def measured_rates() -> tuple[Rate, ...]:
             int(row["n"]), float(row["high"]),
         )
         for file in ("rates.tsv", "published.tsv")
-        for row in _rows(file)
+        for row in _read_rows(file)
     )  # fmt: skip
 
 
 @cache
-def of_programs() -> tuple[Told, ...]:
+def list_program_rates() -> tuple[Told, ...]:
     """Return every measured rate among programs."""
     return tuple(
         Told(
             row["kind"], int(row["n_trials"]), row["name"], int(row["n_speaks"]), int(row["n"])
         )
-        for row in _rows("programs.tsv")
+        for row in _read_rows("programs.tsv")
     )  # fmt: skip
 
 
-def _rows(file: str) -> Iterator[dict[str, str]]:
+def _read_rows(file: str) -> Iterator[dict[str, str]]:
     text = files(__package__).joinpath(file).read_text(encoding="utf-8")
     lines = (line for line in text.splitlines() if not line.startswith("#"))
     yield from csv.DictReader(lines, delimiter="\t")
@@ -125,10 +125,10 @@ def is_safe(name: str, input_methods: Iterable[str], n_answers: int) -> bool:
 
 
 @cache
-def _of_types() -> dict[tuple[str, str, str], dict[int, float]]:
+def _load_limits_by_type() -> dict[tuple[str, str, str], dict[int, float]]:
     """Return the upper limits by length, by type of response, signal or flag, and input method."""
     limits: dict[tuple[str, str, str], dict[int, float]] = {}
-    for row in _rows("types.tsv"):
+    for row in _read_rows("types.tsv"):
         key = row["type"], row["name"], row["seen"]
         limits.setdefault(key, {})[int(row["n_trials"])] = float(row["high"])
     return limits
@@ -139,7 +139,9 @@ def unmeasured_types(name: str, types: Iterable[str]) -> list[str]:
 
     There are none for what no type of response bears on, such as a change of device.
     """
-    measured = {type_ for type_, measured_name, _ in _of_types() if measured_name == name}
+    measured = {
+        type_ for type_, measured_name, _ in _load_limits_by_type() if measured_name == name
+    }
     return sorted(set(types) - measured) if measured else []
 
 
@@ -161,15 +163,19 @@ def is_unfair(
     types = frozenset(types)
     if unmeasured_types(name, types):
         return True
-    seen = tuple(input_methods)
-    for by_length in (_of_types().get((type_, name, one), {}) for type_ in types for one in seen):
+    observed_methods = tuple(input_methods)
+    for by_length in (
+        _load_limits_by_type().get((type_, name, method), {})
+        for type_ in types
+        for method in observed_methods
+    ):
         lengths = [length for length in by_length if length <= n_answers]
         if lengths and by_length[max(lengths)] >= MOST:
             return True
     return False
 
 
-def worth(name: str, n_answers: int, people: float, programs: Iterable[Told]) -> float:
+def weigh_evidence(name: str, n_answers: int, people: float, programs: Iterable[Told]) -> float:
     """Return the evidence, in nats, that a signal gives for a program rather than a person.
 
     This is the log ratio of how often the signal fires for programs, with equal weight for each
@@ -199,7 +205,7 @@ def weight(
     n_answers: int,
     programs: tuple[Told, ...] | None = None,
 ) -> float | None:
-    """Return the weight of a signal in a session, in nats (see ``worth``).
+    """Return the weight of a signal in a session, in nats (see ``weigh_evidence``).
 
     The weight uses the highest rate among people (``highest``), so that uncertainty about people
     lowers the weight.
@@ -216,4 +222,6 @@ def weight(
     high = highest(name, input_methods, n_answers)
     if high is None or high >= MOST:
         return None
-    return worth(name, n_answers, high, of_programs() if programs is None else programs)
+    return weigh_evidence(
+        name, n_answers, high, list_program_rates() if programs is None else programs
+    )

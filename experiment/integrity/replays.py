@@ -70,20 +70,22 @@ class Replay:
 
 
 def find_replays(
-    sessions: Mapping[str, ObservedSession], *others: Mapping[str, ObservedSession]
+    sessions: Mapping[str, ObservedSession], *other_runs: Mapping[str, ObservedSession]
 ) -> list[Replay]:
     """Return the pairs of sessions whose times or paths go together as no two people's do.
 
     Args:
         sessions: A run's sessions by name, in order of arrival.
-        others: The sessions of other runs, each of which is compared with those of the run.
+        other_runs: The sessions of other runs, each of which is compared with those of the run.
     """
-    own, *elsewhere = (_make_comparable(run) for run in (sessions, *others))
-    others_own = [one for run in elsewhere for one in run]
-    n_pairs = max(1, math.comb(len(own), 2) + len(own) * len(others_own))
+    run_sessions, *elsewhere = (_make_comparable(run) for run in (sessions, *other_runs))
+    other_sessions = [session for run in elsewhere for session in run]
+    n_pairs = max(1, math.comb(len(run_sessions), 2) + len(run_sessions) * len(other_sessions))
     pairs = (
-        _compare(one, other, n_pairs)
-        for one, other in chain(combinations(own, 2), product(own, others_own))
+        _compare(session_a, session_b, n_pairs)
+        for session_a, session_b in chain(
+            combinations(run_sessions, 2), product(run_sessions, other_sessions)
+        )
     )
     return [pair for pair in pairs if pair is not None and (pair.by_times or pair.by_paths)]
 
@@ -99,7 +101,9 @@ class _Comparable:
 
 
 def _make_comparable(run: Mapping[str, ObservedSession]) -> list[_Comparable]:
-    last = max((each.position for one in run.values() for each in one.answers), default=0)
+    last = max(
+        (answer.position for session in run.values() for answer in session.answers), default=0
+    )
     compared = []
     for (name, session), times in zip(run.items(), take_off_means(list(run.values())), strict=True):
         unit = _scale_to_unit(times)
@@ -108,15 +112,15 @@ def _make_comparable(run: Mapping[str, ObservedSession]) -> list[_Comparable]:
     return compared
 
 
-def _compare(one: _Comparable, other: _Comparable, n_pairs: int) -> Replay | None:
-    is_near = sum(map(mul, one.vector, other.vector)) > _ROUGHLY
-    common = one.paths.keys() & other.paths.keys()
+def _compare(session_a: _Comparable, session_b: _Comparable, n_pairs: int) -> Replay | None:
+    is_near = sum(map(mul, session_a.vector, session_b.vector)) > _ROUGHLY
+    common = session_a.paths.keys() & session_b.paths.keys()
     if not is_near and not common:
         return None
-    n, goes_along = correlate(one.times, other.times) if is_near else (0, None)
+    n, goes_along = correlate(session_a.times, session_b.times) if is_near else (0, None)
     limit = None if goes_along is None else highest_of_people(n, n_pairs)
-    n_same = sum(one.paths[place] == other.paths[place] for place in common)
-    return Replay(one.name, other.name, n, goes_along, limit, len(common), n_same)
+    n_same = sum(session_a.paths[place] == session_b.paths[place] for place in common)
+    return Replay(session_a.name, session_b.name, n, goes_along, limit, len(common), n_same)
 
 
 def highest_of_people(n_answers: int, n_pairs: int) -> float:
@@ -129,12 +133,12 @@ def highest_of_people(n_answers: int, n_pairs: int) -> float:
     return math.tanh(math.atanh(_SHARED) + above)
 
 
-def correlate(one: Times, other: Times) -> tuple[int, float | None]:
+def correlate(times_a: Times, times_b: Times) -> tuple[int, float | None]:
     """Return how many times two sessions have in common, and how these correlate."""
-    common = sorted(one.keys() & other.keys())
+    common = sorted(times_a.keys() & times_b.keys())
     if len(common) < FEWEST_ANSWERS:
         return len(common), None
-    first, second = [one[place] for place in common], [other[place] for place in common]
+    first, second = [times_a[place] for place in common], [times_b[place] for place in common]
     if min(stdev(first), stdev(second)) < 1e-9:
         return len(common), None
     return len(common), correlation(first, second)
@@ -165,7 +169,7 @@ def _subtract_means(
 ) -> list[list[float]]:
     """Return the times without the mean of all that share an item, or a place of the session."""
     sharing: dict[object, list[float]] = defaultdict(list)
-    for answer, time in _pairs(timed, series):
+    for answer, time in _list_pairs(timed, series):
         sharing[shared_by(answer)].append(time)
     means = {
         key: fmean(times)
@@ -181,7 +185,7 @@ def _subtract_means(
     ]
 
 
-def _pairs(
+def _list_pairs(
     timed: Sequence[Sequence[ObservedAnswer]], series: Sequence[Sequence[float]]
 ) -> Iterator[tuple[ObservedAnswer, float]]:
     for answers, times in zip(timed, series, strict=True):

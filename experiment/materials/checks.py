@@ -169,15 +169,17 @@ class _Characters:
     def finding(self) -> Finding:
         check = "only letters of one script, apostrophes and hyphens"
         scripts: dict[str, str] = {}
-        others: list[str] = []
+        rare_characters: list[str] = []
         for character in self.first_in:
             category = unicodedata.category(character)[0]
             if category == "L":
                 scripts.setdefault(unicodedata.name(character, "unnamed").split()[0], character)
             elif category != "M" and character not in "'\u2019- ":
-                others.append(character)
-        if others:
-            characters = ", ".join(f"{c!r} (first in {self.first_in[c]})" for c in sorted(others))
+                rare_characters.append(character)
+        if rare_characters:
+            characters = ", ".join(
+                f"{c!r} (first in {self.first_in[c]})" for c in sorted(rare_characters)
+            )
             return Finding(check, Result.WARNING, f"also {characters}")
         if len(scripts) > 1:
             characters = ", ".join(f"{s} ({c!r} in {self.first_in[c]})" for s, c in scripts.items())

@@ -152,7 +152,7 @@ def _format(
             continue
         value = values.get(part.name, part.name)
         if part.violated:
-            value = next(other for other in features[part.name] if other != value)
+            value = next(other_value for other_value in features[part.name] if other_value != value)
         form = slots[part.slot].forms.index(value) if value else 0
         parts.append(f"{{{positions[part.slot]}[{form}]}}")
     return "".join(parts)
@@ -310,7 +310,7 @@ def generate(grammar: Grammar) -> Iterator[Item]:
 
 def _items(template: Template) -> Iterator[Item]:
     numbers = count(1)
-    for frame, entries in _frames(template):
+    for frame, entries in _generate_frames(template):
         for cell in template.cells:
             item = Item(
                 f"{template.name}-{next(numbers)}",
@@ -331,7 +331,7 @@ def _items(template: Template) -> Iterator[Item]:
             yield item
 
 
-def _frames(template: Template) -> Iterator[tuple[str, tuple[tuple[str, ...], ...]]]:
+def _generate_frames(template: Template) -> Iterator[tuple[str, tuple[tuple[str, ...], ...]]]:
     """Yield each frame's name with the entries that fill its slots."""
     choices = [
         [(f"{slot}={entry[0].replace(' ', '_')}", entry) for entry in lexicon.entries]

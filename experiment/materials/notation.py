@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from experiment.errors import MaterialsError, said
+from experiment.errors import MaterialsError, describe_validation_error
 from experiment.plugins import unknown_name
 from experiment.records import Kind
 from experiment.untrusted import read_toml
@@ -170,12 +170,14 @@ def _shape_error(source: Source, tables: dict[str, Any], error: ValidationError)
     remedy = "docs/materials.md lists every key"
     if not location:
         return MaterialsError(
-            f'the table "{kind}": {said(first)}', where=str(source.path), remedy=remedy
+            f'the table "{kind}": {describe_validation_error(first)}',
+            where=str(source.path),
+            remedy=remedy,
         )
     table, *keys = location
     place = Place(source, table, f'{kind} "{_name(tables, kind, table)}"')
     if not keys:
-        return place.error(said(first), remedy=remedy)
+        return place.error(describe_validation_error(first), remedy=remedy)
     key = str(keys[0])
     if first["type"] == "extra_forbidden":
         fields = LexiconTable.model_fields if kind == "lexicon" else TemplateTable.model_fields
@@ -184,7 +186,9 @@ def _shape_error(source: Source, tables: dict[str, Any], error: ValidationError)
             unknown.problem, key=key, expected=unknown.expected, remedy=unknown.remedy or remedy
         )
     seen_value = "" if first["type"] == "missing" else f" (seen: {first['input']!r})"
-    return place.error(f'the key "{key}": {said(first)}{seen_value}', key=key, remedy=remedy)
+    return place.error(
+        f'the key "{key}": {describe_validation_error(first)}{seen_value}', key=key, remedy=remedy
+    )
 
 
 def _name(tables: dict[str, Any], kind: str | int, table: str | int) -> str:

@@ -9,13 +9,13 @@ import regex
 
 from experiment.plugins import Registry
 
-# The syntax of a picture on the page, also defined in webapp/static/picture.js.
+# The syntax of a picture on the page, also defined in webapp/static/pictures.js.
 PICTURE = re.compile(r"!\[([^\]]*)\]\((data:image/(?:png|jpeg|gif|webp);base64,[A-Za-z0-9+/=]+)\)")
 # The syntax of any picture, including those that no page can show.
 LIKE_A_PICTURE = re.compile(r"!\[[^\]]*\]\([^)]*\)")
 
 
-def described(text: str) -> str:
+def replace_pictures(text: str) -> str:
     """Return a text with each picture replaced by its description."""
     return PICTURE.sub(r"\1", text)
 
@@ -83,7 +83,9 @@ def note_on_changes(changed: Sequence[tuple[str, str]], reason: str) -> list[str
     """
     if not changed:
         return []
-    examples = "; ".join(f"{before!r} became {after!r}" for before, after in changed[:_EXAMPLES])
+    examples = "; ".join(
+        f"{old_text!r} became {new_text!r}" for old_text, new_text in changed[:_EXAMPLES]
+    )
     return [f"{reason}: {len(changed):,} texts were changed: {examples}."]
 
 
@@ -146,7 +148,7 @@ def cased_tokens(text: str) -> str:
     return _add_full_stop(text.split(), text)
 
 
-def without_added_stop(text: str, rendering: Callable[[str], str]) -> str:
+def remove_added_stop(text: str, rendering: Callable[[str], str]) -> str:
     """Return the rendered beginning of a sentence without a full stop that rendering added."""
     rendered = rendering(text)
     return rendered if ends_sentence(text) else rendered.removesuffix(".").rstrip()

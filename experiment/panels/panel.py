@@ -30,7 +30,7 @@ _NAME = re.compile(r"\{([\w-]+)\}")
 _AROUND = ("", "a", "A", "1")
 
 
-def of_one_person(panel: PanelTable, signed: str, location: str) -> Iterator[str]:
+def find_ambiguous_signatures(panel: PanelTable, signed: str, location: str) -> Iterator[str]:
     """Report signed texts for which one person's signature could be valid for another person."""
     if {URL, PATH}.isdisjoint(names_in(signed)) and not set(panel.person) <= {*names_in(signed)}:
         yield f"each parameter of person in signed of {location}, or {{url}} or {{path}}"
@@ -52,8 +52,8 @@ def divided_elsewhere(signed: str, patterns: Mapping[str, str]) -> Iterator[tupl
             link can change.
     """
     last, remainder, gap = "", "", ""
-    pieces = _NAME.split(signed)
-    for name, literal in zip(pieces[1::2], pieces[2::2], strict=True):
+    name_parts = _NAME.split(signed)
+    for name, literal in zip(name_parts[1::2], name_parts[2::2], strict=True):
         if name not in patterns:
             last = ""
         elif not _has_one_length(patterns[name]):
@@ -116,7 +116,7 @@ def unbounded_patterns(panel: PanelTable) -> Iterator[tuple[tuple[str, ...], str
 
 
 def _problems(panel: PanelTable) -> Iterator[str]:
-    yield from _names(panel)
+    yield from _check_names(panel)
     for name, meaning in panel.needs.items():
         if not panel.values.get(name, "").strip():
             yield f'a value "{name}" in [panel.values]: {meaning}'
@@ -160,12 +160,12 @@ def _fill_own_values(panel: PanelTable, template: str) -> str:
     return template
 
 
-def _names(panel: PanelTable) -> Iterator[str]:
+def _check_names(panel: PanelTable) -> Iterator[str]:
     numbers = Counter([*panel.parameters, *panel.values, *panel.secrets, *panel.signatures])
     numbers.update((*KNOWN_OF_ALL, URL, PATH))
     for name, number in numbers.items():
         if number > 1:
-            yield f'another name than "{name}", which stands for two things in templates'
+            yield f'another name than "{name}", which has two meanings in templates'
     for name in panel.person:
         if name not in panel.parameters:
             yield f'[panel.parameters.{name}], because person names "{name}"'
@@ -256,7 +256,7 @@ def _signature(panel: PanelTable) -> Iterator[str]:
             yield f"a claim in {location} for each parameter of person: a token of another is none"
     else:
         yield from _signing(panel, signature, names, location)
-        yield from of_one_person(panel, signature.signed, location)
+        yield from find_ambiguous_signatures(panel, signature.signed, location)
     if not set(signature.claims) <= set(panel.parameters):
         yield f"claims of parameters alone in {location}"
 
@@ -279,7 +279,7 @@ def _own_signatures(panel: PanelTable) -> Iterator[str]:
     people = {*panel.parameters, *panel.values, *_optional(panel), *KNOWN_OF_ALL}
     for name, signing in panel.signatures.items():
         yield from _signing(panel, signing, people, f"[panel.signatures.{name}]")
-    of_address = {name for name, each in panel.signatures.items() if is_of_address(each)}
+    of_address = {name for name, signing in panel.signatures.items() if is_of_address(signing)}
     for ending in Ending:
         way = panel.way_back(ending)
         reported = [way.report.address] if way.report else []
@@ -291,7 +291,7 @@ def _own_signatures(panel: PanelTable) -> Iterator[str]:
         fields = [*way.fields.values()]
         if way.report is not None:
             fields += [*way.report.fields.values(), *way.report.headers.values()]
-        for name in of_address & {each for field in fields for each in names_in(field)}:
+        for name in of_address & {variable for field in fields for variable in names_in(field)}:
             yield f"{{{name}}} in addresses alone, which it signs, and not in fields of {ending}"
 
 

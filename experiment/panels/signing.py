@@ -124,24 +124,26 @@ def signature_of(signing: Signing, values: Mapping[str, str]) -> str:
     return _encode_digest(digest, signing.encoding)
 
 
-def is_signature(signing: Signing, given: str, known: Mapping[str, str]) -> bool:
+def is_signature(signing: Signing, received: str, parameters: Mapping[str, str]) -> bool:
     """Return whether a link has the expected signature, compared in constant time."""
     try:
-        expected = signature_of(signing, known)
+        expected = signature_of(signing, parameters)
     except UnfilledError:
         return False
     return hmac.compare_digest(
-        _comparable(expected, signing.encoding), _comparable(given, signing.encoding)
+        _comparable(expected, signing.encoding), _comparable(received, signing.encoding)
     )
 
 
-def with_signatures(signings: Mapping[str, Signing], known: Mapping[str, str]) -> dict[str, str]:
+def add_signatures(
+    signings: Mapping[str, Signing], parameters: Mapping[str, str]
+) -> dict[str, str]:
     """Return the values for templates, including every signature that does not sign an address."""
-    values = dict(known)
+    values = dict(parameters)
     for name, signing in signings.items():
         if not is_of_address(signing):
             try:
-                values[name] = signature_of(signing, known)
+                values[name] = signature_of(signing, parameters)
             except UnfilledError:
                 continue
     return values
@@ -155,11 +157,11 @@ def signed_address(
     Raises:
         UnfilledError: A value, or the secret, is missing or empty.
     """
-    filled = with_signatures(signings, values)
+    filled = add_signatures(signings, values)
     last = last_signature(template, signings)
     if last is None:
         return fill_address(template, filled)
-    address_before = as_sent(fill_address(last["before"], filled))
+    address_before = encode_arguments(fill_address(last["before"], filled))
     site, path = _site_and_path(address_before)
     signing = signings[last["name"]]
     signature = signature_of(signing, {**filled, URL: f"{site}{path}", PATH: path})
@@ -190,7 +192,7 @@ def parts_before(url: str, argument: str) -> dict[str, str]:
     return {URL: f"{site}{path}", PATH: path}
 
 
-def as_sent(address: str) -> str:
+def encode_arguments(address: str) -> str:
     """Return an address with its arguments encoded as a browser's form sends them."""
     parts = urlsplit(address)
     pairs = parse_qsl(parts.query, keep_blank_values=True)
@@ -199,10 +201,10 @@ def as_sent(address: str) -> str:
 
 
 def _site_and_path(address: str) -> tuple[str, str]:
-    scheme, _, rest = address.partition("://")
-    host, slash, path = rest.partition("/")
+    scheme, _, after_scheme = address.partition("://")
+    host, slash, path = after_scheme.partition("/")
     if not slash:
-        host, mark, query = rest.partition("?")
+        host, mark, query = after_scheme.partition("?")
         return f"{scheme}://{host}", mark + query
     return f"{scheme}://{host}", slash + path
 

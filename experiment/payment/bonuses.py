@@ -122,7 +122,7 @@ def read_bonus_file(path: Path, participant_ids: Sequence[str], currency: str) -
             reason,
             f"file\x1f{reason}",
         )
-        for participant_id, amount, reason in (_cells(row) for _, row in rows)
+        for participant_id, amount, reason in (_read_cells(row) for _, row in rows)
     ]
 
 
@@ -146,7 +146,7 @@ def _rows_of(path: Path) -> _Rows:
                     remedy=_AS_CSV,
                 )
             reader.fieldnames = names
-            return [(reader.line_num, row) for row in reader if any(_texts(row))]
+            return [(reader.line_num, row) for row in reader if any(_read_texts(row))]
     except UnicodeDecodeError as error:
         raise PaymentError(
             "the file of bonuses is no text in UTF-8", where=str(path), remedy=_AS_CSV
@@ -159,7 +159,7 @@ def _rows_of(path: Path) -> _Rows:
         ) from error
 
 
-def _texts(row: Mapping[str | None, str | list[str] | None]) -> list[str]:
+def _read_texts(row: Mapping[str | None, str | list[str] | None]) -> list[str]:
     further = row.get(None) or []
     cells = [*(row[name] or "" for name in FILE_HEADER), *further]
     return [str(cell).strip() for cell in cells]
@@ -168,14 +168,14 @@ def _texts(row: Mapping[str | None, str | list[str] | None]) -> list[str]:
 def _row_problems(rows: _Rows, participant_ids: set[str], currency: str) -> Iterator[str]:
     seen_rows = set[tuple[str, str]]()
     for line, row in rows:
-        participant_id, amount, reason = _cells(row)
+        participant_id, amount, reason = _read_cells(row)
         if participant_id not in participant_ids:
             yield f'line {line}: "{participant_id}" finished nothing in this run'
         if not _is_amount(amount, currency):
             yield f'line {line}: "{amount}" is not an amount of {currency}'
         if not 0 < len(reason) <= LONGEST_REASON:
             yield f"line {line}: the reason is empty or longer than {LONGEST_REASON} characters"
-        if any(_texts(row)[len(FILE_HEADER) :]):
+        if any(_read_texts(row)[len(FILE_HEADER) :]):
             yield (
                 f"line {line}: more cells than columns; put quotation marks around a reason "
                 "with a comma"
@@ -192,6 +192,6 @@ def _is_amount(text: str, currency: str) -> bool:
         return False
 
 
-def _cells(row: Mapping[str | None, str | list[str] | None]) -> tuple[str, str, str]:
-    participant_id, amount, reason, *_ = _texts(row)
+def _read_cells(row: Mapping[str | None, str | list[str] | None]) -> tuple[str, str, str]:
+    participant_id, amount, reason, *_ = _read_texts(row)
     return participant_id, amount, plain_reason(reason)

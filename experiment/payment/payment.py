@@ -94,9 +94,9 @@ def plain_reason(reason: str) -> str:
     return " ".join(unicodedata.normalize("NFC", reason).split())
 
 
-def is_same_reason(reason: str, other: str) -> bool:
+def is_same_reason(reason: str, other_reason: str) -> bool:
     """Return whether two reasons differ at most in spaces and capitals."""
-    return plain_reason(reason).casefold() == plain_reason(other).casefold()
+    return plain_reason(reason).casefold() == plain_reason(other_reason).casefold()
 
 
 def refuse_over_caps(

@@ -104,9 +104,9 @@ def answer_keys(study: Study, response: ResponseType) -> tuple[str, ...]:
 
 def export_tables(response: ResponseType) -> tuple[TableSchema, ...]:
     """Return every table of an export, with the columns of a response type."""
-    shown = {table.name: table for table in tables_shown(response)}
+    table_by_name = {table.name: table for table in tables_shown(response)}
     steps = (response.step_table,) if response.step_table else ()
-    return (*(shown.get(table.name, table) for table in EXPORT_TABLES), *steps)
+    return (*(table_by_name.get(table.name, table) for table in EXPORT_TABLES), *steps)
 
 
 def tables_shown(response: ResponseType) -> tuple[TableSchema, TableSchema]:

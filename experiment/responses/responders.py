@@ -100,8 +100,8 @@ class Accurate:
         """Return the good side with probability ``accuracy``, otherwise one of the other sides."""
         if rng.random() < accuracy:
             return good_side
-        others = [side for side in sides if side is not good_side]
-        return others[0] if len(others) == 1 else rng.choice(others)
+        wrong_sides = [side for side in sides if side is not good_side]
+        return wrong_sides[0] if len(wrong_sides) == 1 else rng.choice(wrong_sides)
 
     def rate(
         self, kind: Kind, points: int, is_good: bool, accuracy: float, rng: random.Random

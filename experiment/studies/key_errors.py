@@ -8,7 +8,7 @@ from typing import Union, get_args, get_origin
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
-from experiment.errors import StudyError, form_of, shown, suggest
+from experiment.errors import StudyError, form_of, format_value, suggest
 
 Path = tuple[str | int, ...]
 
@@ -151,7 +151,7 @@ class KeyErrors:
                 remedy=f"Add it: {_REFERENCE}",
             )
         return StudyError(
-            f"{key} is {shown(error['input'])}",
+            f"{key} is {format_value(error['input'])}",
             where=location,
             expected=_describe_expected(error),
             remedy=_meaning(self._model, path),
@@ -168,7 +168,7 @@ def misread(keys: Mapping[str, object], model: object, location: str) -> Iterato
     """
     for key, value in keys.items():
         for name, item, words in _taken_for(key, value, getattr(model, key, None)):
-            yield StudyError(f"{name} is {shown(item)}", where=location, expected=words)
+            yield StudyError(f"{name} is {format_value(item)}", where=location, expected=words)
 
 
 def _taken_for(name: str, written_value: object, read: object) -> Iterator[tuple[str, object, str]]:

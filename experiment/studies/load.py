@@ -7,7 +7,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from experiment.errors import ParallaxError, StudyError, shown
+from experiment.errors import ParallaxError, StudyError, format_value
 from experiment.plugins import unknown_name
 from experiment.studies.files import own_messages
 from experiment.studies.key_errors import KeyErrors, TomlLines
@@ -152,7 +152,7 @@ def _syntax_error(path: Path, text: str, error: tomllib.TOMLDecodeError) -> Stud
     lines = text.splitlines() or [""]
     number = min(int(match.group(1)), len(lines)) if match else len(lines)
     return StudyError(
-        f"the line is not valid TOML: {message}: {shown(lines[number - 1].strip())}",
+        f"the line is not valid TOML: {message}: {format_value(lines[number - 1].strip())}",
         where=f"{path}, line {number}",
         expected='a line such as name = "a text", lists = 2 or [design]',
         remedy=(

@@ -35,17 +35,17 @@ def atomic_write(path: Path) -> Iterator[Path]:
 
 
 @contextmanager
-def atomic_folder(folder: Path, own: Collection[str]) -> Iterator[Path]:
+def atomic_folder(folder: Path, file_names: Collection[str]) -> Iterator[Path]:
     """Yield an empty folder next to ``folder``, renamed to ``folder`` only if the block succeeds.
 
     Args:
         folder: The folder to write; its previous contents are replaced.
-        own: The names that the folder may already contain; any other file causes an error.
+        file_names: The names that the folder may already contain; any other file causes an error.
 
     Raises:
         WritingError: The folder holds other files, or nothing can be written there.
     """
-    refuse_overwrite(folder, own)
+    refuse_overwrite(folder, file_names)
     # A bare "." has no name to derive a neighbour from.
     folder = folder.resolve()
     temporary, retired = (folder.with_name(f".{folder.name}.{end}") for end in ("new", "old"))
@@ -65,12 +65,12 @@ def atomic_folder(folder: Path, own: Collection[str]) -> Iterator[Path]:
         shutil.rmtree(temporary, ignore_errors=True)
 
 
-def refuse_overwrite(folder: Path, own: Collection[str]) -> None:
+def refuse_overwrite(folder: Path, file_names: Collection[str]) -> None:
     """Raise a WritingError if replacing the folder would remove unrelated files."""
     if not folder.exists():
         return
     present = {path.name for path in folder.iterdir()} if folder.is_dir() else {folder.name}
-    if strange := sorted(present - set(own)):
+    if strange := sorted(present - set(file_names)):
         raise WritingError(
             f"writing would remove {', '.join(strange[:_NAMES_SHOWN])}, which this command "
             "did not write",

@@ -40,8 +40,8 @@ def roles_of_items(
         names: The researcher's own columns.
         factors: The columns that the study's ``[analysis]`` names as factors.
     """
-    rows, named = list(items), set(factors)
-    return {name: _role(rows, name, named=name in named) for name in names}
+    rows, factor_names = list(items), set(factors)
+    return {name: _role(rows, name, named=name in factor_names) for name in names}
 
 
 def _role(rows: list[Mapping[str, str]], name: str, *, named: bool) -> Role:

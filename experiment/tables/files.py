@@ -108,12 +108,12 @@ def _write_text(schema: TableSchema, rows: Iterable[Row], path: Path, delimiter:
         writer.writerow(names)
         for row in rows:
             full_row = {**absent, **row}
-            writer.writerow([_as_text(full_row[name]) for name in names])
+            writer.writerow([_format_cell(full_row[name]) for name in names])
             n_written += 1
     return n_written
 
 
-def _as_text(value: object) -> str:
+def _format_cell(value: object) -> str:
     if value is None:
         return ""
     if isinstance(value, bool):
@@ -184,7 +184,7 @@ def _read_parquet(
     for batch in file.iter_batches(columns=present):
         for row in batch.to_pylist():
             row |= absent
-            yield row if not extended else row | {name: _as_text(row[name]) for name in further}
+            yield row if not extended else row | {name: _format_cell(row[name]) for name in further}
 
 
 def _read_text(
@@ -204,7 +204,7 @@ def _read_text(
             place = f"{path}, line {reader.line_num}"
             try:
                 yield {
-                    c.name: _from_text(c, row.get(c.name, c.absent), place) for c in schema.columns
+                    c.name: _parse_cell(c, row.get(c.name, c.absent), place) for c in schema.columns
                 }
             except TableError as error:
                 if refused is None:
@@ -233,7 +233,7 @@ def check_columns(schema: TableSchema, header: Sequence[str], path: Path) -> Non
         )
 
 
-def _from_text(column: Column, text: str | None, place: str) -> object:
+def _parse_cell(column: Column, text: str | None, place: str) -> object:
     # A text column may contain empty values, unless its values are restricted.
     if text is None or (text == "" and (column.type != "string" or column.values)):
         if column.optional:

@@ -56,8 +56,8 @@ class Words:
 
     def listed(self, labels: tuple[str, ...]) -> str:
         """Return labels listed as in a sentence: "A, B or C"."""
-        *others, last = labels
-        return f"{', '.join(others)} {self.or_} {last}" if others else last
+        *head, last = labels
+        return f"{', '.join(head)} {self.or_} {last}" if head else last
 
 
 @cache
@@ -178,9 +178,9 @@ class Prompter:
         """Return a prompter with other instructions, for instance those of a level."""
         if instructions == self.instructions:
             return self
-        other = copy(self)
-        other.instructions = instructions
-        return other
+        changed = copy(self)
+        changed.instructions = instructions
+        return changed
 
     def prompt(
         self,

@@ -89,16 +89,16 @@ class Screens:
         """Return a trial with its texts."""
         item, response = entry.item, self.response
         arranged = Arrangement(trial.good_side, trial.options, trial.points)
-        shown = response.show_arranged(item, arranged, self._people)
-        form = form_of(response, shown)
-        names = trial.options or _pair(item, trial)
+        shown_item = response.show_arranged(item, arranged, self._people)
+        form = form_of(response, shown_item)
+        names = trial.options or _order_pair(item, trial)
         return TakerTrial(
             trial,
             entry,
             form,
-            shown,
+            shown_item,
             tuple(self._model(item.after_context(item.version(name))) for name in names),
-            _answers(form, response, shown),
+            _list_answers(form, response, shown_item),
         )
 
 
@@ -109,12 +109,12 @@ def form_of(response: ResponseType, shown: Shown) -> Form:
     return Form.RATE if Gives.POINT in response.gives else Form.ACCEPT
 
 
-def _pair(item: Item, trial: Trial) -> tuple[str, ...]:
+def _order_pair(item: Item, trial: Trial) -> tuple[str, ...]:
     names = (str(Variant.GOOD), str(item.contrast))
     return names if trial.good_side is PAIR[0] else names[::-1]
 
 
-def _answers(form: Form, response: ResponseType, shown: Shown) -> tuple[GivenAnswer, ...]:
+def _list_answers(form: Form, response: ResponseType, shown: Shown) -> tuple[GivenAnswer, ...]:
     if form is Form.RATE:
         return tuple(GivenAnswer(rating=point) for point in range(1, response.n_answers + 1))
     n = len(shown.options) if form is Form.CHOOSE else response.n_answers

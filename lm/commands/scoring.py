@@ -140,18 +140,20 @@ def surprisal(
         choose_pll(scorer, pll)
     rows = list(_read(texts))
     progress = tqdm(rows, desc="Scoring", unit=" texts", disable=None)
-    n_pieces = 0
+    n_regions = 0
     with atomic_write(out) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, delimiter=_TABLES[out.suffix], lineterminator="\n")
         columns = ("text_id", "position", "text", f"surprisal_{unit}", "n_tokens", "n_unknown")
         writer.writerow([*columns, "corrected"])
         for batch in chunked(progress, _TEXTS_AT_A_TIME):
-            pieces = [_divide_text(text, divider) for _, text in batch]
-            batch_pieces = surprisals(scorer, pieces, spaces=not no_spaces, correct=not uncorrected)
-            for (name, _), text_pieces in zip(batch, batch_pieces, strict=True):
-                writer.writerows(_lines(name, text_pieces, _UNITS[unit]))
-                n_pieces += len(text_pieces)
-    click.echo(f"{out}: {n_pieces:,} pieces of {len(rows):,} texts by {scorer.name}, in {unit}")
+            regions = [_divide_text(text, divider) for _, text in batch]
+            batch_regions = surprisals(
+                scorer, regions, spaces=not no_spaces, correct=not uncorrected
+            )
+            for (name, _), text_pieces in zip(batch, batch_regions, strict=True):
+                writer.writerows(_make_lines(name, text_pieces, _UNITS[unit]))
+                n_regions += len(text_pieces)
+    click.echo(f"{out}: {n_regions:,} pieces of {len(rows):,} texts by {scorer.name}, in {unit}")
 
 
 def _read(path: Path) -> Iterator[tuple[str, str]]:
@@ -180,11 +182,11 @@ def _read(path: Path) -> Iterator[tuple[str, str]]:
 def _divide_text(text: str, divider: str | None) -> Sequence[str]:
     if divider is None:
         return text.split()
-    return [" ".join(piece.split()) for piece in text.split(divider)]
+    return [" ".join(region.split()) for region in text.split(divider)]
 
 
-def _lines(name: str, pieces: Sequence[Piece], nats: float) -> Iterator[list[object]]:
-    for position, piece in enumerate(pieces, start=1):
-        value = f"{piece.surprisal_nats / nats:.6f}"
-        numbers = (value, piece.n_tokens, piece.n_unknown, str(piece.corrected).lower())
-        yield [name, position, piece.text, *numbers]
+def _make_lines(name: str, regions: Sequence[Piece], nats: float) -> Iterator[list[object]]:
+    for position, region in enumerate(regions, start=1):
+        value = f"{region.surprisal_nats / nats:.6f}"
+        numbers = (value, region.n_tokens, region.n_unknown, str(region.corrected).lower())
+        yield [name, position, region.text, *numbers]

@@ -14,7 +14,7 @@ from lm.registry import HF_PREFIX, load_scorer
 @click.option("--port", default=8011, show_default=True, type=click.IntRange(0, 65535))
 @click.option(
     "--tier",
-    type=click.Choice([str(one) for one in Tier]),
+    type=click.Choice([str(choice) for choice in Tier]),
     default=str(Tier.TEXT),
     show_default=True,
     help="What it tells of probabilities.",
@@ -23,7 +23,7 @@ from lm.registry import HF_PREFIX, load_scorer
     "--fault",
     "faults",
     multiple=True,
-    type=click.Choice([str(one) for one in Fault]),
+    type=click.Choice([str(choice) for choice in Fault]),
     help="What it does wrong; repeat it for more.",
 )
 def serve(model: str, port: int, tier: str, faults: tuple[str, ...]) -> None:

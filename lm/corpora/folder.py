@@ -114,7 +114,7 @@ def prepare(
     Raises:
         LmError: A text is missing or cannot be used, or the cache cannot be written.
     """
-    texts = _texts(source)
+    texts = _read_texts(source)
     fixed = source / _VOCABULARY
     vocabulary = read_vocabulary(fixed) if fixed.is_file() else None
     hashes = {name: text_sha256(path) for name, path in texts.items()}
@@ -129,7 +129,7 @@ def prepare(
     return _load(prepared, described, sha256)
 
 
-def _texts(source: Path) -> dict[str, Path]:
+def _read_texts(source: Path) -> dict[str, Path]:
     if not source.is_dir():
         return {TRAIN: source}
     return split_files(

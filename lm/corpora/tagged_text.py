@@ -38,9 +38,9 @@ def read_tagged(path: Path) -> Iterator[list[tuple[str, str]]]:
     """
     sentence: list[tuple[str, str]] = []
     n_sentences = 0
-    for number, line in enumerate(_lines(path), start=1):
+    for number, line in enumerate(_read_lines(path), start=1):
         if line.strip():
-            sentence.append(_pair(line, path, number))
+            sentence.append(_split_tagged_word(line, path, number))
         elif sentence:
             n_sentences += 1
             yield sentence
@@ -51,7 +51,7 @@ def read_tagged(path: Path) -> Iterator[list[tuple[str, str]]]:
         raise LmError(f"{path} holds no tagged words. Expected a word, a tab and a tag per line.")
 
 
-def _lines(path: Path) -> list[str]:
+def _read_lines(path: Path) -> list[str]:
     try:
         return path.read_text(encoding="utf-8").split("\n")
     except (OSError, UnicodeDecodeError) as error:
@@ -61,7 +61,7 @@ def _lines(path: Path) -> list[str]:
         ) from error
 
 
-def _pair(line: str, path: Path, number: int) -> tuple[str, str]:
+def _split_tagged_word(line: str, path: Path, number: int) -> tuple[str, str]:
     columns = line.rstrip("\r").split("\t")
     if len(columns) != 2 or not all(column.strip() for column in columns):
         raise LmError(

@@ -27,7 +27,7 @@ class Row:
     wanted: tuple[int, ...]
 
 
-def kept(window: int) -> int:
+def count_context_tokens(window: int) -> int:
     """Return the least number of tokens before a scored token in a later window."""
     return window // 2 - 1
 
@@ -49,7 +49,7 @@ def windows(row: Row, window: int, first: int) -> Iterator[Row]:
             ids = (first, *row.ids[start + 1 : end])
             yield Row(ids, tuple(place - start for place in places[:n]), wanted[:n])
         places, wanted = places[n:], wanted[n:]
-        end = min(end + longest - kept(window), len(row.ids))
+        end = min(end + longest - count_context_tokens(window), len(row.ids))
 
 
 # Letters with their combining marks, numbers, and connectors such as "_".
@@ -214,7 +214,7 @@ class TextEncoder:
                 "tokenizer and not to the model. Give the tokenizer of its training."
             )
         self._divides = len({*tokenizer(_TWO_WORDS).word_ids()} - {None}) > 1
-        self.beginning = None if masked else _beginning(tokenizer, beginning, name)
+        self.beginning = None if masked else _find_start_token(tokenizer, beginning, name)
 
     @property
     def tokenizer(self) -> Tokenizer:
@@ -307,7 +307,7 @@ class TextEncoder:
         return (
             f"{self._name} reads {self.window:,} tokens at most. Of longer texts it reads several "
             f"windows, each from the token that texts begin with, and each token is scored after "
-            f"at least {kept(self.window):,} others or all that there are."
+            f"at least {count_context_tokens(self.window):,} others or all that there are."
         )
 
     def word_starts(self) -> list[int]:
@@ -362,7 +362,7 @@ def _causal_rows(encoded: Encoded) -> list[Row]:
     return [Row(encoded.ids[:-1], places, tuple(encoded.ids[place] for place in encoded.scored))]
 
 
-def _beginning(tokenizer: Tokenizer, chosen_token: str | None, name: str) -> int:
+def _find_start_token(tokenizer: Tokenizer, chosen_token: str | None, name: str) -> int:
     token = chosen_token or tokenizer.bos_token or tokenizer.eos_token
     if token is None:
         raise LmError(

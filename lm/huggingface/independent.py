@@ -208,13 +208,13 @@ def _is_unspaced(character: str) -> bool:
 
 
 def _find_run_start(text: str, place: int) -> int:
-    while place and _in_word(text[place]) and _in_word(text[place - 1]):
+    while place and _is_word_character(text[place]) and _is_word_character(text[place - 1]):
         if _is_unspaced(text[place - 1]):
             break
         place -= 1
     return place
 
 
-def _in_word(character: str) -> bool:
+def _is_word_character(character: str) -> bool:
     category = unicodedata.category(character)
     return category[0] in "LMN" or category == "Pc"

@@ -161,21 +161,21 @@ def read_one_at_a_time(folder: Path | None, dtype: Dtype) -> Iterator[None]:
         folder: The folder of the files; None if they are not downloaded yet.
         dtype: The target type of the conversion.
     """
-    opened: Any = getattr(modeling_utils, "safe_open", None)
-    if opened is None or folder is None or is_stored_as(folder, dtype):
+    safe_open: Any = getattr(modeling_utils, "safe_open", None)
+    if safe_open is None or folder is None or is_stored_as(folder, dtype):
         yield
         return
 
     def one_by_one(*arguments: object, **options: object) -> object:
         if "backend" in options:
             options["backend"] = "pread"
-        return opened(*arguments, **options)
+        return safe_open(*arguments, **options)
 
     modeling_utils.safe_open = one_by_one
     try:
         yield
     finally:
-        modeling_utils.safe_open = opened
+        modeling_utils.safe_open = safe_open
 
 
 _OWN_WORDS = ("name", "trained_on", "beginning")
@@ -270,11 +270,11 @@ def load_hf(
     )
     model.config.use_cache = False
     scorer = HfScorer(model, encoder, name=name, trained_on=trained_on)
-    scorer.notes = _notes(scorer, tokenizer, how)
+    scorer.notes = _collect_notes(scorer, tokenizer, how)
     return scorer
 
 
-def _notes(scorer: HfScorer, tokenizer: Any, how: Weights) -> tuple[str, ...]:  # noqa: ANN401
+def _collect_notes(scorer: HfScorer, tokenizer: Any, how: Weights) -> tuple[str, ...]:  # noqa: ANN401
     encoder = scorer.encoder
     begun = [] if encoder.beginning is None else [encoder.beginning]
     first = "".join(tokenizer.convert_ids_to_tokens(begun))
@@ -337,11 +337,11 @@ def _fetch_from_library(load: Callable[..., _Loaded], source: str, **options: ob
             return load(source, trust_remote_code=False, **options)
     # The library raises a dozen kinds of errors for missing or invalid files in a folder.
     except Exception as error:
-        place = (
+        searched_location = (
             "in this folder" if Path(source).exists() else "here, in the local cache or in reach"
         )
         raise LmError(
-            f"there is no usable Hugging Face model {source} {place} "
+            f"there is no usable Hugging Face model {source} {searched_location} "
             f"({type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}). "
             "Expected a folder with config.json, model.safetensors and tokenizer.json, or a name "
             "whose files were downloaded before or can be now."

@@ -71,7 +71,7 @@ def read_arpa(path: Path) -> NgramTable:
             _expect_section(lines, lines.next(), order)
             if size:
                 section = _read_section(lines, order, size, number_of)
-                level = _level(lines, table, *section)
+                level = _build_level(lines, table, *section)
                 table = NgramTable(table.words, (*table.levels, level))
         if lines.next() != b"\\end\\":
             raise lines.error("there are more n-grams than the file's header announces")
@@ -125,7 +125,7 @@ def _read_section(
             backoffs.append(float(fields[order + 1]) if len(fields) == order + 2 else 0.0)
         except KeyError as error:
             raise lines.error(
-                f"the word {_text(error.args[0])} is not among the unigrams"
+                f"the word {_decode_word(error.args[0])} is not among the unigrams"
             ) from error
         except ValueError as error:
             raise lines.error(f"not a {order}-gram and its log10 probability ({error})") from error
@@ -146,7 +146,7 @@ def _unigram_table(
     missing = {UNKNOWN: MISSING_UNKNOWN_LOG10, BEGIN: LOG10_ZERO, END: LOG10_ZERO}
     # As in KenLM, the unknown word may be written in capitals; later n-grams write it in the same
     # way.
-    names = [_text(word) for word in number_of]
+    names = [_decode_word(word) for word in number_of]
     if UNKNOWN not in names and UNKNOWN in (lower := [name.lower() for name in names]):
         names[lower.index(UNKNOWN)] = UNKNOWN
         del missing[UNKNOWN]
@@ -159,7 +159,7 @@ def _unigram_table(
     return NgramTable(tuple(names), (level,))
 
 
-def _level(
+def _build_level(
     lines: _Lines, table: NgramTable, words: Ints, logprobs: Floats, backoffs: Floats
 ) -> Level:
     prefixes = words[:, 0]
@@ -175,7 +175,7 @@ def _level(
     return Level(keys, logprobs[order_of_keys], backoffs[order_of_keys])
 
 
-def _text(word: bytes) -> str:
+def _decode_word(word: bytes) -> str:
     return word.decode("utf-8", errors="backslashreplace")
 
 
@@ -198,20 +198,22 @@ def write_arpa(table: NgramTable, path: Path) -> None:
             blocks = [slice(n, min(n + NGRAMS_AT_A_TIME, level.keys.size)) for n in starts]
             # PyArrow releases the interpreter lock; only a few blocks at a time are in memory.
             for some in chunked(blocks, workers):
-                file.writelines(pool.map(partial(_lines, table, words, order), some))
+                file.writelines(pool.map(partial(_join_lines, table, words, order), some))
         file.write(b"\n\\end\\\n")
 
 
-def _lines(table: NgramTable, words: _Words, order: int, places: slice) -> memoryview:
+def _join_lines(table: NgramTable, words: _Words, order: int, places: slice) -> memoryview:
     level, has_backoffs = table.levels[order - 1], order < len(table.levels)
     columns = [_format_numbers(level.logprobs_log10[places], "\t")]
-    columns += _texts(table, words, order, places, "\t" if has_backoffs else "\n")
+    columns += _make_word_columns(table, words, order, places, "\t" if has_backoffs else "\n")
     if has_backoffs:
         columns.append(_format_numbers(level.backoffs_log10[places], "\n"))
     return _bytes(pc.binary_join_element_wise(*columns, _nothing()))
 
 
-def _texts(table: NgramTable, words: _Words, order: int, places: slice, end: str) -> list[pa.Array]:
+def _make_word_columns(
+    table: NgramTable, words: _Words, order: int, places: slice, end: str
+) -> list[pa.Array]:
     """Return a slice of n-grams as columns of words, so that no order is in memory as a whole.
 
     Each word is followed by a space, the last one by ``end``.
@@ -219,7 +221,7 @@ def _texts(table: NgramTable, words: _Words, order: int, places: slice, end: str
     numbers, columns = np.arange(places.start, places.stop), list[pa.Array]()
     for level in reversed(table.levels[:order]):
         numbers, last_words = np.divmod(level.keys[numbers], len(table.words))
-        columns.append(words[" " if columns else end].take(_numbers(last_words)))
+        columns.append(words[" " if columns else end].take(_to_arrow(last_words)))
     return columns[::-1]
 
 
@@ -253,12 +255,12 @@ def _format_numbers(values: Floats, end: str) -> pa.Array:
 
 def _shortest(values: Floats, end: str) -> pa.Array:
     """Return numbers as text with the fewest digits that identify them."""
-    texts = _numbers(values).cast(pa.string())
+    texts = _to_arrow(values).cast(pa.string())
     return pc.binary_join_element_wise(texts, _column(["", end])[1], _nothing())
 
 
 # The arrays are built from buffers: otherwise PyArrow would import pandas.
-def _numbers(values: NDArray[np.float64] | NDArray[np.int64]) -> pa.Array:
+def _to_arrow(values: NDArray[np.float64] | NDArray[np.int64]) -> pa.Array:
     kind = pa.float64() if values.dtype == np.float64 else pa.int64()
     return pa.Array.from_buffers(kind, values.size, [None, pa.py_buffer(values)])
 

@@ -43,10 +43,14 @@ def select_kept_ngrams(
     keep_by_order = [np.ones(counted[0].keys.size, np.bool_)]
     pairs = zip(counted[1:], thresholds[1:], strict=False)
     keep_by_order += [level.counts > threshold for level, threshold in pairs]
-    return keep_by_order if known is None else list(_of_words(counted, keep_by_order, known))
+    return (
+        keep_by_order
+        if known is None
+        else list(_select_known_ngrams(counted, keep_by_order, known))
+    )
 
 
-def _of_words(
+def _select_known_ngrams(
     counted: Sequence[CountedLevel], keep_by_order: Sequence[Bools], is_known: Bools
 ) -> Iterator[Bools]:
     """Yield, for each order, the n-grams to keep that consist of known words only."""

@@ -29,7 +29,7 @@ def logprobs_again(source: str, texts: Sequence[str]) -> list[NDArray[np.float64
     """
     path = Path(source) / "model.arpa"
     path = path if path.exists() else path.with_name("model.arpa.gz")
-    vocabulary = {gram[0] for gram, *_ in _lines(path, {1})}
+    vocabulary = {gram[0] for gram, *_ in _read_ngrams(path, {1})}
     spelt = [word for word in vocabulary if re.fullmatch("<unk>", word, re.IGNORECASE)]
     # The file's own spelling, where it does not write the unknown word in small letters.
     unknown = "<unk>" if "<unk>" in spelt or not spelt else spelt[0]
@@ -45,10 +45,10 @@ def logprobs_again(source: str, texts: Sequence[str]) -> list[NDArray[np.float64
     }
     model = {
         gram: (logprob, backoff)
-        for gram, logprob, backoff in _lines(path, range(1, orders + 1), needed)
+        for gram, logprob, backoff in _read_ngrams(path, range(1, orders + 1), needed)
     }
     model.setdefault((unknown,), (_NO_UNKNOWN_LOG10, 0.0))
-    return [_of_sentence(words, model, orders) for words in sentences]
+    return [_score_sentence(words, model, orders) for words in sentences]
 
 
 def _word(word: str, vocabulary: set[str], unknown: str) -> str:
@@ -56,7 +56,7 @@ def _word(word: str, vocabulary: set[str], unknown: str) -> str:
     return word if word in vocabulary and word != "<s>" else "</s>" if word == "</s>" else unknown
 
 
-def _of_sentence(
+def _score_sentence(
     words: Sequence[str], model: dict[Gram, tuple[float, float]], orders: int
 ) -> NDArray[np.float64]:
     logprobs = [
@@ -76,7 +76,7 @@ def _log10(context: Gram, word: str, model: dict[Gram, tuple[float, float]]) -> 
 
 def _orders(path: Path) -> int:
     orders = 0
-    for line in _text(path):
+    for line in _read_text(path):
         if line.startswith("ngram "):
             orders += not line.endswith("=0")
         elif line.startswith("\\1-grams"):
@@ -84,12 +84,12 @@ def _orders(path: Path) -> int:
     return orders
 
 
-def _lines(
+def _read_ngrams(
     path: Path, orders: "range | set[int]", needed: set[Gram] | None = None
 ) -> Iterator[tuple[Gram, float, float]]:
     """Yield the n-grams with their log10 probability and back-off weight."""
     order = 0
-    for line in _text(path):
+    for line in _read_text(path):
         if line.startswith("\\") and line.endswith("-grams:"):
             order = int(line[1:].split("-")[0])
             if order > max(orders):
@@ -102,7 +102,7 @@ def _lines(
                 yield gram, float(fields[0]), backoff
 
 
-def _text(path: Path) -> Iterator[str]:
+def _read_text(path: Path) -> Iterator[str]:
     with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
         for line in file:
             yield line.strip(b" \t\r\n").decode("utf-8", "surrogateescape")

@@ -14,7 +14,7 @@ from torch.overrides import TorchFunctionMode
 from lm.corpora.vocab import Vocabulary, read_vocabulary
 from lm.errors import LmError
 from lm.model_folder import CONFIG, atomic_write, read_config
-from lm.rnn.network import NetworkShape, RecurrentNetwork, build_network, without_duplicates
+from lm.rnn.network import NetworkShape, RecurrentNetwork, build_network, drop_shared_duplicates
 
 TYPE = "recurrent"
 WEIGHTS, VOCABULARY, TAGS, METRICS, CHECKPOINT = (
@@ -65,7 +65,7 @@ def load_network(folder: Path) -> TrainedNetwork:
     with _Undrawn():
         network = build_network(shape)
     load_weights(network, folder / WEIGHTS)
-    tags = tuple(_lines(folder / TAGS)) if shape.n_tags else ()
+    tags = tuple(_read_lines(folder / TAGS)) if shape.n_tags else ()
     name, trained_on = (str(config.get(key, folder.name)) for key in ("name", "trained_on"))
     return TrainedNetwork(network.eval(), vocabulary, tags, name, trained_on)
 
@@ -85,7 +85,7 @@ class _Undrawn(TorchFunctionMode):
         return func(*args, **(kwargs or {}))
 
 
-def _lines(path: Path) -> list[str]:
+def _read_lines(path: Path) -> list[str]:
     try:
         return path.read_text(encoding="utf-8").splitlines()
     except OSError as error:
@@ -117,7 +117,7 @@ def fill(network: RecurrentNetwork, weights: dict[str, torch.Tensor], path: Path
     Raises:
         LmError: The weights have the wrong names or shapes for the network.
     """
-    expected = without_duplicates(network.state_dict(), network.shape)
+    expected = drop_shared_duplicates(network.state_dict(), network.shape)
     wrong = {
         name
         for name in expected.keys() | weights.keys()
@@ -144,7 +144,7 @@ def save_weights(network: RecurrentNetwork, path: Path) -> None:
     """
     weights = {
         name: tensor.detach().cpu().contiguous()
-        for name, tensor in without_duplicates(network.state_dict(), network.shape).items()
+        for name, tensor in drop_shared_duplicates(network.state_dict(), network.shape).items()
     }
     with atomic_write(path) as temporary:
         save_file(weights, temporary)

@@ -214,7 +214,7 @@ def build_network(shape: NetworkShape) -> RecurrentNetwork:
     return WindowedNetwork(shape) if shape.window else RecurrentNetwork(shape)
 
 
-def without_duplicates(weights: Mapping[str, Tensor], shape: NetworkShape) -> dict[str, Tensor]:
+def drop_shared_duplicates(weights: Mapping[str, Tensor], shape: NetworkShape) -> dict[str, Tensor]:
     """Return the weights without duplicates of shared ones, as stored in files."""
     repeated = {"decoder.weight"} if shape.softmax == "tied" else set()
     return {name: tensor for name, tensor in weights.items() if name not in repeated}

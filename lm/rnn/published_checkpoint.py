@@ -15,7 +15,7 @@ from lm.corpora.vocab import Vocabulary, read_vocabulary, write_vocabulary
 from lm.errors import LmError
 from lm.model_folder import atomic_folder, refuse_overwrite, write_config
 from lm.rnn.folder import FILES, TYPE, VOCABULARY, WEIGHTS, fill, save_weights
-from lm.rnn.network import Kind, NetworkShape, build_network, without_duplicates
+from lm.rnn.network import Kind, NetworkShape, build_network, drop_shared_duplicates
 from lm.rnn.safe_unpickle import Shell, View, read_pickled
 
 _RENAMED = {"encoder.": "embedding.", "rnn.": "recurrence.", "decoder.": "decoder."}
@@ -40,7 +40,7 @@ def read_published(path: Path, kind: Kind | None = None) -> tuple[NetworkShape, 
     """
     try:
         model = _model_in(read_pickled(path))
-        weights = _rename_weights(_weights(model))
+        weights = _rename_weights(_list_weights(model))
         shape = _shape(model, weights, kind, path)
         _check_shapes(shape, weights)
     except LmError:
@@ -68,7 +68,7 @@ def _model_in(content: object) -> object:
     )
 
 
-def _weights(model: object) -> dict[str, Tensor]:
+def _list_weights(model: object) -> dict[str, Tensor]:
     """Return the weights of a module or a dictionary, by their dotted names."""
     if isinstance(model, dict):
         views = {name: view for name, view in model.items() if isinstance(view, View)}
@@ -150,7 +150,7 @@ def _check_shapes(shape: NetworkShape, weights: dict[str, Tensor]) -> None:
     if shape.softmax == "tied":
         del weights["decoder.weight"]
     with torch.device("meta"):
-        expected = without_duplicates(build_network(shape).state_dict(), shape)
+        expected = drop_shared_duplicates(build_network(shape).state_dict(), shape)
     if wrong := sorted(
         name
         for name in expected.keys() | weights.keys()

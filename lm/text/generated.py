@@ -24,7 +24,7 @@ def write_text(path: Path, lines: Iterable[str], source: Sentences) -> dict[str,
     Raises:
         LmError: The file cannot be written.
     """
-    return write_described(path, lines, lambda sha256: _about(source, sha256))
+    return write_described(path, lines, lambda sha256: _describe_source(source, sha256))
 
 
 def write_described(
@@ -72,7 +72,7 @@ def describe_text(path: Path, sha256: str) -> str:
     return f"{path.name} (sha256 {sha256[:12]})"
 
 
-def _about(source: Sentences, text_sha256: str) -> dict[str, object]:
+def _describe_source(source: Sentences, text_sha256: str) -> dict[str, object]:
     grammar = source.grammar
     shares = {"agreement_errors": grammar.agreement_error_rate, **_measure_shares(source)}
     if grammar.paired.nouns:
@@ -141,7 +141,7 @@ def write_tagged(folder: Path, lines: Iterable[str], source: Sentences) -> dict[
             data = "".join(f"{word}\t{tag}\n" for word, tag in pairs).encode() + b"\n"
             sha256.update(data)
             (to_valid if number % 9 == 0 else to_train).write(data)
-    about = _about(source, sha256.hexdigest())
+    about = _describe_source(source, sha256.hexdigest())
     with atomic_write(folder / "tags.json") as temporary:
         temporary.write_text(json.dumps(about, indent=2) + "\n", encoding="utf-8", newline="\n")
     return about

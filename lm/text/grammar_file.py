@@ -212,7 +212,7 @@ def _expansion(
         symbols = tuple(_symbol(match, features) for match in _SYMBOL.finditer(body))
     except LmError as error:
         raise LmError(f'in the rule "{head}" {error}') from error
-    used = [value.text for symbol in symbols for value in _values(symbol) if value.is_variable]
+    used = [value.text for symbol in symbols for value in _list_values(symbol) if value.is_variable]
     drawn = [name for name in dict.fromkeys(used) if name not in parameters]
     return Expansion(symbols, tuple(drawn), marks)
 
@@ -241,7 +241,7 @@ def _value(text: str, features: Mapping[str, tuple[str, ...]]) -> Value:
     return Value(name, name in features, may_err)
 
 
-def _values(symbol: Symbol) -> tuple[Value, ...]:
+def _list_values(symbol: Symbol) -> tuple[Value, ...]:
     match symbol:
         case Call():
             return symbol.values

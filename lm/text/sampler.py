@@ -205,7 +205,9 @@ def _check_word_lists(grammar: TextGrammar, words: WordLists) -> None:
     for name, rule in grammar.rules.items():
         for expansion in rule.expansions:
             for symbol in expansion.symbols:
-                for key in _keys(grammar, symbol) if isinstance(symbol, Listed) else ():
+                for key in (
+                    _list_feature_values(grammar, symbol) if isinstance(symbol, Listed) else ()
+                ):
                     if not words.get(key):
                         raise LmError(
                             f'the rule "{name}" of the text grammar "{grammar.name}" draws from '
@@ -214,7 +216,7 @@ def _check_word_lists(grammar: TextGrammar, words: WordLists) -> None:
                         )
 
 
-def _keys(grammar: TextGrammar, symbol: Listed) -> list[str]:
+def _list_feature_values(grammar: TextGrammar, symbol: Listed) -> list[str]:
     if symbol.form is None:
         return [symbol.list]
     form = symbol.form

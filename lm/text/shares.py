@@ -27,7 +27,7 @@ class Shares:
     marked: Mapping[str, float] = field(default_factory=dict)
 
 
-def with_shares(grammar: TextGrammar, shares: Shares) -> TextGrammar:
+def replace_shares(grammar: TextGrammar, shares: Shares) -> TextGrammar:
     """Return the grammar with the new shares.
 
     Raises:

@@ -63,8 +63,8 @@ class Columns:
     def window(self, number: int) -> Window:
         """Return a window by its number, from 0."""
         part = slice(number * self.steps, (number + 1) * self.steps)
-        return Window(_rows(self._inputs[:, part]), _rows(self._targets[:, part]))
+        return Window(_cut_rows(self._inputs[:, part]), _cut_rows(self._targets[:, part]))
 
 
-def _rows(columns: Ids) -> Tensor:
+def _cut_rows(columns: Ids) -> Tensor:
     return torch.from_numpy(np.ascontiguousarray(columns.T, dtype=np.int64))

@@ -20,7 +20,7 @@ from torch.nn.parallel import DistributedDataParallel
 
 from lm.devices import Processes, gather_from_all, is_set_anywhere, sum_over_all
 from lm.errors import LmError
-from lm.rnn.network import State, without_duplicates
+from lm.rnn.network import State, drop_shared_duplicates
 from lm.training.batches import Columns, Window
 from lm.training.checkpoint import Checkpoint, Progress
 from lm.training.objective import Objective, get_optimizer_state, make_optimizer
@@ -68,13 +68,16 @@ def validate(
         processes: The processes that share the work.
     """
     objective.eval()
-    means = [_means(objective, task, text, unknown, processes) for task, text in enumerate(texts)]
+    means = [
+        _compute_mean_losses(objective, task, text, unknown, processes)
+        for task, text in enumerate(texts)
+    ]
     objective.train()
     (word_loss, known_loss), *tags = means
     return Validation(word_loss, known_loss, tags[0][0] if tags else None)
 
 
-def _means(
+def _compute_mean_losses(
     objective: Objective, task: int, text: Columns, unknown: int, processes: Processes
 ) -> tuple[float, float]:
     """Return the mean loss of all targets and of those that are known words."""
@@ -316,7 +319,7 @@ class Trainer:
             tuple(gather_from_all(part, self.processes) for part in state) for state in self.states
         ]
         network = self.objective.network
-        weights = partial(without_duplicates, network.state_dict(), network.shape)
+        weights = partial(drop_shared_duplicates, network.state_dict(), network.shape)
         optimizer_state = partial(get_optimizer_state, self._optimizer)
         self.hooks.save(
             lambda: Checkpoint(self.progress, weights(), states, self.identity, optimizer_state())

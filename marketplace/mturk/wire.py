@@ -126,7 +126,7 @@ def read_call(target: str, body: bytes) -> Call:
     if model is None or name not in model.operation_names:
         raise WireError("UnknownOperationException", f"There is no operation {target!r}.")
     operation = model.operation_model(name)
-    parameters = _without_nulls(_parse_json_object(body))
+    parameters = _remove_nulls(_parse_json_object(body))
     shape = operation.input_shape
     problems = _find_type_errors(parameters, shape) or list(find_violations(parameters, shape))
     if problems:
@@ -155,10 +155,10 @@ def _parse_json_object(body: bytes) -> dict[str, Any]:
     return value
 
 
-def _without_nulls(value: object) -> Any:  # noqa: ANN401 - JSON of any shape
+def _remove_nulls(value: object) -> Any:  # noqa: ANN401 - JSON of any shape
     if isinstance(value, dict):
-        return {name: _without_nulls(part) for name, part in value.items() if part is not None}
-    return [_without_nulls(part) for part in value] if isinstance(value, list) else value
+        return {name: _remove_nulls(part) for name, part in value.items() if part is not None}
+    return [_remove_nulls(part) for part in value] if isinstance(value, list) else value
 
 
 def _parse_request(parameters: dict[str, Any], shape: Shape) -> Request:

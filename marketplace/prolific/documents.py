@@ -193,13 +193,13 @@ def _refuse_other_codes(fields: Mapping[str, Any], changes: Mapping[str, Any]) -
     if "completion_codes" not in changes:
         return
     old_codes, new_codes = (
-        _without_slots(source["completion_codes"]) for source in (fields, changes)
+        _remove_slots(source["completion_codes"]) for source in (fields, changes)
     )
     if old_codes != new_codes:
         raise RefusedError({"completion_codes": ["Only slots can be changed any more."]})
 
 
-def _without_slots(codes: list[dict[str, Any]]) -> list[Any]:
+def _remove_slots(codes: list[dict[str, Any]]) -> list[Any]:
     return [
         {
             **{name: code[name] for name in ("code", "code_type")},

@@ -12,7 +12,7 @@ from analysis.statistics.accuracy import (
     bootstrap_accuracy,
     people_accuracy,
 )
-from analysis.statistics.agreement import agreement, preferences, with_model_scores
+from analysis.statistics.agreement import add_model_preferences, agreement, preferences
 from analysis.statistics.calibration import calibration
 from analysis.statistics.consistency import error_consistency
 from analysis.statistics.correlation import METHODS, correlations
@@ -130,7 +130,7 @@ def of_agreement(study: Study) -> dict[str, Found]:
 
 
 def of_calibration(study: Study) -> dict[str, Found]:
-    matched = with_model_scores(preferences(study.judgments), study.decisions)
+    matched = add_model_preferences(preferences(study.judgments), study.decisions)
     fitted = calibration(matched, study.judgments)
     return {
         f"calibration {name}": _found(fitted, name, f"{name}_low", f"{name}_high")
@@ -139,7 +139,7 @@ def of_calibration(study: Study) -> dict[str, Found]:
 
 
 def of_correlation(study: Study) -> dict[str, Found]:
-    matched = with_model_scores(preferences(study.judgments), study.decisions)
+    matched = add_model_preferences(preferences(study.judgments), study.decisions)
     share, difference = matched["share_good"].to_numpy(), matched["difference_nats"].to_numpy()
     found = correlations(share, difference)
     return {

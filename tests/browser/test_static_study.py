@@ -275,7 +275,8 @@ def test_two_windows_and_a_closed_browser_are_one_session(kept, tmp_path, instan
 
 HOLD_FRAMES = """
   const held = [], request = window.requestAnimationFrame.bind(window);
-  window.requestAnimationFrame = (act) => act.name === "take" ? held.push(act) : request(act);
+  window.requestAnimationFrame = (act) =>
+    act.name === "recordFrame" ? held.push(act) : request(act);
   window.letFramesGo = () => held.splice(0).forEach((act) => {
     for (let time = 0; time < 31; time += 1) act(time * 16);
   });

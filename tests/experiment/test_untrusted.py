@@ -115,11 +115,11 @@ def test_keys_of_too_many_parts_are_refused_and_long_texts_are_not():
 
 @pytest.mark.parametrize("mark", MARKDOWN)
 def test_markdown_of_many_marks_is_shown_as_it_is_written(mark):
-    from webapp.participant.trial_page import as_html
+    from webapp.participant.trial_page import render_markdown
 
     most = mark * (MOST_MARKS // max(1, len(untrusted._MARKS.findall(mark))))
     for text in (most, mark * (100_000 // len(mark))):
-        calls, html = counted(lambda text=text: as_html.__wrapped__(text))
+        calls, html = counted(lambda text=text: render_markdown.__wrapped__(text))
         assert calls < 1_000_000
         assert "<script" not in html
 

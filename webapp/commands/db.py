@@ -8,11 +8,11 @@ import click
 from experiment.errors import ParallaxError
 from webapp.commands.erasure_record import copy_record, newest_record
 from webapp.commands.options import (
-    opened,
+    add_instance_option,
+    open_instance_database,
     refuse_while_serving,
     scrub_and_tell,
     tell_erased,
-    with_instance,
 )
 from webapp.commands.paying_copy import NOT_EXCLUDED
 from webapp.core.clock import utc_now
@@ -20,7 +20,7 @@ from webapp.core.instance import key_file, open_instance, write_once
 from webapp.core.keys import read_keys
 from webapp.core.settings import Settings
 from webapp.database.backup.backup import Restorable, examine
-from webapp.database.backup.backup import drill as try_out
+from webapp.database.backup.backup import rehearse_restore as try_out
 from webapp.database.backup.bucket import Bucket
 from webapp.database.backup.encryption import readable, recipients
 from webapp.database.backup.routine import (
@@ -34,7 +34,7 @@ from webapp.database.backup.routine import (
     record_path_for,
     write_backup,
 )
-from webapp.database.backup.sqlite import whole
+from webapp.database.backup.sqlite import open_merged_backup
 from webapp.database.exclusive_access import exclusive_access
 from webapp.database.key_identity import recognise, replace_keys
 from webapp.database.schema import schema_problem, stored_revision, upgrade
@@ -48,13 +48,13 @@ from webapp.users.users import end_all_access
 
 
 @click.command()
-@with_instance
+@add_instance_option
 def status(instance: Path) -> None:
     """Show the database's schema version.
 
     It also says whether this version of Parallax can use the database.
     """
-    with opened(instance) as engine:
+    with open_instance_database(instance) as engine:
         revision = stored_revision(engine)
     if revision is None:
         click.echo("The database is empty; the first start creates its tables.")
@@ -64,14 +64,14 @@ def status(instance: Path) -> None:
 
 
 @click.command("upgrade")
-@with_instance
+@add_instance_option
 def upgrade_(instance: Path) -> None:
     """Upgrade the database to the schema of this version.
 
     It is changed wholly or not at all.
     """
     refuse_while_serving(instance)
-    with opened(instance) as engine, exclusive_access(engine):
+    with open_instance_database(instance) as engine, exclusive_access(engine):
         before, after = upgrade(engine)
         gone = repeat_wishes(open_instance(instance), engine, utc_now())
     tell_erased(open_instance(instance), gone)
@@ -82,7 +82,7 @@ def upgrade_(instance: Path) -> None:
 
 
 @click.command("scrub")
-@with_instance
+@add_instance_option
 def scrub_(instance: Path) -> None:
     """Rewrite the database's files without the erased data.
 
@@ -112,7 +112,7 @@ _AFTER_A_FAILURE_S = 300.0
     is_flag=True,
     help="Restore the backup into a scratch database and compare every table.",
 )
-@with_instance
+@add_instance_option
 def backup(
     file: Path,
     keep: int | None,
@@ -159,7 +159,7 @@ def _back_up(
     key = key_file(instance, settings.secret_key_file)
     began = utc_now()
     file = place_for(place, began, encrypted=bool(to))
-    with opened(instance) as engine:
+    with open_instance_database(instance) as engine:
         content, tried = write_backup(engine, file, key, to, tried_out=drill)
     copy_record(instance, record_path_for(file))
     if bucket:
@@ -194,7 +194,7 @@ def _bucket(settings: Settings) -> Bucket:
     type=_PATH,
     help="The private key of the backup: also puts the keys file into the instance folder.",
 )
-@with_instance
+@add_instance_option
 def fetch(folder: Path, name: str | None, identity: Path | None, instance: Path) -> None:
     """Copy the newest backup of the bucket into FOLDER.
 
@@ -246,7 +246,7 @@ _identity = click.option(
     "--copied", is_flag=True, help="FILE is the database's own file, copied while no server ran."
 )
 @_identity
-@with_instance
+@add_instance_option
 def restore_(
     file: Path,
     replace: bool,
@@ -269,8 +269,8 @@ def restore_(
     keys = read_keys(folder, settings.secret_key_file)
     with (
         readable(file, identity) as read,
-        whole(read, complete=copied) as decrypted,
-        opened(instance) as engine,
+        open_merged_backup(read, complete=copied) as decrypted,
+        open_instance_database(instance) as engine,
         exclusive_access(engine),
     ):
         backup = examine(engine, decrypted, replace=replace)
@@ -305,7 +305,7 @@ def restore_(
 @click.command("drill")
 @click.argument("file", type=_PATH)
 @_identity
-@with_instance
+@add_instance_option
 def drill_(file: Path, identity: Path | None, instance: Path) -> None:
     """Restore FILE into a scratch database.
 
@@ -316,8 +316,8 @@ def drill_(file: Path, identity: Path | None, instance: Path) -> None:
     refused = ""
     with (
         readable(file, identity) as read,
-        whole(read, complete=False) as decrypted,
-        opened(instance) as engine,
+        open_merged_backup(read, complete=False) as decrypted,
+        open_instance_database(instance) as engine,
     ):
         tried = try_out(engine, decrypted)
         backup = Restorable(engine, decrypted, tried.content)

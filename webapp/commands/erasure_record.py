@@ -9,7 +9,12 @@ from sqlalchemy import Engine
 from sqlalchemy.exc import SQLAlchemyError
 
 from experiment.errors import why_unread
-from webapp.commands.options import opened, refuse_while_serving, tell_erased, with_instance
+from webapp.commands.options import (
+    add_instance_option,
+    open_instance_database,
+    refuse_while_serving,
+    tell_erased,
+)
 from webapp.core.clock import utc_now
 from webapp.core.instance import open_instance
 from webapp.core.sealing import Sealer
@@ -46,7 +51,7 @@ _PATH = click.Path(path_type=Path)
     is_flag=True,
     help="Make the record from the database, if no copy of the file exists.",
 )
-@with_instance
+@add_instance_option
 def record_(add: Path | None, from_database: bool, instance: Path) -> None:
     """Show the record of withdrawals and erasures.
 
@@ -54,7 +59,7 @@ def record_(add: Path | None, from_database: bool, instance: Path) -> None:
     """
     folder = open_instance(instance)
     refuse_while_serving(instance)
-    with opened(instance) as engine:
+    with open_instance_database(instance) as engine:
         sealer = sealer_of(engine.dialect)
         if add is not None:
             if not add.exists():

@@ -13,7 +13,7 @@ from experiment.integrity.humanness import HumannessScore, rates_of
 from experiment.integrity.replays import Replay
 from experiment.studies.humanness import Rates
 from experiment.tables.files import text_table
-from webapp.commands.options import open_sessions, with_instance
+from webapp.commands.options import add_instance_option, open_sessions
 from webapp.database.engine import reading
 from webapp.jobs.housekeeping import summarise_run as sessions_summarised
 from webapp.runs.blinding import is_blind
@@ -44,7 +44,7 @@ _HEADER = (
     multiple=True,
     help="Also compare them with the sessions of this run; may be repeated.",
 )
-@with_instance
+@add_instance_option
 def integrity(
     run: str,
     everybody: bool,
@@ -70,9 +70,8 @@ def integrity(
         rates = rates_of(study)
         pairs: list[Replay] = []
         if seeks_replays or others:
-            other_runs = [
-                find_named_run(session, ref) for ref in dict.fromkeys(others) if ref != run
-            ]
+            other_refs = [ref for ref in dict.fromkeys(others) if ref != run]
+            other_runs = [find_named_run(session, ref) for ref in other_refs]
             pairs = find_run_replays(session, found_run, other_runs)
     by_ref = dict(of_block)
     if as_json:
@@ -90,7 +89,9 @@ def integrity(
         click.echo(json.dumps(records, indent=2))
         return
     shown_sessions = [
-        _row(ref, certificate, flags) for ref, certificate, flags in certified if flags or everybody
+        _make_row(ref, certificate, flags)
+        for ref, certificate, flags in certified
+        if flags or everybody
     ]
     if shown_sessions:
         click.echo(text_table(_HEADER, shown_sessions))
@@ -171,7 +172,7 @@ def _block_row(ref: str, score: HumannessScore) -> tuple[object, ...]:
     )
 
 
-def _row(ref: str, certificate: Certificate, flags: dict[str, str]) -> tuple[object, ...]:
+def _make_row(ref: str, certificate: Certificate, flags: dict[str, str]) -> tuple[object, ...]:
     return (
         ref,
         certificate.n_answers,
@@ -188,7 +189,7 @@ def _row(ref: str, certificate: Certificate, flags: dict[str, str]) -> tuple[obj
 
 @click.command()
 @click.argument("run")
-@with_instance
+@add_instance_option
 def summarise(run: str, instance: Path) -> None:
     """Update the summaries by which researcher pages sort RUN's participants.
 

@@ -5,7 +5,11 @@ from pathlib import Path
 import click
 
 from experiment.tables.files import text_table
-from webapp.commands.options import opened, refuse_while_serving, with_instance
+from webapp.commands.options import (
+    add_instance_option,
+    open_instance_database,
+    refuse_while_serving,
+)
 from webapp.core.instance import key_file, open_instance
 from webapp.core.keys import Purpose, drop_key, read_keys, rotate_key
 from webapp.core.sealing import Sealer
@@ -26,7 +30,7 @@ def keys() -> None:
 
 
 @keys.command("list")
-@with_instance
+@add_instance_option
 def list_(instance: Path) -> None:
     """List the keys by id and purpose, without their secrets."""
     folder = open_instance(instance)
@@ -45,7 +49,7 @@ def list_(instance: Path) -> None:
 
 @keys.command("rotate")
 @click.argument("purpose", type=click.Choice([str(each) for each in Purpose]))
-@with_instance
+@add_instance_option
 def rotate_(purpose: str, instance: Path) -> None:
     """Make a new key for PURPOSE; older keys can still be used to read."""
     folder = open_instance(instance)
@@ -73,7 +77,7 @@ def rotate_(purpose: str, instance: Path) -> None:
 def _seal_with_new_key(folder: Path, key_setting: str, purpose: Purpose) -> int:
     """Make a new key and re-encrypt all data of older keys with it, while no server runs."""
     refuse_while_serving(folder)
-    with opened(folder) as engine, exclusive_access(engine):
+    with open_instance_database(folder) as engine, exclusive_access(engine):
         if (revision := stored_revision(engine)) and (problem := schema_problem(revision)):
             raise problem
         rotate_key(folder, key_setting, purpose)
@@ -86,11 +90,11 @@ def _seal_with_new_key(folder: Path, key_setting: str, purpose: Purpose) -> int:
 
 @keys.command("drop")
 @click.argument("key", type=int)
-@with_instance
+@add_instance_option
 def drop_(key: int, instance: Path) -> None:
     """Remove the key with the id KEY from the key file."""
     folder = open_instance(instance)
-    with opened(folder) as engine:
+    with open_instance_database(folder) as engine:
         used = set[int]()
         current = (revision := stored_revision(engine)) and not schema_problem(revision)
         if current:
@@ -115,14 +119,14 @@ def drop_(key: int, instance: Path) -> None:
         )
     drop_key(folder, load_settings(folder).secret_key_file, key)
     if current:
-        with opened(folder) as engine, engine.begin() as connection:
+        with open_instance_database(folder) as engine, engine.begin() as connection:
             forget_key(connection, key)
     click.echo(f"Key {key} is deleted. Running servers drop it with: parallax reload")
 
 
 @keys.command("adopt")
 @click.option("--lost", is_flag=True, help="The old keys are lost for ever.")
-@with_instance
+@add_instance_option
 def adopt(lost: bool, instance: Path) -> None:
     """Let the database accept the keys of the key file.
 
@@ -138,7 +142,7 @@ def adopt(lost: bool, instance: Path) -> None:
         )
     refuse_while_serving(folder)
     held = read_keys(folder, load_settings(folder).secret_key_file)
-    with opened(folder) as engine, exclusive_access(engine):
+    with open_instance_database(folder) as engine, exclusive_access(engine):
         if (revision := stored_revision(engine)) and (problem := schema_problem(revision)):
             raise problem
         replace_keys(engine, held)

@@ -12,13 +12,13 @@ import segno
 from experiment.commands.lazy_group import LazyGroup
 from experiment.errors import why_unread
 from experiment.tables.files import spreadsheet_safe, text_table
-from webapp.commands.options import open_sessions, with_instance
+from webapp.commands.options import add_instance_option, open_sessions
 from webapp.commands.runs import link_base
 from webapp.core.clock import utc_now
 from webapp.core.keys import read_keys
 from webapp.core.tokens import Tokens
 from webapp.database.engine import reading
-from webapp.database.retry import in_transaction
+from webapp.database.retry import run_in_transaction
 from webapp.errors import RunError
 from webapp.recruiters.settings import load_settings
 from webapp.runs.links import (
@@ -41,7 +41,7 @@ _QR_SCALE = 8
 _NOBODY = "nobody's"
 
 
-def _with_files(command: Callable[..., Any]) -> Callable[..., Any]:
+def _add_file_options(command: Callable[..., Any]) -> Callable[..., Any]:
     for option in (
         click.option("--qr", type=click.Path(path_type=Path, file_okay=False),
                      help="A folder to write a QR code of each link to, as SVG and PNG."),
@@ -76,8 +76,8 @@ links = LazyGroup(name="links", help="Manage links, access codes and QR codes.",
 )
 @click.option("--list", "list_", type=int, help="Give this list to everyone who uses these links.")
 @click.option("--each-list", is_flag=True, help="Make as many links for each list of the run.")
-@_with_files
-@with_instance
+@_add_file_options
+@add_instance_option
 def make(
     run: str,
     multi: bool,
@@ -105,8 +105,8 @@ def make(
 
 @links.command()
 @click.argument("run")
-@_with_files
-@with_instance
+@_add_file_options
+@add_instance_option
 def show(run: str, table: Path | None, qr: Path | None, instance: Path) -> None:
     """List the links and access codes of RUN, and the participants of each."""
     with reading(open_sessions(instance)) as session:
@@ -117,10 +117,10 @@ def show(run: str, table: Path | None, qr: Path | None, instance: Path) -> None:
 @links.command()
 @click.argument("run")
 @click.argument("names", metavar="LINKS...", nargs=-1, required=True)
-@with_instance
+@add_instance_option
 def revoke(run: str, names: Sequence[str], instance: Path) -> None:
     """End LINKS of RUN for new participants, named by token, code or label."""
-    number = in_transaction(
+    number = run_in_transaction(
         open_sessions(instance),
         lambda session: revoke_links(session, find_named_run(session, run), names, utc_now()),
     )
@@ -130,8 +130,8 @@ def revoke(run: str, names: Sequence[str], instance: Path) -> None:
 @links.command()
 @click.argument("run")
 @click.argument("who", nargs=-1)
-@_with_files
-@with_instance
+@_add_file_options
+@add_instance_option
 def resume(
     run: str, who: Sequence[str], table: Path | None, qr: Path | None, instance: Path
 ) -> None:
@@ -157,7 +157,7 @@ def resume(
 @links.command()
 @click.argument("run")
 @click.argument("codes", nargs=-1, required=True)
-@with_instance
+@add_instance_option
 def verify(run: str, codes: Sequence[str], instance: Path) -> None:
     """Show which participants of RUN got the completion CODES.
 

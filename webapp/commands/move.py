@@ -10,7 +10,7 @@ from sqlalchemy import Engine, func, select
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError
 
-from webapp.commands.options import refuse_while_serving, tell_erased, with_instance
+from webapp.commands.options import add_instance_option, refuse_while_serving, tell_erased
 from webapp.core.clock import utc_now
 from webapp.core.instance import open_instance
 from webapp.core.keys import Keys, read_keys
@@ -41,7 +41,7 @@ from webapp.recruiters.settings import load_settings
 
 @click.command("move")
 @click.argument("url")
-@with_instance
+@add_instance_option
 def move_(url: str, instance: Path) -> None:
     """Move the installation from its SQLite file to the empty PostgreSQL database URL.
 
@@ -78,7 +78,7 @@ def move_(url: str, instance: Path) -> None:
     )
     click.echo(
         f"The SQLite file {source.url.database} still holds everybody's data, and erasures that "
-        "people ask for from now on do not reach it: delete it, with the files beside it whose "
+        "people ask for from now on do not reach it: delete it, with the files next to it whose "
         "names begin like its own, as soon as you have that backup."
     )
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from experiment.tables.atomic_write import atomic_write
-from webapp.commands.options import with_instance
+from webapp.commands.options import add_instance_option
 from webapp.commands.platform_run import PublishedRun, open_published, with_live
 from webapp.commands.runs import link_base
 from webapp.core.clock import utc_now
@@ -29,7 +29,7 @@ from webapp.runs.second_person import GuardedRequest, check_second_person
 @click.command("stop")
 @click.argument("run")
 @with_live
-@with_instance
+@add_instance_option
 def stop_(run: str, live: bool, instance: Path) -> None:
     """End RUN's offers for good.
 
@@ -55,7 +55,7 @@ def stop_(run: str, live: bool, instance: Path) -> None:
     help="The highest number of screened-out participants to pay, in all.",
 )
 @with_live
-@with_instance
+@add_instance_option
 def screen_outs(run: str, places: int | None, live: bool, instance: Path) -> None:
     """Show, or raise, RUN's paid screen-outs.
 
@@ -88,7 +88,7 @@ def screen_outs(run: str, places: int | None, live: bool, instance: Path) -> Non
 @click.argument("assignment")
 @click.option("--reason", required=True, help="The message that they read.")
 @with_live
-@with_instance
+@add_instance_option
 def ask_return(run: str, assignment: str, reason: str, live: bool, instance: Path) -> None:
     """Ask a participant to return an ASSIGNMENT.
 
@@ -112,7 +112,7 @@ def ask_return(run: str, assignment: str, reason: str, live: bool, instance: Pat
     help="Create a new secret; other tools that use the old one stop working.",
 )
 @with_live
-@with_instance
+@add_instance_option
 def webhooks(run: str, new_secret: bool, live: bool, instance: Path) -> None:
     """Have RUN's platform notify this server of submissions.
 
@@ -143,7 +143,7 @@ def webhooks(run: str, new_secret: bool, live: bool, instance: Path) -> None:
 )
 @click.option("--yes", is_flag=True, help="Do not ask before using up one of the limited exports.")
 @with_live
-@with_instance
+@add_instance_option
 def demographics(run: str, out: Path, yes: bool, live: bool, instance: Path) -> None:
     """Fetch participants' demographics from the platform.
 

@@ -38,7 +38,7 @@ _instance_option: Callable[[Callable[..., Any]], Callable[..., Any]] = click.opt
 )
 
 
-def with_instance(command: Callable[..., Any]) -> Callable[..., Any]:
+def add_instance_option(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add the installation folder's option to a command, and report database errors in words.
 
     A user other than the folder's owner is refused, because their files would block the server.
@@ -74,7 +74,7 @@ _REMAINS = {
 
 
 @contextmanager
-def opened(instance: Path) -> Iterator[Engine]:
+def open_instance_database(instance: Path) -> Iterator[Engine]:
     """Yield the installation's database, with any version of the schema."""
     settings = load_settings(folder := open_instance(instance))
     keys = installation_keys(folder, settings)
@@ -108,7 +108,7 @@ def scrub_and_tell(instance: Path) -> bool:
     Returns:
         Whether it was possible everywhere.
     """
-    with opened(instance) as engine:
+    with open_instance_database(instance) as engine:
         location, remedy = _REMAINS[engine.dialect.name]
         try:
             reason = scrub(engine)

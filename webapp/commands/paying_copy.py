@@ -8,7 +8,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from experiment.payment.payment import PaymentState
-from webapp.commands.options import open_sessions, with_instance
+from webapp.commands.options import add_instance_option, open_sessions
 from webapp.core.instance import open_instance
 from webapp.core.keys import Keys, read_keys
 from webapp.database.engine import reading
@@ -35,7 +35,7 @@ def group() -> None:
 
 
 @group.command()
-@with_instance
+@add_instance_option
 def show(instance: Path) -> None:
     """Show which copy has the right to pay."""
     folder = open_instance(instance)
@@ -52,7 +52,7 @@ def show(instance: Path) -> None:
 
 @group.command("hand-over")
 @click.option("--to", "request", required=True, help="What the other copy's take-over printed.")
-@with_instance
+@add_instance_option
 def hand_over(request: str, instance: Path) -> None:
     """Hand the right to pay over to another copy.
 
@@ -60,7 +60,7 @@ def hand_over(request: str, instance: Path) -> None:
     while a payment or an offer is in doubt.
     """
     folder = open_instance(instance)
-    sessions, keys = open_sessions(instance), _keys(folder)
+    sessions, keys = open_sessions(instance), _read_keys(folder)
     with paying_copy.block_platform_calls(folder), sessions.begin() as session:
         _refuse_in_doubt(session)
         paying_copy.give_up_right(session.connection(), folder)
@@ -79,7 +79,7 @@ def hand_over(request: str, instance: Path) -> None:
     help="The copy that paid until now is gone, and nobody will start it again.",
 )
 @click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
-@with_instance
+@add_instance_option
 def take_over(code: str, gone: bool, yes: bool, instance: Path) -> None:
     """Take over the right to pay from another copy.
 
@@ -87,7 +87,7 @@ def take_over(code: str, gone: bool, yes: bool, instance: Path) -> None:
     paid meanwhile.
     """
     folder = open_instance(instance)
-    sessions, keys = open_sessions(instance), _keys(folder)
+    sessions, keys = open_sessions(instance), _read_keys(folder)
     with reading(sessions) as session:
         connection = session.connection()
         if paying_copy.is_paying(connection, folder):
@@ -193,5 +193,5 @@ def _how_to_take_over(folder: Path) -> str:
     )
 
 
-def _keys(folder: Path) -> Keys:
+def _read_keys(folder: Path) -> Keys:
     return read_keys(folder, load_settings(folder).secret_key_file)

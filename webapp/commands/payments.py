@@ -13,7 +13,7 @@ from experiment.payment.payment import (
     plain_reason,
 )
 from experiment.tables.files import text_table
-from webapp.commands.options import open_sessions, with_instance
+from webapp.commands.options import add_instance_option, open_sessions
 from webapp.commands.platform_run import (
     open_run_payments,
     pay_asking,
@@ -51,7 +51,7 @@ _ANALYSIS = {None: "undecided", True: "kept", False: "excluded"}
 
 @click.command()
 @click.argument("run")
-@with_instance
+@add_instance_option
 def review(run: str, instance: Path) -> None:
     """Show who took part in RUN and what they were paid.
 
@@ -64,7 +64,7 @@ def review(run: str, instance: Path) -> None:
     if not owed:
         click.echo("No one has taken part yet.")
         return
-    click.echo(text_table(_HEADER, [_row(account) for account in owed]))
+    click.echo(text_table(_HEADER, [_make_account_row(account) for account in owed]))
     if published is None:
         click.echo("The run is not published on a paying platform, so Parallax pays no one.")
         return
@@ -78,7 +78,7 @@ def review(run: str, instance: Path) -> None:
     click.echo(f"{short} have so far received less than the study's rule promises.")
 
 
-def _row(account: PayeeAccount) -> tuple[str, ...]:
+def _make_account_row(account: PayeeAccount) -> tuple[str, ...]:
     return (
         account.participant.ref,
         "yes" if account.finished else account.participant.state,
@@ -117,7 +117,7 @@ def _paid(account: PayeeAccount, kind: PaymentKind) -> str:
 )
 @with_yes
 @with_live
-@with_instance
+@add_instance_option
 def approve(
     run: str,
     only: tuple[str, ...],
@@ -154,7 +154,7 @@ def approve(
 )
 @with_yes
 @with_live
-@with_instance
+@add_instance_option
 def reject(
     run: str, who: str, reason: str, category: str, yes: bool, live: bool, instance: Path
 ) -> None:
@@ -179,7 +179,7 @@ def reject(
     help="Whether the platform's own site shows the payment.",
 )
 @with_live
-@with_instance
+@add_instance_option
 def settle(run: str, payment: int, is_paid: bool | None, live: bool, instance: Path) -> None:
     """Record whether a PAYMENT in doubt was made.
 
@@ -216,7 +216,7 @@ def settle(run: str, payment: int, is_paid: bool | None, live: bool, instance: P
 )
 @with_yes
 @with_live
-@with_instance
+@add_instance_option
 def bonus(
     run: str, path: Path | None, additional: bool, yes: bool, live: bool, instance: Path
 ) -> None:
@@ -254,7 +254,7 @@ _PATH = click.Path(path_type=Path, file_okay=False)
 @click.argument("runs", nargs=-1, metavar="[RUN]...")
 @click.option("--out", type=_PATH, help="A folder for statement.csv and statement.html, to print.")
 @with_live
-@with_instance
+@add_instance_option
 def statement(runs: tuple[str, ...], out: Path | None, live: bool, instance: Path) -> None:
     """State what each RUN spent and still owes, with the platform's fees.
 
@@ -264,7 +264,7 @@ def statement(runs: tuple[str, ...], out: Path | None, live: bool, instance: Pat
     lines = [
         line
         for run in runs or _published_run_refs(instance)
-        for line in _lines(instance, run, live)
+        for line in _load_spending_lines(instance, run, live)
     ]
     if out is not None:
         out.mkdir(parents=True, exist_ok=True)
@@ -311,7 +311,7 @@ def _published_run_refs(instance: Path) -> list[str]:
         return list(session.scalars(runs))
 
 
-def _lines(instance: Path, run_ref: str, live: bool) -> list[SpendingLine]:
+def _load_spending_lines(instance: Path, run_ref: str, live: bool) -> list[SpendingLine]:
     run_payments = open_run_payments(instance, run_ref, live=live)
     tokens = Tokens.from_keys(read_keys(instance, run_payments.settings.secret_key_file))
     snapshot = take_snapshot(

@@ -63,7 +63,7 @@ def pay_asking(
         PaymentError: The payments exceed a limit.
         RunError: The balance is too small, or not everything was paid.
     """
-    proposal = agreed(run_payments, entries, yes=yes)
+    proposal = confirm_payments(run_payments, entries, yes=yes)
     if proposal is None:
         return
     outcome = run_payments.carry_out(
@@ -79,7 +79,9 @@ def pay_asking(
         )
 
 
-def agreed(run_payments: RunPayments, entries: Sequence[Entry], *, yes: bool) -> Proposal | None:
+def confirm_payments(
+    run_payments: RunPayments, entries: Sequence[Entry], *, yes: bool
+) -> Proposal | None:
     """Show the payments not done yet, ask for confirmation, and return the proposal.
 
     Returns:
@@ -113,16 +115,16 @@ def statement_table(statements: Iterable[Statement]) -> str:
     rows = [
         (
             statement.payee,
-            _amount(statement, statement.owed_minor, "undecided"),
-            _amount(statement, statement.ledger_minor, ""),
-            _amount(statement, statement.platform_minor, "not asked"),
+            _format_amount(statement, statement.owed_minor, "undecided"),
+            _format_amount(statement, statement.ledger_minor, ""),
+            _format_amount(statement, statement.platform_minor, "not asked"),
         )
         for statement in statements
     ]
     return text_table(_STATEMENT, rows)
 
 
-def _amount(statement: Statement, amount_minor: int | None, otherwise: str) -> str:
+def _format_amount(statement: Statement, amount_minor: int | None, otherwise: str) -> str:
     return otherwise if amount_minor is None else in_words(amount_minor, statement.currency)
 
 

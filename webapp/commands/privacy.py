@@ -16,13 +16,13 @@ from sqlalchemy.orm import Session
 from experiment.studies.load import load_study
 from experiment.studies.study import Study
 from experiment.tables.atomic_write import atomic_write
-from webapp.commands.options import open_sessions, scrub_and_tell, with_instance
+from webapp.commands.options import add_instance_option, open_sessions, scrub_and_tell
 from webapp.core.clock import utc_now
 from webapp.core.instance import open_instance
 from webapp.database.engine import reading
 from webapp.database.models import Participant, Run
 from webapp.database.models.identity import sealer_of
-from webapp.database.retry import in_transaction
+from webapp.database.retry import run_in_transaction
 from webapp.database.scrub import empty_log
 from webapp.erasures.record import ErasureRecord
 from webapp.errors import RunError, WebappError
@@ -48,7 +48,7 @@ from webapp.users.audit_log import record_act
     is_flag=True,
     help="Do not ask about money that they are still owed.",
 )
-@with_instance
+@add_instance_option
 def forget_(who: str, yes: bool, although_unpaid: bool, instance: Path) -> None:
     """Remove all data that identify WHO.
 
@@ -103,7 +103,7 @@ def _unpaid(session: Session, person: Person) -> str:
 @click.argument("run")
 @click.argument("code")
 @click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
-@with_instance
+@add_instance_option
 def erase(run: str, code: str, yes: bool, instance: Path) -> None:
     """Erase the data of the participant of RUN who has CODE.
 
@@ -139,7 +139,7 @@ _REASON = click.option("--reason", required=True, help="How they asked for it; i
 @click.argument("field")
 @click.argument("value")
 @_REASON
-@with_instance
+@add_instance_option
 def correct_(who: str, field: str, value: str, reason: str, instance: Path) -> None:
     """Replace WHO's answer to the question FIELD by VALUE.
 
@@ -168,7 +168,7 @@ def correct_(who: str, field: str, value: str, reason: str, instance: Path) -> N
 @click.argument("who")
 @click.option("--lift", is_flag=True, help="Use the data again; tell the participant before.")
 @_REASON
-@with_instance
+@add_instance_option
 def restrict_(who: str, lift: bool, reason: str, instance: Path) -> None:
     """Keep WHO's data without using them, until they allow it again.
 
@@ -201,7 +201,7 @@ def _change(
         change(session, session.get_one(Run, person.run_id), person, record)
 
     sessions = open_sessions(instance)
-    in_transaction(sessions, work)
+    run_in_transaction(sessions, work)
     empty_log(sessions.kw["bind"])
 
 

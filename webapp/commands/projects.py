@@ -7,7 +7,7 @@ import click
 from sqlalchemy import select
 
 from experiment.tables.files import text_table
-from webapp.commands.options import open_sessions, with_instance
+from webapp.commands.options import add_instance_option, open_sessions
 from webapp.core.clock import utc_now
 from webapp.database.engine import reading
 from webapp.database.models import Project
@@ -29,7 +29,7 @@ def projects() -> None:
 
 
 @projects.command("list")
-@with_instance
+@add_instance_option
 def list_(instance: Path) -> None:
     """List the projects, what each uses, and what it may use."""
     with reading(open_sessions(instance)) as session:
@@ -50,7 +50,7 @@ def list_(instance: Path) -> None:
 
 @projects.command()
 @click.argument("name")
-@with_instance
+@add_instance_option
 def add(name: str, instance: Path) -> None:
     """Add a project NAME, which has no member yet."""
     with open_sessions(instance).begin() as session:
@@ -66,7 +66,7 @@ def add(name: str, instance: Path) -> None:
 @click.option("--participants", type=int, help="How many people may be at work at once.")
 @click.option("--upload-mb", type=int, help="How many MB of uploaded studies are kept.")
 @click.option("--jobs", type=int, help="How many checks, launches and reports may run at once.")
-@with_instance
+@add_instance_option
 def limits(
     name: str,
     runs: int | None,
@@ -99,7 +99,7 @@ def limits(
 @projects.command()
 @click.argument("name")
 @click.option("--yes", is_flag=True, help="Do not ask, even if people are still owed money.")
-@with_instance
+@add_instance_option
 def end(name: str, yes: bool, instance: Path) -> None:
     """End the project NAME for its members.
 
@@ -121,7 +121,7 @@ def end(name: str, yes: bool, instance: Path) -> None:
 
 @projects.command()
 @click.argument("name")
-@with_instance
+@add_instance_option
 def members(name: str, instance: Path) -> None:
     """List the members of the project NAME."""
     with reading(open_sessions(instance)) as session:
@@ -134,7 +134,7 @@ def members(name: str, instance: Path) -> None:
 @click.argument("name")
 @click.argument("user")
 @click.argument("role", type=_ROLES)
-@with_instance
+@add_instance_option
 def member(name: str, user: str, role: str, instance: Path) -> None:
     """Give USER the ROLE in the project NAME."""
     _change(instance, name, user, ProjectRole(role))
@@ -144,7 +144,7 @@ def member(name: str, user: str, role: str, instance: Path) -> None:
 @projects.command()
 @click.argument("name")
 @click.argument("user")
-@with_instance
+@add_instance_option
 def remove(name: str, user: str, instance: Path) -> None:
     """Remove USER from the project NAME; their access ends at once."""
     _change(instance, name, user, None)
@@ -154,7 +154,7 @@ def remove(name: str, user: str, instance: Path) -> None:
 @projects.command()
 @click.argument("name")
 @click.argument("role", type=_ROLES)
-@with_instance
+@add_instance_option
 def invite(name: str, role: str, instance: Path) -> None:
     """Print a code that makes one person ROLE in NAME."""
     with open_sessions(instance).begin() as session:

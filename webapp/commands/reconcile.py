@@ -12,9 +12,9 @@ from sqlalchemy import select
 from experiment.money import in_words, minor_units
 from experiment.payment.payment import LONGEST_REASON, plain_reason
 from experiment.tables.files import text_table
-from webapp.commands.options import open_sessions, with_instance
+from webapp.commands.options import add_instance_option, open_sessions
 from webapp.commands.platform_run import (
-    agreed,
+    confirm_payments,
     open_run_payments,
     pay_asking,
     statement_table,
@@ -77,7 +77,7 @@ _HEADER = ("problem", "who", "what was seen", "what to do")
     help="Record that you credited WHO on the panel's own site.",
 )
 @with_live
-@with_instance
+@add_instance_option
 def reconcile(
     run: str,
     fix: bool,
@@ -151,7 +151,7 @@ def _look(run_payments: RunPayments, instance: Path) -> Snapshot:
 )
 @with_yes
 @with_live
-@with_instance
+@add_instance_option
 def compensate(
     run: str,
     participant: str | None,
@@ -196,7 +196,7 @@ def compensate(
     if pays_compensation_as_bonus(run_payments):
         pay_asking(run_payments, [entry], yes=yes, additional=additional)
         return
-    if (proposal := agreed(run_payments, [entry], yes=yes)) is None:
+    if (proposal := confirm_payments(run_payments, [entry], yes=yes)) is None:
         return
     wrote = run_payments.offer(proposal, _link(instance, run))
     click.echo("The offer is posted, visible to this person only. It is paid once they submit it.")
@@ -285,7 +285,7 @@ def reconcile_reports(
             confirm_by_hand(session, run, wish.by_hand, utc_now())
     if wish.fix:
         _fix(services, run, recruiter, again=wish.again)
-    lines = _lines(services, run, recruiter)
+    lines = _format_discrepancies(services, run, recruiter)
     with reading(services.sessions) as session:
         reports_are_held = is_held(session.connection(), run.id)
     services.engine.dispose()
@@ -306,7 +306,9 @@ def _fix(services: Services, run: Run, recruiter: ReportingRecruiter, *, again: 
     send_reports(services)
 
 
-def _lines(services: Services, run: Run, recruiter: ReportingRecruiter) -> list[_Line]:
+def _format_discrepancies(
+    services: Services, run: Run, recruiter: ReportingRecruiter
+) -> list[_Line]:
     with reading(services.sessions) as session:
         study = services.study_of(session, run)
         problems = [

@@ -15,7 +15,7 @@ from experiment.payment.cost import refuse_out_of_bounds
 from experiment.tables.atomic_write import atomic_write
 from experiment.tables.files import safe_csv, text_table
 from webapp.commands.offers import ask_return, demographics, screen_outs, stop_, webhooks
-from webapp.commands.options import open_sessions, with_instance
+from webapp.commands.options import add_instance_option, open_sessions
 from webapp.commands.platform_run import PublishedRun, open_published, with_live
 from webapp.core.clock import utc_now
 from webapp.database.engine import Sessions, reading
@@ -57,7 +57,7 @@ from webapp.runs.runs import find_named_run
 )
 @click.option("--yes", is_flag=True, help="Do not ask for confirmation of the cost.")
 @with_live
-@with_instance
+@add_instance_option
 def publish(run: str, dry_run: bool, yes: bool, live: bool, instance: Path) -> None:
     """Offer RUN's open places on its platform.
 
@@ -98,7 +98,7 @@ def recruitment() -> None:
 @recruitment.command()
 @click.argument("run")
 @with_live
-@with_instance
+@add_instance_option
 def status(run: str, live: bool, instance: Path) -> None:
     """Show the progress of each offer of RUN."""
     published = open_published(instance, run, live=live)
@@ -124,7 +124,7 @@ def status(run: str, live: bool, instance: Path) -> None:
 @recruitment.command("pause")
 @click.argument("run")
 @with_live
-@with_instance
+@add_instance_option
 def pause_(run: str, live: bool, instance: Path) -> None:
     """Hide RUN's offers from new workers.
 
@@ -145,7 +145,7 @@ def pause_(run: str, live: bool, instance: Path) -> None:
     help="How many hours from now the offers can be found.",
 )
 @with_live
-@with_instance
+@add_instance_option
 def extend_(run: str, hours: int, live: bool, instance: Path) -> None:
     """Keep RUN's open offers visible for more hours from now."""
     published = open_published(instance, run, live=live)
@@ -159,7 +159,7 @@ def extend_(run: str, hours: int, live: bool, instance: Path) -> None:
 @click.argument("run")
 @click.option("--every", type=click.IntRange(min=1), help="Repeat every so many seconds.")
 @with_live
-@with_instance
+@add_instance_option
 def poll_(run: str, every: int | None, live: bool, instance: Path) -> None:
     """Fetch the state of RUN's assignments from the platform."""
     published = open_published(instance, run, live=live)
@@ -239,7 +239,7 @@ def _print_edits(published: PublishedRun) -> None:
 @click.command("test")
 @click.argument("run")
 @with_live
-@with_instance
+@add_instance_option
 def test_offer(run: str, live: bool, instance: Path) -> None:
     """Make a test study of RUN on its platform.
 
@@ -270,7 +270,7 @@ def test_offer(run: str, live: bool, instance: Path) -> None:
 @click.option("--text", required=True, help="What they read; @FILE reads it from a file.")
 @click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 @with_live
-@with_instance
+@add_instance_option
 def write(run: str, whom: str, text: str, yes: bool, live: bool, instance: Path) -> None:
     """Write to RUN's participants on their platform.
 
@@ -301,7 +301,7 @@ def write(run: str, whom: str, text: str, yes: bool, live: bool, instance: Path)
     type=click.Path(path_type=Path, dir_okay=False),
     help="The file to write; the terminal if left out.",
 )
-@with_instance
+@add_instance_option
 def parts(runs: tuple[str, ...], out: Path | None, instance: Path) -> None:
     """Show which participants of RUNS are the same person.
 

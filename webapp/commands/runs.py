@@ -11,11 +11,11 @@ from experiment.studies.load import load_study
 from experiment.studies.study import Study
 from experiment.tables.files import text_table
 from experiment.version import code_version
-from webapp.commands.options import open_sessions, with_instance
+from webapp.commands.options import add_instance_option, open_sessions
 from webapp.core.clock import utc_now
 from webapp.database.engine import reading
 from webapp.database.models import Run
-from webapp.database.retry import in_transaction
+from webapp.database.retry import run_in_transaction
 from webapp.errors import RunError
 from webapp.payments.debts import describe_debts, find_debts
 from webapp.recruiters import simulated_crowd as crowd
@@ -54,7 +54,7 @@ _SHOWN_PROBLEMS = 5
     "--simulated", is_flag=True, help="Programs will answer, not people; every table says so."
 )
 @click.option("--project", metavar="NAME", default="", help="The project that the run belongs to.")
-@with_instance
+@add_instance_option
 def launch(
     study: str, seed: int, recruiter: str, simulated: bool, project: str, instance: Path
 ) -> str:
@@ -108,7 +108,7 @@ def link_base(instance: Path) -> str:
 
 
 @click.command()
-@with_instance
+@add_instance_option
 def runs(instance: Path) -> None:
     """List the runs and their progress."""
     header = (
@@ -143,7 +143,7 @@ def runs(instance: Path) -> None:
 @click.command()
 @click.argument("run")
 @click.option("--yes", is_flag=True, help="Do not ask, even if people are still owed money.")
-@with_instance
+@add_instance_option
 def close(run: str, yes: bool, instance: Path) -> None:
     """Close RUN to new participants.
 
@@ -156,7 +156,7 @@ def close(run: str, yes: bool, instance: Path) -> None:
         click.echo(f"{owed}. To pay them: parallax approve {run}; parallax bonus {run}")
         if not yes:
             click.confirm("Close it all the same?", abort=True)
-    in_transaction(
+    run_in_transaction(
         sessions, lambda session: close_run(session, find_named_run(session, run), utc_now())
     )
     click.echo(f"Run {run} is closed. To open it again: parallax open {run}")
@@ -165,7 +165,7 @@ def close(run: str, yes: bool, instance: Path) -> None:
 @click.command("open")
 @click.argument("run")
 @click.option("--add", metavar="N", type=int, help="First add N places to each list.")
-@with_instance
+@add_instance_option
 def open_(run: str, add: int | None, instance: Path) -> None:
     """Reopen RUN to new participants."""
 
@@ -175,7 +175,7 @@ def open_(run: str, add: int | None, instance: Path) -> None:
         open_run(session, stored_run)
         return places
 
-    places = in_transaction(open_sessions(instance), change)
+    places = run_in_transaction(open_sessions(instance), change)
     click.echo(f"Run {run} is open.")
     if places is not None:
         click.echo(f"It has {places} places now: {add} more in each list.")
@@ -202,7 +202,7 @@ def open_(run: str, add: int | None, instance: Path) -> None:
     show_default=True,
     help="How many take part at the same time.",
 )
-@with_instance
+@add_instance_option
 def simulate(
     run: str, participants: int | None, url: str | None, workers: int, instance: Path
 ) -> None:
@@ -231,13 +231,13 @@ def _server_url(instance: Path) -> str:
 
 @click.command()
 @click.argument("run")
-@with_instance
+@add_instance_option
 def exclude(run: str, instance: Path) -> None:
     """Apply the study's exclusion rules to everyone who finished RUN.
 
     Each verdict is kept with its rule and its evidence.
     """
-    result = in_transaction(
+    result = run_in_transaction(
         open_sessions(instance),
         lambda session: exclude_flow.store_verdicts(
             session, find_named_run(session, run), utc_now()
@@ -256,7 +256,7 @@ def exclude(run: str, instance: Path) -> None:
     type=click.Path(path_type=Path),
     help="The folder to write to.  [default: exports/RUN in the instance folder]",
 )
-@with_instance
+@add_instance_option
 def export(run: str, out: Path | None, instance: Path) -> None:
     """Write all data of RUN as a folder of tables.
 
@@ -273,7 +273,7 @@ def export(run: str, out: Path | None, instance: Path) -> None:
 @click.command()
 @click.argument("run")
 @click.option("--reason", required=True, help="Why the results are looked at now; it is kept.")
-@with_instance
+@add_instance_option
 def unblind(run: str, reason: str, instance: Path) -> None:
     """Unblind RUN: its results can be seen and exported from now on.
 

@@ -16,7 +16,7 @@ from experiment.studies.load import load_study
 from experiment.studies.study import Study
 from experiment.version import code_version
 from webapp import create_app
-from webapp.commands.options import open_sessions, with_instance
+from webapp.commands.options import add_instance_option, open_sessions
 from webapp.core.clock import utc_now
 from webapp.core.instance import open_instance
 from webapp.database.engine import reading
@@ -98,9 +98,9 @@ REPORT = "report.html"
 @click.option(
     "--report",
     type=click.Path(path_type=Path),
-    help="A report.html of `parallax compare`, to be read beside the study; only with --simulated.",
+    help="A report.html of `parallax compare`, to read with the study; only with --simulated.",
 )
-@with_instance
+@add_instance_option
 def static(
     study: str,
     seed: int,
@@ -144,7 +144,9 @@ def static(
     mark = built.mark
     click.echo(f"{out}: {n_sessions} sessions of {loaded.name} {loaded.study.version}.")
     click.echo(f"Run {ref}, folder {mark.folder}. Every check of the design passed.")
-    click.echo(f"One participant loads at most {_loaded(built):,} bytes, compressed.")
+    click.echo(
+        f"One participant loads at most {_largest_download_bytes(built):,} bytes, compressed."
+    )
     _tell_imbalance(loaded, seed, mark, dropout)
     if report_copy is not None:
         click.echo(f"{out / REPORT} is the report, {out / 'index.html'} the study.")
@@ -204,7 +206,7 @@ def _tell_imbalance(study: Study, seed: int, mark: StaticMark, dropout: int) -> 
     )
 
 
-def _loaded(built: StaticStudy) -> int:
+def _largest_download_bytes(built: StaticStudy) -> int:
     """Return the largest number of bytes that one participant loads."""
     texts = [built.page, max(built.sessions.values(), key=len, default="")]
     return sum(len(gzip.compress(text.encode())) for text in texts)
@@ -215,7 +217,7 @@ _SHOWN = 5
 
 @click.command()
 @click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
-@with_instance
+@add_instance_option
 def sessions(paths: tuple[Path, ...], instance: Path) -> None:
     """Read the session files of a static study into its run.
 

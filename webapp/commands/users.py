@@ -8,7 +8,7 @@ from typing import TextIO
 import click
 
 from experiment.tables.files import text_table
-from webapp.commands.options import open_sessions, with_instance
+from webapp.commands.options import add_instance_option, open_sessions
 from webapp.core.clock import utc_now
 from webapp.core.instance import open_instance
 from webapp.core.tokens import Tokens
@@ -38,7 +38,7 @@ def users() -> None:
 
 
 @users.command("list")
-@with_instance
+@add_instance_option
 def list_(instance: Path) -> None:
     """List the accounts."""
     with reading(open_sessions(instance)) as session:
@@ -58,7 +58,7 @@ def list_(instance: Path) -> None:
     is_flag=True,
     help="The user signs in with another service: docs/researcher.md.",
 )
-@with_instance
+@add_instance_option
 def add(
     name: str, role: str, password_file: TextIO | None, no_password: bool, instance: Path
 ) -> None:
@@ -72,7 +72,7 @@ def add(
 @users.command()
 @click.argument("name")
 @click.argument("role", type=_ROLES)
-@with_instance
+@add_instance_option
 def role(name: str, role: str, instance: Path) -> None:
     """Give NAME another ROLE."""
     with open_sessions(instance).begin() as session:
@@ -84,7 +84,7 @@ def role(name: str, role: str, instance: Path) -> None:
 @users.command()
 @click.argument("name")
 @_PASSWORD
-@with_instance
+@add_instance_option
 def password(name: str, password_file: TextIO | None, instance: Path) -> None:
     """Ask for a new password of NAME and sign them out everywhere."""
     hashed = hash_password(_password(password_file))
@@ -96,7 +96,7 @@ def password(name: str, password_file: TextIO | None, instance: Path) -> None:
 
 @users.command()
 @click.argument("name")
-@with_instance
+@add_instance_option
 def disable(name: str, instance: Path) -> None:
     """Disable the account of NAME; the audit log stays."""
     with open_sessions(instance).begin() as session:
@@ -107,7 +107,7 @@ def disable(name: str, instance: Path) -> None:
 
 @users.command()
 @click.argument("name")
-@with_instance
+@add_instance_option
 def enable(name: str, instance: Path) -> None:
     """Enable the account of NAME again."""
     with open_sessions(instance).begin() as session:
@@ -119,7 +119,7 @@ def enable(name: str, instance: Path) -> None:
 @users.command("sign-out")
 @click.argument("name", required=False)
 @click.option("--everybody", is_flag=True, help="End the sessions of every user.")
-@with_instance
+@add_instance_option
 def sign_out(name: str | None, everybody: bool, instance: Path) -> None:
     """End every session of NAME."""
     if (name is None) != everybody:
@@ -134,7 +134,7 @@ def sign_out(name: str | None, everybody: bool, instance: Path) -> None:
 
 @users.command("password-link")
 @click.argument("name")
-@with_instance
+@add_instance_option
 def password_link(name: str, instance: Path) -> None:
     """Print a one-time link with which NAME sets a new password."""
     base = load_settings(open_instance(instance)).link_base
@@ -145,7 +145,7 @@ def password_link(name: str, instance: Path) -> None:
 
 
 @users.command("owner-link")
-@with_instance
+@add_instance_option
 def owner_link(instance: Path) -> None:
     """Print a link by which the first owner makes an account.
 
@@ -183,7 +183,7 @@ def make_first_owner_link(instance: Path, base: str = "") -> str | None:
 
 @users.command("drop-factor")
 @click.argument("name")
-@with_instance
+@add_instance_option
 def drop_factor(name: str, instance: Path) -> None:
     """Remove the second factor of NAME, who lost it."""
     with open_sessions(instance).begin() as session:
@@ -217,7 +217,7 @@ def _operator() -> str:
 
 @click.command()
 @click.argument("name")
-@with_instance
+@add_instance_option
 def tokens(name: str, instance: Path) -> None:
     """List the tokens with which programs act for NAME."""
     with reading(open_sessions(instance)) as session:
@@ -239,7 +239,7 @@ def tokens(name: str, instance: Path) -> None:
 @click.command("revoke-token")
 @click.argument("name")
 @click.argument("number", type=int)
-@with_instance
+@add_instance_option
 def revoke_token(name: str, number: int, instance: Path) -> None:
     """End the token NUMBER of NAME at once."""
     with open_sessions(instance).begin() as session:

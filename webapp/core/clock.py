@@ -17,7 +17,7 @@ def utc_now() -> datetime:
     return datetime.now(UTC)
 
 
-def elapsed() -> timedelta:
+def measure_uptime() -> timedelta:
     """Return the time that has really passed since the machine started."""
     return timedelta(seconds=time.clock_gettime(_BOOT_CLOCK))
 
@@ -33,7 +33,9 @@ class ClockWatch:
         passed: Returns the time elapsed since any fixed moment.
     """
 
-    def __init__(self, now: Clock | None = None, passed: Callable[[], timedelta] = elapsed) -> None:
+    def __init__(
+        self, now: Clock | None = None, passed: Callable[[], timedelta] = measure_uptime
+    ) -> None:
         self._now, self._passed = now, passed
         # Pairs of elapsed time and the clock's offset since then, newest last.
         self._offsets = [(timedelta(), self._read_offset())]

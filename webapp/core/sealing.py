@@ -41,7 +41,7 @@ class Sealer:
         return f"{key}.{base64.b64encode(nonce + content).decode()}"
 
     def open(self, sealed: str) -> str:
-        """Return the text that was sealed.
+        """Return the plain text of a sealed (encrypted) text.
 
         Raises:
             WebappError: The key is missing, or differs from the original key with that id.

@@ -15,7 +15,7 @@ from pydantic import (
     field_validator,
 )
 
-from experiment.errors import said
+from experiment.errors import describe_validation_error
 from experiment.money import MoneyError, amounts
 from webapp.core.addresses import AddressResolver, is_secure
 from webapp.errors import SettingError
@@ -272,7 +272,11 @@ def validate_section(section: str, model: type[Model], values: Mapping[str, obje
     except ValidationError as error:
         problems = "; ".join(
             f"{flat_name(section, '.'.join(map(str, detail['loc'])))}"
-            f"{' is missing' if detail['type'] == 'missing' else f': {said(detail)}'}"
+            + (
+                " is missing"
+                if detail["type"] == "missing"
+                else f": {describe_validation_error(detail)}"
+            )
             for detail in error.errors(include_url=False)
         )
         raise SettingError(

@@ -14,7 +14,7 @@ from typing import Protocol
 
 from pydantic import BaseModel, ValidationError
 
-from experiment.errors import said, why_unread
+from experiment.errors import describe_validation_error, why_unread
 from experiment.tables.atomic_write import atomic_write
 from webapp.core.settings import (
     ENVIRONMENT_PREFIX,
@@ -178,7 +178,7 @@ def _find_wrong_values(
                 continue  # Another source may supply it.
             field = model.model_fields.get(name)
             message = (
-                f"{said(detail)} ({field.description})"
+                f"{describe_validation_error(detail)} ({field.description})"
                 if field is not None
                 else f"there is no such setting, {_suggest_name(name, known)}"
             )

@@ -154,7 +154,7 @@ def copy_database(source: Connection, target: Connection, move: str) -> Sequence
     create_tables(target)
     # The counts are copied like every other row.
     stop_counting(target)
-    tables = [_as_stored(table) for table in Base.metadata.sorted_tables]
+    tables = [_copy_without_sealing(table) for table in Base.metadata.sorted_tables]
     proofs = [_copy_table(source, target, table) for table in tables]
     for table, proof in zip(tables, proofs, strict=True):
         if _read_proof(target, table) != proof:
@@ -238,7 +238,7 @@ class _StoredJson(TypeDecorator[str]):
         return cast(column, Text)
 
 
-def _as_stored(table: Table) -> Table:
+def _copy_without_sealing(table: Table) -> Table:
     """Return a table whose sealed names and digests stay as they are stored."""
     return Table(
         table.name,

@@ -159,7 +159,9 @@ def _find_converters(statement: Executable, dialect: Dialect) -> list[tuple[int,
 def is_one_of(
     column: InstrumentedAttribute[Any], name: str, dialect: Dialect
 ) -> ColumnElement[bool]:
-    """Return the condition that a column equals one of a list of values (see ``as_list``).
+    """Return the condition that a column equals one of a list of values.
+
+    ``make_list_parameter`` makes the list's parameter.
 
     The statement's text does not depend on the number of values.
     """
@@ -169,13 +171,13 @@ def is_one_of(
     return column == any_(bindparam(name, type_=ARRAY(column.type)))
 
 
-def as_list(values: Iterable[object], dialect: Dialect) -> object:
+def make_list_parameter(values: Iterable[object], dialect: Dialect) -> object:
     """Return the parameter for a list of values."""
     return as_json(list(values)) if dialect.name == "sqlite" else list(values)
 
 
-def pairs(names: tuple[str, str], dialect: Dialect) -> FromClause:
-    """Return a table expression with two integer columns, filled by ``as_pairs``."""
+def make_pairs_table(names: tuple[str, str], dialect: Dialect) -> FromClause:
+    """Return a table expression with two integer columns, filled by ``make_pairs_parameters``."""
     first, second = names
     if dialect.name == "sqlite":
         pair = func.json_each(bindparam("pairs", type_=String)).table_valued("value")
@@ -191,7 +193,7 @@ def pairs(names: tuple[str, str], dialect: Dialect) -> FromClause:
     )
 
 
-def as_pairs(rows: Sequence[tuple[int, int]], dialect: Dialect) -> dict[str, object]:
+def make_pairs_parameters(rows: Sequence[tuple[int, int]], dialect: Dialect) -> dict[str, object]:
     """Return the parameters for the rows of such a table expression."""
     if dialect.name == "sqlite":
         return {"pairs": as_json(rows)}
@@ -211,7 +213,7 @@ def words_for_many(statement: Executable, columns: Sequence[str]) -> str:
     return f"INSERT INTO {table} ({names}) SELECT {names} FROM {rows}"
 
 
-def _as_text(value: object) -> str:
+def _encode_as_text(value: object) -> str:
     """Return a value without a JSON type as text that PostgreSQL can parse."""
     assert isinstance(value, datetime), f"no column holds a {type(value).__name__}"
     assert value.tzinfo is not None, "a time without a time zone cannot be stored"
@@ -219,4 +221,4 @@ def _as_text(value: object) -> str:
     return value.astimezone(UTC).isoformat()
 
 
-as_json = json.JSONEncoder(separators=(",", ":"), default=_as_text).encode
+as_json = json.JSONEncoder(separators=(",", ":"), default=_encode_as_text).encode

@@ -40,7 +40,7 @@ def retry_transient(work: Callable[[], Result]) -> Result:
     return work()
 
 
-def in_transaction(sessions: Sessions, work: Callable[[Session], Result]) -> Result:
+def run_in_transaction(sessions: Sessions, work: Callable[[Session], Result]) -> Result:
     """Return the result of some work in a committed session, repeated if necessary.
 
     Args:

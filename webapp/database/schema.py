@@ -167,7 +167,7 @@ def _schema_lock(engine: Engine) -> Iterator[Connection]:
                 advisory_lock(connection, _LOCK, wait=True)
                 yield connection
             return
-        with _without_foreign_keys(connection), connection.begin():
+        with _suspend_foreign_keys(connection), connection.begin():
             yield connection
             broken = connection.exec_driver_sql("PRAGMA foreign_key_check").all()
             if broken:
@@ -175,7 +175,7 @@ def _schema_lock(engine: Engine) -> Iterator[Connection]:
 
 
 @contextmanager
-def _without_foreign_keys(connection: Connection) -> Iterator[None]:
+def _suspend_foreign_keys(connection: Connection) -> Iterator[None]:
     # SQLite replaces a changed table, and rows that refer to it must survive. The setting only
     # works outside transactions, so it is made on the driver's connection.
     driver = connection.connection.cursor()

@@ -12,7 +12,7 @@ from experiment.studies.study import Study
 from webapp.database.models import Participant, Run
 from webapp.participant.leaving import render_turned_away_participant, report_ending
 from webapp.participant.lookup import requested_participant
-from webapp.participant.trial_page import as_html
+from webapp.participant.trial_page import render_markdown
 from webapp.services import current_services
 from webapp.sessions.admission import (
     Step,
@@ -117,11 +117,16 @@ def _render_step(
 ) -> str:
     step = next_step(session, participant, study)
     if step is Step.ASSENT:
-        return render_template("assent.html", study=study, text=as_html(study.text("assent")))
+        return render_template(
+            "assent.html", study=study, text=render_markdown(study.text("assent"))
+        )
     questions: Sequence[Question] = study.screening
     instructions = None
     if step is Step.COMPREHENSION and study.comprehension is not None:
-        questions, instructions = study.comprehension.questions, as_html(study.text("instructions"))
+        questions, instructions = (
+            study.comprehension.questions,
+            render_markdown(study.text("instructions")),
+        )
     return render_template(
         "admission.html",
         study=study,

@@ -156,7 +156,7 @@ def bundle(modules: Mapping[str, str], programs: Mapping[str, str]) -> str:
     """Return a single script that starts a study without a server.
 
     Args:
-        modules: The pages' modules by name; one of them is ``serverless/begin.js``.
+        modules: The pages' modules by name; one of them is ``serverless/start.js``.
         programs: The scripts that a page requests by name, such as that of a response type.
 
     Raises:
@@ -168,8 +168,8 @@ def bundle(modules: Mapping[str, str], programs: Mapping[str, str]) -> str:
     for name in texts:
         _add_module(name, texts, functions, ())
     program_entries = ", ".join(f'"{name}": {_module_variable(name)}' for name in programs)
-    begin = f"{_module_variable('serverless/begin.js')}.begin({{ {program_entries} }});"
-    return "\n".join([*functions.values(), begin, ""])
+    start_call = f"{_module_variable('serverless/start.js')}.startStudy({{ {program_entries} }});"
+    return "\n".join([*functions.values(), start_call, ""])
 
 
 def join_modules(name: str, modules: Mapping[str, str]) -> str:

@@ -15,7 +15,7 @@ from webapp.core.i18n import gettext
 from webapp.core.tokens import new_reference
 from webapp.database.engine import reading
 from webapp.database.models import Link, Run
-from webapp.database.retry import in_transaction
+from webapp.database.retry import run_in_transaction
 from webapp.database.scrub import empty_log_soon
 from webapp.errors import RequestError
 from webapp.http.error_handlers import refusal_response
@@ -34,7 +34,7 @@ from webapp.participant.leaving import (
     report_ending,
 )
 from webapp.participant.lookup import requested_run
-from webapp.participant.trial_page import as_html, trial_script, working_page
+from webapp.participant.trial_page import render_markdown, trial_script, working_page
 from webapp.recruiters.arrivals import Arrival, ArrivalError, Landing
 from webapp.recruiters.base import AskingRecruiter, PayingRecruiter
 from webapp.recruitment.assignments import (
@@ -165,7 +165,7 @@ def report_invalid_link(error: ArrivalError) -> ResponseReturnValue:
     services, ref = current_services(), (request.view_args or {})["ref"]
     value = request.args.get(error.parameter)
     at_fault = {} if value is None else {error.parameter: value}
-    in_transaction(
+    run_in_transaction(
         services.sessions,
         lambda session: store_refused_link(
             session, find_run(session, ref), error.code, at_fault, services.now()
@@ -245,7 +245,7 @@ def _render_consent_page(
             study=study,
             changed=changed,
             text_hash=text_hash(_render_consent_text(study, arrival)),
-            text=as_html(study.text("consent")),
+            text=render_markdown(study.text("consent")),
             stored=stored_data(study, known_to_platform=known, collected=g.collected),
             on_device=device_notice(),
             rights=rights_notice(),

@@ -21,7 +21,7 @@ from webapp.participant.leaving import (
     report_ending,
 )
 from webapp.participant.lookup import count_returning_participant, requested_participant
-from webapp.participant.trial_page import as_html, working_page
+from webapp.participant.trial_page import render_markdown, working_page
 from webapp.recruitment.assignments import find_current_assignment
 from webapp.services import current_services
 from webapp.sessions import lease
@@ -128,7 +128,7 @@ def _render_finished(session: Session, participant: Participant, run: Run, study
     return render_template(
         "closing.html",
         study=study,
-        text=as_html(study.text("debrief")),
+        text=render_markdown(study.text("debrief")),
         exit=make_exit(session, run, study, participant, Ending.COMPLETED),
         code=participant.code,
     )

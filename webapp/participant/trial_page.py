@@ -41,7 +41,7 @@ def working_page(study: Study, work: Work, *, invitation: str = "", lease_minute
         "working.html",
         study=study,
         script=trial_script(study),
-        instructions=as_html(study.text("instructions")),
+        instructions=render_markdown(study.text("instructions")),
         response=response,
         work=add_script_urls(work, response, address),
         invitation=invitation,
@@ -49,7 +49,9 @@ def working_page(study: Study, work: Work, *, invitation: str = "", lease_minute
         longest_text=LONGEST_TEXT,
         font="" if study.trial.font == "system" else study.trial.font,
         font_src=_font_data_url(study),
-        pages={position: as_html(study.text(name)) for position, name in work["pages"].items()},
+        pages={
+            position: render_markdown(study.text(name)) for position, name in work["pages"].items()
+        },
         sides=_pair_sides_with_keys(work["keys"]),
         task_sides={
             name: _pair_sides_with_keys(task["keys"])
@@ -141,7 +143,7 @@ def find_response_file(name: str) -> Traversable:
 # The few texts of a study are the same for all participants.
 @lru_cache(maxsize=256)
 @lru_cache(32)
-def as_html(markdown: str) -> Markup:
+def render_markdown(markdown: str) -> Markup:
     """Return a study's Markdown as HTML; HTML tags in it are escaped.
 
     A text with so much markup that rendering would be slow is shown without formatting.

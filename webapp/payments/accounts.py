@@ -54,8 +54,8 @@ class PayeeAccount:
     @property
     def bonus_candidate(self) -> BonusCandidate:
         """The participant in the form that bonus rules read."""
-        kept = None if self.is_restricted else self.kept
-        return BonusCandidate(self.participant.ref, kept, self.correct_catch_trials)
+        verdict = None if self.is_restricted else self.kept
+        return BonusCandidate(self.participant.ref, verdict, self.correct_catch_trials)
 
     def payment(self, kind: PaymentKind) -> Payment | None:
         """Return the participant's first payment of that kind that was not withdrawn."""
@@ -143,14 +143,14 @@ def load_accounts(
         PayeeAccount(
             participant=person,
             finished=bool(finished),  # NULL without an ending
-            kept=kept,
+            kept=is_kept,
             correct_catch_trials=None
             if blind or person.restricted_at is not None
             else correct_catch_trials.get(person.id, 0),
             assignment=assignments.get(person.id),
             payments=tuple(payments[person.id]),
         )
-        for person, finished, kept in rows
+        for person, finished, is_kept in rows
     ]
 
 

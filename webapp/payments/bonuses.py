@@ -71,7 +71,11 @@ def find_rule_bonuses(run_payments: RunPayments, *, additional: bool = False) ->
     finished = [account for account in accounts if account.finished]
     # A bonus for everyone does not depend on answers.
     by_answers = run_payments.study.payment.bonus != "everyone"
-    usable = [each for each in finished if not (by_answers and each.is_restricted)]
+    usable = [
+        finished_account
+        for finished_account in finished
+        if not (by_answers and finished_account.is_restricted)
+    ]
     candidates = [account.bonus_candidate for account in usable]
     requested = build_bonus_entries(
         accounts, bonuses_by_rule(run_payments.study.payment, candidates)

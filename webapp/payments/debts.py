@@ -91,12 +91,12 @@ def describe_debts(debts: Sequence[Debt]) -> str:
     """Return the debts as a sentence without its full stop; empty if there are none."""
     if not debts:
         return ""
-    listed = ", ".join(map(str, debts[:_MAX_LISTED_DEBTS]))
+    debt_list = ", ".join(map(str, debts[:_MAX_LISTED_DEBTS]))
     remainder = (
         f", and {len(debts) - _MAX_LISTED_DEBTS} more" if len(debts) > _MAX_LISTED_DEBTS else ""
     )
     debtors = "1 person is" if len(debts) == 1 else f"{len(debts)} people are"
-    return f"{debtors} still owed money: {listed}{remainder}"
+    return f"{debtors} still owed money: {debt_list}{remainder}"
 
 
 def compute_remaining_minor(account: PayeeAccount, study: Study) -> int | None:
@@ -163,7 +163,9 @@ def find_open_payments(
     ids = _list_unpaid_participants(session, run, study, most + 1)
     accounts = load_accounts(session, run, ids[:most])
     open_payments = [
-        each for account in accounts if (each := describe_open_payment(account, study, pays_after))
+        open_payment
+        for account in accounts
+        if (open_payment := describe_open_payment(account, study, pays_after))
     ]
     return sorted(open_payments, key=_get_urgency), len(ids) > most
 
@@ -240,7 +242,7 @@ def _get_urgency(open_payment: OpenPayment) -> tuple[bool, float, float]:
 
 def sum_open_minor(open_payments: Iterable[OpenPayment]) -> int:
     """Return the total of the amounts that are decided."""
-    return sum(each.amount_minor or 0 for each in open_payments)
+    return sum(open_payment.amount_minor or 0 for open_payment in open_payments)
 
 
 def _list_unpaid_participants(session: Session, run: Run, study: Study, most: int) -> list[int]:

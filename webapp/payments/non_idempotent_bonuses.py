@@ -104,16 +104,16 @@ def _read_baseline(
 ) -> _Baseline:
     assert payment.assignment is not None
     with reading(sessions) as session:
-        others = OtherBonuses.of(session, payment)
-    if others.in_doubt:
+        other_bonuses = OtherBonuses.of(session, payment)
+    if other_bonuses.in_doubt:
         raise PlatformError(
-            f"payment {others.in_doubt[0]} for the same work is in doubt",
+            f"payment {other_bonuses.in_doubt[0]} for the same work is in doubt",
             remedy="Nothing was paid. Settle that payment first; parallax reconcile RUN explains "
             "how",
         )
     shown_amounts = bonuses.bonuses_of(payment.assignment)
-    refuse_unexplained_bonuses(payment, shown_amounts, others, additional=additional)
-    return _Baseline(Counter(shown_amounts)[payment.amount_minor], others)
+    refuse_unexplained_bonuses(payment, shown_amounts, other_bonuses, additional=additional)
+    return _Baseline(Counter(shown_amounts)[payment.amount_minor], other_bonuses)
 
 
 def _commit_order(sessions: Sessions, payment: Payment, baseline: _Baseline, now: Clock) -> bool:

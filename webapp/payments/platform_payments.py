@@ -67,21 +67,25 @@ class OtherBonuses:
 
 
 def refuse_unexplained_bonuses(
-    payment: Payment, platform_amounts: Iterable[int], others: OtherBonuses, *, additional: bool
+    payment: Payment,
+    platform_amounts: Iterable[int],
+    other_bonuses: OtherBonuses,
+    *,
+    additional: bool,
 ) -> None:
     """Check that the ledger accounts for every other bonus that the platform shows.
 
     Args:
         payment: The bonus that is about to be paid.
         platform_amounts: The amounts of the bonuses that the platform shows on the same work.
-        others: The ledger's other lines on that work.
+        other_bonuses: The ledger's other lines on that work.
         additional: Whether a user decided to pay it in addition to bonuses paid by hand.
 
     Raises:
         PlatformError: A bonus is unaccounted for; the message names the decision to make.
     """
-    foreign = Counter(platform_amounts) - Counter(others.ours)
-    unrecorded = foreign - Counter(others.by_hand)
+    foreign = Counter(platform_amounts) - Counter(other_bonuses.ours)
+    unrecorded = foreign - Counter(other_bonuses.by_hand)
     if unrecorded:
         raise PlatformError(
             f"the platform shows {_describe_amounts(unrecorded, payment.currency)} for the same "
@@ -159,15 +163,15 @@ def refuse_if_paid_elsewhere(
     assert payment.assignment is not None
     bonuses = _list_bonuses(platform, payment, platform.submission(payment.assignment).offer_id)
     with reading(sessions) as session:
-        others = OtherBonuses.of(session, payment)
+        other_bonuses = OtherBonuses.of(session, payment)
         lines = session.scalars(select(Payment).where(Payment.run_id == payment.run_id)).all()
     marks = {get_bonus_mark(line) for line in lines}
     # Bonuses with our mark have lines of their own, settled or not.
     unmarked_amounts = [
-        b.amount_minor for b in bonuses if not any(each in b.reason for each in marks)
+        b.amount_minor for b in bonuses if not any(mark in b.reason for mark in marks)
     ]
     refuse_unexplained_bonuses(
-        payment, unmarked_amounts, replace(others, ours=()), additional=additional
+        payment, unmarked_amounts, replace(other_bonuses, ours=()), additional=additional
     )
 
 

@@ -311,21 +311,21 @@ class RunPayments:
     ) -> None:
         kinds = Counter(str(entry.item.kind) for entry in proposal.entries)
         payees = ", ".join(entry.item.payee for entry in proposal.entries)
-        after = {
+        details = {
             "what": ", ".join(f"{number} {kind}" for kind, number in sorted(kinds.items())),
             "payees": payees,
             "amount": self._format_amount(proposal.amount_minor),
             "with fees": self._format_amount(proposal.with_fees_minor),
         }
         if first_person:
-            after["asked for by"] = first_person
+            details["asked for by"] = first_person
             close_request(session, self.run, "payments", order)
         if undo_rejections:
-            after["rejections"] = "undone"
+            details["rejections"] = "undone"
         if len(reasons := {entry.item.reason for entry in proposal.entries}) == 1:
-            after["reason"] = reasons.pop()
+            details["reason"] = reasons.pop()
         record_act(
-            session, self.by, "payment ordered", self.now(), run_ref=self.run.ref, after=after
+            session, self.by, "payment ordered", self.now(), run_ref=self.run.ref, after=details
         )
 
 

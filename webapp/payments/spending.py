@@ -281,8 +281,8 @@ def _compute_total(key: tuple[str, str, str, str, str], lines: Sequence[Spending
     return Total(
         *key,
         spent_minor=kinds,
-        elsewhere_minor=sum(each.amount_minor for each in spent if each.by == "elsewhere"),
-        fees_minor=sum(each.fee_minor for each in spent),
+        elsewhere_minor=sum(payment.amount_minor for payment in spent if payment.by == "elsewhere"),
+        fees_minor=sum(payment.fee_minor for payment in spent),
         doubtful_minor=_sum_amounts(lines, SpendingStatus.IN_DOUBT),
         owed_minor=_sum_amounts(lines, SpendingStatus.TO_BE_PAID),
     )

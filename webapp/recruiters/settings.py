@@ -59,14 +59,14 @@ def list_settings(instance: Path) -> Iterator[tuple[str, ...]]:
         SettingError: A setting is unknown or has the wrong type.
     """
     values, in_file = load_settings(instance), _names_in_file(instance)
-    yield from _rows("", values, in_file)
+    yield from _make_rows("", values, in_file)
     for section in SECTIONS.names():
         model = SECTIONS.model(section)
         if model is not None:
-            yield from _rows(section, values.recruiter_settings(section, model), in_file)
+            yield from _make_rows(section, values.recruiter_settings(section, model), in_file)
 
 
-def _rows(section: str, values: BaseModel, in_file: set[str]) -> Iterator[tuple[str, ...]]:
+def _make_rows(section: str, values: BaseModel, in_file: set[str]) -> Iterator[tuple[str, ...]]:
     for name, field in type(values).model_fields.items():
         flat = flat_name(section, name)
         yield (

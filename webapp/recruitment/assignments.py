@@ -120,7 +120,7 @@ def _find_assignment(
 
 def _return_others(session: Session, participant: Participant, acceptance: Acceptance) -> None:
     """Mark the participant's other assignments, and others' claims to this one, as returned."""
-    others = session.scalars(
+    other_assignments = session.scalars(
         select(Assignment).where(
             or_(
                 Assignment.participant_id == participant.id,
@@ -128,14 +128,14 @@ def _return_others(session: Session, participant: Participant, acceptance: Accep
             )
         )
     ).all()
-    for other in others:
-        if other.status in SUBMITTED_STATUSES:
+    for assignment in other_assignments:
+        if assignment.status in SUBMITTED_STATUSES:
             raise (
                 already_submitted_error()
-                if other.participant_id == participant.id
+                if assignment.participant_id == participant.id
                 else _assignment_in_use_error()
             )
-        other.status = AssignmentStatus.RETURNED
+        assignment.status = AssignmentStatus.RETURNED
 
 
 def already_submitted_error() -> RequestError:

@@ -132,7 +132,7 @@ def _poll_hit(
     state = None if platform.tells_every_status else platform.state(hit.platform_id)
     submissions = list(platform.submissions(hit.platform_id))
     with sessions.begin() as session:
-        changes = [upsert_submission(session, hit, each, now) for each in submissions]
+        changes = [upsert_submission(session, hit, submission, now) for submission in submissions]
         if state is not None:
             returned = _mark_returned(session, hit, accepted, state, now)
             changes += [RETURNED_STATUSES] * returned

@@ -121,7 +121,9 @@ def draft_plan(
     list_quotas = compute_quotas(run_ref, link, platform, posted, free, plan.unfilled - plan.open)
     places = sum(n for _, n in list_quotas)
     offers = [
-        replace(each, places=places, quotas=list_quotas) for each in plan.offers[:1] if list_quotas
+        replace(offer, places=places, quotas=list_quotas)
+        for offer in plan.offers[:1]
+        if list_quotas
     ]
     grow = plan.grow if list_quotas else ()
     return replace(plan, quotas=list_quotas, offers=tuple(offers), grow=grow)
@@ -148,13 +150,13 @@ def _draft_without_quotas(
     is_new = isinstance(platform, Qualifications) and own_qualification is None
     if is_new:
         not_again.append(_PENDING_QUALIFICATION)
-    unposted = [(hit.places, hit.token) for hit in hits if hit.posted_at is None]
+    unposted_offers = [(hit.places, hit.token) for hit in hits if hit.posted_at is None]
     lost = tuple(find_lost_offers(platform, run_ref, len(hits), own_qualification))
     posted = [hit.platform_id for hit in hits if hit.platform_id and hit.posted_at]
-    posted += [each.offer_id for each in lost]
+    posted += [lost_offer.offer_id for lost_offer in lost]
     states = {hit_id: platform.state(hit_id) for hit_id in posted}
     open_, expired = count_offered_places(states, now)
-    missing = unfilled - open_ - sum(places for places, _ in unposted)
+    missing = unfilled - open_ - sum(places for places, _ in unposted_offers)
     sources = find_place_sources(platform, states, expired, missing)
     for hit_id in (*sources.reopen, *dict(sources.grow)):
         _refuse_more_places(study, f"run {run_ref}, offer {hit_id}", states[hit_id])
@@ -165,7 +167,7 @@ def _draft_without_quotas(
         for n, places in enumerate(sizes, start=1)
     ]
     offers = tuple(
-        build_offer(terms, link, places, token) for places, token in (*unposted, *new_offers)
+        build_offer(terms, link, places, token) for places, token in (*unposted_offers, *new_offers)
     )
     task = build_task(study, not_again=not_again, not_of=not_of, one_of=one_of)
     sizes = [*sources.reopen.values(), sources.grown, *(offer.places for offer in offers)]
@@ -218,14 +220,14 @@ def carry_out_plan(
     with reading(sessions) as session:
         store_ledger_state(session.connection())
     own_qualification = _ensure_own_qualification(sessions, platform, plan.run_ref)
-    opened = dict.fromkeys((*plan.reopen, *dict(plan.grow)))
+    opened_offers = dict.fromkeys((*plan.reopen, *dict(plan.grow)))
     if isinstance(platform, Drafts):
         # An offer that was added to the database but never launched is still closed. The plan's
         # price does not include offers that it does not open.
-        for offer_id in opened:
+        for offer_id in opened_offers:
             platform.launch(offer_id)
     for lost in plan.lost:
-        if lost.offer_id not in opened:
+        if lost.offer_id not in opened_offers:
             state = platform.state(lost.offer_id)
             yield lost.offer_id, state.available if state.is_open(now()) else 0
     for hit_id in plan.reopen:
@@ -320,9 +322,9 @@ def _ensure_own_qualification(sessions: Sessions, platform: Platform, run_ref: s
     if not isinstance(platform, Qualifications):
         return None
     with reading(sessions) as session:
-        known = find_recruitment(session, find_named_run(session, run_ref))
-        if known is not None and known.qualification_id is not None:
-            return known.qualification_id
+        known_recruitment = find_recruitment(session, find_named_run(session, run_ref))
+        if known_recruitment is not None and known_recruitment.qualification_id is not None:
+            return known_recruitment.qualification_id
     qualification_id = platform.make_qualification(*describe_own_qualification(run_ref))
     with sessions.begin() as session:
         recruitment = find_recruitment(session, find_named_run(session, run_ref))

@@ -198,7 +198,11 @@ def hold_reports(
     """
     is_sendable = OutgoingReport.state.in_([ReportState.WAITING, ReportState.REFUSED])
     query = select(OutgoingReport).where(OutgoingReport.run_id == run.id, is_sendable)
-    held_reports = [each for each in session.scalars(query) if only_once(get_ending(each))]
+    held_reports = [
+        ending_report
+        for ending_report in session.scalars(query)
+        if only_once(get_ending(ending_report))
+    ]
     for report in held_reports:
         hold_report(report, now)
     if held_reports or any(only_once(ending) for ending in Ending):
@@ -261,7 +265,9 @@ def confirm_by_hand(session: Session, run: Run, participant: str, now: datetime)
         RunError: No end of this participant is reported, or the report is sent automatically.
     """
     their_reports = [
-        each for each, person in load_reports(session, run) if person.ref == participant
+        ending_report
+        for ending_report, person in load_reports(session, run)
+        if person.ref == participant
     ]
     if not their_reports:
         raise RunError(
@@ -269,8 +275,10 @@ def confirm_by_hand(session: Session, run: Run, participant: str, now: datetime)
             where=f"run {run.ref}",
             expected="a participant that parallax reconcile lists",
         )
-    open_reports = [each for each in their_reports if each.state != ReportState.DONE]
-    if any(each.state == ReportState.WAITING for each in open_reports):
+    open_reports = [
+        ending_report for ending_report in their_reports if ending_report.state != ReportState.DONE
+    ]
+    if any(ending_report.state == ReportState.WAITING for ending_report in open_reports):
         raise RunError(
             f'the report about "{participant}" is sent automatically',
             where=f"run {run.ref}",

@@ -82,10 +82,10 @@ def list_decisions(ref: str) -> ResponseReturnValue:
             .order_by(Participant.id)
         ).all()
         decided = [
-            {"participant": participant, "kept": shown.kept}
-            | {"rule": shown.rule, "evidence": shown.evidence}
+            {"participant": participant, "kept": visible_verdict.kept}
+            | {"rule": visible_verdict.rule, "evidence": visible_verdict.evidence}
             for participant, verdict in rows
-            for shown in [get_visible_verdict(study, verdict, blind=blind)]
+            for visible_verdict in [get_visible_verdict(study, verdict, blind=blind)]
         ]
     return jsonify(decisions=decided)
 

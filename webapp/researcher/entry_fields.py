@@ -13,7 +13,7 @@ from typing import Any, cast
 
 from pydantic import BaseModel, ValidationError
 
-from experiment.errors import said
+from experiment.errors import describe_validation_error
 from experiment.exclusion.rules import RULES, reason, rule_in_words
 from experiment.studies.question import FinalQuestion, list_unused_keys
 from webapp.errors import RequestError
@@ -195,7 +195,9 @@ def check_values(model: type[BaseModel], values: Mapping[str, Any]) -> None:
             name = str(detail["loc"][0]) if detail["loc"] else ""
             written = write_field(values[name]) if name in values else ""
             seen = f'"{written[:60]}" cannot be used' if written else "This cannot be used"
-            problems.setdefault(name, f"{seen}: {said(detail)}. {NOTHING_STORED}")
+            problems.setdefault(
+                name, f"{seen}: {describe_validation_error(detail)}. {NOTHING_STORED}"
+            )
         raise FieldErrors(problems) from error
 
 

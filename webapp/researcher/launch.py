@@ -153,9 +153,9 @@ def show_study_name(called: str) -> str:
     Where two studies have the same name, the label tells them apart.
     """
     name = called.partition(" (")[0]
-    known = g.get("study_names")
-    if known is None:
-        known = g.study_names = Counter(
-            each.partition(" (")[0] for each in list_launchable_studies()
+    name_counts = g.get("study_names")
+    if name_counts is None:
+        name_counts = g.study_names = Counter(
+            study_name.partition(" (")[0] for study_name in list_launchable_studies()
         )
-    return name if known[name] <= 1 else called
+    return name if name_counts[name] <= 1 else called

@@ -10,7 +10,7 @@ from experiment.errors import ParallaxError
 from experiment.tables.files import safe_csv
 from webapp.database.engine import reading
 from webapp.database.models import Run
-from webapp.database.retry import in_transaction
+from webapp.database.retry import run_in_transaction
 from webapp.errors import RunError
 from webapp.researcher.access import current_user, require_access
 from webapp.researcher.template_globals import get_page_number, parse_whole_number
@@ -70,7 +70,7 @@ def create_links(ref: str) -> ResponseReturnValue:
         new_links = make_links(session, run, kind, make_number_labels(kind, number), lists, now)
         _log_act(session, run, "links made", kind=kind, links=str(len(new_links)))
 
-    in_transaction(current_services().sessions, work)
+    run_in_transaction(current_services().sessions, work)
     return redirect(url_for("links.show_links", ref=ref), 303)
 
 
@@ -84,7 +84,7 @@ def end_link(ref: str) -> Response:
         revoke_links(session, run, [token], current_services().now())
         _log_act(session, run, "link ended", link=token[:4] + "...")
 
-    in_transaction(current_services().sessions, work)
+    run_in_transaction(current_services().sessions, work)
     return redirect(url_for("links.show_links", ref=ref), 303)
 
 

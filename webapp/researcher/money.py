@@ -275,9 +275,10 @@ def _collect_open_payments(ref: str) -> dict[str, object]:
         "n_waiting": len(waiting),
         "are_more": are_more,
         "waiting_minor": sum_open_minor(waiting),
-        "undecided": sum(each.amount_minor is None for each in waiting),
+        "undecided": sum(open_payment.amount_minor is None for open_payment in waiting),
         "undecided_by_rule": any(
-            each.amount_minor is None and not each.is_restricted for each in waiting
+            open_payment.amount_minor is None and not open_payment.is_restricted
+            for open_payment in waiting
         ),
         "has_bonus_rule": study.payment.bonus != "none",
         "n_at_work": n_at_work,
@@ -292,7 +293,7 @@ def _find_latest_orders(
     if not waiting:
         return {}
     of_run = AuditEntry.run_ref == ref, AuditEntry.act == "payment ordered"
-    orders, payees = dict[str, AuditEntry](), {each.payee for each in waiting}
+    orders, payees = dict[str, AuditEntry](), {open_payment.payee for open_payment in waiting}
     for entry in session.scalars(select(AuditEntry).where(*of_run).order_by(AuditEntry.number)):
         for payee in payees.intersection(entry.after.get("payees", "").split(", ")):
             orders[payee] = entry

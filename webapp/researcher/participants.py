@@ -17,7 +17,7 @@ from experiment.responses.registry import response_of
 from experiment.studies.study import Study
 from webapp.database.engine import reading
 from webapp.database.models import Participant, Run
-from webapp.database.retry import in_transaction
+from webapp.database.retry import run_in_transaction
 from webapp.database.scrub import empty_log_soon
 from webapp.erasures.record import ErasureRecord
 from webapp.errors import RequestError
@@ -278,7 +278,7 @@ def _change_participant(
         change(session, run, _lock_participant(session, run, participant_ref))
 
     services = current_services()
-    in_transaction(services.sessions, work)
+    run_in_transaction(services.sessions, work)
     empty_log_soon(services.engine)
     address = url_for("participants.show_participant", ref=ref, participant_ref=participant_ref)
     return redirect(address, 303)
@@ -352,7 +352,7 @@ def _change_notes(ref: str, change: Callable[[Session, Run, Participant | None],
             _lock_participant(session, run, participant_ref) if participant_ref else None,
         )
 
-    in_transaction(current_services().sessions, work)
+    run_in_transaction(current_services().sessions, work)
     if participant_ref:
         address = url_for(
             "participants.show_participant",

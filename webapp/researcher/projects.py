@@ -12,7 +12,7 @@ from werkzeug.wrappers import Response
 from experiment.errors import ParallaxError
 from webapp.database.engine import reading
 from webapp.database.models import Project, User
-from webapp.database.retry import in_transaction
+from webapp.database.retry import run_in_transaction
 from webapp.errors import RequestError
 from webapp.payments.debts import describe_project_debts
 from webapp.researcher.access import current_user, require_access
@@ -86,7 +86,9 @@ def change_member(project: str) -> Response:
         role = None if typed == "none" else _parse_role(typed)
         user = _find_account(session, name)
         user_name, now = current_user().name, current_services().now()
-        set_member(session, locked_project, user, role, by=user_name, now=now, seen=role_on_page)
+        set_member(
+            session, locked_project, user, role, by=user_name, now=now, shown_role=role_on_page
+        )
 
     return _change_project(project, change)
 
@@ -189,7 +191,7 @@ def _parse_role(typed: str) -> ProjectRole:
 
 
 def _change_project(project: str, change: Callable[[Session], None]) -> Response:
-    in_transaction(current_services().sessions, change)
+    run_in_transaction(current_services().sessions, change)
     with reading(current_services().sessions) as session:
         visible = {
             visible_project.name for visible_project in list_projects(session, current_user())

@@ -57,7 +57,10 @@ def fix_safe_discrepancies(ref: str) -> ResponseReturnValue:
     safe = [discrepancy for discrepancy in find_discrepancies(snapshot) if discrepancy.safe]
     payments.note(
         "discrepancies mended",
-        found=", ".join(f"{each.problem} ({each.who})" for each in safe) or "none",
+        found=", ".join(
+            f"{safe_discrepancy.problem} ({safe_discrepancy.who})" for safe_discrepancy in safe
+        )
+        or "none",
     )
     fix_discrepancies(
         payments.sessions,

@@ -202,15 +202,17 @@ def _render_confirmation(
 
 
 def _change_offers(
-    ref: str, act: str, move: Callable[[Platform], int], after: dict[str, str]
+    ref: str, act: str, move: Callable[[Platform], int], details: dict[str, str]
 ) -> ResponseReturnValue:
     run, platform = _open_run_platform(ref)
     moved = move(platform)
-    _log_act(run, act, {"offers": str(moved), **after})
+    _log_act(run, act, {"offers": str(moved), **details})
     return redirect_after_act("runs.show_run", ref=ref)
 
 
-def _log_act(run: Run, act: str, after: dict[str, str]) -> None:
+def _log_act(run: Run, act: str, details: dict[str, str]) -> None:
     services = current_services()
     with services.sessions.begin() as session:
-        record_act(session, current_user().name, act, services.now(), run_ref=run.ref, after=after)
+        record_act(
+            session, current_user().name, act, services.now(), run_ref=run.ref, after=details
+        )

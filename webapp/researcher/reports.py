@@ -323,7 +323,7 @@ def _send_report(job: Job) -> Response:
         raise RequestError("The report has no such page.", status=404, code="no_report_page")
     html = (folder / f"{page}.html").read_text(encoding="utf-8")
     for name in _PAGES:
-        # In its folder the report links to files beside it; here they have one address.
+        # In its folder the report links to neighbouring files; here all have one address.
         arguments = {**request.args.to_dict(), **(request.view_args or {}), "page": name}
         address = url_for(str(request.endpoint), **arguments)
         html = html.replace(f'href="{name}.html"', f'href="{escape(address)}"')

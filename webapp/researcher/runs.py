@@ -12,7 +12,7 @@ from werkzeug.wrappers import Response
 from webapp.core.subprocesses import run_parallax
 from webapp.database.engine import reading
 from webapp.database.models import Run
-from webapp.database.retry import in_transaction
+from webapp.database.retry import run_in_transaction
 from webapp.errors import RequestError, RunError, WebappError
 from webapp.jobs.long_jobs import Step
 from webapp.payments.debts import describe_debts, find_debts
@@ -47,10 +47,10 @@ def show_runs() -> str:
     """List the runs, the latest first."""
     page = get_page_number()
     with reading(current_services().sessions) as session:
-        archive, before = "archive" in request.args, (page - 1) * ON_A_PAGE
+        archive, offset = "archive" in request.args, (page - 1) * ON_A_PAGE
         is_listed = Run.archived_at.is_not(None) if archive else Run.archived_at.is_(None)
         visible = filter_visible_runs(current_user()) & is_listed
-        runs = list_run_progress(session, visible, latest=ON_A_PAGE + 1, after=before)[::-1]
+        runs = list_run_progress(session, visible, latest=ON_A_PAGE + 1, after=offset)[::-1]
         projects = list_projects(session, current_user())
         titles = list_titles(session, [row.run for row in runs])
     return render_template(
@@ -154,11 +154,11 @@ def decide_exclusions(ref: str, *, by: str) -> ExclusionCounts:
     def work(session: Session) -> ExclusionCounts:
         run, now = find_run(session, ref), current_services().now()
         result = store_verdicts(session, run, now)
-        after = {"decided": str(result.decided)}
-        record_act(session, by, "exclusion rules applied", now, run_ref=ref, after=after)
+        details = {"decided": str(result.decided)}
+        record_act(session, by, "exclusion rules applied", now, run_ref=ref, after=details)
         return result
 
-    return in_transaction(current_services().sessions, work)
+    return run_in_transaction(current_services().sessions, work)
 
 
 def make_export_zip(ref: str, *, by: str) -> Response:
@@ -196,7 +196,7 @@ def _describe_debts(ref: str) -> str:
 
 
 def _change_run(ref: str, change: Callable[[Session], None]) -> Response:
-    in_transaction(current_services().sessions, change)
+    run_in_transaction(current_services().sessions, change)
     return redirect_after_act("runs.show_run", ref=ref)
 
 
@@ -278,5 +278,5 @@ def _set_archived(ref: str, *, into: bool) -> Response:
             act = "run archived" if into else "run taken out of the archive"
             record_act(session, current_user().name, act, now, run_ref=ref)
 
-    in_transaction(current_services().sessions, work)
+    run_in_transaction(current_services().sessions, work)
     return redirect_after_act("runs.show_run", ref=ref)

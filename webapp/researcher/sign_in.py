@@ -14,7 +14,7 @@ from werkzeug.wrappers import Response
 from webapp.core.addresses import RESEARCHER_PATH
 from webapp.database.engine import reading
 from webapp.database.models import User
-from webapp.database.retry import in_transaction
+from webapp.database.retry import run_in_transaction
 from webapp.errors import RequestError
 from webapp.researcher.access import (
     COOKIE,
@@ -82,7 +82,7 @@ def sign_in_by_password() -> ResponseReturnValue:
 def end_this_session() -> ResponseReturnValue:
     """Sign out in this browser."""
     services, token = current_services(), request.cookies.get(COOKIE, "")
-    in_transaction(services.sessions, lambda session: sign_out(session, token, services.now()))
+    run_in_transaction(services.sessions, lambda session: sign_out(session, token, services.now()))
     return delete_session_cookie(redirect(url_for("sign_in.show_sign_in_form"), 303))
 
 

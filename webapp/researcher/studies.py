@@ -24,7 +24,7 @@ from webapp.core.subprocesses import run_in_thread, run_parallax
 from webapp.database.engine import reading
 from webapp.database.locks import exclusive
 from webapp.errors import RequestError
-from webapp.participant.trial_page import as_html
+from webapp.participant.trial_page import render_markdown
 from webapp.payments.debts import describe_study_debts
 from webapp.researcher.access import get_current_project_id, require_access
 from webapp.researcher.study_folders import (
@@ -367,7 +367,7 @@ def _render_preview(name: str, text: str) -> Markup:
     if len(text) > _SHOWN:
         return _make_paragraph("The text is too long to be shown while it is typed.")
     if suffix == ".md":
-        return Markup('<article class="paper">{}</article>').format(as_html(text))
+        return Markup('<article class="paper">{}</article>').format(render_markdown(text))
     if suffix == ".toml":
         try:
             read_toml(text)

@@ -121,8 +121,10 @@ def find_studies(instance: Path, project_id: int | None = None) -> dict[str, str
         The name or folder of each study, by its name on the pages.
     """
     uploaded = sorted(get_project_uploads(instance, project_id).glob(f"*/*/{STUDY_FILE}"))
-    own = {f"{path.parent.name} ({path.parent.parent.name})": str(path.parent) for path in uploaded}
-    return {name: name for name in built_in_studies()} | own
+    uploaded_studies = {
+        f"{path.parent.name} ({path.parent.parent.name})": str(path.parent) for path in uploaded
+    }
+    return {name: name for name in built_in_studies()} | uploaded_studies
 
 
 def get_project_uploads(instance: Path, project_id: int | None) -> Path:

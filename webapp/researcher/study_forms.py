@@ -15,7 +15,7 @@ from werkzeug.wrappers import Response
 
 from experiment.authoring.examined import Examined
 from experiment.authoring.question_checks import questionnaire
-from experiment.errors import ParallaxError, StudyError, StudyNote, said
+from experiment.errors import ParallaxError, StudyError, StudyNote, describe_validation_error
 from experiment.studies.study import STUDY_FILE, Study
 from experiment.untrusted import read_toml
 from webapp.core.subprocesses import run_in_thread, run_parallax
@@ -257,7 +257,10 @@ def _find_faults(folder: Path, text: str) -> list[ParallaxError]:
     try:
         study = Study.model_validate({**read_toml(text), "folder": folder})
     except ValidationError as error:
-        return [StudyError(said(detail)) for detail in error.errors(include_url=False)]
+        return [
+            StudyError(describe_validation_error(detail))
+            for detail in error.errors(include_url=False)
+        ]
     faults = questionnaire(Examined(study, 1))
     return [error for error in faults if not isinstance(error, StudyNote)]
 

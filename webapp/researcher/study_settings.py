@@ -50,7 +50,9 @@ class Setting:
 
 
 def _read_line(typed: str) -> str:
-    if len(typed) > _LONGEST or any(unicodedata.category(each) in _NO_LINE for each in typed):
+    if len(typed) > _LONGEST or any(
+        unicodedata.category(character) in _NO_LINE for character in typed
+    ):
         raise ValueError(typed)
     return typed
 
@@ -106,9 +108,9 @@ def read_settings(text: str) -> dict[str, str] | None:
         return None
     study.setdefault(_PAY, {})
     return {
-        each.name: str(study[each.table].get(each.key, ""))
-        for each in SETTINGS
-        if isinstance(study.get(each.table), dict)
+        setting.name: str(study[setting.table].get(setting.key, ""))
+        for setting in SETTINGS
+        if isinstance(study.get(setting.table), dict)
     }
 
 
@@ -138,8 +140,14 @@ def change_settings(text: str, typed: Mapping[str, str]) -> str:
         StudyError: A value is not valid, or the text cannot be changed by a form.
     """
     present = read_settings(text) or {}
-    of_pay = [each for each in SETTINGS if each.table == _PAY and each.name in typed]
-    left_empty = [each for each in of_pay if not typed[each.name].strip()]
+    of_pay = [
+        known_setting
+        for known_setting in SETTINGS
+        if known_setting.table == _PAY and known_setting.name in typed
+    ]
+    left_empty = [
+        known_setting for known_setting in of_pay if not typed[known_setting.name].strip()
+    ]
     if 0 < len(left_empty) < len(of_pay):
         raise StudyError(
             f'"{left_empty[0].label}" is empty, but other fields about pay are not',
@@ -171,13 +179,13 @@ def set_toml_value(text: str, table: str, key: str, value: Value) -> str:
     Raises:
         StudyError: The value is written in a way that cannot be replaced, e.g. over several lines.
     """
-    wanted = copy.deepcopy(read_toml(text))
-    wanted.setdefault(table, {})[key] = value
-    written = json.dumps(value, ensure_ascii=False)
+    expected = copy.deepcopy(read_toml(text))
+    expected.setdefault(table, {})[key] = value
+    toml_value = json.dumps(value, ensure_ascii=False)
     lines = text.splitlines(keepends=True)
-    for changed in _list_changed_texts(lines, table, key, written):
+    for changed in _list_changed_texts(lines, table, key, toml_value):
         try:
-            if tomllib.loads(changed) == wanted:
+            if tomllib.loads(changed) == expected:
                 return changed
         except ValueError:
             continue
@@ -189,7 +197,7 @@ def set_toml_value(text: str, table: str, key: str, value: Value) -> str:
     )
 
 
-def _list_changed_texts(lines: list[str], table: str, key: str, written: str) -> Iterator[str]:
+def _list_changed_texts(lines: list[str], table: str, key: str, toml_value: str) -> Iterator[str]:
     """Yield texts in which the key's value is replaced or the key is added, to be verified."""
     header = re.compile(rf"\s*\[\s*{re.escape(table)}\s*\]\s*(#.*)?$")
     value = re.compile(rf"(\s*{re.escape(key)}\s*=\s*)(.*?)(\s*)$", re.DOTALL)
@@ -199,25 +207,25 @@ def _list_changed_texts(lines: list[str], table: str, key: str, written: str) ->
             if lines[number].lstrip().startswith("["):
                 break
             # Searching a line takes time that is quadratic in its length.
-            found = value.match(lines[number]) if len(lines[number]) <= _LONGEST_LINE else None
-            if found is None:
+            match = value.match(lines[number]) if len(lines[number]) <= _LONGEST_LINE else None
+            if match is None:
                 continue
-            before, old, end = found.groups()
-            changed = f"{before}{written}{old[find_value_end(old) :]}{end}"
+            indentation, old, end = match.groups()
+            changed = f"{indentation}{toml_value}{old[find_value_end(old) :]}{end}"
             yield "".join((*lines[:number], changed, *lines[number + 1 :]))
         line_end = "\r\n" if lines[begin].endswith("\r\n") else "\n"
         head = lines[begin].rstrip("\r\n") + line_end
-        added = f"{key} = {written}{line_end}"
+        added = f"{key} = {toml_value}{line_end}"
         yield "".join((*lines[:begin], head, added, *lines[begin + 1 :]))
-    yield f"{''.join(lines).rstrip()}\n\n[{table}]\n{key} = {written}\n"
+    yield f"{''.join(lines).rstrip()}\n\n[{table}]\n{key} = {toml_value}\n"
 
 
-def find_value_end(written: str) -> int:
+def find_value_end(line: str) -> int:
     """Return where a value ends and the comment behind it begins; a text may hold a ``#``, too."""
-    for comment in re.finditer(r"\s*#", written):
+    for comment in re.finditer(r"\s*#", line):
         try:
-            tomllib.loads(f"value = {written[: comment.start()]}")
+            tomllib.loads(f"value = {line[: comment.start()]}")
         except ValueError:
             continue
         return comment.start()
-    return len(written)
+    return len(line)

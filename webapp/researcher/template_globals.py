@@ -105,30 +105,30 @@ _SENTENCES = {
 }
 
 
-def describe_act(act: str, after: Mapping[str, str]) -> tuple[str, bool]:
+def describe_act(act: str, details: Mapping[str, str]) -> tuple[str, bool]:
     """Return a sentence on a logged act, and whether all of it succeeded."""
     if act == "payment made":
-        return _describe_payment(after)
-    values = {name: value.removesuffix(".") for name, value in after.items()}
+        return _describe_payment(details)
+    values = {name: value.removesuffix(".") for name, value in details.items()}
     try:
         return _SENTENCES[act].format_map(values), True
     except KeyError:
         return f"Done: {act}.", True
 
 
-def _describe_payment(after: Mapping[str, str]) -> tuple[str, bool]:
-    result, amount = after.get("result", ""), after.get("amount", "")
+def _describe_payment(details: Mapping[str, str]) -> tuple[str, bool]:
+    result, amount = details.get("result", ""), details.get("amount", "")
     if result == "offered":
-        told = after.get("told") == "by the platform"
+        is_reported = details.get("told") == "by the platform"
         return (
             "The compensation is offered, and the platform told them."
-            if told
+            if is_reported
             else "The compensation is offered, but the platform could not tell them. Write to them."
-        ), told
+        ), is_reported
     all_done = re.fullmatch(r"(\d+) done", result)
     if all_done is None:
         return (
-            f"Not everything is done: {result}. {after.get('answers', '')} What is not done is "
+            f"Not everything is done: {result}. {details.get('answers', '')} What is not done is "
             "listed below, and can be asked for again: nobody is paid twice."
         ), False
     number = f"{all_done[1]} {'decision' if not amount else 'payment'}"

@@ -147,16 +147,16 @@ def _edit(
 ) -> str:
     """Return the edited text if it then means what is wanted, and nothing else is changed."""
     text = text.replace("\r\n", "\n")
-    wanted = copy.deepcopy(read_toml(text))
-    entries = wanted.setdefault(table, [])
-    change(entries)
-    if not entries:
-        del wanted[table]
     try:
+        wanted = copy.deepcopy(read_toml(text))
+        entries = wanted.setdefault(table, [])
+        change(entries)
+        if not entries:
+            del wanted[table]
         edited = "".join(edit(text.splitlines(keepends=True)))
         if tomllib.loads(edited) == wanted:
             return edited
-    except (ValueError, IndexError):
+    except (ValueError, IndexError, AttributeError, RecursionError):
         pass
     raise StudyError(
         f"the form cannot change [[{table}]], because of how the text is written",

@@ -19,7 +19,7 @@ from experiment.records import Verdict as DecidedVerdict
 from experiment.studies.study import Study
 from webapp.database.engine import Sessions
 from webapp.database.models import Run, Unblinding, Verdict
-from webapp.database.retry import in_transaction
+from webapp.database.retry import run_in_transaction
 from webapp.errors import RequestError, RunError
 from webapp.runs.second_person import GuardedRequest, close_request, find_first_person
 from webapp.users.audit_log import record_act
@@ -63,7 +63,7 @@ def unblind_with_second_person(
         unblind_run(session, run, by=f"{first} and {by}" if first else by, reason=reason, now=now)
         close_request(session, run, "unblinding", "")
 
-    in_transaction(sessions, change)
+    run_in_transaction(sessions, change)
 
 
 def check_reason(reason: str) -> None:

@@ -18,7 +18,7 @@ from experiment.exclusion.integrity import flags
 from experiment.integrity.certificate import Certificate, certify
 from experiment.integrity.observed import ObservedAnswer, ObservedSession
 from experiment.integrity.replays import Replay, find_replays
-from experiment.materials.render import described
+from experiment.materials.render import replace_pictures
 from experiment.participation import Ending, EventKind
 from experiment.responses.base import Gives, ResponseType
 from experiment.responses.registry import response_of
@@ -255,7 +255,7 @@ def _name_sessions(session: Session, run: Run, prefix: str = "") -> dict[str, Ob
 
 
 def _count_characters(item: Mapping[str, str]) -> int:
-    return sum(len(described(item.get(name) or "")) for name in _TEXTS)
+    return sum(len(replace_pictures(item.get(name) or "")) for name in _TEXTS)
 
 
 def _make_observed_answer(

@@ -133,11 +133,11 @@ def _make_study_files(run: Run, study: Study) -> Iterator[StudyFile]:
 
 def _make_run_items(run: Run, built: BuiltLists) -> Iterator[RunItem]:
     for number, entries in enumerate(built.lists):
-        for order, entry in enumerate(entries):
+        for position_in_list, entry in enumerate(entries):
             yield RunItem(
                 run_id=run.id,
                 list=number,
-                list_order=order,
+                list_order=position_in_list,
                 item_id=entry.item.item_id,
                 kind=entry.kind,
                 item={name: str(value) for name, value in item_row(entry.item).items()},

@@ -15,7 +15,7 @@ from sqlalchemy.orm import Session
 from experiment.studies.study import Study
 from webapp.database.engine import Sessions
 from webapp.database.models import AskedAct, Run
-from webapp.database.retry import in_transaction
+from webapp.database.retry import run_in_transaction
 from webapp.errors import RunError
 from webapp.users.audit_log import record_act
 
@@ -81,7 +81,7 @@ def find_first_person(sessions: Sessions, wanted: GuardedRequest) -> str:
         )
         return by
 
-    first = in_transaction(sessions, ask)
+    first = run_in_transaction(sessions, ask)
     if first != by:
         return first
     raise SecondPersonError(

@@ -26,7 +26,7 @@ from webapp.participant.data_notice import (
     rights_notice,
     stored_data,
 )
-from webapp.participant.trial_page import as_html, working_page
+from webapp.participant.trial_page import render_markdown, working_page
 from webapp.recruiters.base import Recruiter
 from webapp.recruiters.endings import Departure, Exit
 from webapp.sessions.consent_texts import text_hash
@@ -153,7 +153,7 @@ class StaticPages:
             "consent.html",
             changed=False,
             text_hash=text_hash(text := self.consent_text()),
-            text=as_html(self.study.text("consent")),
+            text=render_markdown(self.study.text("consent")),
             stored=[*stored, self._where_kept()],
             on_device=device_notice(),
             rights=rights_notice(),
@@ -195,7 +195,7 @@ class StaticPages:
                 "questionnaire.html" if name == "questionnaire" else "admission.html",
                 step=name,
                 questions=questions,
-                instructions=as_html(self.study.text("instructions")),
+                instructions=render_markdown(self.study.text("instructions")),
                 this_try=1,
                 given={},
                 problems={question.name: "-" for question in questions} if wrong else {},
@@ -205,7 +205,7 @@ class StaticPages:
 
     def _after_trials(self) -> dict[str, str]:
         """Return the pages whose texts or questions may differ between levels."""
-        debrief = as_html(self.study.text("debrief"))
+        debrief = render_markdown(self.study.text("debrief"))
         return {
             **self._questions("questionnaire", self.study.questionnaire),
             "finished": self._over("closing.html", Ending.COMPLETED, text=debrief),

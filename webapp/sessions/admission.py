@@ -58,7 +58,7 @@ def screen(
     run: Run,
     participant: Participant,
     study: Study,
-    given: Mapping[str, str],
+    submitted: Mapping[str, str],
     now: datetime,
     sender: Sender | None = None,
     give: _PlaceGiver = give_place,
@@ -71,7 +71,7 @@ def screen(
         participant: A participant who agreed and has no place yet; in any other state, nothing
             happens.
         study: The run's study.
-        given: Answers by field name.
+        submitted: Answers by field name.
         now: The time.
         sender: The network address they are counted at; None if they are not counted.
         give: The function that gives an eligible participant a place.
@@ -84,7 +84,7 @@ def screen(
     """
     if not _is_at_step(session, participant, study, Step.SCREENING):
         return {}
-    answers, problems = check_answers(study.screening, given)
+    answers, problems = check_answers(study.screening, submitted)
     if problems:
         return problems
     if not admits(study.screening, answers):
@@ -101,7 +101,7 @@ def check_comprehension(
     run: Run,
     participant: Participant,
     study: Study,
-    given: Mapping[str, str],
+    submitted: Mapping[str, str],
     now: datetime,
     sender: Sender | None = None,
     give: _PlaceGiver = give_place,
@@ -116,7 +116,7 @@ def check_comprehension(
         participant: A participant who agreed and has no place yet; in any other state, nothing
             happens.
         study: The run's study.
-        given: Answers by field name.
+        submitted: Answers by field name.
         now: The time.
         sender: The network address they are counted at; None if they are not counted.
         give: The function that gives an eligible participant a place.
@@ -131,9 +131,9 @@ def check_comprehension(
     if check is None or not _is_at_step(session, participant, study, Step.COMPREHENSION):
         return {}
     n_tries = tries_used(session, participant)
-    if given.get("try") != str(n_tries + 1):
+    if submitted.get("try") != str(n_tries + 1):
         return {}
-    answers, problems = check_answers(check.questions, given)
+    answers, problems = check_answers(check.questions, submitted)
     if problems:
         return problems
     if check.passes(answers):

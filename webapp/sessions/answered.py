@@ -27,8 +27,8 @@ def count_answered(
 ) -> Select[int, int]:
     """Return a query for a participant's numbers of answered trials and of all trials."""
     trial = aliased(Trial)
-    answered = func.count(answer_column(Response.id, trial.id))
-    return select(answered, func.count(trial.id)).where(trial.participant_id == participant_id)
+    n_answered = func.count(answer_column(Response.id, trial.id))
+    return select(n_answered, func.count(trial.id)).where(trial.participant_id == participant_id)
 
 
 def count_unanswered(

@@ -163,11 +163,12 @@ class _Statements:
     """The prepared statements that every arrival executes."""
 
     def __init__(self, dialect: Dialect) -> None:
-        who = bindparam("who", type_=Integer)
+        participant_id = bindparam("who", type_=Integer)
         same_address = ArrivalAddress.digest == bindparam("digest", type_=String)
         since = bindparam("since", type_=UtcDateTime)
         self.came = Prepared(
-            select(ArrivalAddress.digest).where(ArrivalAddress.participant_id == who), dialect
+            select(ArrivalAddress.digest).where(ArrivalAddress.participant_id == participant_id),
+            dialect,
         )
         self.recent = Prepared(
             select(func.count()).where(same_address, ArrivalAddress.at > since), dialect

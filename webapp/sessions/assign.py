@@ -109,8 +109,8 @@ def take(session: Session, place: FreePlace, participant_id: int) -> None:
     if place.stays_free:
         return
     connection = session.connection()
-    taken = {"place_id": place.id, "participant_id": participant_id}
-    _statements(connection.dialect).take.do(connection, [taken])
+    place_taken = {"place_id": place.id, "participant_id": participant_id}
+    _statements(connection.dialect).take.do(connection, [place_taken])
 
 
 def free_places(session: Session, participant_ids: Sequence[int]) -> None:
@@ -150,7 +150,7 @@ _statements = cache(_Statements)
 def _next_place(dialect: Dialect, *only: ColumnElement[bool]) -> Select[int, int, int]:
     # A list without any taken place has only a row with the number of its places.
     n_taken = case((RunCount.subject == TAKEN, RunCount.n), else_=0)
-    taken = (
+    taken_per_list = (
         select(RunCount.list, func.sum(n_taken).label("n"))
         .where(RunCount.run_id == _RUN, _COUNTS_PLACES, *only)
         .group_by(RunCount.list)
@@ -160,12 +160,16 @@ def _next_place(dialect: Dialect, *only: ColumnElement[bool]) -> Select[int, int
     best_place = (
         _first_of_least_filled_list if dialect.name == "sqlite" else _best_candidate_of_all_lists
     )
-    return select(Place.id, Place.list, Place.place).where(Place.id == best_place(taken))
+    return select(Place.id, Place.list, Place.place).where(Place.id == best_place(taken_per_list))
 
 
-def _first_of_least_filled_list(taken: Subquery) -> ScalarSelect[int]:
-    first_place = _select_free_places(taken).with_only_columns(Place.id).limit(1).scalar_subquery()
-    lists = select(first_place.label("id"), taken.c.n, taken.c.list).subquery("lists")
+def _first_of_least_filled_list(taken_per_list: Subquery) -> ScalarSelect[int]:
+    first_place = (
+        _select_free_places(taken_per_list).with_only_columns(Place.id).limit(1).scalar_subquery()
+    )
+    lists = select(first_place.label("id"), taken_per_list.c.n, taken_per_list.c.list).subquery(
+        "lists"
+    )
     return (
         select(lists.c.id)
         .where(lists.c.id.is_not(None))
@@ -175,29 +179,33 @@ def _first_of_least_filled_list(taken: Subquery) -> ScalarSelect[int]:
     )
 
 
-def _best_candidate_of_all_lists(taken: Subquery) -> ScalarSelect[int]:
-    candidates = _select_free_places(taken).limit(_MOST_SIMULTANEOUS).subquery("few")
+def _best_candidate_of_all_lists(taken_per_list: Subquery) -> ScalarSelect[int]:
+    candidates = _select_free_places(taken_per_list).limit(_MOST_SIMULTANEOUS).subquery("few")
     rank = func.row_number().over(order_by=candidates.c.place).label("rank")
     ranked = select(candidates.c.id, rank).lateral("ranked")
     return (
         select(Place.id)
-        .select_from(taken)
+        .select_from(taken_per_list)
         .join(ranked, true())
         .join(Place, Place.id == ranked.c.id)
         # PostgreSQL evaluates this again if another transaction has just changed the row.
         .where(func.coalesce(Place.participant_id, 0) == 0)
-        .order_by(taken.c.n + ranked.c.rank, taken.c.list)
+        .order_by(taken_per_list.c.n + ranked.c.rank, taken_per_list.c.list)
         .limit(1)
         .with_for_update(of=Place, skip_locked=True)
         .scalar_subquery()
     )
 
 
-def _select_free_places(taken: Subquery) -> Select[int, int]:
+def _select_free_places(taken_per_list: Subquery) -> Select[int, int]:
     """Return a query for the free places of one of the counted lists, in order."""
     return (
         select(Place.id, Place.place)
-        .where(Place.run_id == _RUN, Place.list == taken.c.list, Place.participant_id.is_(None))
+        .where(
+            Place.run_id == _RUN,
+            Place.list == taken_per_list.c.list,
+            Place.participant_id.is_(None),
+        )
         .order_by(Place.place)
-        .correlate(taken)
+        .correlate(taken_per_list)
     )

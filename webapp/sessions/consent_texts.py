@@ -28,10 +28,12 @@ def text_hash(text: str) -> str:
 def store_agreed_text(session: Session, run: Run, text: str, now: datetime) -> ConsentText:
     """Return the stored consent text of a run; store it now if it is new."""
     sha256 = text_hash(text)
-    known = select(ConsentText).where(ConsentText.run_id == run.id, ConsentText.sha256 == sha256)
+    same_text = select(ConsentText).where(
+        ConsentText.run_id == run.id, ConsentText.sha256 == sha256
+    )
     newest = select(func.max(ConsentText.version)).where(ConsentText.run_id == run.id)
     for _ in range(_TRIES):
-        if (stored_text := session.scalar(known)) is not None:
+        if (stored_text := session.scalar(same_text)) is not None:
             return stored_text
         version = (session.scalar(newest) or 0) + 1
         new = ConsentText(
@@ -49,8 +51,10 @@ def store_agreed_text(session: Session, run: Run, text: str, now: datetime) -> C
 def store_agreed_text_id(session: Session, run: Run, text: str, now: datetime) -> int:
     """Return the key of the text of ``store_agreed_text``, without reading the text again."""
     connection, sha256 = session.connection(), text_hash(text)
-    known = _prepare_text_lookup(connection.dialect).find(connection, run=run.id, sha256=sha256)
-    return int(known[0][0]) if known else store_agreed_text(session, run, text, now).id
+    stored_rows = _prepare_text_lookup(connection.dialect).find(
+        connection, run=run.id, sha256=sha256
+    )
+    return int(stored_rows[0][0]) if stored_rows else store_agreed_text(session, run, text, now).id
 
 
 @cache

@@ -91,7 +91,10 @@ def note_device(
         )
     of_participant = Device.participant_id == participant.id
     stored = session.scalars(select(Device).where(of_participant)).all()
-    if any(_is_same_device(device, known) for known in stored) or len(stored) >= _MOST_DEVICES:
+    if (
+        any(_is_same_device(device, stored_device) for stored_device in stored)
+        or len(stored) >= _MOST_DEVICES
+    ):
         return
     # Browsers without stored marks still get a row each.
     facts = device.model_dump() | {"mark": device.mark or new_reference()}
@@ -106,9 +109,9 @@ def note_device(
     session.flush()
 
 
-def _is_same_device(device: GivenDevice, known: Device) -> bool:
+def _is_same_device(device: GivenDevice, stored_device: Device) -> bool:
     if device.mark:
-        return device.mark == known.mark
+        return device.mark == stored_device.mark
     # Only these fields distinguish browsers without stored marks.
     same = ("user_agent_family", "time_zone_offset_min", "language")
-    return all(getattr(device, name) == getattr(known, name) for name in same)
+    return all(getattr(device, name) == getattr(stored_device, name) for name in same)

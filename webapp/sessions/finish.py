@@ -55,7 +55,7 @@ def finish(
     session: Session,
     participant: Participant,
     questions: Sequence[Question],
-    given: Mapping[str, str],
+    submitted: Mapping[str, str],
     now: datetime,
 ) -> dict[str, str]:
     """Store the questionnaire and complete the session, unless an answer is invalid.
@@ -65,7 +65,7 @@ def finish(
         participant: A participant who answered every trial; in any other state, nothing happens. If
             their place was given away, the answers are stored and the state does not change.
         questions: The questionnaire.
-        given: Answers by field name; unknown fields are ignored.
+        submitted: Answers by field name; unknown fields are ignored.
         now: The time.
 
     Returns:
@@ -78,17 +78,20 @@ def finish(
         has_lost_place and not has_answered_any(session, participant, questions)
     ):
         return {}
-    answers, problems = check_answers(questions, given)
+    answers, problems = check_answers(questions, submitted)
     if problems:
         return problems
     connection = session.connection()
     statements = _statements(connection.dialect)
-    answered = {name: value for name, value in answers.items() if value}
-    if answered:
-        who = participant.id
-        rows = [{"participant_id": who, "field": f, "value": v} for f, v in answered.items()]
+    given_answers = {name: value for name, value in answers.items() if value}
+    if given_answers:
+        participant_id = participant.id
+        rows = [
+            {"participant_id": participant_id, "field": f, "value": v}
+            for f, v in given_answers.items()
+        ]
         statements.store.do(connection, rows)
-    session.add_all(pasted_events(participant.id, list(answered), given, now))
+    session.add_all(pasted_events(participant.id, list(given_answers), submitted, now))
     session.flush()
     if not has_lost_place:
         finished = {"state": move(State.ANSWERED, State.FINISHED), "finished_at": now}
@@ -119,21 +122,25 @@ def finish_without_questions(
 
 def form_texts(form: MultiDict[str, str]) -> dict[str, str]:
     """Return a form's fields as texts; several values of one field are joined into one text."""
-    texts_by_field = {name: [one for one in texts if one] for name, texts in form.lists()}
+    texts_by_field = {name: [text for text in texts if text] for name, texts in form.lists()}
     return {name: BETWEEN_CHOICES.join(texts) for name, texts in texts_by_field.items()}
 
 
 def check_answers(
-    questions: Sequence[Question], given: Mapping[str, str]
+    questions: Sequence[Question], submitted: Mapping[str, str]
 ) -> tuple[dict[str, str], dict[str, str]]:
     """Return the cleaned answers and the error messages, both by field name.
 
     Questions whose conditions these answers do not meet have an empty answer, whatever was sent.
     """
-    written = {question.name: clean_text(given.get(question.name, "")) for question in questions}
-    asked = asked_questions(questions, written)
-    answers = {name: text if name in asked else "" for name, text in written.items()}
-    mistakes = ((question, mistake(question, answers[name])) for name, question in asked.items())
+    cleaned = {
+        question.name: clean_text(submitted.get(question.name, "")) for question in questions
+    }
+    applicable = asked_questions(questions, cleaned)
+    answers = {name: text if name in applicable else "" for name, text in cleaned.items()}
+    mistakes = (
+        (question, mistake(question, answers[name])) for name, question in applicable.items()
+    )
     return answers, {
         question.name: describe_mistake(question, wrong) for question, wrong in mistakes if wrong
     }
@@ -183,7 +190,10 @@ PASTED_FIELD = "_pasted"
 
 
 def pasted_events(
-    participant_id: int, answered: Collection[str], given: Mapping[str, str], now: datetime
+    participant_id: int,
+    answered_names: Collection[str],
+    submitted: Mapping[str, str],
+    now: datetime,
 ) -> list[Event]:
     """Return an event for each answer into which text was pasted.
 
@@ -191,12 +201,12 @@ def pasted_events(
 
     Args:
         participant_id: The participant's key.
-        answered: The questions that have an answer.
-        given: The form's fields.
+        answered_names: The questions that have an answer.
+        submitted: The form's fields.
         now: The time.
     """
     try:
-        pasted = json.loads(given.get(PASTED_FIELD) or "{}")
+        pasted = json.loads(submitted.get(PASTED_FIELD) or "{}")
     except (ValueError, RecursionError):
         return []
     if not isinstance(pasted, dict):
@@ -208,6 +218,6 @@ def pasted_events(
             detail={"question": name, "n_characters": str(pasted[name])},
             at=now,
         )
-        for name in answered
+        for name in answered_names
         if type(pasted.get(name)) is int and 0 < pasted[name] < 10**9
     ]

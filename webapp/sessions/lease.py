@@ -57,8 +57,8 @@ def release_expired(session: Session, run: Run, now: datetime) -> list[Participa
     )
     if not inactive_ids:
         return []
-    held = select(Participant).where(Participant.id.in_([id_ for (id_,) in inactive_ids]))
-    inactive = session.scalars(held.execution_options(populate_existing=True)).all()
+    holders = select(Participant).where(Participant.id.in_([id_ for (id_,) in inactive_ids]))
+    inactive = session.scalars(holders.execution_options(populate_existing=True)).all()
     answering = _answered_within(
         session, [p.id for p in inactive], active_period(run.lease_minutes, now)
     )
@@ -127,13 +127,13 @@ def come_back(session: Session, participant: Participant, now: datetime) -> bool
 def _take_place_again(session: Session, participant: Participant) -> bool:
     on_waitlist = find_arrival_digest(session, participant) is not None
     new_holder = {"participant_id": None if on_waitlist else participant.id}
-    taken = (
+    take_place = (
         update(Place)
         .where(_is_former_place_free(participant))
         .values(new_holder)
         .returning(Place.id)
     )
-    if session.scalar(taken) is None:
+    if session.scalar(take_place) is None:
         return False
     participant.state = move(State.ABANDONED, State.WORKING)
     if session.scalar(select(count_unanswered(participant.id))) == 0:

@@ -67,14 +67,14 @@ def leave_on_request(session: Session, participant: Participant, now: datetime) 
 
     Before the first answer this counts as declining, afterwards as withdrawing consent.
     """
-    answered, _ = count_trials(session, participant)
-    return leave(session, participant, Ending.WITHDRAWN if answered else Ending.DECLINED, now)
+    n_answered, _ = count_trials(session, participant)
+    return leave(session, participant, Ending.WITHDRAWN if n_answered else Ending.DECLINED, now)
 
 
 def count_trials(session: Session, participant: Participant) -> tuple[int, int]:
     """Return a participant's numbers of answered trials and of all trials."""
-    answered, total = session.execute(count_answered(participant.id)).one()
-    return answered, total
+    n_answered, total = session.execute(count_answered(participant.id)).one()
+    return n_answered, total
 
 
 def note_late_work(session: Session, participant: Participant) -> bool:
@@ -85,8 +85,8 @@ def note_late_work(session: Session, participant: Participant) -> bool:
     """
     if participant.state != State.ABANDONED:
         return False
-    answered, total = count_trials(session, participant)
-    if total and answered == total:
+    n_answered, total = count_trials(session, participant)
+    if total and n_answered == total:
         participant.ending = Ending.COMPLETED
         session.flush()
         return True
@@ -205,10 +205,10 @@ def _determine_ending(session: Session, participant: Participant) -> Ending | No
     Participants who have answered everything have completed the session and are paid for it.
     Participants who have answered nothing have declined.
     """
-    answered, total = count_trials(session, participant)
-    if participant.finished_at is not None or (total and answered == total):
+    n_answered, total = count_trials(session, participant)
+    if participant.finished_at is not None or (total and n_answered == total):
         return Ending.COMPLETED
-    return None if answered else Ending.DECLINED
+    return None if n_answered else Ending.DECLINED
 
 
 def erase_data(session: Session, participant: Participant) -> None:
@@ -235,11 +235,11 @@ def drop_summaries(session: Session, participant: Participant) -> None:
     run_id, ref = participant.run_id, participant.ref
     session.execute(delete(SessionSummary).where(SessionSummary.participant_id == participant.id))
     session.execute(delete(RunSummary).where(RunSummary.run_id == run_id))
-    for id_, judged in list(_find_summaries_naming(session, run_id, ref)):
-        other_twins = [twin for twin in judged["twins"] if twin[0] != ref]
-        judged_without = {**judged, "twins": other_twins}
+    for id_, summary in list(_find_summaries_naming(session, run_id, ref)):
+        other_twins = [twin for twin in summary["twins"] if twin[0] != ref]
+        summary_without = {**summary, "twins": other_twins}
         session.execute(
-            update(SessionSummary).where(SessionSummary.id == id_).values(judged=judged_without)
+            update(SessionSummary).where(SessionSummary.id == id_).values(judged=summary_without)
         )
 
 
@@ -251,4 +251,4 @@ def _find_summaries_naming(
     names = cast(SessionSummary.judged, Text).contains(ref, autoescape=True)
     of_run = select(SessionSummary.id, SessionSummary.judged).where(SessionSummary.run_id == run_id)
     rows = session.execute(of_run.where(names).order_by(SessionSummary.id))
-    yield from ((id_, judged) for id_, judged in rows)
+    yield from ((id_, summary) for id_, summary in rows)

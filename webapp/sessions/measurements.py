@@ -135,10 +135,10 @@ def make_event_rows(
         {
             "participant_id": participant_id,
             "kind": EventKind.SHOWN_OTHERWISE,
-            "detail": {"position": str(position), "what": what},
+            "detail": {"position": str(position), "what": fault},
             "at": now,
         }
-        for what in measured.broken or ()
+        for fault in measured.broken or ()
     ]
     return broken + [
         {

@@ -108,12 +108,12 @@ def find_known_participant(
     connection = session.connection()
     statements = _statements(connection.dialect)
     if platform_id is not None:
-        found = statements.by_name.find(connection, run=run.id, name=platform_id)
+        rows = statements.by_name.find(connection, run=run.id, name=platform_id)
     elif visit_mark is not None:
-        found = statements.by_mark.find(connection, run=run.id, mark=visit_mark)
+        rows = statements.by_mark.find(connection, run=run.id, mark=visit_mark)
     else:
         return None
-    return session.get_one(Participant, found[0][0]) if found else None
+    return session.get_one(Participant, rows[0][0]) if rows else None
 
 
 def is_closed(connection: Connection, run_id: int) -> bool:

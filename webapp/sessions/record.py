@@ -8,7 +8,7 @@ from pydantic import Field, ValidationError, model_validator
 from sqlalchemy import bindparam, select
 from sqlalchemy.orm import Session
 
-from experiment.errors import said
+from experiment.errors import describe_validation_error
 from experiment.participation import Ending, EventKind, State, move
 from experiment.records import Side
 from experiment.responses.base import GivenAnswer, ResponseType
@@ -40,8 +40,8 @@ class PostedAnswer(Measurements):
 
     @model_validator(mode="after")
     def _require_one_answer(self) -> Self:
-        given = (self.side is not None, self.rating is not None)
-        if all(given) or not (any(given) or self.steps):
+        has_values = (self.side is not None, self.rating is not None)
+        if all(has_values) or not (any(has_values) or self.steps):
             raise ValueError("give either side or rating")
         return self
 
@@ -66,7 +66,7 @@ def read_answer(body: bytes) -> PostedAnswer:
 def malformed_body_error(error: ValidationError, code: str) -> RequestError:
     """Return the error for an invalid request body; the message names every wrong field."""
     problems = "; ".join(
-        f"{'.'.join(map(str, detail['loc'])) or 'body'}: {said(detail)}"
+        f"{'.'.join(map(str, detail['loc'])) or 'body'}: {describe_validation_error(detail)}"
         for detail in error.errors(include_url=False, include_input=False)
     )
     message = gettext("What was sent cannot be read: %(problems)s", problems=problems)
@@ -117,7 +117,7 @@ def record(
             Response(**{k: v for k, v in values.items() if f"response.{k}" not in left_out})
         )
         events = make_events(participant.id, answer.position, answer, now)
-        session.add_all(each for each in events if f"event.{each.kind}" not in left_out)
+        session.add_all(event for event in events if f"event.{event.kind}" not in left_out)
         remaining -= 1
     elif stored_uuid != str(answer.uuid):
         _store_late_answer(session, participant, answer, now, left_out)

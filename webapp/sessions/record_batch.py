@@ -20,7 +20,13 @@ from sqlalchemy.sql.selectable import FromClause
 from experiment.participation import State, move
 from experiment.responses.base import ResponseType
 from webapp.database.models import Event, Participant, Response, Trial
-from webapp.database.prepared import Prepared, as_list, as_pairs, is_one_of, pairs
+from webapp.database.prepared import (
+    Prepared,
+    is_one_of,
+    make_list_parameter,
+    make_pairs_parameters,
+    make_pairs_table,
+)
 from webapp.database.write_lock import driver_transaction
 from webapp.sessions.answered import answer_column, count_unanswered
 from webapp.sessions.measurements import make_event_rows
@@ -150,16 +156,16 @@ class _Statements:
             dialect,
         )
         # Read after locking, because another process may have stored answers meanwhile.
-        asked = pairs(("participant_id", "position"), dialect)
-        trial, is_theirs = _join_trials(asked, dialect)
+        answer_keys = make_pairs_table(("participant_id", "position"), dialect)
+        trial, is_theirs = _join_trials(answer_keys, dialect)
         self.known = Prepared(
             select(
-                asked.c.participant_id,
+                answer_keys.c.participant_id,
                 trial.c.id,
                 answer_column(Response.client_uuid, trial.c.id),
                 trial.c.options,
-                count_unanswered(asked.c.participant_id),
-            ).select_from(asked.join(trial, is_theirs)),
+                count_unanswered(answer_keys.c.participant_id),
+            ).select_from(answer_keys.join(trial, is_theirs)),
             dialect,
         )
         self.store = Prepared(insert(Response), dialect, RESPONSE_COLUMNS)
@@ -172,10 +178,13 @@ class _Statements:
         )
 
 
-def _join_trials(asked: FromClause, dialect: Dialect) -> tuple[FromClause, ColumnElement[bool]]:
+def _join_trials(
+    answer_keys: FromClause, dialect: Dialect
+) -> tuple[FromClause, ColumnElement[bool]]:
     """Return the FROM clause for the requested trials, and its join condition."""
     is_their_trial = and_(
-        Trial.participant_id == asked.c.participant_id, Trial.position == asked.c.position
+        Trial.participant_id == answer_keys.c.participant_id,
+        Trial.position == answer_keys.c.position,
     )
     if dialect.name == "sqlite":
         return Trial.__table__, is_their_trial
@@ -237,7 +246,7 @@ def record_batch(
     """
     first_by_ref = {sent_answer.ref: sent_answer for sent_answer in reversed(sent)}
     statements = _prepared(dialect)
-    refs = {"refs": as_list(first_by_ref, dialect)}
+    refs = {"refs": make_list_parameter(first_by_ref, dialect)}
     longest = timedelta(days=session_days)
     at_work = {
         id_: (first_by_ref[ref], types[run_id])
@@ -258,12 +267,12 @@ def _store_ordinary_answers(
 ) -> dict[str, int]:
     """Store the ordinary answers; return the number of unanswered trials by reference."""
     statements = _prepared(dialect)
-    asked = [(id_, sent_answer.answer.position) for id_, (sent_answer, _) in sent.items()]
+    answer_keys = [(id_, sent_answer.answer.position) for id_, (sent_answer, _) in sent.items()]
     n_left: dict[int, int] = {}
     rows: list[Mapping[str, object]] = []
     events: list[Mapping[str, object]] = []
     for id_, trial_id, stored_uuid, options, n_open in statements.known.all(
-        connection, as_pairs(asked, dialect)
+        connection, make_pairs_parameters(answer_keys, dialect)
     ):
         sent_answer, response = sent[id_]
         if not response.accepts(sent_answer.answer.given, options):
@@ -281,5 +290,5 @@ def _store_ordinary_answers(
     if events:
         statements.keep.run(connection, events)
     if finished := [id_ for id_, remaining in n_left.items() if remaining == 0]:
-        statements.move_on.run(connection, [{"ids": as_list(finished, dialect)}])
+        statements.move_on.run(connection, [{"ids": make_list_parameter(finished, dialect)}])
     return {sent[id_][0].ref: remaining for id_, remaining in n_left.items()}

@@ -142,14 +142,14 @@ def compose_work(study: Study, items: Mapping[str, Item], trials: Sequence[Drawn
     return screen.work(
         [
             screen.trial(
-                each.position,
-                items[each.item_id],
-                each.good_side,
-                " ".join(each.options) or None,
+                trial.position,
+                items[trial.item_id],
+                trial.good_side,
+                " ".join(trial.options) or None,
             )
-            for each in trials
+            for trial in trials
         ],
-        blocks=[block_of.get(items[each.item_id].template, "") for each in trials],
+        blocks=[block_of.get(items[trial.item_id].template, "") for trial in trials],
     )
 
 
@@ -193,20 +193,22 @@ class Screen:
             options: The displayed versions, joined by spaces; None for a pair.
         """
         arranged = Arrangement(good_side, tuple((options or "").split()))
-        shown = self._response.show_arranged(item, arranged, self._render)
-        texts: dict[str, str] = dict(zip(SIDES, shown.options, strict=False))
-        if shown.prefix:
-            texts["prefix"] = shown.prefix
-        return cast(ShownTrial, {"position": position, **texts, **shown.besides})
+        shown_item = self._response.show_arranged(item, arranged, self._render)
+        texts: dict[str, str] = dict(zip(SIDES, shown_item.options, strict=False))
+        if shown_item.prefix:
+            texts["prefix"] = shown_item.prefix
+        return cast(ShownTrial, {"position": position, **texts, **shown_item.besides})
 
-    def _practice(self, number: int, each: Practice) -> ShownPractice:
-        shown = self._response.practice_arrangement(each.item, each.good_side)
-        gives = self._response.of_item(each.item).gives
-        right = shown.good_side if Gives.RIGHT in gives else None
+    def _practice(self, number: int, practice: Practice) -> ShownPractice:
+        arrangement = self._response.practice_arrangement(practice.item, practice.good_side)
+        gives = self._response.of_item(practice.item).gives
+        right = arrangement.good_side if Gives.RIGHT in gives else None
         return ShownPractice(
-            **self.trial(number, each.item, shown.good_side, " ".join(shown.options) or None),
+            **self.trial(
+                number, practice.item, arrangement.good_side, " ".join(arrangement.options) or None
+            ),
             correct=right or "",
-            feedback=each.feedback,
+            feedback=practice.feedback,
         )
 
     def work(
@@ -221,8 +223,8 @@ class Screen:
         """Return a session with these trials, their ``blocks`` and the study's settings."""
         pages = pages_before(self._study, blocks)
         practice = [
-            self._practice(number, each)
-            for number, each in enumerate(read_practice(self._study), start=1)
+            self._practice(number, practice_item)
+            for number, practice_item in enumerate(read_practice(self._study), start=1)
         ]
         work = Work(
             trials=trials,
@@ -281,16 +283,18 @@ _LISTS = WeakKeyDictionary[Engine, dict[tuple[str, int], RunList]]()
 
 def run_list(connection: Connection, run: RunKey, list_: int) -> RunList:
     """Return a list of a launched run."""
-    known = _LISTS.setdefault(connection.engine, {})
+    lists_by_run = _LISTS.setdefault(connection.engine, {})
     # Another thread may clear the cache at any moment.
-    if (found := known.get((run.ref, list_))) is None:
+    if (cached_list := lists_by_run.get((run.ref, list_))) is None:
         rows = _prepare_items(connection.dialect).find(connection, run=run.id, list=list_)
         entries = {id_: ListEntry(item_from_row(item), Kind(kind)) for id_, kind, item in rows}
-        if len(known) >= _MOST_LISTS:
-            known.clear()
+        if len(lists_by_run) >= _MOST_LISTS:
+            lists_by_run.clear()
         row_ids = {entry.item.item_id: id_ for id_, entry in entries.items()}
-        found = known[run.ref, list_] = RunList(list(entries.values()), row_ids, entries, {})
-    return found
+        cached_list = lists_by_run[run.ref, list_] = RunList(
+            list(entries.values()), row_ids, entries, {}
+        )
+    return cached_list
 
 
 # Prepared once per database dialect.
@@ -313,7 +317,7 @@ class _Statements:
     """The prepared statements that the working page executes."""
 
     def __init__(self, dialect: Dialect) -> None:
-        who = bindparam("who", type_=Integer)
+        participant_id = bindparam("who", type_=Integer)
         self.trials = Prepared(
             select(
                 Trial.position,
@@ -322,12 +326,12 @@ class _Statements:
                 Trial.options,
                 answer_column(Response.id, Trial.id),
             )
-            .where(Trial.participant_id == who)
+            .where(Trial.participant_id == participant_id)
             .order_by(Trial.position),
             dialect,
         )
         self.device = Prepared(
-            select(Device.id).where(Device.participant_id == who).limit(1), dialect
+            select(Device.id).where(Device.participant_id == participant_id).limit(1), dialect
         )
 
 
@@ -347,9 +351,9 @@ def load_work(session: Session, run: Run, participant: Participant, study: Study
         participant: The participant, who has a list.
         study: The study as this participant sees it.
     """
-    connection, who = session.connection(), participant.id
+    connection, participant_id = session.connection(), participant.id
     statements = _statements(connection.dialect)
-    rows = stored_trials(connection, who)
+    rows = stored_trials(connection, participant_id)
     assert participant.list is not None, "who works has a list"
     items = run_list(connection, run, participant.list)
     screen, block_of = Screen(study), study.design.block_of
@@ -357,17 +361,17 @@ def load_work(session: Session, run: Run, participant: Participant, study: Study
         [_load_shown_trial(screen, items, *row) for *row, _ in rows],
         blocks=[block_of.get(items.by_row[row].item.template, "") for _, row, *_ in rows],
         answered=[position for position, *_, response_id in rows if response_id is not None],
-        device_known=bool(statements.device.find(connection, who=who)),
+        device_known=bool(statements.device.find(connection, who=participant_id)),
     )
 
 
-def stored_trials(connection: Connection, who: int) -> list[tuple[Any, ...]]:
+def stored_trials(connection: Connection, participant_id: int) -> list[tuple[Any, ...]]:
     """Return a participant's trials in order.
 
     Each row contains the trial's position, the key of its item's row, the side of the good option,
     the displayed options, and the key of its answer (None if it has none).
     """
-    return _statements(connection.dialect).trials.find(connection, who=who)
+    return _statements(connection.dialect).trials.find(connection, who=participant_id)
 
 
 def _load_shown_trial(
@@ -375,9 +379,9 @@ def _load_shown_trial(
 ) -> ShownTrial:
     """Return a trial as sent to the browser; its texts are cached per process."""
     variant = row, side, options
-    if (known := items.shown.get(variant)) is None:
+    if (cached_trial := items.shown.get(variant)) is None:
         if len(items.shown) >= VARIANTS_KEPT * len(items.by_row):
             items.shown.clear()
         item, good = items.by_row[row].item, Side(side) if side else None
-        known = items.shown[variant] = screen.trial(0, item, good, options)
-    return {**known, "position": position}
+        cached_trial = items.shown[variant] = screen.trial(0, item, good, options)
+    return {**cached_trial, "position": position}

@@ -157,8 +157,8 @@ def _count_address(session: Session, run: Run, sender: Sender) -> AddressCounts:
     session.flush()
     connection = session.connection()
     statement = _prepare_count(connection.dialect)
-    [(came, held, places)] = statement.find(connection, run=run.id, digest=sender.digest)
-    return AddressCounts(came, held, places or 0)
+    [(came, n_places, places)] = statement.find(connection, run=run.id, digest=sender.digest)
+    return AddressCounts(came, n_places, places or 0)
 
 
 def _select_place_count(run: int | BindParameter[int]) -> ScalarSelect[int]:
@@ -250,20 +250,24 @@ def _take_turns(
         return
     places = count_places(session, run)
     share = guaranteed_places(holds, places) if holds else places
-    may_hold, held, waiting = Counter[str](), Counter[str](), dict[str, list[_ActiveParticipant]]()
+    may_hold, n_held, waiting = (
+        Counter[str](),
+        Counter[str](),
+        dict[str, list[_ActiveParticipant]](),
+    )
     for digest, people in _group_by_address(session, run, now).items():
         may_hold[digest] = _may_hold([person.came_at for person in people], share, now)
-        held[digest] = sum(person.has_place for person in people)
+        n_held[digest] = sum(person.has_place for person in people)
         at_work = (person for person in people if person.at_work and not person.has_place)
         waiting[digest] = sorted(at_work, key=lambda person: (person.did, -person.participant_id))
     while digests_below_limit := [
-        d for d, people in waiting.items() if people and held[d] < may_hold[d]
+        d for d, people in waiting.items() if people and n_held[d] < may_hold[d]
     ]:
-        digest = min(digests_below_limit, key=lambda address: (held[address], address))
+        digest = min(digests_below_limit, key=lambda address: (n_held[address], address))
         person = waiting[digest].pop()
         if free[person.list] > 0:
             free[person.list] -= 1
-            held[digest] += 1
+            n_held[digest] += 1
             yield person
 
 
@@ -274,7 +278,7 @@ def _may_hold(came: Sequence[datetime], share: int, now: datetime) -> int:
     the first: a single early browser must not make room for many that arrive at once.
     """
     minutes = ((now - at) // AT_WORK_AFTER for at in sorted(came))
-    return min(before + share * (1 + max(0, since - 1)) for before, since in enumerate(minutes))
+    return min(start + share * (1 + max(0, since - 1)) for start, since in enumerate(minutes))
 
 
 def _group_by_address(
@@ -305,8 +309,8 @@ def _group_by_address(
 def _select_active(run: Run) -> Select[Any]:
     """Return a query for a run's active, non-excluded participants from counted addresses."""
 
-    def of_answers(what: ColumnElement[Any]) -> ScalarSelect[Any]:
-        answers = select(what).select_from(Response).join(Trial, Trial.id == Response.trial_id)
+    def of_answers(column: ColumnElement[Any]) -> ScalarSelect[Any]:
+        answers = select(column).select_from(Response).join(Trial, Trial.id == Response.trial_id)
         of_participant = answers.where(Trial.participant_id == Participant.id)
         return of_participant.correlate(Participant).scalar_subquery()
 

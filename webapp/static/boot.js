@@ -1,5 +1,5 @@
-// Stands in every page itself and fetches the page's program, and fetches it again where that fails.
-// An old browser reads it too, so it is written in the oldest words.
+// Embedded in every page: loads the page's script, and retries when loading fails.
+// Uses only old syntax, because old browsers must parse it.
 (function () {
   "use strict";
   var base = document.currentScript.getAttribute("data-base");
@@ -9,88 +9,88 @@
   var RELOAD_AFTER = 4;
   var attempts = 0;
   var started = false;
-  var early = null;
+  var earlyForm = null;
 
   function waitMs(failures) {
     return Math.min(FIRST_WAIT_MS * Math.pow(2, failures), LONGEST_WAIT_MS);
   }
 
-  /** Says that something has not arrived, once there is a page to say it on. */
-  function tell(missing) {
+  /** Shows or hides the notice that a file did not load. */
+  function showTrouble(missing) {
     var trouble = document.getElementById("trouble");
     if (trouble) trouble.hidden = !missing;
   }
 
-  // Each attempt has addresses of its own, because a browser remembers that a module did not come.
+  // Each attempt uses another URL, because browsers cache the failure of a module.
   function fetchProgram() {
     if (started) return;
-    var number = attempts++;
-    var late = setTimeout(failed, PATIENCE_MS);
-    function failed() {
-      clearTimeout(late);
+    var attempt = attempts++;
+    var timeout = setTimeout(onFailure, PATIENCE_MS);
+    function onFailure() {
+      clearTimeout(timeout);
       if (started) return;
-      tell(true);
-      if (number >= RELOAD_AFTER && !early) reloadIfAnswered();
-      setTimeout(fetchProgram, waitMs(number));
+      showTrouble(true);
+      if (attempt >= RELOAD_AFTER && !earlyForm) reloadIfAnswered();
+      setTimeout(fetchProgram, waitMs(attempt));
     }
-    import(base + (number ? "." + number : "") + "/page.js").then(function (page) {
-      clearTimeout(late);
-      if (document.readyState !== "loading") return begin(page);
-      // The program may be here before the rest of its page is.
+    import(base + (attempt ? "." + attempt : "") + "/page.js").then(function (page) {
+      clearTimeout(timeout);
+      if (document.readyState !== "loading") return startProgram(page);
+      // The script may load before the page is parsed.
       document.addEventListener("DOMContentLoaded", function () {
-        begin(page);
+        startProgram(page);
       });
-    }, failed);
+    }, onFailure);
   }
 
-  function begin(page) {
+  function startProgram(page) {
     if (started) return;
     started = true;
-    tell(false);
+    showTrouble(false);
     page.start();
-    if (early) sendEarly();
+    if (earlyForm) submitEarly();
   }
 
-  // After an upgrade nobody has this page's program any more: a new page asks for the new one.
+  // After an upgrade the server has only a newer script: reload the page.
   function reloadIfAnswered() {
     fetch(location.href, { method: "HEAD", cache: "no-store" }).then(function (answer) {
-      if (!started && !early && answer.ok) location.reload();
+      if (!started && !earlyForm && answer.ok) location.reload();
     }, function () {});
   }
 
-  // A decision made before the program has arrived waits for it: the program sends it until the
-  // server has it, and as the visitor who this is. A form that leads to a platform is not held.
+  // A form submitted before the script has loaded is sent by the script later, with retries and the
+  // visitor's mark. Forms that go to a recruitment platform are not intercepted.
   document.addEventListener("submit", function (event) {
     if (started || new URL(event.target.action).origin !== location.origin) return;
     event.preventDefault();
-    early = { form: event.target, button: event.submitter };
+    earlyForm = { form: event.target, button: event.submitter };
   }, true);
 
-  function sendEarly() {
-    if (early.button) early.button.click();
-    else early.form.requestSubmit();
+  function submitEarly() {
+    if (earlyForm.button) earlyForm.button.click();
+    else earlyForm.form.requestSubmit();
   }
 
-  // Without a program nobody can take part, so nobody decides to: the buttons come with it.
+  // The consent buttons appear only with JavaScript, because the study needs it.
   document.addEventListener("DOMContentLoaded", function () {
     var decision = document.getElementById("decision");
     if (decision) decision.hidden = false;
   });
 
-  // A page without its style is asked for again as well.
-  function restyle(link) {
+  // Reloads a failed stylesheet.
+  function reloadStylesheet(link) {
     var failures = Number(link.getAttribute("data-failures") || 0);
     setTimeout(function () {
-      var again = link.cloneNode();
-      again.setAttribute("data-failures", String(failures + 1));
-      again.href = link.href.replace(/(\.\d+)?\/parallax\.css$/, "." + (failures + 1) + "/parallax.css");
-      link.replaceWith(again);
+      var newLink = link.cloneNode();
+      newLink.setAttribute("data-failures", String(failures + 1));
+      newLink.href = link.href.replace(/(\.\d+)?\/parallax\.css$/, "." + (failures + 1) + "/parallax.css");
+      link.replaceWith(newLink);
     }, waitMs(failures));
   }
 
   window.addEventListener("error", function (event) {
     var link = event.target;
-    if (link instanceof HTMLLinkElement && link.rel === "stylesheet") restyle(link);
+    if (link instanceof HTMLLinkElement && link.rel === "stylesheet") reloadStylesheet(link);
   }, true);
   fetchProgram();
 })();

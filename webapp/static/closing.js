@@ -1,29 +1,29 @@
 // @ts-check
 /**
- * The work of who leaves the closing page open is handed in all the same: only what the platform
- * has received can be paid. Nobody who reads on, or says so, is sent away.
+ * Submits the platform's form when a participant leaves the closing page open and idle: the platform
+ * pays only submitted work. A participant who is still reading, or asks to stay, is not sent away.
  */
 
-const AFTER_MS = 300_000;
-const SIGNS = ["pointermove", "pointerdown", "keydown", "scroll", "focusin", "visibilitychange"];
+const IDLE_MS = 300_000;
+const ACTIVITY_EVENTS = ["pointermove", "pointerdown", "keydown", "scroll", "focusin", "visibilitychange"];
 
 /** @param {AbortSignal} signal Aborted when the page is left. */
-export function openClosing(signal) {
+export function openClosingPage(signal) {
   /** @type {HTMLFormElement | null} */
   const form = document.querySelector("form[data-submit-form]");
   if (!form) return;
   let timer = 0;
-  const begin = () => {
+  const restartTimer = () => {
     clearTimeout(timer);
-    timer = setTimeout(() => form.requestSubmit(), AFTER_MS);
+    timer = setTimeout(() => form.requestSubmit(), IDLE_MS);
   };
   const listening = new AbortController();
   const stop = () => {
     listening.abort();
     clearTimeout(timer);
   };
-  for (const sign of SIGNS) {
-    document.addEventListener(sign, begin, { signal: listening.signal, passive: true });
+  for (const activity of ACTIVITY_EVENTS) {
+    document.addEventListener(activity, restartTimer, { signal: listening.signal, passive: true });
   }
   document.getElementById("stay")?.addEventListener("click", () => {
     stop();
@@ -31,5 +31,5 @@ export function openClosing(signal) {
     /** @type {HTMLElement | null} */ (document.querySelector("main h1"))?.focus();
   });
   signal.addEventListener("abort", stop);
-  begin();
+  restartTimer();
 }

@@ -1,57 +1,57 @@
 // @ts-check
-/** The consent page: the decision is sent until the server has it. */
+/** The consent page: sends the decision, with retries until the server has it. */
 
-import { recall, remember } from "./memory.js";
-import { kindOfDevice, refusesDevice } from "./device.js";
-import { lastSession, sessionOfRun } from "./own_session.js";
-import { send } from "./navigation.js";
+import { loadValue, saveValue } from "./browser_storage.js";
+import { getDeviceType, rejectDevice } from "./device.js";
+import { getLastSession, getSessionOfRun } from "./recent_sessions.js";
+import { sendForm } from "./navigation.js";
 import { server } from "./server.js";
 
 /**
- * Who comes back to the consent page with the back button is still the same visitor: the page's
- * entry in the history keeps the mark that it was first sent with. Opening the link anew is
- * another entry, and so another visitor, unless a decision was sent and its reply never came.
+ * Opens the consent page. Coming back with the browser's back button keeps the visitor's mark,
+ * because the history entry stores it. Opening the link again makes a new entry, and so a new
+ * visitor, unless a decision was sent whose reply never arrived.
  * @param {AbortSignal} signal Aborted when the page is left.
  */
-export function openConsent(signal) {
-  const mark = fieldOf("visit");
-  const shared = "shared" in document.body.dataset;
-  const deciding = `deciding ${document.body.dataset.run}`;
-  const earlier = shared ? undefined : history.state?.visit;
-  mark.value = earlier ?? recall(deciding) ?? mark.value;
-  if (!shared) history.replaceState({ visit: mark.value }, "");
-  fieldOf("session").value = lastSession();
-  void offerTheWayBack();
+export function openConsentPage(signal) {
+  const mark = findField("visit");
+  const isShared = "shared" in document.body.dataset;
+  const decisionKey = `deciding ${document.body.dataset.run}`;
+  const storedMark = isShared ? undefined : history.state?.visit;
+  mark.value = storedMark ?? loadValue(decisionKey) ?? mark.value;
+  if (!isShared) history.replaceState({ visit: mark.value }, "");
+  findField("session").value = getLastSession();
+  void offerToResume();
   const form = document.querySelector("form");
   if (form) form.hidden = false;
   const device = document.querySelector("input[name=device]");
-  if (device instanceof HTMLInputElement) device.value = kindOfDevice();
-  if (refusesDevice()) form?.querySelector("button[value=accept]")?.remove();
+  if (device instanceof HTMLInputElement) device.value = getDeviceType();
+  if (rejectDevice()) form?.querySelector("button[value=accept]")?.remove();
   form?.addEventListener(
     "submit",
     (event) => {
       event.preventDefault();
-      remember(deciding, mark.value);
-      const sent = send(/** @type {HTMLFormElement} */ (event.target), event.submitter);
-      void sent.then((shown) => shown && remember(deciding, undefined));
+      saveValue(decisionKey, mark.value);
+      const sending = sendForm(/** @type {HTMLFormElement} */ (event.target), event.submitter);
+      void sending.then((isShown) => isShown && saveValue(decisionKey, undefined));
     },
     { signal },
   );
 }
 
 /**
- * A field of the decision; a loose one where a content blocker has taken it out.
+ * Returns a field of the form, or a detached one if a content blocker removed it.
  * @param {string} name
  * @returns {HTMLInputElement}
  */
-function fieldOf(name) {
+function findField(name) {
   return document.querySelector(`input[name=${name}]`) ?? document.createElement("input");
 }
 
-/** Whoever opens the invitation again in the same browser is asked whether they go on, also where
- *  the run takes nobody new. The session may have ended on another device: the server knows. */
-export async function offerTheWayBack() {
-  const session = sessionOfRun();
+/** Offers to resume a session that this browser began in the run, even if the run is full. Asks the
+ *  server first, because the session may have ended on another device. */
+export async function offerToResume() {
+  const session = getSessionOfRun();
   const offer = document.getElementById("begun-before");
   const link = offer?.querySelector("a");
   if (!session || !offer || !link) return;
@@ -60,6 +60,6 @@ export async function offerTheWayBack() {
     link.href = session;
     offer.hidden = !going_on;
   } catch {
-    // Without the server's word nothing is offered: who comes may be somebody else.
+    // Without a reply nothing is offered: this may be another person.
   }
 }

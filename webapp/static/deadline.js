@@ -1,5 +1,5 @@
 // @ts-check
-/** A response deadline: the page says that the time is up, and takes the answer all the same. */
+/** A response deadline: shows that the time is up, and still accepts the answer. */
 
 export class Deadline {
   /** Whether the answer to the trial, or to one of its steps, came after the deadline. */
@@ -10,50 +10,50 @@ export class Deadline {
   #timer;
 
   /**
-   * @param {HTMLElement} place Holds what says that the time is up.
-   * @param {number | null | undefined} ms How long after a painting; nothing where there is none.
+   * @param {HTMLElement} place Contains the element for the message that the time is up.
+   * @param {number | null | undefined} ms The deadline after the onset, if the study has one.
    */
   constructor(place, ms) {
     this.#place = place;
     this.#ms = ms ?? Infinity;
   }
 
-  /** Begins a trial. */
-  begin() {
+  /** Starts a new trial. */
+  reset() {
     this.late = false;
     this.stop();
   }
 
   /**
-   * Waits for an answer to what was just painted.
-   * @param {number} onsetMs When, on the clock of performance.now().
+   * Starts the countdown for texts that were just painted.
+   * @param {number} onsetMs The time of painting, by performance.now().
    */
-  count(onsetMs) {
+  startTimer(onsetMs) {
     this.stop();
     const leftMs = onsetMs + this.#ms - performance.now();
-    if (Number.isFinite(leftMs)) this.#timer = setTimeout(() => this.#say(true), Math.max(0, leftMs));
+    if (Number.isFinite(leftMs)) this.#timer = setTimeout(() => this.#showOvertime(true), Math.max(0, leftMs));
   }
 
   /**
-   * Takes an answer.
-   * @param {number} rtMs When it came, after the painting.
+   * Records whether an answer was late, and stops the countdown.
+   * @param {number} rtMs The reaction time since painting.
    */
-  take(rtMs) {
+  recordAnswer(rtMs) {
     this.late ||= rtMs > this.#ms;
     this.stop();
   }
 
-  /** Waits no more. */
+  /** Stops the countdown and removes the message. */
   stop() {
     clearTimeout(this.#timer);
-    this.#say(false);
+    this.#showOvertime(false);
   }
 
   /** @param {boolean} isUp */
-  #say(isUp) {
+  #showOvertime(isUp) {
     /** @type {HTMLElement | null} */
     const overtime = this.#place.querySelector(".overtime");
-    // Its room is kept while it is empty; what a reader of the screen is told is what comes into it.
+    // The empty element keeps its height; screen readers announce text that appears in it.
     if (overtime) overtime.textContent = isUp ? (overtime.dataset.text ?? "") : "";
   }
 }

@@ -1,10 +1,10 @@
 // @ts-check
 /**
- * What the session is told about the browser, once: these five facts and nothing else. Which kind of
- * device it is stays in the page.
+ * The five facts about the browser that are sent once per session. The device type is used in the
+ * page only.
  */
 
-// Brands that build on another's browser carry both names, so the order matters.
+// A browser built on another one carries both names, so the order matters.
 const FAMILIES = [
   ["Edge", /Edg(e|A|iOS)?\//],
   ["Opera", /OPR\//],
@@ -16,70 +16,70 @@ const FAMILIES = [
 const FRAMES = 30;
 
 /**
- * The browser's family; its version and system are nobody's business.
+ * Returns the browser family, without version or operating system.
  * @param {string} userAgent
  */
-export function familyOf(userAgent) {
-  const found = FAMILIES.find(([, pattern]) => /** @type {RegExp} */ (pattern).test(userAgent));
-  return String(found?.[0] ?? "other");
+export function findBrowserFamily(userAgent) {
+  const family = FAMILIES.find(([, pattern]) => /** @type {RegExp} */ (pattern).test(userAgent));
+  return String(family?.[0] ?? "other");
 }
 
 /**
- * The screen's refresh rate from the times of successive frames; the median ignores dropped ones.
+ * Returns the screen's refresh rate from successive frame times; the median ignores dropped frames.
  * @param {number[]} timesMs
  * @returns {number | null} In hertz; null without two different times.
  */
-export function refreshRate(timesMs) {
+export function computeRefreshRate(timesMs) {
   const gaps = timesMs.slice(1).map((time, index) => time - timesMs[index]);
   const gap = gaps.sort((a, b) => a - b)[Math.floor(gaps.length / 2)];
   return gap > 0 ? Math.round(10_000 / gap) / 10 : null;
 }
 
-/** Resolves to the facts as the server stores them. */
-export async function deviceFacts() {
+/** Resolves to the facts in the form that the server stores. */
+export async function collectDeviceFacts() {
   return {
-    user_agent_family: familyOf(navigator.userAgent),
-    refresh_rate_hz: refreshRate(await frameTimes()),
+    user_agent_family: findBrowserFamily(navigator.userAgent),
+    refresh_rate_hz: computeRefreshRate(await measureFrameTimes()),
     time_zone_offset_min: -new Date().getTimezoneOffset(),
     language: navigator.language || null,
-    // A browser that a program drives says so by itself (W3C WebDriver), unless it hides it.
+    // Automated browsers report this themselves (W3C WebDriver), unless they hide it.
     automated: navigator.webdriver ?? null,
   };
 }
 
 /** @returns {Promise<number[]>} */
-function frameTimes() {
+function measureFrameTimes() {
   return new Promise((resolve) => {
     /** @type {number[]} */
     const times = [];
     /** @param {number} time */
-    const take = (time) => {
+    const recordFrame = (time) => {
       times.push(time);
       if (times.length > FRAMES) resolve(times);
-      else requestAnimationFrame(take);
+      else requestAnimationFrame(recordFrame);
     };
-    requestAnimationFrame(take);
+    requestAnimationFrame(recordFrame);
   });
 }
 
-// The shortest side from which Android calls a screen a tablet's ("sw600dp"), in CSS pixels.
+// Android's threshold for tablets ("sw600dp"): the shorter side in CSS pixels.
 const TABLET_PX = 600;
 
 /** @returns {"desktop" | "tablet" | "phone"} */
-export function kindOfDevice() {
-  // Tablets with a keyboard are tablets, laptops with a touch screen are not: it is what one points with.
-  const fingers = matchMedia("(hover: none) and (pointer: coarse)").matches;
-  if (!fingers) return "desktop";
+export function getDeviceType() {
+  // The pointing device decides: a tablet with a keyboard is a tablet, a touch-screen laptop is not.
+  const isTouchOnly = matchMedia("(hover: none) and (pointer: coarse)").matches;
+  if (!isTouchOnly) return "desktop";
   return Math.min(screen.width, screen.height) < TABLET_PX ? "phone" : "tablet";
 }
 
 /**
- * Says so where the study cannot be taken on this device, and returns whether it is so.
+ * Shows a notice if the study does not allow this device type, and returns whether it is shown.
  * @returns {boolean}
  */
-export function refusesDevice() {
+export function rejectDevice() {
   const notice = document.getElementById("wrong-device");
-  const refuses = Boolean(notice && !notice.dataset.devices?.split(" ").includes(kindOfDevice()));
-  if (notice) notice.hidden = !refuses;
-  return refuses;
+  const isRejected = Boolean(notice && !notice.dataset.devices?.split(" ").includes(getDeviceType()));
+  if (notice) notice.hidden = !isRejected;
+  return isRejected;
 }

@@ -1,29 +1,29 @@
 // @ts-check
-/** The font that travels with a study's trials: it is there before the first of them, or marked. */
+/** Loads the study's own font before the first trial, or marks that it is missing. */
 
 const FAMILY = "Parallax Text";
-// Whoever waits for longer begins without it, and each trial says so.
+// After this time the trials begin without the font, and each trial records that.
 const PATIENCE_MS = 5_000;
 
 /**
- * Fetches a study's font, if it has one, as far as its texts need it.
- * @param {HTMLElement} place Where trials are shown; says which font.
- * @param {string} texts Every letter of them.
+ * Loads the study's font, if it has one, for the characters of its texts.
+ * @param {HTMLElement} place The trial element; its data attributes name the font.
+ * @param {string} texts All characters of the texts.
  */
-export async function bringFont(place, texts) {
+export async function loadFont(place, texts) {
   if (!place.dataset.font) return;
   place.dataset.fontMissing = "";
-  const late = new Promise((resolve) => setTimeout(resolve, PATIENCE_MS));
-  await Promise.race([fetched(place, texts), late]);
+  const timeout = new Promise((resolve) => setTimeout(resolve, PATIENCE_MS));
+  await Promise.race([fetchFont(place, texts), timeout]);
 }
 
 /**
- * Whether texts are drawn in another font than the study's: it is still to come, it never came, or an
- * extension has put its own in its place.
- * @param {HTMLElement} place Where trials are shown.
+ * Returns whether texts are drawn in a font other than the study's: because it is still loading,
+ * failed to load, or was replaced by a browser extension.
+ * @param {HTMLElement} place The trial element.
  * @param {Iterable<Element>} texts
  */
-export function isOtherFont(place, texts) {
+export function isFallbackFont(place, texts) {
   if (document.fonts?.status === "loading" || place.dataset.fontMissing !== undefined) return true;
   if (!place.dataset.font) return false;
   return [...texts].some((text) => !getComputedStyle(text).fontFamily.includes(FAMILY));
@@ -33,7 +33,7 @@ export function isOtherFont(place, texts) {
  * @param {HTMLElement} place
  * @param {string} texts
  */
-async function fetched(place, texts) {
+async function fetchFont(place, texts) {
   const { fontSrc } = place.dataset;
   const sheet = /** @type {HTMLLinkElement | null} */ (place.querySelector("link[rel=stylesheet]"));
   try {
@@ -42,6 +42,6 @@ async function fetched(place, texts) {
     await document.fonts.load(`1em "${FAMILY}"`, texts);
     if (document.fonts.check(`1em "${FAMILY}"`, texts)) delete place.dataset.fontMissing;
   } catch {
-    // It did not come, and what marks that stays.
+    // Loading failed: the mark stays.
   }
 }

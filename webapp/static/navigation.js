@@ -1,63 +1,63 @@
 // @ts-check
 /**
- * From one page to the next without leaving: the next page is asked for until the server has sent
- * it, and takes the place of this one. So no browser's error page ever stands between two pages.
+ * Moves between pages without a browser navigation: requests the next page until it arrives, and
+ * replaces this page's content with it. So participants never see the browser's own error page.
  */
 
-import { leadsTo, server } from "./server.js";
+import { resolveLink, server } from "./server.js";
 
 const FIRST_WAIT_MS = 500;
 const LONGEST_WAIT_MS = 8_000;
 const PATIENCE_MS = 20_000;
-// Where several people share a computer, an address alone shows nothing of a session that has
-// ended: neither the list of visited pages nor a tab that is restored sends this.
-const WITHIN = { "X-Parallax-Within": "1" };
+// On a shared computer, the server shows an ended session only to requests with this header, which
+// neither the browser history nor a restored tab sends.
+const PAGE_HEADER = { "X-Parallax-Within": "1" };
 
 /**
- * A page as the server sent it.
- * @typedef {{ url: string, status: number, page: Document, html: string }} Arrived
+ * A page that the server sent.
+ * @typedef {{ url: string, status: number, page: Document, html: string }} LoadedPage
  */
 
-/** What opens the page that is shown now; set by page.js. */
-export const opener = { open: () => {} };
+/** Initialises the shown page; set by page.js. */
+export const pageOpener = { open: () => {} };
 
-/** Counts what was asked for and what was shown: only the newest request shows its page. */
-let newest = 0;
+/** Counts requests and shown pages: only the latest request may show its page. */
+let latestRequest = 0;
 
 /**
- * Resolves to the server's page, however long the connection is interrupted before. A hotel's
- * login page is not one. Resolves to nothing where the reader asked for another page meanwhile.
+ * Resolves to the server's page, with retries while the connection is interrupted. Ignores foreign
+ * replies, such as a hotel's login page. Resolves to undefined if another page was requested since.
  * @param {string} url
- * @param {RequestInit} [request] Sent again as it is, so the server must know a resend.
- * @param {(waiting: boolean) => void} [onWait] Told when the reader must be told.
- * @returns {Promise<Arrived | undefined>}
+ * @param {RequestInit} [request] Resent unchanged, so the server must recognise a resend.
+ * @param {(waiting: boolean) => void} [onWait] Called with true while waiting for a retry, and with false at the end.
+ * @returns {Promise<LoadedPage | undefined>}
  */
-async function arrived(url, request = {}, onWait = sayWeWait) {
-  newest += 1;
-  const mine = newest;
+async function fetchUntilArrived(url, request = {}, onWait = showConnectionTrouble) {
+  latestRequest += 1;
+  const requestNumber = latestRequest;
   for (let waitMs = FIRST_WAIT_MS; ; waitMs = Math.min(waitMs * 2, LONGEST_WAIT_MS)) {
-    const found = await asked(url, request);
-    if (mine !== newest) return undefined;
-    if (found) {
+    const loaded = await fetchPage(url, request);
+    if (requestNumber !== latestRequest) return undefined;
+    if (loaded) {
       onWait(false);
-      return found;
+      return loaded;
     }
     onWait(true);
-    await nextChance(waitMs);
-    if (mine !== newest) return undefined;
+    await waitForRetry(waitMs);
+    if (requestNumber !== latestRequest) return undefined;
   }
 }
 
 /**
- * Resolves to the server's page, or to nothing where none of the server's own came.
+ * Requests a page once; resolves to undefined if no page of this server arrived.
  * @param {string} url
  * @param {RequestInit} [request]
- * @returns {Promise<Arrived | undefined>}
+ * @returns {Promise<LoadedPage | undefined>}
  */
-export async function asked(url, request = {}) {
+export async function fetchPage(url, request = {}) {
   try {
     const signal = AbortSignal.timeout?.(PATIENCE_MS);
-    const response = await server.fetch(url, { ...request, signal, headers: WITHIN });
+    const response = await server.fetch(url, { ...request, signal, headers: PAGE_HEADER });
     const html = await response.text();
     const page = new DOMParser().parseFromString(html, "text/html");
     if (response.status >= 500 || response.status === 429 || !page.body.dataset.page) return;
@@ -68,84 +68,87 @@ export async function asked(url, request = {}) {
 }
 
 /**
- * Shows a page in place of this one.
- * @param {Arrived} next
- * @param {boolean} [sameEntry] Whether it takes this page's entry in the history.
+ * Replaces this page's content with another page.
+ * @param {LoadedPage} next
+ * @param {boolean} [sameEntry] Whether to replace this page's history entry.
  */
-export function show({ url, page }, sameEntry = url === server.here) {
-  newest += 1;
-  server.enter(url, sameEntry);
+export function showPage({ url, page }, sameEntry = url === server.currentUrl) {
+  latestRequest += 1;
+  server.enterUrl(url, sameEntry);
   document.title = page.title;
   document.documentElement.lang = page.documentElement.lang;
   document.documentElement.dir = page.documentElement.dir;
   document.body.replaceWith(document.adoptNode(page.body));
   window.scrollTo(0, 0);
-  opener.open();
-  const seen = (/** @type {string} */ what) =>
-    [...document.querySelectorAll(what)].find((one) => one.checkVisibility?.() ?? true);
-  const alert = seen("main [role=alert]");
-  // A study's own texts have headings that nothing can focus by itself.
+  pageOpener.open();
+  const findVisible = (/** @type {string} */ what) =>
+    [...document.querySelectorAll(what)].find((element) => element.checkVisibility?.() ?? true);
+  const alert = findVisible("main [role=alert]");
+  // Headings in a study's own texts cannot receive focus without a tabindex.
   const beginning = /** @type {HTMLElement | null} */ (
-    alert ?? seen("main h1") ?? document.querySelector("main")
+    alert ?? findVisible("main h1") ?? document.querySelector("main")
   );
   if (beginning && !beginning.hasAttribute("tabindex")) beginning.tabIndex = -1;
   beginning?.focus({ preventScroll: !alert });
 }
 
 /**
- * Goes to an address of this site.
+ * Loads and shows a page of this site.
  * @param {string} url
  */
 export async function goTo(url) {
-  const next = await arrived(url);
-  if (next) show(next);
+  const next = await fetchUntilArrived(url);
+  if (next) showPage(next);
 }
 
 /**
- * Sends a form as its button says, and shows what the server replies.
+ * Sends a form with the value of its pressed button, and shows the reply.
  * @param {HTMLFormElement} form
- * @param {HTMLElement | null} button The one that was pressed.
+ * @param {HTMLElement | null} button The button that was pressed.
  * @param {(waiting: boolean) => void} [onWait]
  * @returns {Promise<boolean>} Whether the reply was shown.
  */
-export async function send(form, button, onWait) {
+export async function sendForm(form, button, onWait) {
   const body = new URLSearchParams(/** @type {any} */ (new FormData(form)));
   if (button instanceof HTMLButtonElement && button.name) body.set(button.name, button.value);
   const buttons = [...form.querySelectorAll("button")];
-  for (const each of buttons) each.disabled = true;
-  const next = await arrived(leadsTo(form, "action"), { method: "POST", body }, onWait);
-  if (next) show(next);
+  for (const control of buttons) control.disabled = true;
+  const next = await fetchUntilArrived(resolveLink(form, "action"), { method: "POST", body }, onWait);
+  if (next) showPage(next);
   return Boolean(next);
 }
 
-/** @param {number} waitMs */
-function nextChance(waitMs) {
+/**
+ * Resolves after a time, or earlier when the user asks for it or the browser goes online.
+ * @param {number} waitMs
+ */
+function waitForRetry(waitMs) {
   return new Promise((resolve) => {
-    const again = document.querySelector("#trouble button");
-    again?.addEventListener("click", resolve, { once: true });
+    const retryButton = document.querySelector("#trouble button");
+    retryButton?.addEventListener("click", resolve, { once: true });
     window.addEventListener("online", resolve, { once: true });
-    // A random part keeps a whole laboratory from coming back in the same instant.
+    // Random jitter keeps the computers of a laboratory from retrying at the same moment.
     setTimeout(resolve, waitMs * (0.75 + Math.random() / 2));
   });
 }
 
 /** @param {boolean} waiting */
-function sayWeWait(waiting) {
+function showConnectionTrouble(waiting) {
   const trouble = document.getElementById("trouble");
   if (trouble) trouble.hidden = !waiting;
 }
 
-// The title that the page came with.
-let study = "";
+// The title of the page as it was loaded.
+let studyTitle = "";
 
-/** Takes the title that a page came with. */
-export function openTitle() {
-  study = document.title;
-  entitle();
+/** Records the title of a page that was just loaded. */
+export function recordTitle() {
+  studyTitle = document.title;
+  updateTitle();
 }
 
-/** Says in the title which part of the page is shown. */
-export function entitle() {
+/** Puts the heading of the visible section into the title. */
+export function updateTitle() {
   const heading = document.querySelector("main h1:not([hidden] *)")?.textContent?.trim();
-  document.title = heading && !study.startsWith(heading) ? `${heading} - ${study}` : study;
+  document.title = heading && !studyTitle.startsWith(heading) ? `${heading} - ${studyTitle}` : studyTitle;
 }

@@ -1,23 +1,23 @@
 // @ts-check
 /**
- * When a trial's texts came onto the screen: by the browser's own presentation time where it tells
- * one (Element Timing), by two animation frames elsewhere.
+ * Measures when a trial's texts appeared on the screen: from the browser's presentation time where
+ * available (Element Timing), otherwise from two animation frames.
  *
  * @typedef {object} Onset
- * @property {number} ms On the clock of performance.now(); Infinity before the painting.
+ * @property {number} ms By performance.now(); Infinity before the texts are painted.
  * @property {"presentation" | "frames" | null} source
  * @property {number | null} uncertaintyMs
  */
 
-// Presentation times are rounded to this where a page shares its process with other sites' pages.
+// Browsers round presentation times to this, unless the page is cross-origin isolated.
 const COARSE_MS = 4;
 const FINE_MS = 0.1;
 
 /** @type {Onset} */
 const UNKNOWN = { ms: Infinity, source: null, uncertaintyMs: null };
 
-// Of all clocks of the page: what one has painted is not another's.
-let count = 0;
+// Shared by all clocks of the page, so that each text belongs to one clock.
+let clockCount = 0;
 
 export class OnsetClock {
   /** @type {Onset} */
@@ -29,28 +29,28 @@ export class OnsetClock {
   /** @param {AbortSignal} signal Aborted when the page is left. */
   constructor(signal) {
     if (!globalThis.PerformanceObserver?.supportedEntryTypes?.includes("element")) return;
-    this.#observer = new PerformanceObserver((list) => this.#take(list.getEntries()));
+    this.#observer = new PerformanceObserver((list) => this.#readEntries(list.getEntries()));
     this.#observer.observe({ type: "element" });
     signal.addEventListener("abort", () => this.#observer?.disconnect());
   }
 
-  /** What is known by now; a choice asks, because what the browser has seen it tells a little late. */
+  /** The latest known onset; read at a choice, because browsers report presentation times late. */
   get onset() {
-    this.#take(this.#observer?.takeRecords() ?? []);
+    this.#readEntries(this.#observer?.takeRecords() ?? []);
     return this.#onset;
   }
 
   /**
-   * Begins anew with texts that are about to be painted.
-   * @param {Iterable<HTMLElement>} texts Elements that were never painted before.
-   * @param {() => void} onPainted Called after the painting.
+   * Starts timing texts that are about to be painted.
+   * @param {Iterable<HTMLElement>} texts New elements that were never painted before.
+   * @param {() => void} onPainted Called after they were painted.
    */
   watch(texts, onPainted) {
     this.#onset = UNKNOWN;
-    this.#name = `trial ${(count += 1)}`;
+    this.#name = `trial ${(clockCount += 1)}`;
     const name = this.#name;
     for (const text of texts) text.setAttribute("elementtiming", name);
-    // The first frame callback comes before the painting, the second after it.
+    // The first frame callback runs before painting, the second after it.
     requestAnimationFrame((before) =>
       requestAnimationFrame((after) => {
         if (this.#name !== name) return;
@@ -61,17 +61,17 @@ export class OnsetClock {
     );
   }
 
-  /** Forgets the texts: nothing is on the screen. */
+  /** Stops timing: no text is on the screen. */
   stop() {
     this.#name = "";
     this.#onset = UNKNOWN;
   }
 
   /** @param {PerformanceEntryList} entries */
-  #take(entries) {
+  #readEntries(entries) {
     for (const entry of /** @type {any[]} */ (entries)) {
       if (entry.identifier !== this.#name || !(entry.renderTime > 0)) continue;
-      // The last text to arrive makes the trial whole.
+      // The trial's onset is that of the last text to appear.
       const { ms, source } = this.#onset;
       const latest = source === "presentation" ? Math.max(ms, entry.renderTime) : entry.renderTime;
       const uncertaintyMs = globalThis.crossOriginIsolated ? FINE_MS : COARSE_MS;

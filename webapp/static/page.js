@@ -1,43 +1,43 @@
 // @ts-check
-/** Every page's program begins here. */
+/** The entry point of every page's script. */
 
-import { openClosing } from "./closing.js";
-import { offerTheWayBack, openConsent } from "./consent.js";
-import { openLeaving, openOwnData, openWithdrawn } from "./leaving.js";
-import { goTo, opener, openTitle } from "./navigation.js";
-import { keepSession, passOver } from "./own_session.js";
+import { openClosingPage } from "./closing.js";
+import { offerToResume, openConsentPage } from "./consent.js";
+import { openWithdrawalForm, openDataRequests, openWithdrawnPage } from "./withdrawal.js";
+import { goTo, pageOpener, recordTitle } from "./navigation.js";
+import { recordShownSession, hideClearedSession } from "./recent_sessions.js";
 import { openQuestionnaire } from "./questionnaire.js";
-import { leadsTo, server } from "./server.js";
-import { openWorking } from "./working.js";
+import { resolveLink, server } from "./server.js";
+import { openTrialsPage } from "./trials_page.js";
 
 /** @type {Record<string, (signal: AbortSignal) => void | Promise<void>>} */
-const PAGES = {
+const PAGE_OPENERS = {
   assent: openQuestionnaire,
-  closing: openClosing,
+  closing: openClosingPage,
   comprehension: openQuestionnaire,
-  consent: openConsent,
-  finished_before: openOwnData,
-  own_data: openOwnData,
+  consent: openConsentPage,
+  finished_before: openDataRequests,
+  own_data: openDataRequests,
   questionnaire: openQuestionnaire,
   screening: openQuestionnaire,
-  turned_away: offerTheWayBack,
-  withdraw: openLeaving,
-  withdrawn: openWithdrawn,
-  working: openWorking,
+  turned_away: offerToResume,
+  withdraw: openWithdrawalForm,
+  withdrawn: openWithdrawnPage,
+  working: openTrialsPage,
 };
 
-/** Ends what the page before this one listened to. */
-let leaving = new AbortController();
+/** Removes the previous page's event listeners. */
+let pageAbort = new AbortController();
 
-/** Opens the page that the browser has loaded. */
+/** Initialises the page that the browser has loaded. */
 export function start() {
-  opener.open = open;
+  pageOpener.open = openPage;
   window.addEventListener("popstate", () => {
-    passOver();
-    void goTo(server.here);
+    hideClearedSession();
+    void goTo(server.currentUrl);
   });
   window.addEventListener("pageshow", (event) => {
-    // A page that the browser took from its memory may be long out of date.
+    // A page from the back-forward cache may be out of date.
     if (event.persisted) location.reload();
   });
   document.addEventListener("click", (event) => {
@@ -46,39 +46,39 @@ export function start() {
     const link = event.target instanceof Element && event.target.closest("a[data-in-page]");
     if (!(link instanceof HTMLAnchorElement) || event.ctrlKey || event.metaKey || event.shiftKey) return;
     event.preventDefault();
-    void goTo(leadsTo(link, "href"));
+    void goTo(resolveLink(link, "href"));
   });
-  open();
+  openPage();
 }
 
-function open() {
-  openTitle();
-  keepSession();
-  leaving.abort();
-  leaving = new AbortController();
-  const { signal } = leaving;
-  const opened = new Promise((resolve) => resolve(PAGES[document.body.dataset.page ?? ""]?.(signal)));
-  opened.catch((error) => signal.aborted || sayIncomplete(error));
+function openPage() {
+  recordTitle();
+  recordShownSession();
+  pageAbort.abort();
+  pageAbort = new AbortController();
+  const { signal } = pageAbort;
+  const opening = new Promise((resolve) => resolve(PAGE_OPENERS[document.body.dataset.page ?? ""]?.(signal)));
+  opening.catch((error) => signal.aborted || showIncompleteNotice(error));
 }
 
 /**
- * Says that the page cannot begin: a part of it is missing. Answers that an earlier page left
- * unsent stay where they are, for the page that is loaded next.
+ * Shows that the page cannot start because a part of it is missing. Unsent answers of an earlier
+ * page stay stored for the next page load.
  * @param {unknown} error
  */
-function sayIncomplete(error) {
+function showIncompleteNotice(error) {
   console.error(error);
   const notice = document.getElementById("incomplete");
   if (notice) notice.hidden = false;
 }
 
-/** @param {HTMLElement} button Says what it copies, and what to say then. */
+/** @param {HTMLElement} button Its data attributes hold the text to copy and the label afterwards. */
 async function copyText(button) {
   try {
     await navigator.clipboard.writeText(button.dataset.copy ?? "");
     button.textContent = button.dataset.copied ?? "";
   } catch {
-    // A frame or a page without https may copy nothing: then the code is marked, to be copied by hand.
+    // Copying fails in a frame or without https: select the code for copying by hand.
     const code = button.parentElement?.querySelector("code");
     if (code) getSelection()?.selectAllChildren(code);
   }

@@ -1,23 +1,23 @@
 // @ts-check
 /**
- * Where each press began and how: a choice counts from its beginning, and one that began before
- * the options were there was meant for something else.
+ * Records when and how each press began: reaction times end at the beginning of a press, and a press
+ * that began before the options appeared is no answer.
  *
  * @typedef {object} Press
- * @property {number} downMs When it began, on the clock of performance.now().
- * @property {number | null} upMs When it ended; null while a key is held.
+ * @property {number} downMs When the press began, by performance.now().
+ * @property {number | null} upMs When the press ended; null while a key is held.
  * @property {"key" | "pointer" | "touch"} method
- * @property {boolean} trusted Whether the browser itself saw it.
- * @property {number | null} [stoppedMs] When the pointer that pressed had last moved; null where it
- *   had not.
+ * @property {boolean} trusted Whether the user caused it (``Event.isTrusted``), not a script.
+ * @property {number | null} [stoppedMs] When the pressing pointer last moved; null if it had not
+ *   moved.
  */
 
 import { Trace } from "./trace.js";
 
-// How far a finger may slip in a tap; browsers allow about as much.
+// How far a finger may move in a tap; browsers allow about as much.
 const SLIP_PX = 15;
 
-/** @typedef {{ downMs: number, x: number, y: number, option: HTMLElement | null, beside: boolean }} Finger */
+/** @typedef {{ downMs: number, x: number, y: number, option: HTMLElement | null, multitouch: boolean }} Finger */
 
 export class Presses {
   /**
@@ -36,22 +36,22 @@ export class Presses {
   #pointer;
   /** @type {number | undefined} When a key that presses the focused button went down. */
   #keyMs;
-  /** @type {Map<number, Finger>} The fingers on the screen, and which had another beside it. */
+  /** @type {Map<number, Finger>} The fingers on the screen by pointer id. */
   #fingers = new Map();
-  /** @type {Trace | undefined} Only where the study asks for it. */
+  /** @type {Trace | undefined} Only if the study records traces. */
   #trace;
   #moves = 0;
   #path = 0;
   /** @type {number | null} */
   #stoppedMs = null;
   /** @type {[number, number] | undefined} */
-  #at;
+  #lastPoint;
   #place;
 
   /**
-   * @param {HTMLElement} place Where pointers press.
+   * @param {HTMLElement} place The element in which presses are recorded.
    * @param {AbortSignal} signal Aborted when the page is left.
-   * @param {(option: HTMLElement, press: Press) => void} [onTap] Takes a tap beside another finger.
+   * @param {(option: HTMLElement, press: Press) => void} [onTap] Called for a tap while another finger is down.
    */
   constructor(place, signal, onTap) {
     this.#place = place;
@@ -62,15 +62,15 @@ export class Presses {
       const { timeStamp: ms, pointerType: type } = event;
       this.#pointer = { ms, type, stoppedMs: this.#stoppedMs };
     };
-    // A press that ended elsewhere must not lend its beginning to a later click of a voice or a switch.
+    // A press that ended elsewhere must not time a later click of voice or switch control.
     const forgetPointer = () => (this.#pointer = undefined);
     const forgetKey = () => setTimeout(() => (this.#keyMs = undefined));
-    const onMove = (/** @type {PointerEvent} */ event) => this.#move(event);
+    const onMove = (/** @type {PointerEvent} */ event) => this.#recordMovement(event);
     const onKey = (/** @type {KeyboardEvent} */ event) => {
       const presses = event.key === "Enter" || event.key === " ";
       const onOption = event.target instanceof Element && event.target.closest("[data-side]");
       if (!presses || !onOption) return;
-      // A key that is held presses its button again and again.
+      // A held key would press its button repeatedly.
       if (event.repeat) event.preventDefault();
       else this.#keyMs = event.timeStamp;
     };
@@ -82,13 +82,13 @@ export class Presses {
     document.addEventListener("keydown", onKey, { signal, capture: true });
   }
 
-  /** How often and how far the pointer moved since the last call of ``forget``. */
-  get path() {
+  /** How often and how far the pointer moved since the last ``reset``. */
+  get pointerData() {
     const path = { pointer_moves: this.#moves, pointer_path_px: Math.round(this.#path) };
     return this.#trace ? { ...path, trace: this.#trace.text } : path;
   }
 
-  forget() {
+  reset() {
     this.#trace?.begin();
     this.#moves = 0;
     this.#path = 0;
@@ -96,23 +96,23 @@ export class Presses {
   }
 
   /**
-   * Says that a press was not taken, until one is.
+   * Shows or removes the message that a press was not counted.
    * @param {boolean} isRefused
    */
-  sayRefused(isRefused) {
+  showRefusal(isRefused) {
     /** @type {HTMLElement | null} */
     const uncounted = this.#place.querySelector(".uncounted");
     const text = isRefused ? (uncounted?.dataset.text ?? "") : "";
-    // The same words again would be read aloud again.
+    // Screen readers would read the same text aloud again.
     if (uncounted && uncounted.textContent !== text) uncounted.textContent = text;
   }
 
   /**
-   * The press that a click ends.
-   * @param {MouseEvent} event A click that counts no press of a pointer came from the keyboard.
+   * Returns the press that a click ends.
+   * @param {MouseEvent} event A click with detail 0 came from the keyboard.
    * @returns {Press}
    */
-  ofClick(event) {
+  fromClick(event) {
     const { timeStamp: upMs, isTrusted: trusted } = event;
     if (event.detail === 0) {
       const downMs = this.#keyMs ?? upMs;
@@ -126,8 +126,8 @@ export class Presses {
   }
 
   /**
-   * Takes the taps of fingers that are on the screen together, such as two thumbs: browsers make no
-   * click of them. What zooms or scrolls the page is no tap: the browser takes it as its own.
+   * Handles taps by several fingers at once, such as two thumbs: browsers send no click for them. The
+   * browser handles gestures that zoom or scroll itself; these are no taps.
    * @param {AbortSignal} signal
    * @param {(option: HTMLElement, press: Press) => void} onTap
    */
@@ -135,21 +135,21 @@ export class Presses {
     const listening = { signal, capture: true, passive: true };
     const onDown = (/** @type {PointerEvent} */ event) => {
       if (event.pointerType !== "touch") return;
-      // Without another finger on it, no screen holds one whose end was not seen.
+      // A primary pointer is the only finger: forget fingers whose end was missed.
       if (event.isPrimary) this.#fingers.clear();
       const { pointerId, timeStamp: downMs, clientX: x, clientY: y, target } = event;
-      const within = target instanceof Element && this.#place.contains(target);
+      const isInContainer = target instanceof Element && this.#place.contains(target);
       /** @type {HTMLElement | null} */
-      const option = within ? target.closest("[data-side]") : null;
-      this.#fingers.set(pointerId, { downMs, x, y, option, beside: false });
+      const option = isInContainer ? target.closest("[data-side]") : null;
+      this.#fingers.set(pointerId, { downMs, x, y, option, multitouch: false });
       const together = !event.isPrimary || this.#fingers.size > 1;
-      if (together) for (const finger of this.#fingers.values()) finger.beside = true;
+      if (together) for (const finger of this.#fingers.values()) finger.multitouch = true;
     };
     const onUp = (/** @type {PointerEvent} */ event) => {
       const finger = this.#fingers.get(event.pointerId);
       this.#fingers.delete(event.pointerId);
-      if (!finger?.beside) return;
-      // No click comes that would end it.
+      if (!finger?.multitouch) return;
+      // No click will follow that ends this press.
       this.#pointer = undefined;
       if (!finger.option) return;
       const { timeStamp: upMs, isTrusted: trusted, clientX, clientY } = event;
@@ -163,23 +163,23 @@ export class Presses {
   }
 
   /** @param {PointerEvent} event */
-  #move({ clientX, clientY, timeStamp }) {
-    const [x, y] = this.#at ?? [clientX, clientY];
-    if (this.#at && x === clientX && y === clientY) return;
+  #recordMovement({ clientX, clientY, timeStamp }) {
+    const [x, y] = this.#lastPoint ?? [clientX, clientY];
+    if (this.#lastPoint && x === clientX && y === clientY) return;
     this.#moves += 1;
     this.#stoppedMs = timeStamp;
     this.#path += Math.hypot(clientX - x, clientY - y);
-    this.#at = [clientX, clientY];
+    this.#lastPoint = [clientX, clientY];
   }
 }
 
 /**
- * Resolves to when a key that is down is let go, or to null where that takes too long.
+ * Resolves to the time at which a held key is released, or to null after the timeout.
  * @param {string} code
  * @param {number} patienceMs
  * @returns {Promise<number | null>}
  */
-export function released(code, patienceMs) {
+export function waitForRelease(code, patienceMs) {
   return new Promise((resolve) => {
     const leaving = new AbortController();
     /** @param {number | null} ms */

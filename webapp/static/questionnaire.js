@@ -1,26 +1,26 @@
 // @ts-check
-/** A page of questions is sent until the server has it; what was written outlives the page. */
+/** A page of questions: sends the answers with retries, and stores a draft that outlives the page. */
 
-import { recallSession, updateSession } from "./memory.js";
-import { send } from "./navigation.js";
+import { loadSession, updateSession } from "./browser_storage.js";
+import { sendForm } from "./navigation.js";
 import { BETWEEN_CHOICES, formTexts, openQuestions } from "./questions.js";
 import { server } from "./server.js";
 
-// The hidden field that says into which answers something was pasted, and how much.
+// The hidden field with the number of pasted characters per answer.
 const PASTED = "_pasted";
 
 /** @param {AbortSignal} signal Aborted when the page is left. */
 export function openQuestionnaire(signal) {
   const form = document.querySelector("main form");
   if (form instanceof HTMLFormElement) {
-    keepWritten(form, signal);
+    restoreDraft(form, signal);
     openQuestions(form, signal);
   }
   document.addEventListener(
     "submit",
     (event) => {
       event.preventDefault();
-      void send(/** @type {HTMLFormElement} */ (event.target), event.submitter, (waiting) => {
+      void sendForm(/** @type {HTMLFormElement} */ (event.target), event.submitter, (waiting) => {
         const offline = document.getElementById("offline");
         if (offline) offline.hidden = !waiting;
       });
@@ -30,46 +30,46 @@ export function openQuestionnaire(signal) {
 }
 
 /**
- * Puts back what an earlier page of the session had written, and keeps what is written now.
+ * Restores the draft of an earlier page of the session, and stores changes to it.
  * @param {HTMLFormElement} form
  * @param {AbortSignal} signal
  */
-function keepWritten(form, signal) {
-  const here = new URL(server.here).pathname;
-  // What the server sends back with what must be mended is newer.
-  const mended = document.querySelector("main [role=alert]");
-  const written = mended ? {} : (recallSession(here).written ?? {});
+function restoreDraft(form, signal) {
+  const sessionPath = new URL(server.currentUrl).pathname;
+  // Answers that the server returned with error messages are newer than the draft.
+  const hasErrors = document.querySelector("main [role=alert]");
+  const draft = hasErrors ? {} : (loadSession(sessionPath).written ?? {});
   for (const field of form.querySelectorAll("input, textarea")) {
-    const kept = written[/** @type {HTMLInputElement} */ (field).name];
-    if (kept === undefined) continue;
+    const text = draft[/** @type {HTMLInputElement} */ (field).name];
+    if (text === undefined) continue;
     if (field instanceof HTMLTextAreaElement || field.getAttribute("type") === "text") {
-      /** @type {HTMLTextAreaElement} */ (field).value = kept;
+      /** @type {HTMLTextAreaElement} */ (field).value = text;
     } else if (field instanceof HTMLInputElement && ["radio", "checkbox"].includes(field.type)) {
-      const several = field.type === "checkbox" ? kept.split(BETWEEN_CHOICES) : [];
-      field.checked = field.value === kept || several.includes(field.value);
-    } else if (field === form.elements.namedItem(PASTED)) field.value = kept;
+      const choices = field.type === "checkbox" ? text.split(BETWEEN_CHOICES) : [];
+      field.checked = field.value === text || choices.includes(field.value);
+    } else if (field === form.elements.namedItem(PASTED)) field.value = text;
   }
-  const keep = () => {
-    const now = new FormData(form);
-    now.delete("try");
-    updateSession(here, (remembered) => {
-      remembered.written = formTexts(now);
+  const saveDraft = () => {
+    const formData = new FormData(form);
+    formData.delete("try");
+    updateSession(sessionPath, (remembered) => {
+      remembered.written = formTexts(formData);
     });
   };
-  form.addEventListener("input", keep, { signal });
-  form.addEventListener("paste", (event) => notePasted(form, event), { signal });
+  form.addEventListener("input", saveDraft, { signal });
+  form.addEventListener("paste", (event) => countPasted(form, event), { signal });
 }
 
 /**
- * Counts what is pasted into an answer; the text itself is told nowhere else than in the answer.
+ * Counts characters pasted into an answer; the pasted text itself is not recorded separately.
  * @param {HTMLFormElement} form
  * @param {ClipboardEvent} event
  */
-function notePasted(form, event) {
+function countPasted(form, event) {
   const counts = form.elements.namedItem(PASTED);
   const { name } = /** @type {HTMLInputElement} */ (event.target);
   const length = event.clipboardData?.getData("text/plain").length ?? 0;
   if (!(counts instanceof HTMLInputElement) || !name || !length) return;
-  const told = JSON.parse(counts.value || "{}");
-  counts.value = JSON.stringify({ ...told, [name]: (told[name] ?? 0) + length });
+  const counted = JSON.parse(counts.value || "{}");
+  counts.value = JSON.stringify({ ...counted, [name]: (counted[name] ?? 0) + length });
 }

@@ -1,48 +1,48 @@
 // @ts-check
 /**
- * What answers the pages, and where a page is: the server, and the browser's address. A study
- * without a server puts its own in their place (serverless/local.js); no other file knows of it.
+ * Requests to the server, and the URL of the shown page. A study without a server replaces these
+ * functions (serverless/local_server.js); no other file depends on the difference.
  */
 
 export const server = {
   /** @type {(url: string, request?: RequestInit) => Promise<Response>} */
   fetch: (url, request) => fetch(url, request),
 
-  /** @type {(url: string) => Promise<any>} Resolves to a program, as ``import`` does. */
+  /** @type {(url: string) => Promise<any>} Resolves to a module, like ``import``. */
   load: (url) => import(url),
 
-  /** @type {(url: string, body: string) => void} Sends what nobody waits for. */
-  handOver: (url, body) => void navigator.sendBeacon(url, body),
+  /** @type {(url: string, body: string) => void} Sends data without waiting for a reply. */
+  sendOnExit: (url, body) => void navigator.sendBeacon(url, body),
 
-  /** The address of the page that is shown. */
-  get here() {
+  /** The URL of the shown page. */
+  get currentUrl() {
     return location.href;
   },
 
-  /** @type {(run: string | undefined) => string} The address under which a run takes people. */
-  invitation: (run) => new URL(`/run/${run}`, location.href).href,
+  /** @type {(run: string | undefined) => string} The URL of a run's invitation. */
+  invitationUrl: (run) => new URL(`/run/${run}`, location.href).href,
 
   /**
-   * Makes an address the one of the page that is shown.
+   * Sets the URL of the shown page.
    * @param {string} url
-   * @param {boolean} sameEntry Whether it takes the entry of the history that is there.
+   * @param {boolean} sameEntry Whether to replace the current history entry.
    */
-  enter(url, sameEntry) {
+  enterUrl(url, sameEntry) {
     if (sameEntry) history.replaceState(history.state, "", url);
     else history.pushState(null, "", url);
   },
 };
 
 /**
- * Where something leads, read from what the page's writer wrote.
+ * Returns the absolute URL of a link or form.
  * @param {Element} element
  * @param {"href" | "action"} attribute
  */
-export function leadsTo(element, attribute) {
-  return new URL(element.getAttribute(attribute) ?? "", server.here).href;
+export function resolveLink(element, attribute) {
+  return new URL(element.getAttribute(attribute) ?? "", server.currentUrl).href;
 }
 
-/** The address of the session that is shown; undefined on other pages. */
-export function sessionShown() {
-  return /^.*\/p\/[^/]+\//.exec(new URL(server.here).pathname)?.[0];
+/** Returns the URL path of the shown session; undefined on other pages. */
+export function findSessionPath() {
+  return /^.*\/p\/[^/]+\//.exec(new URL(server.currentUrl).pathname)?.[0];
 }

@@ -11,7 +11,7 @@ from experiment.participation import State
 from webapp.core.i18n import gettext
 from webapp.database.engine import Sessions
 from webapp.database.models import Project, ProjectJob, Run, RunCount
-from webapp.database.retry import in_transaction
+from webapp.database.retry import run_in_transaction
 from webapp.database.row_counts import participants_in
 from webapp.errors import RequestError
 from webapp.users.projects import ProjectError
@@ -109,11 +109,11 @@ def count_job(sessions: Sessions, project_id: int | None, now: datetime) -> Iter
         session.flush()
         return job.id
 
-    number = in_transaction(sessions, begin)
+    number = run_in_transaction(sessions, begin)
     try:
         yield
     finally:
-        in_transaction(
+        run_in_transaction(
             sessions,
             lambda session: session.execute(delete(ProjectJob).where(ProjectJob.id == number)),
         )

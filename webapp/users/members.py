@@ -36,7 +36,7 @@ def set_member(
     *,
     by: str,
     now: datetime,
-    seen: str | None = None,
+    shown_role: str | None = None,
 ) -> None:
     """Add a member, change their role, or remove them.
 
@@ -47,7 +47,7 @@ def set_member(
         role: The new role; None to remove the member.
         by: The user who makes the change, for the audit log.
         now: The time.
-        seen: The role that ``by`` saw when deciding; None if no role was shown.
+        shown_role: The role that ``by`` saw when deciding; None if no role was shown.
 
     Raises:
         ProjectError: The role was changed meanwhile, no manager would be left, or the user to
@@ -55,11 +55,11 @@ def set_member(
     """
     of_user = Membership.project_id == project.id, Membership.user_id == user.id
     membership = session.scalar(select(Membership).where(*of_user))
-    before = NOBODY if membership is None else membership.role
-    if seen is not None and seen != before:
-        raise _make_stale_role_error(project, user, seen, before)
-    after = NOBODY if role is None else str(role)
-    if before == after:
+    old_role = NOBODY if membership is None else membership.role
+    if shown_role is not None and shown_role != old_role:
+        raise _make_stale_role_error(project, user, shown_role, old_role)
+    new_role = NOBODY if role is None else str(role)
+    if old_role == new_role:
         if role is None:
             raise ProjectError(
                 f'"{user.name}" is no member',
@@ -67,14 +67,14 @@ def set_member(
                 remedy=f"See who is: parallax projects members {project.name}",
             )
         return
-    if before == ProjectRole.MANAGER:
+    if old_role == ProjectRole.MANAGER:
         _check_manager_remains(session, project, user)
     if membership is None:
-        session.add(Membership(project_id=project.id, user_id=user.id, role=after, made_at=now))
+        session.add(Membership(project_id=project.id, user_id=user.id, role=new_role, made_at=now))
     elif role is None:
         session.delete(membership)
     else:
-        membership.role = after
+        membership.role = new_role
     session.flush()
     _remove_granted_access(session, project, user, now, removed=role is None)
     entry = {"project": project.name, "user": user.name}
@@ -86,14 +86,16 @@ def set_member(
         else "member changed"
     )
     record_act(
-        session, by, act, now, before={**entry, "role": before}, after={**entry, "role": after}
+        session, by, act, now, before={**entry, "role": old_role}, after={**entry, "role": new_role}
     )
 
 
-def _make_stale_role_error(project: Project, user: User, seen: str, now: str) -> ProjectError:
+def _make_stale_role_error(
+    project: Project, user: User, shown_role: str, current_role: str
+) -> ProjectError:
     return ProjectError(
-        f'nothing was changed: the role of "{user.name}" was {seen} on the page that you sent,'
-        f" and is {now} now; somebody changed it meanwhile",
+        f'nothing was changed: the role of "{user.name}" was {shown_role} on the page that you '
+        f"sent, and is {current_role} now; somebody changed it meanwhile",
         where=f"project {project.name}",
         remedy="Look at the members again, and repeat the change if it is still wanted",
     )
@@ -145,8 +147,8 @@ def make_invitation(
         )
     )
     session.flush()
-    after = {"project": project.name, "role": str(role)}
-    record_act(session, by, "invitation made", now, after=after)
+    details = {"project": project.name, "role": str(role)}
+    record_act(session, by, "invitation made", now, after=details)
     return code
 
 
@@ -172,8 +174,8 @@ def withdraw_invitation(
     )
     if invitation is not None:
         invitation.used_at = now
-        after = {"project": project.name, "role": invitation.role}
-        record_act(session, by, "invitation taken back", now, after=after)
+        details = {"project": project.name, "role": invitation.role}
+        record_act(session, by, "invitation taken back", now, after=details)
 
 
 def find_invitation(session: Session, code: str, now: datetime) -> tuple[Project, Invitation]:

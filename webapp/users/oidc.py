@@ -185,9 +185,9 @@ class Provider:
         return answer
 
 
-def _make_refusal(why: str) -> RequestError:
+def _make_refusal(reason: str) -> RequestError:
     return RequestError(
-        f"You are not signed in: {why}. Please try once more.",
+        f"You are not signed in: {reason}. Please try once more.",
         status=401,
         code="not_signed_in",
     )

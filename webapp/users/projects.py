@@ -107,11 +107,11 @@ def set_limits(
             raise ProjectError(
                 f"{value} cannot be a limit", expected="a whole number from 0 to 1,000,000"
             )
-    before = {name: str(getattr(project, name)) for name in limits}
+    old_limits = {name: str(getattr(project, name)) for name in limits}
     for name, value in limits.items():
         setattr(project, name, value)
-    after = {"project": project.name} | {name: str(value) for name, value in limits.items()}
-    record_act(session, by, "limits changed", now, before=before, after=after)
+    new_limits = {"project": project.name} | {name: str(value) for name, value in limits.items()}
+    record_act(session, by, "limits changed", now, before=old_limits, after=new_limits)
 
 
 def end_project(session: Session, project: Project, *, by: str, now: datetime) -> None:

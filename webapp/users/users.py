@@ -89,7 +89,7 @@ def set_role(session: Session, user: User, role: Role, *, by: str, now: datetime
     """
     if role is not Role.OWNER:
         _check_owner_remains(session, user)
-    before = user.role
+    old_role = user.role
     user.role = role
     sign_out_everywhere(session, user, now)
     record_act(
@@ -97,7 +97,7 @@ def set_role(session: Session, user: User, role: Role, *, by: str, now: datetime
         by,
         "role changed",
         now,
-        before={"user": user.name, "role": before},
+        before={"user": user.name, "role": old_role},
         after={"user": user.name, "role": role},
     )
 

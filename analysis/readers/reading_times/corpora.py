@@ -27,12 +27,12 @@ def read_natural_stories(files: Sequence[Path], texts: Sequence[Path]) -> Import
     words = {
         (row["item"], row["zone"]): row["word"]
         for file in texts
-        for _, row in _rows(file, "\t", ("word", "zone", "item"))
+        for _, row in _read_rows(file, "\t", ("word", "zone", "item"))
     }
     rows = list[dict[str, object]]()
     for file in files:
         columns = ("WorkerId", "item", "zone", "RT", *(() if words else ("word",)))
-        for line, row in _rows(file, "\t", columns):
+        for line, row in _read_rows(file, "\t", columns):
             place = row["item"], row["zone"]
             if words and place not in words:
                 raise AnalysisError(
@@ -64,7 +64,7 @@ def read_frank(files: Sequence[Path], texts: Sequence[Path]) -> ImportedTimes:
     """
     rows = list[dict[str, object]]()
     for file in files:
-        for line, row in _rows(file, "\t", ("subj_nr", "sent_nr", "word_pos", "word", "RT")):
+        for line, row in _read_rows(file, "\t", ("subj_nr", "sent_nr", "word_pos", "word", "RT")):
             mark = row.get("correct", "").strip().lower()
             rows.append(
                 {
@@ -79,7 +79,9 @@ def read_frank(files: Sequence[Path], texts: Sequence[Path]) -> ImportedTimes:
     return check_times(rows, (), files[0])
 
 
-def _rows(file: Path, divider: str, columns: Sequence[str]) -> Iterator[tuple[int, dict[str, str]]]:
+def _read_rows(
+    file: Path, divider: str, columns: Sequence[str]
+) -> Iterator[tuple[int, dict[str, str]]]:
     try:
         with file.open(encoding="utf-8-sig", newline="") as stream:
             reader = csv.DictReader(stream, delimiter=divider, quoting=csv.QUOTE_NONE)

@@ -52,7 +52,7 @@ def read_dmdx(files: Sequence[Path], texts: Sequence[Path]) -> ImportedTimes:
         unknown = 0
         questions: dict[tuple[str, int], bool] = {}
         timed = list[tuple[tuple[str, int], dict[str, object]]]()
-        for subject, frame, ms in _times(file):
+        for subject, frame, ms in _read_times(file):
             item, part = divmod(frame, 1000)
             if part == _QUESTION:
                 questions[subject, item] = ms > 0
@@ -76,9 +76,9 @@ def read_dmdx(files: Sequence[Path], texts: Sequence[Path]) -> ImportedTimes:
     return check_times(rows, notes, files[0])
 
 
-def _times(file: Path) -> Iterator[tuple[str, int, float]]:
+def _read_times(file: Path) -> Iterator[tuple[str, int, float]]:
     subject = ""
-    for line, text in enumerate(_lines(file), start=1):
+    for line, text in enumerate(_read_lines(file), start=1):
         if match := _SUBJECT.match(text):
             subject = match[1]
         elif match := _TIMED.match(text):
@@ -93,7 +93,7 @@ def _times(file: Path) -> Iterator[tuple[str, int, float]]:
 
 def _frames(file: Path) -> Iterator[tuple[tuple[int, int], tuple[int, str, str]]]:
     """Yield each frame's item and part, with the word's position, the word and its distractor."""
-    for text in _lines(file):
+    for text in _read_lines(file):
         match = _FRAME.match(text)
         if match is None:
             continue
@@ -109,7 +109,7 @@ def _frames(file: Path) -> Iterator[tuple[tuple[int, int], tuple[int, str, str]]
             yield (item, part), (tokens.index(words[0]) + 1, words[0], "")
 
 
-def _lines(file: Path) -> list[str]:
+def _read_lines(file: Path) -> list[str]:
     try:
         return file.read_text(encoding="latin-1").splitlines()
     except OSError as error:

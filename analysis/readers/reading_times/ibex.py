@@ -42,7 +42,7 @@ def read_ibex(files: Sequence[Path], texts: Sequence[Path]) -> ImportedTimes:
         unseen = 0
         answers: dict[tuple[str, str], bool] = {}
         timed = list[tuple[tuple[str, str], dict[str, object]]]()
-        for line, fields in _lines(file):
+        for line, fields in _read_lines(file):
             person = f"{fields[0]}-{fields[1][:8]}"
             controller, own_fields = _controller(fields)
             trial = (person, fields[3])
@@ -96,7 +96,7 @@ def _controller(fields: Sequence[str]) -> tuple[str, list[str]]:
     return kind, [*fields[9:11], *fields[12:]]
 
 
-def _lines(file: Path) -> Iterator[tuple[int, list[str]]]:
+def _read_lines(file: Path) -> Iterator[tuple[int, list[str]]]:
     try:
         text = file.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:

@@ -12,7 +12,7 @@ from experiment.authoring.lint.materials import Fault, Materials
 from experiment.authoring.words import script_of
 from experiment.materials.formats.columns import NAMES, key_of, misspelt_kinds
 from experiment.materials.formats.crossing import LIST_COLUMNS
-from experiment.materials.render import described
+from experiment.materials.render import replace_pictures
 from experiment.records import Item
 
 _CELL = re.compile(
@@ -80,7 +80,7 @@ def markup(materials: Materials) -> Iterator[Fault]:
     yield from _texts(
         materials,
         "Markdown",
-        lambda text: bool(_MARKDOWN.search(described(text))),
+        lambda text: bool(_MARKDOWN.search(replace_pictures(text))),
         "holds Markdown",
         remedy,
     )
@@ -152,7 +152,7 @@ def scripts(materials: Materials) -> Iterator[Fault]:
 
 def _joined_texts(materials: Materials, item: Item) -> str:
     """Return an item's texts as one, without the bytes of its pictures."""
-    return " ".join((described(item.context), *materials.versions(item)))
+    return " ".join((replace_pictures(item.context), *materials.versions(item)))
 
 
 def _other_script(text: str, expected: set[str]) -> str:
@@ -191,7 +191,7 @@ def _texts(
         ::-1
     ]
     if open_texts and not (style and len(open_texts) > len(materials.items) / 2):
-        shown = described(open_texts[0][1])
+        shown = replace_pictures(open_texts[0][1])
         yield Fault(name, tuple(item for item, _ in open_texts), f'{problem}: "{shown}"', remedy)
 
 

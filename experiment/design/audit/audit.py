@@ -19,7 +19,7 @@ from experiment.design.audit.sessions import (
     Session,
     check,
     compose_all,
-    info,
+    make_info_row,
     square_contents,
 )
 from experiment.design.frames import MaterialsIndex, index_materials
@@ -71,7 +71,9 @@ def kept_checks(study: Study, sessions: Sequence[Session]) -> Iterator[Check]:
         "catch trials over a session", "one per stretch", _find_bunched_trials(sessions, design)
     )
     yield check(
-        "what the order must keep", _asked_text(sessions, design), _broken(sessions, design)
+        "what the order must keep",
+        _asked_text(sessions, design),
+        _find_broken_constraints(sessions, design),
     )
     yield check("blocks of a session", "one after the other", _mixed_blocks(sessions, design))
 
@@ -86,9 +88,9 @@ def _alike_neighbours(sessions: Sequence[Session], design: Design) -> Iterator[s
 
 
 def _blocks(session: Session, design: Design) -> list[list[ListEntry]]:
-    shown = session.shown
-    blocks = blocks_of(shown, design, session.place)
-    return [[shown[index] for index in block] for block in blocks]
+    entries = session.shown
+    blocks = blocks_of(entries, design, session.place)
+    return [[entries[index] for index in block] for block in blocks]
 
 
 def _find_bunched_trials(sessions: Sequence[Session], design: Design) -> Iterator[str]:
@@ -109,7 +111,7 @@ def _asked_text(sessions: Sequence[Session], design: Design) -> str:
     return "; ".join(dict.fromkeys(constraint_texts)) or "nothing"
 
 
-def _broken(sessions: Sequence[Session], design: Design) -> Iterator[str]:
+def _find_broken_constraints(sessions: Sequence[Session], design: Design) -> Iterator[str]:
     for session in sessions:
         for n, block in enumerate(_blocks(session, design)):
             for constraint in constraints_of_block(block, design, first=not n):
@@ -120,13 +122,15 @@ def _broken(sessions: Sequence[Session], design: Design) -> Iterator[str]:
 def _mixed_blocks(sessions: Sequence[Session], design: Design) -> Iterator[str]:
     block_of = design.block_of
     for session in sessions:
-        shown = [name for name, _ in groupby(block_of.get(e.item.template) for e in session.shown)]
+        shown_blocks = [
+            name for name, _ in groupby(block_of.get(e.item.template) for e in session.shown)
+        ]
         blocks = blocks_of(session.shown, design, session.place)
         expected = [
             block_of.get(session.shown[block[0]].item.template) for block in blocks if block
         ]
-        if shown != expected:
-            yield f"{session.name}: {', '.join(str(name) for name in shown)}"
+        if shown_blocks != expected:
+            yield f"{session.name}: {', '.join(str(name) for name in shown_blocks)}"
 
 
 def drawing_checks(study: Study, built: BuiltLists, n_seeds: int) -> Iterator[Check]:
@@ -135,10 +139,10 @@ def drawing_checks(study: Study, built: BuiltLists, n_seeds: int) -> Iterator[Ch
         return
     entries = built.lists[0]
     for n, block in enumerate(blocks_of(entries, study.design, 0)):
-        shown = [entries[index] for index in block]
+        block_entries = [entries[index] for index in block]
         try:
-            constraints = tuple(constraints_of_block(shown, study.design, first=not n))
-            yield from _block_checks(len(shown), constraints, built.seed, n, n_seeds)
+            constraints = tuple(constraints_of_block(block_entries, study.design, first=not n))
+            yield from _block_checks(len(block_entries), constraints, built.seed, n, n_seeds)
         except DesignError:
             # The check of the composed sessions already reports this.
             continue
@@ -161,7 +165,7 @@ def _block_checks(
     spread = _distribution(
         positions, n, constraints, f"positions of each trial{name}, {n_seeds:,} seeds"
     )
-    slack = _slack(n, constraints)
+    slack = _compute_position_slack(n, constraints)
     if slack is None:
         return (spread,)
     centred = check(
@@ -172,7 +176,7 @@ def _block_checks(
     return centred, spread
 
 
-def _slack(n: int, constraints: Sequence[Constraint]) -> float | None:
+def _compute_position_slack(n: int, constraints: Sequence[Constraint]) -> float | None:
     """Return how far a trial's mean position may be from the middle by design; None if unknown.
 
     Constraints are symmetric under reversal, so that every trial's mean position is the middle.
@@ -205,14 +209,14 @@ def _distribution(
     groups = groups_apart(n, constraints)
     sizes = tuple(len(group) for group in groups or ())
     if groups is None or any(isinstance(constraint, Spread) for constraint in constraints):
-        return info(name, _TOO_MANY)
+        return make_info_row(name, _TOO_MANY)
     statistics, exact = list[tuple[float, int]](), dict[int, list[float] | None]()
     for number, group in enumerate(groups):
         if sizes[number] not in exact:
             exact[sizes[number]] = position_shares(sizes, number)
         shares = exact[sizes[number]]
         if shares is None:
-            return info(name, _TOO_MANY)
+            return make_info_row(name, _TOO_MANY)
         statistics.extend(_chi_square(positions[index], shares) for index in group)
     figures = (
         f"median chi-square {median(value for value, _ in statistics):.0f} at "

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import combinations
 
-from experiment.design.audit.sessions import Check, Session, SquareContents, check, info
+from experiment.design.audit.sessions import Check, Session, SquareContents, check, make_info_row
 from experiment.design.frames import (
     Frame,
     Joint,
@@ -28,18 +28,18 @@ def origin_checks(
 ) -> Iterator[Check]:
     """Yield the checks that the lists match their study and its materials."""
     origin = f"{study.name} {study.study.version}"
-    seen = f"{built.study} {built.version}"
-    yield check("study and version", origin, [seen] if seen != origin else [])
+    recorded_origin = f"{built.study} {built.version}"
+    yield check("study and version", origin, [recorded_origin] if recorded_origin != origin else [])
     materials_hash, built_hash = index.materials_hash[:12], built.materials_hash[:12]
     changed = index.materials_hash != built.materials_hash
     yield check("identity of the materials", materials_hash, [built_hash] if changed else [])
-    yield check("items as the materials have them", "all", _unknown_items(index, built))
-    contrasts = _contrasts(response, built)
+    yield check("items as the materials have them", "all", _find_unknown_items(index, built))
+    contrasts = _find_equal_versions(response, built)
     yield check("versions in the judged contrast", "two that differ", contrasts)
-    yield info("what is judged against good", _contrast_text(built))
+    yield make_info_row("what is judged against good", _describe_contrast(built))
 
 
-def _unknown_items(index: MaterialsIndex, built: BuiltLists) -> Iterator[str]:
+def _find_unknown_items(index: MaterialsIndex, built: BuiltLists) -> Iterator[str]:
     for number, entries in enumerate(built.lists):
         for item in (entry.item for entry in entries):
             frames = index.items.get(item.template, {})
@@ -47,14 +47,14 @@ def _unknown_items(index: MaterialsIndex, built: BuiltLists) -> Iterator[str]:
                 yield f"list {number}: {item.item_id} is not"
 
 
-def _contrasts(response: ResponseType, built: BuiltLists) -> Iterator[str]:
+def _find_equal_versions(response: ResponseType, built: BuiltLists) -> Iterator[str]:
     for entry in (entry for entries in built.lists for entry in entries):
         is_alone = response.of_item(entry.item).alone and not entry.item.alternative
         if not is_alone and entry.item.alternative in ("", entry.item.good):
             yield f'{entry.item.item_id}: "{entry.item.good}" / "{entry.item.alternative}"'
 
 
-def _contrast_text(built: BuiltLists) -> str:
+def _describe_contrast(built: BuiltLists) -> str:
     items = (entry.item for entries in built.lists for entry in entries)
     constructions = Counter(
         contrast for _, contrast in {(item.construction, item.contrast) for item in items}
@@ -69,25 +69,35 @@ def list_checks(
     design, n_lists = study.design, len(built.lists)
     wrong_number = [f"{n_lists}"] if n_lists != design.n_lists else []
     yield check("lists", f"{design.n_lists}", wrong_number)
-    yield check("trials in each list", _sizes_text(design), _sizes(design, built))
+    yield check("trials in each list", _describe_sizes(design), _find_wrong_sizes(design, built))
     if not squares:
         return
-    yield check("items in each list, by condition", _cells_text(squares), _cells(squares))
-    yield check("showings of one frame in one list", "at most 1", _repeated_frames(squares))
-    yield check("lists that show one frame in one condition", "1", _frame_conditions(squares))
-    yield check("targets used as catch trials, in each list", _catch_text(squares), _catch(squares))
-    yield check("kinds of the other items", "their own", _kinds(squares))
     yield check(
-        "conditions next to catch trials, over the lists", "1 apart at most", _turns(squares)
+        "items in each list, by condition", _describe_cells(squares), _find_uneven_cells(squares)
+    )
+    yield check("showings of one frame in one list", "at most 1", _find_repeated_frames(squares))
+    yield check(
+        "lists that show one frame in one condition", "1", _find_repeated_conditions(squares)
+    )
+    yield check(
+        "targets used as catch trials, in each list",
+        _describe_catch_trials(squares),
+        _find_uneven_catch_trials(squares),
+    )
+    yield check("kinds of the other items", "their own", _find_wrong_kinds(squares))
+    yield check(
+        "conditions next to catch trials, over the lists",
+        "1 apart at most",
+        _find_uneven_catch_conditions(squares),
     )
 
 
-def _sizes_text(design: Design) -> str:
+def _describe_sizes(design: Design) -> str:
     numbers = {design.trials(number) for number in range(design.n_lists)}
     return ", ".join(map(str, sorted(numbers)))
 
 
-def _sizes(design: Design, built: BuiltLists) -> Iterator[str]:
+def _find_wrong_sizes(design: Design, built: BuiltLists) -> Iterator[str]:
     known_templates = design.block_of
     for number, entries in enumerate(built.lists):
         if len(entries) != design.trials(number):
@@ -97,14 +107,14 @@ def _sizes(design: Design, built: BuiltLists) -> Iterator[str]:
                 yield f'list {number}: the template "{template}" is in no square'
 
 
-def _cells_text(squares: Sequence[SquareContents]) -> str:
+def _describe_cells(squares: Sequence[SquareContents]) -> str:
     times = Counter[int]()
     for square in squares:
         times[square.per_condition] += len(square.conditions)
     return ", ".join(f"{n} each of {conditions}" for n, conditions in sorted(times.items()))
 
 
-def _cells(squares: Sequence[SquareContents]) -> Iterator[str]:
+def _find_uneven_cells(squares: Sequence[SquareContents]) -> Iterator[str]:
     for square in squares:
         for number, entries in square.lists.items():
             counts = Counter(entry.item.condition for entry in entries)
@@ -113,7 +123,7 @@ def _cells(squares: Sequence[SquareContents]) -> Iterator[str]:
                     yield f"list {number}: {counts[condition]} of {square.name} {condition}"
 
 
-def _repeated_frames(squares: Sequence[SquareContents]) -> Iterator[str]:
+def _find_repeated_frames(squares: Sequence[SquareContents]) -> Iterator[str]:
     for square in squares:
         for number, entries in square.lists.items():
             counts = Counter((entry.item.template, entry.item.frame) for entry in entries)
@@ -122,7 +132,7 @@ def _repeated_frames(squares: Sequence[SquareContents]) -> Iterator[str]:
                     yield f"list {number}: {n} of {template} {frame}"
 
 
-def _frame_conditions(squares: Sequence[SquareContents]) -> Iterator[str]:
+def _find_repeated_conditions(squares: Sequence[SquareContents]) -> Iterator[str]:
     for square in squares:
         items = [entry.item for entry in square.entries]
         counts = Counter((item.template, item.frame, item.condition) for item in items)
@@ -132,7 +142,7 @@ def _frame_conditions(squares: Sequence[SquareContents]) -> Iterator[str]:
                     yield f"{n} lists: {template} {frame}, {condition}"
 
 
-def _catch_text(squares: Sequence[SquareContents]) -> str:
+def _describe_catch_trials(squares: Sequence[SquareContents]) -> str:
     catching = (square for square in squares if square.catch_trials)
     texts = (
         f"{square.catch_trials} of {square.per_condition * len(square.conditions)} {square.name}"
@@ -141,7 +151,7 @@ def _catch_text(squares: Sequence[SquareContents]) -> str:
     return ", ".join(dict.fromkeys(texts)) or "none"
 
 
-def _catch(squares: Sequence[SquareContents]) -> Iterator[str]:
+def _find_uneven_catch_trials(squares: Sequence[SquareContents]) -> Iterator[str]:
     for square in squares:
         for number, entries in square.lists.items():
             n = sum(entry.kind is Kind.CATCH is not entry.item.kind for entry in entries)
@@ -149,7 +159,7 @@ def _catch(squares: Sequence[SquareContents]) -> Iterator[str]:
                 yield f"list {number}: {n} of {square.name}"
 
 
-def _kinds(squares: Sequence[SquareContents]) -> Iterator[str]:
+def _find_wrong_kinds(squares: Sequence[SquareContents]) -> Iterator[str]:
     for square in squares:
         for number, entries in square.lists.items():
             for entry in entries:
@@ -157,7 +167,7 @@ def _kinds(squares: Sequence[SquareContents]) -> Iterator[str]:
                     yield f"list {number}: {entry.item.item_id} is {entry.kind}"
 
 
-def _turns(squares: Sequence[SquareContents]) -> Iterator[str]:
+def _find_uneven_catch_conditions(squares: Sequence[SquareContents]) -> Iterator[str]:
     for square in squares:
         if square.catch_trials:
             counts = Counter(e.item.condition for e in square.entries if e.kind is not Kind.CATCH)
@@ -173,10 +183,10 @@ def wording_checks(study: Study) -> Iterator[Check]:
         design.wording or any(question.when for question in study.questionnaire)
     ):
         return
-    yield check("pages and questions of each level", "as worded", _breaches(study))
+    yield check("pages and questions of each level", "as worded", _find_wording_problems(study))
 
 
-def _breaches(study: Study) -> Iterator[str]:
+def _find_wording_problems(study: Study) -> Iterator[str]:
     for list_ in range(study.design.n_lists):
         levels, met = study.design.levels(list_), study.of_list(list_)
         pages, title = dict(_ALWAYS), study.study.title
@@ -210,35 +220,43 @@ def frame_checks(
     templates = [template for square in squares for template in square.templates]
     known_frames = {template: index.frames(template) for template in templates}
     chosen = {
-        template: _frames(square, template) for square in squares for template in square.templates
+        template: _list_frames(square, template)
+        for square in squares
+        for template in square.templates
     }
-    yield check("frames of each square", _shares_text(squares), _shares(squares))
+    yield check("frames of each square", _describe_shares(squares), _find_unequal_shares(squares))
     yield check(
         "uses of a slot's words within a template",
         "1 apart at most, or as even as can be",
-        _uneven(design, known_frames, chosen),
+        _find_uneven_frames(design, known_frames, chosen),
     )
     yield check(
         "frames that share their slots' choice",
         f"none in {len(design.disjoint)} groups",
-        _shared_choices(design, chosen),
+        _find_shared_choices(design, chosen),
     )
-    yield info("uses of interchangeable words, over the lists", _overall(known_frames, chosen))
+    yield make_info_row(
+        "uses of interchangeable words, over the lists", _describe_word_use(known_frames, chosen)
+    )
     items = [[entry.item for entry in entries] for entries in built.lists]
-    yield info("most uses of a word in one list", _most(items, _lemmas))
-    yield info("most meetings of two words in one list", _most(items, _pairs))
+    yield make_info_row(
+        "most uses of a word in one list", _describe_most_repeated(items, _list_lemmas)
+    )
+    yield make_info_row(
+        "most meetings of two words in one list", _describe_most_repeated(items, _list_word_pairs)
+    )
 
 
-def _frame(item: Item) -> Frame:
+def _get_frame(item: Item) -> Frame:
     return Frame(item.template, item.frame, lemmas_of(item.frame))
 
 
-def _frames(square: SquareContents, template: str) -> list[Frame]:
+def _list_frames(square: SquareContents, template: str) -> list[Frame]:
     items = (entry.item for entry in square.entries)
-    return list(dict.fromkeys(_frame(item) for item in items if item.template == template))
+    return list(dict.fromkeys(_get_frame(item) for item in items if item.template == template))
 
 
-def _shares_text(squares: Sequence[SquareContents]) -> str:
+def _describe_shares(squares: Sequence[SquareContents]) -> str:
     distinct_squares = {square.templates: square for square in squares}.values()
     sizes = Counter((square.n_frames, len(square.templates)) for square in distinct_squares)
     return ", ".join(
@@ -247,15 +265,15 @@ def _shares_text(squares: Sequence[SquareContents]) -> str:
     )
 
 
-def _shares(squares: Sequence[SquareContents]) -> Iterator[str]:
+def _find_unequal_shares(squares: Sequence[SquareContents]) -> Iterator[str]:
     for square in squares:
         for template in square.templates:
-            number = len(_frames(square, template))
+            number = len(_list_frames(square, template))
             if number * len(square.templates) != square.n_frames:
                 yield f"{' '.join((template, *square.levels.values()))}: {number}"
 
 
-def _uneven(design: Design, known_frames: Frames, chosen: Frames) -> Iterator[str]:
+def _find_uneven_frames(design: Design, known_frames: Frames, chosen: Frames) -> Iterator[str]:
     joint = {
         frame: joint_choices(frame, design.disjoint)
         for frames in chosen.values()
@@ -273,7 +291,7 @@ def _uneven(design: Design, known_frames: Frames, chosen: Frames) -> Iterator[st
             yield f'{template}: {apart}; "{exchange[1].text}" for "{exchange[0].text}" is better'
 
 
-def _shared_choices(design: Design, chosen: Frames) -> Iterator[str]:
+def _find_shared_choices(design: Design, chosen: Frames) -> Iterator[str]:
     owners: dict[Joint, list[Frame]] = {}
     for frame in (frame for frames in chosen.values() for frame in frames):
         for choice in joint_choices(frame, design.disjoint):
@@ -283,7 +301,7 @@ def _shared_choices(design: Design, chosen: Frames) -> Iterator[str]:
             yield f"{' '.join(lemmas)}: {', '.join(frame.template for frame in frames)}"
 
 
-def _overall(known_frames: Frames, chosen: Frames) -> str:
+def _describe_word_use(known_frames: Frames, chosen: Frames) -> str:
     """Return the range of frames per word, for the slot in which words are used most unevenly.
 
     Words are interchangeable when they fill the same slot in the same templates.
@@ -303,7 +321,9 @@ def _overall(known_frames: Frames, chosen: Frames) -> str:
     return f"{min(group)} to {max(group)} frames in the most uneven slot ({slot})"
 
 
-def _most(lists: Sequence[Sequence[Item]], words_of: Callable[[Item], list[str]]) -> str:
+def _describe_most_repeated(
+    lists: Sequence[Sequence[Item]], words_of: Callable[[Item], list[str]]
+) -> str:
     counts = Counter(
         (words, number)
         for number, items in enumerate(lists)
@@ -315,12 +335,12 @@ def _most(lists: Sequence[Sequence[Item]], words_of: Callable[[Item], list[str]]
     return "none"
 
 
-def _lemmas(item: Item) -> list[str]:
+def _list_lemmas(item: Item) -> list[str]:
     return list(lemmas_of(item.frame).values())
 
 
-def _pairs(item: Item) -> list[str]:
-    return [" + ".join(pair) for pair in combinations(sorted(_lemmas(item)), 2)]
+def _list_word_pairs(item: Item) -> list[str]:
+    return [" + ".join(pair) for pair in combinations(sorted(_list_lemmas(item)), 2)]
 
 
 def option_checks(sessions: Sequence[Session]) -> Iterator[Check]:
@@ -328,16 +348,16 @@ def option_checks(sessions: Sequence[Session]) -> Iterator[Check]:
     yield check(
         "places of the good option, in a construction of a session",
         "each about as often: once more at most, of items with as many options",
-        _uneven_in_sessions(sessions),
+        _find_uneven_options_in_sessions(sessions),
     )
     yield check(
         "places of each option, for an item of a list",
         "each as often in every place, over as many neighbouring places as it has options",
-        _uneven_over_places(sessions),
+        _find_uneven_options_over_places(sessions),
     )
 
 
-def _uneven_in_sessions(sessions: Sequence[Session]) -> Iterator[str]:
+def _find_uneven_options_in_sessions(sessions: Sequence[Session]) -> Iterator[str]:
     for session in sessions:
         constructions = session.labels("construction")
         sizes: dict[str | None, set[int]] = {}
@@ -347,11 +367,11 @@ def _uneven_in_sessions(sessions: Sequence[Session]) -> Iterator[str]:
             sides.setdefault(construction, []).append(trial.good_side)
         for construction, numbers in sides.items():
             # Items with different numbers of options cannot be balanced with one another.
-            if len(sizes[construction]) == 1 and _spread(numbers, *sizes[construction]) > 1:
+            if len(sizes[construction]) == 1 and _compute_spread(numbers, *sizes[construction]) > 1:
                 yield f"{session.name}: {construction}"
 
 
-def _uneven_over_places(sessions: Sequence[Session]) -> Iterator[str]:
+def _find_uneven_options_over_places(sessions: Sequence[Session]) -> Iterator[str]:
     most = max((len(t.options) for session in sessions for t in session.trials), default=1)
     versions_by_item: dict[tuple[int, int, str], list[tuple[str, ...]]] = {}
     for session in sessions:
@@ -361,11 +381,11 @@ def _uneven_over_places(sessions: Sequence[Session]) -> Iterator[str]:
     for (list_, _, item_id), orders in versions_by_item.items():
         n = len(orders[0])
         for name in orders[0]:
-            if _spread((order.index(name) for order in orders), n) > 1:
+            if _compute_spread((order.index(name) for order in orders), n) > 1:
                 yield f"list {list_}: {item_id}, {name}"
 
 
-def _spread(values: Iterable[object], n: int) -> int:
+def _compute_spread(values: Iterable[object], n: int) -> int:
     """Return how much more often the most frequent of n values occurs than the rarest."""
     counts = Counter(values)
     return max(counts.values()) - (min(counts.values()) if len(counts) == n else 0)

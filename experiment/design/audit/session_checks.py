@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from experiment.design.audit.list_checks import option_checks
-from experiment.design.audit.sessions import Check, Composition, Session, check, info
+from experiment.design.audit.sessions import Check, Composition, Session, check, make_info_row
 from experiment.design.frames import MaterialsIndex
 from experiment.design.lists import BuiltLists, ListEntry, lists_named, source_name
 from experiment.design.ordering.constraints import catch_keys
@@ -22,60 +22,69 @@ def session_checks(study: Study, built: BuiltLists, composition: Composition) ->
     """Yield the checks of the session at each place."""
     sessions = composition.sessions
     yield check("sessions composed", f"{study.design.n_places}", composition.failures)
-    yield check("trials of a session", "each item once, as listed", _incomplete(built, sessions))
+    yield check(
+        "trials of a session",
+        "each item once, as listed",
+        _find_incomplete_sessions(built, sessions),
+    )
     for task, of_task in composition.by_task():
-        for result in _balance_checks(study, of_task):
+        for result in _check_balance(study, of_task):
             yield replace(result, name=f"{result.name}, task {task}" if task else result.name)
     excluded = _check_correct_sessions_kept(study, composition.response, sessions)
     yield check("a session without an error", "kept by every rule", excluded)
 
 
-def _balance_checks(study: Study, composition: Composition) -> Iterator[Check]:
+def _check_balance(study: Study, composition: Composition) -> Iterator[Check]:
     """Yield the checks of the balance that a response type requires."""
     response, sessions = composition.response, composition.sessions
     if response.balance is Balance.PLACES:
         yield from option_checks(sessions)
     else:
-        yield from _side_checks(study.design, sessions, response.balance)
+        yield from _check_sides(study.design, sessions, response.balance)
     if response.step_table:
         yield check(
             "sides of right words, in a trial",
             "half on each, at most three running, where there are two",
-            _uneven(response, sessions),
+            _find_imbalances(response, sessions),
         )
 
 
-def _uneven(response: ResponseType, sessions: Sequence[Session]) -> Iterator[str]:
+def _find_imbalances(response: ResponseType, sessions: Sequence[Session]) -> Iterator[str]:
     for session in sessions:
         shown_conditions = [
             Arrangement(trial.good_side, trial.options, trial.points) for trial in session.trials
         ]
-        yield from (
-            f"{session.name}: {problem}" for problem in response.find_imbalances(shown_conditions)
-        )
+        for problem in response.find_imbalances(shown_conditions):
+            yield f"{session.name}: {problem}"
 
 
-def _side_checks(design: Design, sessions: Sequence[Session], balance: Balance) -> Iterator[Check]:
+def _check_sides(design: Design, sessions: Sequence[Session], balance: Balance) -> Iterator[Check]:
     """Yield the checks of the good option's side, or of which version is shown."""
     is_one_version = balance is Balance.VERSIONS
     good, opposite = ("good shown", "the other version") if is_one_version else ("good first", "")
-    sessions = [_with_two_versions(session) for session in sessions]
+    sessions = [_keep_trials_with_two_versions(session) for session in sessions]
     places = sorted({design.places(number) for number in range(design.n_lists)})
-    yield check(f"trials with {good}, in a session", _halves(sessions), _sides(sessions))
+    yield check(
+        f"trials with {good}, in a session",
+        _describe_halves(sessions),
+        _find_uneven_sides(sessions),
+    )
     yield check(
         f"trials with {good}, in a construction",
-        _construction_halves(sessions),
-        _sides_by_construction(sessions),
+        _describe_construction_halves(sessions),
+        _find_uneven_sides_by_construction(sessions),
     )
     yield check(
         f"sessions with {good}, for an item",
-        ", ".join(map(_half, places)),
-        _sides_by_item(sessions),
+        ", ".join(map(_describe_half, places)),
+        _find_uneven_sides_by_item(sessions),
     )
-    yield check("places 2j and 2j+1 of a list", opposite or "opposite sides", _alike(sessions))
+    yield check(
+        "places 2j and 2j+1 of a list", opposite or "opposite sides", _find_equal_sides(sessions)
+    )
 
 
-def _with_two_versions(session: Session) -> Session:
+def _keep_trials_with_two_versions(session: Session) -> Session:
     """Return a session without the trials of items that have only one version."""
     entries = session.entries
     return replace(
@@ -83,7 +92,7 @@ def _with_two_versions(session: Session) -> Session:
     )
 
 
-def _incomplete(built: BuiltLists, sessions: Sequence[Session]) -> Iterator[str]:
+def _find_incomplete_sessions(built: BuiltLists, sessions: Sequence[Session]) -> Iterator[str]:
     for session in sessions:
         listed_trials = Counter((e.item.item_id, e.kind) for e in built.lists[session.list_])
         shown_trials = Counter((trial.item_id, trial.kind) for trial in session.trials)
@@ -92,67 +101,68 @@ def _incomplete(built: BuiltLists, sessions: Sequence[Session]) -> Iterator[str]
             yield session.name
 
 
-def _half(n: int) -> str:
+def _describe_half(n: int) -> str:
     return f"{n // 2}" if n % 2 == 0 else f"{n // 2} or {n // 2 + 1}"
 
 
-def _halves(sessions: Sequence[Session]) -> str:
-    return ", ".join(_half(n) for n in sorted({len(session.trials) for session in sessions}))
+def _describe_halves(sessions: Sequence[Session]) -> str:
+    lengths = sorted({len(session.trials) for session in sessions})
+    return ", ".join(map(_describe_half, lengths))
 
 
-def _construction_halves(sessions: Sequence[Session]) -> str:
+def _describe_construction_halves(sessions: Sequence[Session]) -> str:
     catch = Counter[str]()
     for session in sessions[:1]:
         entries = list(session.entries.values())
         catching = catch_keys(entries, "construction")
         catch.update(e.item.construction for e in entries if e.item.construction in catching)
-    return "".join(["half", *(f", {_half(n)} of {n} {name}" for name, n in catch.items())])
+    return "".join(["half", *(f", {_describe_half(n)} of {n} {name}" for name, n in catch.items())])
 
 
-def _is_first(trial: Trial) -> bool:
+def _is_good_first(trial: Trial) -> bool:
     """Return whether the good option is first, or only the good version is shown."""
     if trial.options:
         return trial.options[0] == Variant.GOOD
     return trial.good_side is Side.FIRST
 
 
-def _n_first(trials: Sequence[Trial]) -> int:
-    return sum(map(_is_first, trials))
+def _count_good_first(trials: Sequence[Trial]) -> int:
+    return sum(map(_is_good_first, trials))
 
 
 def _is_half(part: int, total: int) -> bool:
     return part in (total // 2, total - total // 2)
 
 
-def _sides(sessions: Sequence[Session]) -> Iterator[str]:
+def _find_uneven_sides(sessions: Sequence[Session]) -> Iterator[str]:
     for session in sessions:
-        if not _is_half(n := _n_first(session.trials), len(session.trials)):
+        if not _is_half(n := _count_good_first(session.trials), len(session.trials)):
             yield f"{session.name}: {n} of {len(session.trials)}"
 
 
-def _sides_by_construction(sessions: Sequence[Session]) -> Iterator[str]:
+def _find_uneven_sides_by_construction(sessions: Sequence[Session]) -> Iterator[str]:
     for session in sessions:
         groups: dict[str | None, list[Trial]] = {}
         for trial, construction in zip(session.trials, session.labels("construction"), strict=True):
             groups.setdefault(construction, []).append(trial)
         for construction, trials in groups.items():
-            if not _is_half(n := _n_first(trials), len(trials)):
+            if not _is_half(n := _count_good_first(trials), len(trials)):
                 yield f"{session.name}: {n} of {len(trials)} {construction}"
 
 
-def _sides_by_item(sessions: Sequence[Session]) -> Iterator[str]:
+def _find_uneven_sides_by_item(sessions: Sequence[Session]) -> Iterator[str]:
     trials_by_item: dict[tuple[int, str], list[Trial]] = {}
     for session in sessions:
         for trial in session.trials:
             trials_by_item.setdefault((session.list_, trial.item_id), []).append(trial)
     for (list_, item_id), trials in trials_by_item.items():
-        if not _is_half(n := _n_first(trials), len(trials)):
+        if not _is_half(n := _count_good_first(trials), len(trials)):
             yield f"list {list_}: {n} of {len(trials)} show {item_id}"
 
 
-def _alike(sessions: Sequence[Session]) -> Iterator[str]:
+def _find_equal_sides(sessions: Sequence[Session]) -> Iterator[str]:
     sides = {
-        (session.list_, session.place, trial.item_id): _is_first(trial)
+        (session.list_, session.place, trial.item_id): _is_good_first(trial)
         for session in sessions
         for trial in session.trials
     }
@@ -165,7 +175,7 @@ def _check_correct_sessions_kept(
     study: Study, response: ResponseType, sessions: Sequence[Session]
 ) -> Iterator[str]:
     for session in sessions:
-        judgments = list(_faultless(session, response))
+        judgments = list(_make_correct_judgments(session, response))
         try:
             reached = verdict(study.exclusion, judgments)
         except ParallaxError as error:
@@ -175,7 +185,7 @@ def _check_correct_sessions_kept(
             yield f"{session.name}: {reached.evidence}"
 
 
-def _faultless(session: Session, response: ResponseType) -> Iterator[Judgment]:
+def _make_correct_judgments(session: Session, response: ResponseType) -> Iterator[Judgment]:
     """Return a session's error-free judgments.
 
     Ratings of items with one version are never errors. These ratings vary within each cell of the
@@ -220,33 +230,43 @@ def shared_checks(
             _check_given_lists(source, design, index, built),
         )
     if design.shared or design.given:
-        yield check("kinds of items shared or given", "their own", _kinds(design, built))
+        yield check("kinds of items shared or given", "their own", _find_wrong_kinds(design, built))
     if design.factors:
-        yield check("factors' levels of the lists", _factors_text(design), _levels(design, built))
-        yield check("items of some levels alone", "in their lists alone", _strays(design, built))
         yield check(
-            "lists that differ in levels alone", "have the same items", _unlike(design, built)
+            "factors' levels of the lists",
+            _describe_factors(design),
+            _find_wrong_levels(design, built),
+        )
+        yield check(
+            "items of some levels alone",
+            "in their lists alone",
+            _find_misplaced_items(design, built),
+        )
+        yield check(
+            "lists that differ in levels alone",
+            "have the same items",
+            _find_different_lists(design, built),
         )
     if design.factors or design.quotas:
-        yield info("participants", _participants(design))
+        yield make_info_row("participants", _describe_participants(design))
     if design.order.blocks == "counterbalanced" and not _is_one_block(design):
         yield check(
             "blocks that come first, over a list's places",
             "1 apart at most",
-            _turns(sessions, design),
+            _find_uneven_rotation(sessions, design),
         )
 
 
-def _of(source: Source, entries: Sequence[ListEntry]) -> list[ListEntry]:
+def _select_entries(source: Source, entries: Sequence[ListEntry]) -> list[ListEntry]:
     return [entry for entry in entries if entry.item.template in source.templates]
 
 
-def _showing(
+def _list_entries_by_list(
     source: Source, design: Design, built: BuiltLists
 ) -> Iterator[tuple[int, list[ListEntry]]]:
     for number, entries in enumerate(built.lists):
         if holds(source.when, design.levels(number)):
-            yield number, _of(source, entries)
+            yield number, _select_entries(source, entries)
 
 
 def _count_required_items(shared: Shared, index: MaterialsIndex) -> Counter[str]:
@@ -260,7 +280,7 @@ def _check_shared_items(
     shared: Shared, expected: Counter[str], design: Design, built: BuiltLists
 ) -> Iterator[str]:
     first: set[str] | None = None
-    for number, entries in _showing(shared, design, built):
+    for number, entries in _list_entries_by_list(shared, design, built):
         ids = {entry.item.item_id for entry in entries}
         numbers = Counter(entry.item.condition if shared.conditions else "" for entry in entries)
         if numbers != expected or len(ids) != len(entries):
@@ -272,17 +292,17 @@ def _check_shared_items(
 
 
 def _check_given_lists(
-    given: Given, design: Design, index: MaterialsIndex, built: BuiltLists
+    fixed_lists: Given, design: Design, index: MaterialsIndex, built: BuiltLists
 ) -> Iterator[str]:
-    items = index.all_items(given.templates)
-    lists_by_item = {item.item_id: lists_named(item, given.column) for item in items}
+    items = index.all_items(fixed_lists.templates)
+    lists_by_item = {item.item_id: lists_named(item, fixed_lists.column) for item in items}
     everywhere = {item_id for item_id, names in lists_by_item.items() if not names}
-    shown = {
+    ids_by_list = {
         number: {entry.item.item_id for entry in entries}
-        for number, entries in _showing(given, design, built)
+        for number, entries in _list_entries_by_list(fixed_lists, design, built)
     }
     list_of: dict[str, int] = {}
-    for number, ids in shown.items():
+    for number, ids in ids_by_list.items():
         within = design.number_within(number)
         for item_id in sorted(everywhere - ids):
             yield f"list {number}: {item_id} is missing"
@@ -303,19 +323,19 @@ def _check_given_lists(
             yield f"list {number}: not the items of {name}, such as {min(expected ^ ids)}"
 
 
-def _kinds(design: Design, built: BuiltLists) -> Iterator[str]:
+def _find_wrong_kinds(design: Design, built: BuiltLists) -> Iterator[str]:
     for source in (*design.shared, *design.given):
-        for number, entries in _showing(source, design, built):
+        for number, entries in _list_entries_by_list(source, design, built):
             for entry in entries:
                 if entry.kind is not entry.item.kind:
                     yield f"list {number}: {entry.item.item_id} is {entry.kind}"
 
 
-def _factors_text(design: Design) -> str:
+def _describe_factors(design: Design) -> str:
     return " x ".join(f"{len(levels)} {factor}" for factor, levels in design.factors.items())
 
 
-def _levels(design: Design, built: BuiltLists) -> Iterator[str]:
+def _find_wrong_levels(design: Design, built: BuiltLists) -> Iterator[str]:
     counts = Counter(tuple(levels.items()) for levels in built.levels)
     for levels in design.combinations:
         if counts[tuple(levels.items())] != design.lists:
@@ -325,7 +345,7 @@ def _levels(design: Design, built: BuiltLists) -> Iterator[str]:
             yield f"list {number}: {' '.join(levels.values())}"
 
 
-def _strays(design: Design, built: BuiltLists) -> Iterator[str]:
+def _find_misplaced_items(design: Design, built: BuiltLists) -> Iterator[str]:
     for number, entries in enumerate(built.lists):
         allowed = {
             name
@@ -338,17 +358,18 @@ def _strays(design: Design, built: BuiltLists) -> Iterator[str]:
                 yield f"list {number}: {entry.item.item_id}"
 
 
-def _unlike(design: Design, built: BuiltLists) -> Iterator[str]:
+def _find_different_lists(design: Design, built: BuiltLists) -> Iterator[str]:
     for source in design.sources:
         first: dict[int, tuple[int, set[tuple[str, str]]]] = {}
-        for number, entries in _showing(source, design, built):
+        for number, entries in _list_entries_by_list(source, design, built):
             items = {(entry.item.item_id, str(entry.kind)) for entry in entries}
-            other, first_items = first.setdefault(design.number_within(number), (number, items))
+            within = design.number_within(number)
+            other_list, first_items = first.setdefault(within, (number, items))
             if items != first_items:
-                yield f"lists {other} and {number}: {'+'.join(source.templates)}"
+                yield f"lists {other_list} and {number}: {'+'.join(source.templates)}"
 
 
-def _participants(design: Design) -> str:
+def _describe_participants(design: Design) -> str:
     counts = Counter[str]()
     for number in range(design.n_lists):
         levels = design.levels(number)
@@ -360,9 +381,9 @@ def _is_one_block(design: Design) -> bool:
     return len({*design.block_names} - {*design.order.first_blocks}) < 2
 
 
-def _turns(sessions: Sequence[Session], design: Design) -> Iterator[str]:
+def _find_uneven_rotation(sessions: Sequence[Session], design: Design) -> Iterator[str]:
     first: dict[int, Counter[str]] = {}
-    shown: dict[int, set[str]] = {}
+    names_by_list: dict[int, set[str]] = {}
     for session in sessions:
         names = [
             design.block_of[session.shown[block[0]].item.template]
@@ -372,8 +393,8 @@ def _turns(sessions: Sequence[Session], design: Design) -> Iterator[str]:
         blocks = [design.block_of[entry.item.template] for entry in session.shown]
         came = [name for name in dict.fromkeys(blocks) if name in turning]
         first.setdefault(session.list_, Counter())[came[0] if came else ""] += 1
-        shown.setdefault(session.list_, set()).update(turning)
+        names_by_list.setdefault(session.list_, set()).update(turning)
     for list_, counts in first.items():
-        numbers = [counts[name] for name in shown[list_]]
+        numbers = [counts[name] for name in names_by_list[list_]]
         if numbers and max(numbers) - min(numbers) > 1:
             yield f"list {list_}: {', '.join(f'{n} {name}' for name, n in counts.items())}"

@@ -44,7 +44,7 @@ def check(name: str, expected: str, breaches: Iterable[str]) -> Check:
     return Check(name, expected, "; ".join(problems[:_SHOWN]) + remainder, passed=False)
 
 
-def info(name: str, value: str) -> Check:
+def make_info_row(name: str, value: str) -> Check:
     """Return an informative row, which cannot fail."""
     return Check(name, "", value, passed=True)
 
@@ -180,14 +180,14 @@ def square_contents(
 ) -> tuple[SquareContents, ...]:
     """Return the design's squares with their entries, once per combination of levels."""
     return tuple(
-        _contents(square, levels, design, index, built)
+        _collect_contents(square, levels, design, index, built)
         for square in design.squares
         for levels in design.combinations
         if holds(square.when, levels)
     )
 
 
-def _contents(
+def _collect_contents(
     square: Square,
     levels: dict[str, str],
     design: Design,

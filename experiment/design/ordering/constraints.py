@@ -64,7 +64,7 @@ class Distance:
         if label is None:
             return 0
         start, end = max(0, position - self.least + 1), position + self.least
-        return sum([labels[other] == label for other in order[start:end]]) - 1
+        return sum([labels[neighbour] == label for neighbour in order[start:end]]) - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +136,7 @@ class Spread:
     def violations(self, order: Sequence[int], position: int) -> int:
         """Return how far the number of members in the position's stretch differs from one."""
         start, end = self.stretch(position, len(order))
-        return abs(sum(order[other] in self.members for other in range(start, end)) - 1)
+        return abs(sum(order[neighbour] in self.members for neighbour in range(start, end)) - 1)
 
 
 def keeps(order: Sequence[int], constraints: Sequence[Constraint]) -> bool:

@@ -36,15 +36,15 @@ def position_shares(sizes: tuple[int, ...], group: int) -> list[float] | None:
     Returns:
         A probability for each position; None if counting would take too many states.
     """
-    others = sizes[:group] + sizes[group + 1 :]
-    if _n_states(sizes[group], others) > MOST_STATES:
+    other_sizes = sizes[:group] + sizes[group + 1 :]
+    if _n_states(sizes[group], other_sizes) > MOST_STATES:
         return None
-    layer: dict[_State, int] = {(sizes[group], tuple(sorted(others, reverse=True)), None): 1}
+    layer: dict[_State, int] = {(sizes[group], tuple(sorted(other_sizes, reverse=True)), None): 1}
     total, shares = _endings(next(iter(layer))), list[float]()
     for _ in range(sum(sizes)):
         n_starting, following = 0, dict[_State, int]()
         for state, ways in layer.items():
-            for next_state, times in _steps(state):
+            for next_state, times in _list_next_states(state):
                 following[next_state] = following.get(next_state, 0) + ways * times
                 if next_state[2] == -1:
                     n_starting += ways * times * _endings(next_state)
@@ -54,34 +54,34 @@ def position_shares(sizes: tuple[int, ...], group: int) -> list[float] | None:
     return shares
 
 
-def _n_states(size: int, others: tuple[int, ...]) -> int:
-    states = (size + 1) * (len(others) + 1)
-    for label in set(others):
-        states *= comb(others.count(label) + label, label)
+def _n_states(size: int, other_sizes: tuple[int, ...]) -> int:
+    states = (size + 1) * (len(other_sizes) + 1)
+    for label in set(other_sizes):
+        states *= comb(other_sizes.count(label) + label, label)
     return states
 
 
 @cache
 def _endings(state: _State) -> int:
-    left, others, _ = state
-    if not left and not others:
+    n_left, other_sizes, _ = state
+    if not n_left and not other_sizes:
         return 1
-    return sum(times * _endings(next_state) for next_state, times in _steps(state))
+    return sum(times * _endings(next_state) for next_state, times in _list_next_states(state))
 
 
-def _steps(state: _State) -> Iterator[tuple[_State, int]]:
+def _list_next_states(state: _State) -> Iterator[tuple[_State, int]]:
     """Yield each possible next state, with the number of groups that lead to it."""
-    left, others, last = state
-    if left and last != -1:
-        yield (left - 1, others, -1), 1
-    for size in sorted(set(others)):
-        times = others.count(size) - (last == size)
+    n_left, other_sizes, last = state
+    if n_left and last != -1:
+        yield (n_left - 1, other_sizes, -1), 1
+    for size in sorted(set(other_sizes)):
+        times = other_sizes.count(size) - (last == size)
         if times:
-            remaining = list(others)
+            remaining = list(other_sizes)
             remaining.remove(size)
             # A group without remaining trials can no longer have neighbours of its own.
             remaining = sorted([*remaining, *([size - 1] if size > 1 else [])], reverse=True)
-            yield (left, tuple(remaining), size - 1 if size > 1 else 0), times
+            yield (n_left, tuple(remaining), size - 1 if size > 1 else 0), times
 
 
 # A sweep has as many steps as there are trials.
@@ -172,7 +172,7 @@ def draw_order(n: int, constraints: Sequence[Constraint], rng: random.Random) ->
         return rng.sample(range(n), n)
     groups = _groups_apart(n, _neighbours(constraints))
     if spread is not None and len(constraints) == 1:
-        order = _freely(n, spread, rng)
+        order = _draw_unconstrained(n, spread, rng)
     elif is_counted(n, constraints) and groups is not None:
         order = _draw_by_counting(groups, spread, rng)
     else:
@@ -200,11 +200,11 @@ def is_counted(n: int, constraints: Sequence[Constraint]) -> bool:
         return False
     if not (spread and apart):
         return True
-    others = [group for group in groups if not spread[0].members & set(group)]
+    other_groups = [group for group in groups if not spread[0].members & set(group)]
     n_spread = len(spread[0].members)
     return (
-        sum(map(len, others)) + n_spread == n
-        and share_accepted(tuple(map(len, others)), n_spread) >= _LEAST_ACCEPTED
+        sum(map(len, other_groups)) + n_spread == n
+        and share_accepted(tuple(map(len, other_groups)), n_spread) >= _LEAST_ACCEPTED
     )
 
 
@@ -229,8 +229,8 @@ def _groups_apart(n: int, labelings: tuple[Labels, ...]) -> tuple[tuple[int, ...
         first: dict[Hashable, int] = {}
         for index, label in enumerate(labels):
             if label is not None:
-                other = owner[first.setdefault(label, index)]
-                owner = [other if current == owner[index] else current for current in owner]
+                other_group = owner[first.setdefault(label, index)]
+                owner = [other_group if current == owner[index] else current for current in owner]
     members: dict[int, list[int]] = {}
     for index, group in enumerate(owner):
         members.setdefault(group, []).append(index)
@@ -249,27 +249,27 @@ def _groups_apart(n: int, labelings: tuple[Labels, ...]) -> tuple[tuple[int, ...
 def _draw_by_counting(
     groups: Sequence[Sequence[int]], spread: Spread | None, rng: random.Random
 ) -> list[int] | None:
-    others = [group for group in groups if not (spread and spread.members & set(group))]
-    sizes = tuple(len(group) for group in others)
+    other_groups = [group for group in groups if not (spread and spread.members & set(group))]
+    sizes = tuple(len(group) for group in other_groups)
     if spread is None:
         numbers = draw_sequence(sizes, 0, rng) if count_layers(sizes, 0)[-1].get(0) else None
     else:
         numbers = draw_spread(sizes, len(spread.members), rng)
     if numbers is None:
         return None
-    waiting = [rng.sample(group, len(group)) for group in others]
+    waiting = [rng.sample(group, len(group)) for group in other_groups]
     # The last list is that of the spread trials, with index -1.
     waiting.append(rng.sample(sorted(spread.members), len(spread.members)) if spread else [])
     return [waiting[number].pop() for number in numbers]
 
 
-def _freely(n: int, spread: Spread, rng: random.Random) -> list[int]:
+def _draw_unconstrained(n: int, spread: Spread, rng: random.Random) -> list[int]:
     members = rng.sample(sorted(spread.members), len(spread.members))
-    others = rng.sample(
+    other_indices = rng.sample(
         [index for index in range(n) if index not in spread.members], n - len(members)
     )
-    drawn = draw_freely(len(others), len(members), rng)
-    return [members.pop() if number == -1 else others[number] for number in drawn]
+    drawn = draw_freely(len(other_indices), len(members), rng)
+    return [members.pop() if number == -1 else other_indices[number] for number in drawn]
 
 
 def _no_order(n: int, constraints: Sequence[Constraint]) -> DesignError:

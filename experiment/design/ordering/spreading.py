@@ -40,7 +40,7 @@ def count_layers(sizes: tuple[int, ...], most_alike: int) -> tuple[Layer, ...]:
     runs, to_come = [1], sum(sizes)
     for n_before, n in enumerate(sizes):
         to_come -= n
-        runs = _with_group(runs, n_before, n)
+        runs = _add_group(runs, n_before, n)
         # Each later group separates at most as many alike neighbours as it has trials.
         counts = _shifted_back(runs[::-1], to_come + most_alike)
         # This reversed order keeps the orders of existing seeds: draws go through a layer from its
@@ -49,7 +49,7 @@ def count_layers(sizes: tuple[int, ...], most_alike: int) -> tuple[Layer, ...]:
     return tuple({alike: ways for alike, ways in layer.items() if ways} for layer in layers)
 
 
-def _with_group(runs: Sequence[int], fewest: int, n: int) -> list[int]:
+def _add_group(runs: Sequence[int], fewest: int, n: int) -> list[int]:
     """Return the counts with one more group, for ``fewest + 1`` runs and each larger number."""
     cuts = _binomials(n - 1, n - 1)
     longer = list[int]()
@@ -67,11 +67,13 @@ def _with_group(runs: Sequence[int], fewest: int, n: int) -> list[int]:
 def _shifted_back(coefficients: Sequence[int], most: int) -> list[int]:
     """Return the coefficients of p(y - 1) up to y^most, from those of p(y)."""
     # p(-1 - t) needs only additions.
-    left = [(-1) ** power * coefficient for power, coefficient in enumerate(coefficients)][::-1]
+    remaining = [(-1) ** power * coefficient for power, coefficient in enumerate(coefficients)][
+        ::-1
+    ]
     shifted = list[int]()
     for power in range(min(most + 1, len(coefficients))):
-        left = list(accumulate(left))
-        shifted.append((-1) ** power * left.pop())
+        remaining = list(accumulate(remaining))
+        shifted.append((-1) ** power * remaining.pop())
     return shifted
 
 
@@ -135,12 +137,12 @@ def _ways_into(
     for n_before, ways in layer.items():
         if not alike - n < n_before <= alike + n:
             continue
-        others = _binomials(length + 1 - n_before, n)
+        n_ways_outside = _binomials(length + 1 - n_before, n)
         for l_, between in enumerate(_binomials(n_before, min(n_before, n))):
             # The number of runs follows from the alike neighbours before and after.
             k = n_before - l_ + n - alike
             if max(1, l_) <= k <= n and k - l_ <= length + 1 - n_before:
-                yield n_before, k, l_, ways * cuts[k - 1] * between * others[k - l_]
+                yield n_before, k, l_, ways * cuts[k - 1] * between * n_ways_outside[k - l_]
 
 
 def _insert(
@@ -148,11 +150,11 @@ def _insert(
 ) -> list[int]:
     alike = alike_at(sequence)
     within = set(alike)
-    others = [gap for gap in range(len(sequence) + 1) if gap not in within]
+    outside_gaps = [gap for gap in range(len(sequence) + 1) if gap not in within]
     # Skip the frequent draws of nothing.
     between = rng.sample(alike, l_) if l_ else []
-    beside = rng.sample(others, k - l_) if k > l_ else []
-    gaps = sorted([*between, *beside])
+    chosen_outside = rng.sample(outside_gaps, k - l_) if k > l_ else []
+    gaps = sorted([*between, *chosen_outside])
     cuts = [0, *(sorted(rng.sample(range(1, n), k - 1)) if k > 1 else ()), n]
     longer, n_taken = list[int](), 0
     for gap, (start, end) in zip(gaps, pairwise(cuts), strict=True):
@@ -206,11 +208,11 @@ def propose_spread(sizes: tuple[int, ...], n_spread: int, rng: random.Random) ->
         return None
     numbers = sorted(words)
     alike = numbers[draw_weighted([words[number] * bounds[number] for number in numbers], rng)]
-    others = draw_sequence(sizes, alike, rng, most_alike=n_spread)
-    placements = count_placements(tuple(alike_at(others)), len(others), n_spread)
+    other_trials = draw_sequence(sizes, alike, rng, most_alike=n_spread)
+    placements = count_placements(tuple(alike_at(other_trials)), len(other_trials), n_spread)
     ways = sum(placements[0].values())
     rejected = draw_weighted([ways, bounds[alike] - ways], rng)
-    return None if rejected else _insert_spread_trials(others, placements, rng)
+    return None if rejected else _insert_spread_trials(other_trials, placements, rng)
 
 
 @lru_cache(maxsize=256)
@@ -245,8 +247,8 @@ def draw_freely(n_others: int, n_spread: int, rng: random.Random) -> list[int]:
     at = {
         rng.randrange(i * total // n_spread, (i + 1) * total // n_spread) for i in range(n_spread)
     }
-    others = iter(rng.sample(range(n_others), n_others))
-    return [-1 if position in at else next(others) for position in range(total)]
+    other_trials = iter(rng.sample(range(n_others), n_others))
+    return [-1 if position in at else next(other_trials) for position in range(total)]
 
 
 def stretch_lengths(n_trials: int, n_spread: int) -> tuple[int, ...]:
@@ -267,9 +269,9 @@ def placement_bounds(lengths: tuple[int, ...]) -> list[int]:
     for number, length in enumerate(lengths):
         following: dict[int, tuple[int, int]] = {}
         for gaps, (last, elsewhere) in ways.items():
-            for more, found in _through_stretch(length, last, elsewhere, first=not number):
-                most = following.get(gaps + more, (0, 0))
-                following[gaps + more] = (max(most[0], found[0]), max(most[1], found[1]))
+            for added_gaps, bounds in _through_stretch(length, last, elsewhere, first=not number):
+                most = following.get(gaps + added_gaps, (0, 0))
+                following[gaps + added_gaps] = (max(most[0], bounds[0]), max(most[1], bounds[1]))
         ways = following
     return [sum(ways.get(gaps, (0, 0))) for gaps in range(len(lengths) + 1)]
 
@@ -334,17 +336,17 @@ def _next_alike(alike: Sequence[int], gap: int, n_others: int) -> int:
 
 
 def _insert_spread_trials(
-    others: Sequence[int], placements: Sequence[dict[int, int]], rng: random.Random
+    other_trials: Sequence[int], placements: Sequence[dict[int, int]], rng: random.Random
 ) -> list[int]:
     """Return the others with the spread trials inserted, each placement equally likely."""
-    alike, taken_gaps, last = alike_at(others), set[int](), -1
+    alike, taken_gaps, last = alike_at(other_trials), set[int](), -1
     for ways in placements:
-        must = _next_alike(alike, last, len(others))
+        must = _next_alike(alike, last, len(other_trials))
         gaps = [gap for gap in ways if last < gap <= must]
         last = gaps[draw_weighted([ways[gap] for gap in gaps], rng)]
         taken_gaps.add(last)
     return [
         place
-        for gap in range(len(others) + 1)
-        for place in (*([-1] if gap in taken_gaps else []), *others[gap : gap + 1])
+        for gap in range(len(other_trials) + 1)
+        for place in (*([-1] if gap in taken_gaps else []), *other_trials[gap : gap + 1])
     ]

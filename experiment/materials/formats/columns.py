@@ -100,7 +100,7 @@ def find_columns(table: RawTable, named_headers: Mapping[str, str]) -> dict[str,
         del headers["kind"]
     if "kind" not in headers and (column := _column_of_kinds(table, headers, named_headers)):
         # No column has two roles.
-        headers = {ours: header for ours, header in headers.items() if header != column}
+        headers = {our_column: header for our_column, header in headers.items() if header != column}
         headers["kind"] = column
     return headers
 
@@ -178,7 +178,7 @@ def kinds_from_conditions(
     return kinds_table, {**headers, "kind": header}, [note]
 
 
-def with_question_columns(table: RawTable, named_headers: Mapping[str, str]) -> RawTable:
+def rename_question_columns(table: RawTable, named_headers: Mapping[str, str]) -> RawTable:
     """Return a table whose columns of questions have the names that trials look for, in any case.
 
     Without a column of questions, columns called answer keep their names.
@@ -235,12 +235,12 @@ def column_headers(headers: Mapping[str, Header]) -> dict[str, str]:
             columns = ("good",)
         for column in columns:
             labels[column] = (
-                f"{labels.get(column, '')}; in the researcher's table: {in_quotes(header)}"
+                f"{labels.get(column, '')}; in the researcher's table: {quote_header(header)}"
             )
     return labels
 
 
-def in_quotes(header: Header) -> str:
+def quote_header(header: Header) -> str:
     """Return one header, or several that make up one column, in quotation marks."""
     names = [header] if isinstance(header, str) else header
     return " and ".join(f'"{name}"' for name in names)

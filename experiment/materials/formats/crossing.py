@@ -35,11 +35,11 @@ def _order_column(table: RawTable, lists: str) -> str:
             or len(set(cells)) < len(cells)
         ):
             continue
-        others = [
+        other_columns = [
             tuple(text for column, text in row.values.items() if column not in (lists, name))
             for row in table.rows
         ]
-        if len(set(others)) < len(others):
+        if len(set(other_columns)) < len(other_columns):
             return name
     return ""
 
@@ -148,20 +148,20 @@ def _factors(table: RawTable, headers: Mapping[str, str]) -> tuple[str, ...]:
     groups = _items(table, headers)
     condition = headers.get(CONDITION, "")
     condition_columns = [condition] if condition else []
-    if all(len(_values(rows, condition_columns)) == len(rows) for rows in groups):
+    if all(len(_list_values(rows, condition_columns)) == len(rows) for rows in groups):
         return ()
     candidates = [
         name
         for name in table.columns
         if (name == condition or name not in headers.values())
         and key_of(name) not in _DEALING
-        and _alike(groups, (name,))
-        and len(_values(groups[0], (name,))) > 1
+        and _have_equal_values(groups, (name,))
+        and len(_list_values(groups[0], (name,))) > 1
     ]
     for number in range(1, min(_MOST_FACTORS, len(candidates)) + 1):
         for factors in combinations(candidates, number):
-            if _alike(groups, factors) and all(
-                len(_values(rows, factors)) == len(rows) for rows in groups
+            if _have_equal_values(groups, factors) and all(
+                len(_list_values(rows, factors)) == len(rows) for rows in groups
             ):
                 return factors
     return ()
@@ -186,13 +186,13 @@ def _items(table: RawTable, headers: Mapping[str, str]) -> list[list[RawRow]]:
     ]
 
 
-def _values(rows: Sequence[RawRow], columns: Sequence[str]) -> set[tuple[str, ...]]:
+def _list_values(rows: Sequence[RawRow], columns: Sequence[str]) -> set[tuple[str, ...]]:
     return {tuple(row.values[name] for name in columns) for row in rows}
 
 
-def _alike(groups: Sequence[Sequence[RawRow]], columns: Sequence[str]) -> bool:
-    first = _values(groups[0], columns)
-    return all(_values(rows, columns) == first for rows in groups) and all(map(all, first))
+def _have_equal_values(groups: Sequence[Sequence[RawRow]], columns: Sequence[str]) -> bool:
+    first = _list_values(groups[0], columns)
+    return all(_list_values(rows, columns) == first for rows in groups) and all(map(all, first))
 
 
 def _is_word(text: str) -> bool:
@@ -200,5 +200,5 @@ def _is_word(text: str) -> bool:
 
 
 def _name(row: RawRow, factors: Sequence[str], are_words: bool) -> str:
-    given = [(name, row.values[name]) for name in factors if row.values[name]]
-    return "_".join(value if are_words else f"{name}_{value}" for name, value in given)
+    levels = [(name, row.values[name]) for name in factors if row.values[name]]
+    return "_".join(value if are_words else f"{name}_{value}" for name, value in levels)

@@ -64,7 +64,7 @@ def sheet(path: Path) -> tuple[list[tuple[int, list[str]]], tuple[str, ...]]:
         _refuse_large(path)
         book = load_workbook(path, data_only=True)
         # ``worksheets`` excludes sheets with charts or macros.
-        first, *others = book.worksheets
+        first, *other_sheets = book.worksheets
     except Exception as error:
         # A damaged workbook can raise any kind of exception.
         raise MaterialsError(
@@ -79,8 +79,8 @@ def sheet(path: Path) -> tuple[list[tuple[int, list[str]]], tuple[str, ...]]:
         for number, cells in enumerate(first.iter_rows(values_only=True), start=1)
     ]
     notes = list(_fill_merged_cells(lines, first))
-    if others:
-        names = ", ".join(f'"{sheet.title}"' for sheet in others)
+    if other_sheets:
+        names = ", ".join(f'"{sheet.title}"' for sheet in other_sheets)
         notes.append(f'Of the workbook the first sheet, "{first.title}", is read, but not {names}.')
     if hidden := _hidden_columns(first):
         notes.append(
@@ -194,10 +194,10 @@ class TextFile:
     is_unicode: bool = True
 
     @contextmanager
-    def lines(self, after: int = 0) -> Iterator[TextIO]:
+    def lines(self, n_skipped: int = 0) -> Iterator[TextIO]:
         """Open the file after its first ``after`` characters, with line ends unchanged."""
         with self.path.open(encoding=self.encoding, newline="") as file:
-            n_left = after
+            n_left = n_skipped
             while n_left > 0 and (chunk := file.read(min(n_left, _PIECE))):
                 n_left -= len(chunk)
             yield file

@@ -65,7 +65,7 @@ def make_items(drafts: Sequence[Draft], path: Path) -> tuple[list[Item], list[st
                 extra=_extra(draft),
             )
         )
-    return items, list(_notes(drafts, items))
+    return items, list(_collect_notes(drafts, items))
 
 
 def _kind(draft: Draft) -> Kind:
@@ -191,7 +191,7 @@ def _is_crossed(construction: str, cells: dict[str, dict[str, Draft]]) -> bool:
 def _refuse_misspelt(
     construction: str, conditions: Iterable[str], cells: Mapping[str, Mapping[str, Draft]]
 ) -> None:
-    """Refuse a condition of few items whose items lack one of the others: it is misspelt."""
+    """Refuse a rare condition whose items lack one of the other conditions: it is misspelt."""
     n_items = {name: sum(name in levels for levels in cells.values()) for name in conditions}
     usual = [name for name, n in n_items.items() if 2 * n > len(cells)]
     for name, n in n_items.items():
@@ -216,7 +216,7 @@ def _slug(text: str) -> str:
     return re.sub(r"_+", "_", letters_and_digits).strip("_") or "_"
 
 
-def _notes(drafts: Sequence[Draft], items: Sequence[Item]) -> Iterator[str]:
+def _collect_notes(drafts: Sequence[Draft], items: Sequence[Item]) -> Iterator[str]:
     if not any(draft.construction for draft in drafts):
         yield f'No column names a construction: all targets are "{_first_target(items)}".'
     if not any(draft.item for draft in drafts):
@@ -266,7 +266,7 @@ def _find_expected_levels(
     """Return the levels that most items have exactly once; empty if they do not cross."""
     counted: Counter[tuple[_Levels, ...]] = Counter()
     for rows in groups:
-        row_levels = [_levels(row, factors) for row in rows]
+        row_levels = [_read_levels(row, factors) for row in rows]
         if len(set(row_levels)) == len(row_levels) and all(map(all, row_levels)):
             counted[tuple(sorted(row_levels))] += 1
     if not counted:
@@ -302,7 +302,7 @@ def _fault(
                         expected=within,
                         remedy=f'Correct "{factor}" here, and wherever it is written so',
                     )
-            levels = _levels(row, factors)
+            levels = _read_levels(row, factors)
             if levels in first:
                 return MaterialsError(
                     f'the item "{name}" stands twice in {_list_levels([levels])} of {words}; '
@@ -322,7 +322,7 @@ def _fault(
     return None
 
 
-def _levels(row: Draft, factors: Sequence[str]) -> _Levels:
+def _read_levels(row: Draft, factors: Sequence[str]) -> _Levels:
     return tuple(row.extra.get(name, "") for name in factors)
 
 

@@ -67,9 +67,9 @@ def read_pairs(
         MaterialsError: No two columns hold the sentences of a pair, or some are empty.
     """
     if {"good", "bad"} <= headers.keys():
-        drafts = [_draft(row, headers) for row in table.rows]
+        drafts = [_make_draft(row, headers) for row in table.rows]
     elif {"sentence", "version", "item"} <= headers.keys():
-        drafts = list(_from_two_rows(table, headers))
+        drafts = list(_pair_rows(table, headers))
     else:
         raise _no_pairs(table, headers)
     _refuse_empty(table, drafts, ("good", "bad"))
@@ -110,13 +110,13 @@ def read_sentences(table: RawTable, headers: Mapping[str, str]) -> list[Draft]:
         name: header for name, header in headers.items() if name not in ("good", "sentence")
     }
     sentence_headers = other_headers | {"good": headers["sentence"]}
-    drafts = [_draft(row, sentence_headers) for row in table.rows]
+    drafts = [_make_draft(row, sentence_headers) for row in table.rows]
     _refuse_empty(table, drafts, ("good",))
     _refuse_missing(table, drafts)
     return drafts
 
 
-def _draft(row: RawRow, headers: Mapping[str, str]) -> Draft:
+def _make_draft(row: RawRow, headers: Mapping[str, str]) -> Draft:
     names = headers.keys() & set(Draft.__slots__)
     texts = {name: row.written.get(headers[name], row.values[headers[name]]) for name in names}
     # Names are compared with each other; sentences are kept as they are written.
@@ -126,7 +126,7 @@ def _draft(row: RawRow, headers: Mapping[str, str]) -> Draft:
     return Draft(row.place, extra=extra, **texts)
 
 
-def with_single_spaces(drafts: list[Draft]) -> tuple[list[Draft], list[str]]:
+def collapse_spaces(drafts: list[Draft]) -> tuple[list[Draft], list[str]]:
     """Return drafts as a page shows them, with single spaces, and a note on what this changed."""
     changed: list[tuple[str, str]] = []
     spaced_drafts = []
@@ -146,7 +146,7 @@ def _use_single_spaces(text: str) -> str:
     return " ".join(part for part in text.replace("\n", " ").replace("\t", " ").split(" ") if part)
 
 
-def _from_two_rows(table: RawTable, headers: Mapping[str, str]) -> Iterator[Draft]:
+def _pair_rows(table: RawTable, headers: Mapping[str, str]) -> Iterator[Draft]:
     """Yield a pair for every two rows that differ only in their version."""
     halves: dict[tuple[str, ...], dict[bool, RawRow]] = {}
     shared = _told_apart_by(headers)
@@ -195,7 +195,7 @@ def _join_pair(pair: Mapping[bool, RawRow], headers: Mapping[str, str]) -> Draft
         },
     )
     row_headers = {name: header for name, header in headers.items() if header in values}
-    return _draft(row, row_headers | {"good": "good", "bad": "bad"})
+    return _make_draft(row, row_headers | {"good": "good", "bad": "bad"})
 
 
 def _refuse_empty(table: RawTable, drafts: list[Draft], names: Collection[str]) -> None:
@@ -250,7 +250,7 @@ def _refuse_shifted(drafts: list[Draft]) -> None:
     """
     if len(drafts) < _FEWEST_SHIFTED:
         return
-    good, bad = ([_words(text) for text in texts] for texts in zip(
+    good, bad = ([_split_words(text) for text in texts] for texts in zip(
         *((draft.good, draft.bad) for draft in drafts), strict=True
     ))  # fmt: skip
     apart = [_count_differing(*pair) for pair in zip(good, bad, strict=True)]
@@ -265,14 +265,14 @@ def _refuse_shifted(drafts: list[Draft]) -> None:
             raise MaterialsError(
                 "the good and the bad sentences are shifted by a row: nearly every good sentence "
                 f"fits the bad one of the {'next' if rows == 1 else 'previous'} row better than "
-                f'its own, such as "{drafts[1].good}" beside "{drafts[1].bad}"',
+                f'its own, such as "{drafts[1].good}" next to "{drafts[1].bad}"',
                 where=drafts[1].place,
                 expected="the two sentences of a pair in one row, or under one item",
                 remedy="Move the column back by a row",
             )
 
 
-def _words(text: str) -> Counter[str]:
+def _split_words(text: str) -> Counter[str]:
     return Counter(text.lower().split())
 
 

@@ -71,15 +71,15 @@ def read_raw(path: Path, language: str = "") -> RawTable:
         )
     if path.suffix.lower() == ".xlsx":
         lines, notes = sheet(path)
-        return _from_cells(path, lines, "row", notes)
+        return _make_table_from_cells(path, lines, "row", notes)
     if path.suffix.lower() == ".jsonl":
-        return _from_json_lines(path, language)
+        return _read_json_lines(path, language)
     if path.suffix.lower() == ".json":
-        return _from_json_list(path, language)
+        return _read_json_list(path, language)
     if path.suffix.lower() == ".parquet":
-        return _from_parquet(path)
+        return _read_parquet(path)
     if path.suffix.lower() in TEXT_SUFFIXES:
-        return _from_text(path, language)
+        return _read_text_table(path, language)
     raise MaterialsError(
         f'a file ending in "{path.suffix}" cannot be read as a table of items',
         where=str(path),
@@ -131,9 +131,9 @@ def _note_guessed_encoding(path: Path, text: str, encoding: str) -> tuple[str, .
     return (f"{path.name} is not Unicode: it was read as Excel on Windows writes it{advice}.",)
 
 
-def _from_text(path: Path, language: str) -> RawTable:
+def _read_text_table(path: Path, language: str) -> RawTable:
     file, notes = _open_text_file(path, language)
-    return _from_cells(path, _number_rows(file), "line", notes)
+    return _make_table_from_cells(path, _number_rows(file), "line", notes)
 
 
 def _number_rows(file: TextFile) -> Iterator[tuple[int, list[str]]]:
@@ -147,7 +147,7 @@ def _number_rows(file: TextFile) -> Iterator[tuple[int, list[str]]]:
         ) from error
 
 
-def _from_cells(
+def _make_table_from_cells(
     path: Path, lines: Iterable[tuple[int, list[str]]], unit: str, notes: tuple[str, ...] = ()
 ) -> RawTable:
     filled = ((number, cells) for number, cells in lines if any(cell.strip() for cell in cells))
@@ -191,12 +191,12 @@ def _raw_row(place: str, texts: Mapping[str, str]) -> RawRow:
     )
 
 
-def _from_json_lines(path: Path, language: str) -> RawTable:
+def _read_json_lines(path: Path, language: str) -> RawTable:
     text, notes = read_text(path, language)
-    return _from_records(path, json_lines(text, path), notes)
+    return _make_table_from_records(path, json_lines(text, path), notes)
 
 
-def _from_json_list(path: Path, language: str) -> RawTable:
+def _read_json_list(path: Path, language: str) -> RawTable:
     """Return the table in a file that holds one list of objects, such as trials of jsPsych."""
     text, notes = read_text(path, language)
     try:
@@ -212,12 +212,12 @@ def _from_json_list(path: Path, language: str) -> RawTable:
             expected='[{"item": 1, "good": ..., "bad": ...}, ...], or a suite with "meta" and '
             '"items"',
         )
-    return _from_records(
+    return _make_table_from_records(
         path, [(f"{path}, entry {n}", values) for n, values in enumerate(records, start=1)], notes
     )
 
 
-def _from_parquet(path: Path) -> RawTable:
+def _read_parquet(path: Path) -> RawTable:
     # pyarrow takes long to load.
     from experiment.tables.parquet import read_records
 
@@ -227,10 +227,12 @@ def _from_parquet(path: Path) -> RawTable:
         raise MaterialsError(
             f"the file is not Parquet ({why_unread(error)})", where=str(path)
         ) from error
-    return _from_records(path, [(f"{path}, row {n}", row) for n, row in enumerate(rows, start=1)])
+    return _make_table_from_records(
+        path, [(f"{path}, row {n}", row) for n, row in enumerate(rows, start=1)]
+    )
 
 
-def _from_records(
+def _make_table_from_records(
     path: Path, records: Iterable[tuple[str, dict[str, object]]], notes: tuple[str, ...] = ()
 ) -> RawTable:
     columns: dict[str, None] = {}

@@ -14,8 +14,8 @@ from experiment.materials.formats.columns import (
     headers_read,
     key_of,
     kinds_from_conditions,
+    rename_question_columns,
     unknown_kinds,
-    with_question_columns,
 )
 from experiment.materials.formats.crossing import (
     CONDITION,
@@ -29,13 +29,13 @@ from experiment.materials.formats.items import make_items
 from experiment.materials.formats.options import options_against, order_options
 from experiment.materials.formats.pairs import (
     Draft,
+    collapse_spaces,
     holds_sentences_alone,
     read_pairs,
     read_sentences,
-    with_single_spaces,
 )
 from experiment.materials.formats.raw import RawTable, read_raw
-from experiment.materials.formats.regions import from_region_columns, without_bars
+from experiment.materials.formats.regions import join_region_columns, split_barred_regions
 from experiment.materials.read import read_items
 from experiment.records import Item
 from experiment.tables.schemas import ITEMS
@@ -100,7 +100,7 @@ def read_materials(
     """
     if published := format_of(path):
         read = published.read(path, Terms(language, identical))
-        drafts, changed = ([*read.drafts], []) if as_written else with_single_spaces(read.drafts)
+        drafts, changed = ([*read.drafts], []) if as_written else collapse_spaces(read.drafts)
         items = _make_found(drafts, path, published.name, [*read.notes, *changed])
         return replace(items, rendering=read.rendering)
     table = read_raw(path, language)
@@ -110,12 +110,12 @@ def read_materials(
         and path.suffix != ".xlsx"
     ):
         return Found(tuple(read_items(path)), "a table of items", table.notes)
-    table = with_question_columns(table, named_headers or {})
+    table = rename_question_columns(table, named_headers or {})
     columns = table.columns
     if regions is not False:
-        table = from_region_columns(table)
+        table = join_region_columns(table)
     table = join_lists(order_options(table))
-    materials = _from_table(
+    materials = _make_drafts_from_table(
         table,
         named_headers or {},
         identical=identical,
@@ -130,7 +130,7 @@ def read_materials(
     return materials
 
 
-def _from_table(
+def _make_drafts_from_table(
     table: RawTable,
     named_headers: Mapping[str, str],
     *,
@@ -140,12 +140,9 @@ def _from_table(
     as_written: bool,
 ) -> Found:
     factors = named_factors(table, named_headers)
-    other_headers = {
-        name: header
-        for name, header in named_headers.items()
-        if not (factors and name == CONDITION)
-    }
-    columns = find_columns(table, other_headers)
+    unused = {CONDITION} if factors else set()
+    column_headers = {name: named_headers[name] for name in named_headers if name not in unused}
+    columns = find_columns(table, column_headers)
     table, columns, kinds_read = kinds_from_conditions(table, columns, list_column(table.columns))
     crossed: tuple[str, ...] = ()
     # A table without sentences is refused unchanged.
@@ -158,9 +155,11 @@ def _from_table(
     else:
         drafts = read_pairs(table, columns, identical=identical)
         format_ = _name(table, columns)
-    drafts, changed = (drafts, []) if as_written else with_single_spaces(drafts)
+    drafts, changed = (drafts, []) if as_written else collapse_spaces(drafts)
     drafts, divided = (
-        (drafts, []) if regions is False else without_bars(drafts, everywhere=regions is None)
+        (drafts, [])
+        if regions is False
+        else split_barred_regions(drafts, everywhere=regions is None)
     )
     headers: dict[str, Header] = {**headers_read(columns)}
     read_as = [f"{column} from {header}" for column, header in headers.items() if column != header]
@@ -171,7 +170,7 @@ def _from_table(
         *changed,
         *divided,
         *kinds_read,
-        *_kinds(table, columns),
+        *_note_unused_kinds(table, columns),
         *_questions(table, columns),
         *_beginnings(table, columns, drafts),
     ]
@@ -191,7 +190,7 @@ def _from_table(
     return replace(materials, against=against, practice=practice, headers=headers)
 
 
-def _kinds(table: RawTable, columns: Mapping[str, str]) -> Iterable[str]:
+def _note_unused_kinds(table: RawTable, columns: Mapping[str, str]) -> Iterable[str]:
     """Report that a possible column of kinds was not used, because of its values."""
     for name in table.columns:
         if "kind" not in columns and key_of(name) in NAMES["kind"]:

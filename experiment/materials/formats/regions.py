@@ -21,7 +21,7 @@ _NUMBERED = re.compile(r"region_?([0-9]+)")
 _SENTENCES = {name for ours in ("good", "sentence") for name in NAMES[ours]}
 
 
-def joined(parts: Sequence[str]) -> str:
+def join_regions(parts: Sequence[str]) -> str:
     """Return regions as a sentence, with spaces between them if their script uses spaces."""
     text = ""
     for part in parts:
@@ -30,7 +30,7 @@ def joined(parts: Sequence[str]) -> str:
     return text
 
 
-def from_region_columns(table: RawTable) -> RawTable:
+def join_region_columns(table: RawTable) -> RawTable:
     """Return a table whose region columns (region_1, region_2, ...) are joined to one sentence.
 
     Any other table is returned unchanged.
@@ -58,7 +58,7 @@ def from_region_columns(table: RawTable) -> RawTable:
     return RawTable(table.path, ("sentence", *other_columns), rows, (*table.notes, note))
 
 
-def without_bars(
+def split_barred_regions(
     drafts: Sequence[Draft], *, everywhere: bool = False
 ) -> tuple[list[Draft], list[str]]:
     """Return drafts with plain sentences, with regions in separate columns, and notes.
@@ -102,4 +102,4 @@ def _write_regions(draft: Draft, name: str) -> str:
 
 
 def _remove_bars(text: str) -> str:
-    return joined([part.strip() for part in text.split(BAR)]) if BAR in text else text
+    return join_regions([part.strip() for part in text.split(BAR)]) if BAR in text else text

@@ -13,7 +13,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from experiment.errors import MaterialsError, said
+from experiment.errors import MaterialsError, describe_validation_error
 from experiment.materials.formats.raw import read_text
 
 # Surprisals in bits by condition and region.
@@ -324,7 +324,8 @@ def load_suite(path: Path) -> Suite:
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         raise MaterialsError(
-            f"not a SyntaxGym suite: {'.'.join(map(str, first['loc']))}: {said(first)}",
+            f"not a SyntaxGym suite: {'.'.join(map(str, first['loc']))}: "
+            f"{describe_validation_error(first)}",
             where=str(path),
             expected="JSON with meta, predictions and items in regions",
         ) from error

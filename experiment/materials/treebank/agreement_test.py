@@ -51,7 +51,7 @@ class AgreementTest:
         return NONCE if self.version else ORIGINAL
 
 
-def item(test: AgreementTest, *, pooled: bool = False) -> Item:
+def make_item(test: AgreementTest, *, pooled: bool = False) -> Item:
     """Return the test as an item: the words before the target, and the two forms.
 
     Args:

@@ -14,8 +14,8 @@ from experiment.materials.treebank.originals import (
     Entry,
     Original,
     Paradigms,
-    beginning,
     best_opposite,
+    describe_first_letter,
     entry_of,
     originals,
 )
@@ -53,7 +53,7 @@ class NonceWords:
                 share = paradigms.other_pos_share(form, entry.upos)
                 enough = forms[form] >= _LEAST_USES and share <= conventions.other_pos_share
                 if enough and form in vocabulary:
-                    self._words.setdefault((entry, beginning(form)), []).append(form)
+                    self._words.setdefault((entry, describe_first_letter(form)), []).append(form)
         self._pairs = self._all_pairs(paradigms)
 
     def _all_pairs(self, paradigms: Paradigms) -> dict[Place, list[Pair]]:
@@ -62,18 +62,20 @@ class NonceWords:
         pairs: dict[Place, list[Pair]] = {}
         for (lemma, entry), forms in paradigms.by_lemma.items():
             for form in (form for form in forms if (entry, form) in usable):
-                for other in paradigms.opposite_forms(form, lemma, entry):
-                    alike = beginning(other) == beginning(form)
-                    if alike and (entry.turned, other) in usable:
-                        pairs.setdefault((entry, beginning(form)), []).append((form, other, lemma))
+                for opposite_form in paradigms.opposite_forms(form, lemma, entry):
+                    alike = describe_first_letter(opposite_form) == describe_first_letter(form)
+                    if alike and (entry.turned, opposite_form) in usable:
+                        pairs.setdefault((entry, describe_first_letter(form)), []).append(
+                            (form, opposite_form, lemma)
+                        )
                         break
         return {place: sorted(of_place) for place, of_place in pairs.items()}
 
     def word(self, token: Token, rng: random.Random) -> str:
         """Return a replacement for a word, or the word itself if no other word qualifies."""
         words = self._words.get(self._place(token), [])
-        others = self._others(words, token.form)
-        return rng.choice(others) if others else token.form
+        candidates = self._others(words, token.form)
+        return rng.choice(candidates) if candidates else token.form
 
     def pair(self, token: Token, bad: str, rng: random.Random) -> Pair:
         """Return a replacement for a target: (form, form of the other number, lemma).
@@ -89,7 +91,7 @@ class NonceWords:
         entry = entry_of(token)
         if not self._conventions.attached_alike:
             entry = entry._replace(attached="")
-        return entry, beginning(token.form)
+        return entry, describe_first_letter(token.form)
 
     def _others(self, words: list[str], form: str) -> list[str]:
         if not self._conventions.replaced_by_another:
@@ -274,14 +276,14 @@ def constructions_of(sentences: Iterable[Sentence], conventions: Conventions) ->
     if not extraction.left["dependencies between words marked for number"]:
         raise MaterialsError(
             f"no two words that depend on each other are both marked for number "
-            f"({_counts(extraction.left)})",
+            f"({_format_counts(extraction.left)})",
             where="the treebank",
             expected="Number=Sing and Number=Plur among the features",
             remedy="For an English treebank, mark the verbs' number with --english",
         )
     if not extraction.constructions:
         raise MaterialsError(
-            f"no construction agrees in number ({_counts(extraction.left)})",
+            f"no construction agrees in number ({_format_counts(extraction.left)})",
             where="the treebank",
             expected="patterns with enough agreeing pairs of each number",
             remedy="Take a larger treebank or a lower --least-of-each-number",
@@ -315,7 +317,7 @@ def build_test_set(
     counts = extraction.left | tested.left
     if not tested.sentences:
         raise MaterialsError(
-            f"no sentence can be tested ({_counts(counts)})",
+            f"no sentence can be tested ({_format_counts(counts)})",
             where="the treebank and the vocabulary",
             expected="both forms of the target, and the words from cue to target, known",
             remedy="Give the model's vocabulary with the treebank's capitals, or none",
@@ -331,13 +333,13 @@ def build_test_set(
     )
     words = NonceWords(paradigms, vocabulary, conventions)
     return TestSet(
-        _with_nonce(tested.sentences, words, conventions, seed),
-        _with_nonce(fillers, words, conventions, seed),
+        _add_nonce_tests(tested.sentences, words, conventions, seed),
+        _add_nonce_tests(fillers, words, conventions, seed),
         counts | ({"fillers": len(fillers)} if with_fillers else {}),
     )
 
 
-def _with_nonce(
+def _add_nonce_tests(
     sentences: Iterable[Original], words: NonceWords, conventions: Conventions, seed: int
 ) -> list[AgreementTest]:
     return [
@@ -347,5 +349,5 @@ def _with_nonce(
     ]
 
 
-def _counts(counts: Mapping[str, int]) -> str:
+def _format_counts(counts: Mapping[str, int]) -> str:
     return "; ".join(f"{name}: {n:,}" for name, n in counts.items())

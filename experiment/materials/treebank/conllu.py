@@ -188,16 +188,16 @@ def number_of(feats: str) -> str:
     return ""
 
 
-def opposite(number: str) -> str:
+def flip_number(number: str) -> str:
     """Return the other number."""
     return PLURAL if number == SINGULAR else SINGULAR
 
 
 @cache
-def turned(feats: str) -> str:
+def flip_number_feature(feats: str) -> str:
     """Return the features with the other number; empty if they have neither singular nor plural."""
     number = number_of(feats)
-    return feats.replace(_NUMBER + number, _NUMBER + opposite(number)) if number else ""
+    return feats.replace(_NUMBER + number, _NUMBER + flip_number(number)) if number else ""
 
 
 def without(feats: str, *names: str) -> str:
@@ -206,7 +206,7 @@ def without(feats: str, *names: str) -> str:
     return "|".join(remaining) or "_"
 
 
-def with_number(feats: str, number: str) -> str:
+def set_number_feature(feats: str, number: str) -> str:
     """Return the features with this number, in alphabetical order as in treebanks."""
     without_number = without(feats, "Number", "_")
     features = [] if without_number == "_" else without_number.split("|")
@@ -234,7 +234,7 @@ def mark_verb_number(sentence: Sentence) -> Sentence:
 def _feats(feats: str, xpos: str, form: str) -> str:
     remaining = without(feats, "Number", "Person")
     if xpos == "VBZ" or (xpos in ("VBP", "VBD") and form in _SINGULAR_FORMS):
-        return with_number(remaining, SINGULAR)
+        return set_number_feature(remaining, SINGULAR)
     if xpos == "VBP" or (xpos == "VBD" and form == "were"):
-        return with_number(remaining, PLURAL)
+        return set_number_feature(remaining, PLURAL)
     return remaining

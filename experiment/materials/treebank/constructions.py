@@ -113,7 +113,7 @@ def extract(sentences: Iterable[Sentence], conventions: Conventions) -> Extracti
         counts["words"] += len(sentence.tokens)
         for pattern, instance in _instances(sentence, conventions, counts):
             candidate = candidates.setdefault(pattern, Candidate())
-            numbers = _numbers(instance)
+            numbers = _list_numbers(instance)
             candidate.numbers[numbers] += 1
             if numbers[0] == numbers[1]:
                 candidate.agreeing.append(instance)
@@ -199,6 +199,6 @@ def _is_projective(tokens: tuple[Token, ...], head: int, between: range) -> bool
     return True
 
 
-def _numbers(instance: Instance) -> Numbers:
+def _list_numbers(instance: Instance) -> Numbers:
     tokens = instance.sentence.tokens
     return number_of(tokens[instance.cue].feats), number_of(tokens[instance.target].feats)

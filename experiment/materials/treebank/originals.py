@@ -8,7 +8,13 @@ from functools import cache
 from typing import NamedTuple
 
 from experiment.materials.treebank.agreement_test import AgreementTest
-from experiment.materials.treebank.conllu import Sentence, Token, number_of, opposite, turned
+from experiment.materials.treebank.conllu import (
+    Sentence,
+    Token,
+    flip_number,
+    flip_number_feature,
+    number_of,
+)
 from experiment.materials.treebank.constructions import Conventions, Extraction
 
 
@@ -22,7 +28,7 @@ class Entry(NamedTuple):
     @property
     def turned(self) -> "Entry":
         """The class that differs only in number."""
-        return self._replace(feats=turned(self.feats))
+        return self._replace(feats=flip_number_feature(self.feats))
 
 
 def entry_of(token: Token) -> Entry:
@@ -38,7 +44,7 @@ class Beginning(NamedTuple):
 
 
 @cache
-def beginning(form: str) -> Beginning:
+def describe_first_letter(form: str) -> Beginning:
     """Return the properties of a form's first letter, ignoring accents."""
     first = unicodedata.normalize("NFD", form)[:1]
     return Beginning(first.isupper(), first.lower() in "aeiou" and first != "")
@@ -72,7 +78,9 @@ class Paradigms:
     def opposite_forms(self, form: str, lemma: str, entry: Entry) -> list[str]:
         """Return the forms that differ from a form only in number, the most frequent first."""
         forms = self.by_lemma.get((lemma, entry.turned), Counter())
-        return sorted((other for other in forms if other != form), key=lambda f: (-forms[f], f))
+        return sorted(
+            (other_form for other_form in forms if other_form != form), key=lambda f: (-forms[f], f)
+        )
 
     def other_pos_share(self, form: str, upos: str) -> float:
         """Return the share of a form's uses, 0 to 1, as a different part of speech."""
@@ -149,8 +157,12 @@ def best_opposite(
         vocabulary: The words that a model knows.
         conventions: Whether both forms must begin alike; such forms are preferred in any case.
     """
-    known_forms = [other for other in forms if other in vocabulary]
-    alike = [other for other in known_forms if beginning(other) == beginning(form)]
+    known_forms = [other_form for other_form in forms if other_form in vocabulary]
+    alike = [
+        other_form
+        for other_form in known_forms
+        if describe_first_letter(other_form) == describe_first_letter(form)
+    ]
     allowed = alike if conventions.pair_alike else [*alike, *known_forms]
     return allowed[0] if allowed else ""
 
@@ -189,11 +201,13 @@ def count_attractors(
     conventions: Conventions,
 ) -> int:
     """Return how many intervening words have the cue's part of speech and the other number."""
-    upos, other = tokens[cue].upos, opposite(number_of(tokens[cue].feats))
+    upos, opposite_number = tokens[cue].upos, flip_number(number_of(tokens[cue].feats))
     between = tokens[cue + 1 : target]
     if conventions.attractors_by_reading:
-        return sum(_may_be(token.form, upos, other, paradigms) for token in between)
-    return sum(token.upos == upos and number_of(token.feats) == other for token in between)
+        return sum(_may_be(token.form, upos, opposite_number, paradigms) for token in between)
+    return sum(
+        token.upos == upos and number_of(token.feats) == opposite_number for token in between
+    )
 
 
 def _may_be(form: str, upos: str, number: str, paradigms: Paradigms) -> bool:

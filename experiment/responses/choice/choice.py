@@ -6,7 +6,7 @@ from typing import ClassVar, Self
 from pydantic import Field, field_validator, model_validator
 
 from experiment.errors import StudyError
-from experiment.materials.render import without_added_stop
+from experiment.materials.render import remove_added_stop
 from experiment.records import SIDES, Item, Side, Variant
 from experiment.responses.answer import CHOICE
 from experiment.responses.base import Balance, Gives, Render, ResponseType, Shown
@@ -49,8 +49,8 @@ class PrefixCompletion(ResponseType):
                 expected="a context in every item",
                 remedy='Give the templates a context, or choose the response "sentence_pair"',
             )
-        first, second = on_sides(item.good, item.alternative, good_side)
-        return Shown(first, second, without_added_stop(item.context, render))
+        first, second = order_by_side(item.good, item.alternative, good_side)
+        return Shown(first, second, remove_added_stop(item.context, render))
 
 
 class SentencePair(ResponseType):
@@ -69,15 +69,13 @@ class SentencePair(ResponseType):
 
     def show(self, item: Item, good_side: Side, render: Render) -> Shown:
         """Return the two sentences as the participant reads them."""
-        good, other = (
-            render(item.after_context(option)) for option in (item.good, item.alternative)
-        )
-        return Shown(*on_sides(good, other, good_side))
+        good, bad = (render(item.after_context(option)) for option in (item.good, item.alternative))
+        return Shown(*order_by_side(good, bad, good_side))
 
 
-def on_sides(good: str, other: str, good_side: Side) -> tuple[str, str]:
+def order_by_side(good: str, bad: str, good_side: Side) -> tuple[str, str]:
     """Return two options in screen order, with the good one on its side."""
-    return (good, other) if good_side is Side.FIRST else (other, good)
+    return (good, bad) if good_side is Side.FIRST else (bad, good)
 
 
 _FEWEST = 2
@@ -161,11 +159,11 @@ class OptionList(Options):
     ) -> tuple[dict[str, object], str]:
         """Return the columns of the other options as parameters."""
         columns = (Variant.BAD, Variant.DISTRACTOR)
-        others = list(against) or [
+        other_versions = list(against) or [
             str(name) for name in columns if any(item.version(name) for item in items)
         ]
-        note = f"{1 + len(others)} options: good against {', '.join(others)}."
-        return {"against": others}, note
+        note = f"{1 + len(other_versions)} options: good against {', '.join(other_versions)}."
+        return {"against": other_versions}, note
 
     def versions(self, item: Item) -> tuple[str, ...]:
         """Return the names of the item's options, the good one first.
@@ -198,4 +196,4 @@ class OptionList(Options):
             first, second, *further_texts = (render(item.after_context(text)) for text in texts)
             return Shown(first, second, more=tuple(further_texts))
         first, second, *further_texts = texts
-        return Shown(first, second, without_added_stop(item.context, render), tuple(further_texts))
+        return Shown(first, second, remove_added_stop(item.context, render), tuple(further_texts))

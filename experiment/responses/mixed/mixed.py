@@ -89,8 +89,8 @@ class Mixed(ResponseType):
         Raises:
             StudyError: Neither names a task, or the column names an unknown one.
         """
-        named = dict(item.extra).get(self.column, "").strip()
-        task = named or self._templates.get(item.template, "")
+        named_task = dict(item.extra).get(self.column, "").strip()
+        task = named_task or self._templates.get(item.template, "")
         if task in self.tasks:
             return task
         task_names = ", ".join(self.tasks)
@@ -313,7 +313,7 @@ class Mixed(ResponseType):
     @classmethod
     def suits(cls, items: Sequence[Item], against: Sequence[str]) -> bool:
         """Return whether a column ``task`` names two or more response types."""
-        return len(_by_type(items)) > 1
+        return len(_group_by_task(items)) > 1
 
     @classmethod
     def propose_parameters(
@@ -324,7 +324,7 @@ class Mixed(ResponseType):
         Raises:
             StudyError: There is no such column, or it names fewer than two types.
         """
-        of_task = _by_type(items)
+        of_task = _group_by_task(items)
         if len(of_task) < 2:
             type_names = ", ".join(name for name in RESPONSE_TYPES if name != cls.name)
             raise StudyError(
@@ -356,7 +356,7 @@ class Mixed(ResponseType):
         )
 
 
-def _by_type(items: Sequence[Item]) -> dict[str, list[Item]]:
+def _group_by_task(items: Sequence[Item]) -> dict[str, list[Item]]:
     """Return items by the type in their column ``task``; empty if any item names no known type."""
     by_type: dict[str, list[Item]] = {}
     for item in items:

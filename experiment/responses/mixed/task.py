@@ -80,7 +80,7 @@ def unite_columns(
     further = (
         _unite_column(name, of, len(by_task))
         for name, of in of_tasks.items()
-        if name not in _names(lead)
+        if name not in _list_column_names(lead)
     )
     return (*lead, *further)
 
@@ -98,7 +98,7 @@ def united_table(tables: Mapping[str, TableSchema | None]) -> TableSchema | None
     return TableSchema(first.name, about, first.primary_key, tuple(keys))
 
 
-def _names(columns: Iterable[Column]) -> set[str]:
+def _list_column_names(columns: Iterable[Column]) -> set[str]:
     return {column.name for column in columns}
 
 

@@ -286,7 +286,7 @@ class Scales(Scale):
 
     def correct_answer(self, arrangement: Arrangement) -> GivenAnswer:
         """Return the highest points for a good version, the lowest for any other."""
-        return _together(self.most_points if arrangement.good_side else [1] * len(self.scales))
+        return _join_points(self.most_points if arrangement.good_side else [1] * len(self.scales))
 
     @property
     def completes_rows(self) -> bool:
@@ -304,7 +304,7 @@ class Scales(Scale):
     ) -> GivenAnswer:
         """Return the ratings of a simulated participant, drawn independently for each scale."""
         rater, is_good = cast(Rater, responder), options[0] == known.good
-        return _together(
+        return _join_points(
             rater.rate(known.item.kind, most, is_good, known.accuracy, rng)
             for most in self.most_points
         )
@@ -336,5 +336,5 @@ class Scales(Scale):
         return f"a trial shows one of the texts, and asks for a point of each scale: {scales}"
 
 
-def _together(points: Iterator[int] | Sequence[int]) -> GivenAnswer:
+def _join_points(points: Iterator[int] | Sequence[int]) -> GivenAnswer:
     return GivenAnswer(rating=int("".join(map(str, points))))

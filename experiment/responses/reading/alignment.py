@@ -52,8 +52,8 @@ class Read:
     @property
     def cell(self) -> str:
         """The condition, and the version if it is not the good one."""
-        other = "" if self.version == Variant.GOOD else f", {self.version}"
-        return f"{self.item.condition}{other}"
+        version_note = "" if self.version == Variant.GOOD else f", {self.version}"
+        return f"{self.item.condition}{version_note}"
 
 
 class HasRegions(Protocol):
@@ -92,13 +92,15 @@ def regions_of(
     value = " ".join(value.split())
     if not value:
         return Regions(texts, None)
-    own = list(words.values())[n_context:]
+    sentence_words = list(words.values())[n_context:]
     if number := _NUMBER.fullmatch(value):
         place = int(number[1]) - 1
-        if not 0 <= place < len(own):
-            raise _no_region(item, column, f"region {value}, and the sentence has {len(own)}")
+        if not 0 <= place < len(sentence_words):
+            raise _no_region(
+                item, column, f"region {value}, and the sentence has {len(sentence_words)}"
+            )
         return Regions(texts, (n_context + place, n_context + place))
-    first, last = _find_words(item, column, value, own)
+    first, last = _find_words(item, column, value, sentence_words)
     return Regions(texts, (n_context + first, n_context + last))
 
 
@@ -112,18 +114,18 @@ def _find_words(
         for word in parts
         if normalise_word(word)
     ]
-    wanted = [normalise_word(word) for word in text.split() if normalise_word(word)]
-    n = len(wanted)
-    found = [
+    wanted_words = [normalise_word(word) for word in text.split() if normalise_word(word)]
+    n = len(wanted_words)
+    matches = [
         (words[at][1], words[at + n - 1][1])
         for at in range(len(words) - n + 1)
-        if n and [word for word, _ in words[at : at + n]] == wanted
+        if n and [word for word, _ in words[at : at + n]] == wanted_words
     ]
-    if len(found) != 1:
-        times = f"{len(found)} times" if found else "not"
+    if len(matches) != 1:
+        times = f"{len(matches)} times" if matches else "not"
         sentence = " ".join(word for parts in regions for word in parts)
         raise _no_region(item, column, f'"{text}", which occurs {times} in "{sentence}"')
-    return found[0]
+    return matches[0]
 
 
 def _no_region(item: Item, column: str, problem: str) -> StudyError:
@@ -202,7 +204,7 @@ def _fault(construction: str, versions: Sequence[Read]) -> tuple[Item, StudyErro
         return None
     first, second, problem = faults[0]
     n_frames = len({(read.item.template, read.item.frame) for _, read, _ in faults})
-    more = f" (and {n_frames - 1} more items)" if n_frames > 1 else ""
+    count_note = f" (and {n_frames - 1} more items)" if n_frames > 1 else ""
     same = "" if not is_crossed else " of the same frame"
     if problem == "number":
         detail = (
@@ -211,21 +213,21 @@ def _fault(construction: str, versions: Sequence[Read]) -> tuple[Item, StudyErro
         )
     else:
         detail = (
-            f'"{_words(second)}" against "{_words(first)}" of "{first.item.item_id}" has the same '
-            "words at other places"
+            f'"{_list_words(second)}" against "{_list_words(first)}" of "{first.item.item_id}" has '
+            "the same words at other places"
         )
     critical = second.regions.critical is not None
     return second.item, flaw(
         second.item,
         f'the conditions "{first.cell}" and "{second.cell}" of the construction "{construction}" '
-        f"do not align: {detail}{more}",
+        f"do not align: {detail}{count_note}",
         "regions that correspond in all conditions of a frame, for they are compared region by "
         "region",
         "Correct the critical region of one of them" if critical else _REMEDY,
     )
 
 
-def _words(read: Read) -> str:
+def _list_words(read: Read) -> str:
     if read.regions.critical is None:
         return " ".join(read.regions.texts)
     return " ".join(read.regions.texts[read.regions.critical[0] :])
@@ -243,12 +245,12 @@ def _difference(first: Regions, second: Regions) -> str:
 def _critical_regions_correspond(first: Regions, second: Regions) -> bool:
     """Return whether the sentences continue alike from there, and not better from elsewhere."""
     assert first.critical and second.critical
-    (begin, last), (other, other_last) = first.critical, second.critical
+    (begin, last), (other_begin, other_last) = first.critical, second.critical
     text = first.texts[begin : last + 1]
     is_unique = not any(
         first.texts.count(word) > 1 or second.texts.count(word) > 1 for word in text
     )
-    if text == second.texts[other : other_last + 1] and is_unique:
+    if text == second.texts[other_begin : other_last + 1] and is_unique:
         return True
     n = min(len(first.texts) - last, len(second.texts) - other_last)
     span = max(len(first.texts), len(second.texts))
@@ -263,10 +265,10 @@ def _critical_regions_correspond(first: Regions, second: Regions) -> bool:
     return best <= _n_same(first.texts[last:], second.texts, other_last) or 2 * best <= n
 
 
-def _n_same(words: Sequence[str], others: Sequence[str], begin: int) -> int:
+def _n_same(words: Sequence[str], other_words: Sequence[str], begin: int) -> int:
     """Return how many words are the same in another sentence, from one of its places on."""
     return sum(
-        0 <= begin + step < len(others) and word == others[begin + step]
+        0 <= begin + step < len(other_words) and word == other_words[begin + step]
         for step, word in enumerate(words)
     )
 
@@ -279,10 +281,10 @@ def _places_correspond(first: Sequence[str], second: Sequence[str]) -> bool:
     """
     pairs = list(zip(first, second, strict=True))
     for is_same, group in groupby(pairs, key=lambda pair: pair[0] == pair[1]):
-        ours, theirs = zip(*group, strict=True)
-        if is_same or not _longest_common(ours, theirs):
+        places_a, places_b = zip(*group, strict=True)
+        if is_same or not _longest_common(places_a, places_b):
             continue
-        if sorted(ours) != sorted(theirs) or 2 * len(ours) > len(first):
+        if sorted(places_a) != sorted(places_b) or 2 * len(places_a) > len(first):
             return False
     return True
 
@@ -291,11 +293,11 @@ def _longest_common(first: Sequence[str], second: Sequence[str]) -> int:
     """Return the length of the longest common subsequence."""
     row = [0] * (len(second) + 1)
     for a in first:
-        before = 0
+        diagonal = 0
         for place, b in enumerate(second, start=1):
-            before, row[place] = (
+            diagonal, row[place] = (
                 row[place],
-                before + 1 if a == b else max(row[place], row[place - 1]),
+                diagonal + 1 if a == b else max(row[place], row[place - 1]),
             )
     return row[-1]
 

@@ -68,7 +68,7 @@ def divide_into_steps(
     if BAR in text:
         raise flaw(
             item,
-            f'the sentence holds the bar "{BAR}": {_short(text)}',
+            f'the sentence holds the bar "{BAR}": {_shorten_text(text)}',
             "plain words, which models can score as well",
             f'Put the sentence with its bars into a column "{version}_regions"',
         )
@@ -80,7 +80,8 @@ def divide_into_steps(
     if regions and (not all(regions) or _letters("".join(regions)) != _letters(text)):
         raise flaw(
             item,
-            f"the regions are not the sentence: {_short(marked)} against {_short(text)}",
+            f"the regions are not the sentence: {_shorten_text(marked)} against "
+            f"{_shorten_text(text)}",
             "the same words in the same order, and no empty region",
         )
     if regions and unit == "region":
@@ -95,7 +96,8 @@ def divide_into_steps(
         noun = "region" if regions and unit == "region" else "word"
         raise flaw(
             item,
-            f"the sentence has {len(steps)} {noun}{'' if len(steps) == 1 else 's'}: {_short(text)}",
+            f"the sentence has {len(steps)} {noun}{'' if len(steps) == 1 else 's'}: "
+            f"{_shorten_text(text)}",
             f"{FEWEST_STEPS} to {MOST_STEPS}, for it is read step by step",
         )
     return tuple(steps)
@@ -110,15 +112,15 @@ def context_regions(item: Item, steps: Sequence[Step]) -> int:
 
 
 def _n_context_regions(item: Item, regions: Sequence[str]) -> int:
-    wanted, letters = len(_letters(item.context)), 0
+    n_context_letters, letters = len(_letters(item.context)), 0
     number = 0
-    while letters < wanted and number < len(regions):
+    while letters < n_context_letters and number < len(regions):
         letters += len(_letters(regions[number]))
         number += 1
-    if letters != wanted:
+    if letters != n_context_letters:
         raise flaw(
             item,
-            f"the context ends within the region {_short(regions[number - 1])}",
+            f"the context ends within the region {_shorten_text(regions[number - 1])}",
             f"a bar ({BAR}) after the context",
         )
     return number
@@ -129,12 +131,13 @@ def _refuse_undivided(item: Item, version: str, steps: Sequence[Step]) -> None:
         if len(SPACELESS.findall(step.text)) > _LONGEST_WORD:
             raise flaw(
                 item,
-                f"nothing divides the words of {_short(step.text)}, whose script writes no spaces",
+                f"nothing divides the words of {_shorten_text(step.text)}, whose script writes "
+                "no spaces",
                 f'a column "{version}_regions" with bars ({BAR}) between the words',
             )
 
 
-def as_shown(item: Item, steps: Sequence[Step], rendered: str) -> tuple[str, ...]:
+def split_rendered_text(item: Item, steps: Sequence[Step], rendered: str) -> tuple[str, ...]:
     """Return the texts of the steps as they appear in the rendered sentence.
 
     Args:
@@ -152,7 +155,7 @@ def as_shown(item: Item, steps: Sequence[Step], rendered: str) -> tuple[str, ...
     if _letters(rendered)[: len(letters)].casefold() != letters.casefold():
         raise flaw(
             item,
-            f"the rendering makes other words of the sentence: {_short(rendered)}",
+            f"the rendering makes other words of the sentence: {_shorten_text(rendered)}",
             'a rendering that keeps its words, such as shown_to_people = "as_written"',
         )
     texts, begin, done = [], 0, 0
@@ -173,7 +176,7 @@ def _letters(text: str) -> str:
     return "".join(text.split())
 
 
-def _short(text: str) -> str:
+def _shorten_text(text: str) -> str:
     return f'"{text}"' if len(text) <= 80 else f'"{text[:77]}..."'
 
 
@@ -231,7 +234,7 @@ def question_of(item: Item) -> Question | None:
     expected = columns.get(ANSWER, "").strip()
     right = _place(expected, answers)
     if right is None:
-        raise _without_key(item, expected, answers)
+        raise _remove_answer_key(item, expected, answers)
     return Question(text, answers, right)
 
 
@@ -241,7 +244,7 @@ def _place(expected: str, answers: tuple[str, ...]) -> Side | None:
     return PAIR[answers.index(expected)] if expected in answers else None
 
 
-def _without_key(item: Item, expected: str, answers: tuple[str, ...]) -> StudyError:
+def _remove_answer_key(item: Item, expected: str, answers: tuple[str, ...]) -> StudyError:
     among = " or ".join(f'"{answer}"' for answer in answers) or "yes or no"
     fault = f'says "{expected}"' if expected else "is empty"
     return flaw(

@@ -112,18 +112,18 @@ class Maze(Questioned, Read):
         if not text and version == Variant.GOOD:
             text = columns.get("distractors", "")
         words = [step.text for step in self.steps(item, version)]
-        written = text.split()
-        if len(written) != len(words):
+        distractors = text.split()
+        if len(distractors) != len(words):
             raise flaw(
                 item,
-                _how_many(words, written, sentence_of(item, version, self.context)),
+                _how_many(words, distractors, sentence_of(item, version, self.context)),
                 f'one for each word in the column "{version}_distractors", divided by spaces; '
                 f"{NO_WORD} for the first",
                 "`parallax maze distractors` makes them",
             )
         same = [
             w
-            for w, d in zip(words, written, strict=True)
+            for w, d in zip(words, distractors, strict=True)
             if _strip_punctuation(w) == _strip_punctuation(d)
         ]
         if same:
@@ -133,8 +133,8 @@ class Maze(Questioned, Read):
                 "another word",
             )
         if self.punctuation:
-            written = [_copy_punctuation(d, w) for d, w in zip(written, words, strict=True)]
-        return tuple(written)
+            distractors = [_copy_punctuation(d, w) for d, w in zip(distractors, words, strict=True)]
+        return tuple(distractors)
 
     def versions(self, item: Item) -> tuple[str, ...]:
         """Return the names of the item's versions that may be shown, the good one first.
@@ -149,7 +149,7 @@ class Maze(Questioned, Read):
 
     def plan(self, item: Item, version: str) -> str:
         """Return the default side of each right word, for use outside a participant's session."""
-        return sides(
+        return draw_sides(
             len(self.steps(item, version)), generator(0, "maze sides", item.item_id, version)
         )
 
@@ -170,7 +170,7 @@ class Maze(Questioned, Read):
             mirrored: Whether the place is the second of the two, which gets the opposite sides.
         """
         version, plan, *question = arranged.options
-        drawn = sides(len(plan), draw())
+        drawn = draw_sides(len(plan), draw())
         if mirrored:
             drawn = "".join(_OTHER[side] for side in drawn)
         return replace(arranged, options=(version, drawn, *question))
@@ -184,7 +184,9 @@ class Maze(Questioned, Read):
         if self.punctuation and texts[-1] != self.steps(item, version)[-1].text:
             distractors = (*distractors[:-1], _copy_punctuation(distractors[-1], texts[-1]))
         first = texts[0][:1].isupper()
-        begun = distractors[0] if distractors[0] == NO_WORD else _as_begun(distractors[0], first)
+        begun = (
+            distractors[0] if distractors[0] == NO_WORD else _match_capital(distractors[0], first)
+        )
         return {
             "steps": list(texts),
             "distractors": [begun, *distractors[1:]],
@@ -286,7 +288,7 @@ class Maze(Questioned, Read):
         return parameters, "Each sentence is a Maze: word by word, errors corrected."
 
 
-def sides(n: int, rng: random.Random) -> str:
+def draw_sides(n: int, rng: random.Random) -> str:
     """Return the side of each of n right words: half per side, no side four times in a row."""
     n_left = n // 2 + (rng.choice((0, 1)) if n % 2 else 0)
     drawn = ""
@@ -323,5 +325,5 @@ def _copy_punctuation(distractor: str, word: str) -> str:
     return distractor.rstrip(_MARKS) + word[len(stem) :]
 
 
-def _as_begun(distractor: str, capital: bool) -> str:
+def _match_capital(distractor: str, capital: bool) -> str:
     return f"{distractor[:1].upper()}{distractor[1:]}" if capital else distractor

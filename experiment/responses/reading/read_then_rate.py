@@ -10,7 +10,7 @@ from experiment.responses.base import Arrangement, GivenAnswer, Gives, Known, Sc
 from experiment.responses.proposed_rules import CatchTrials
 from experiment.responses.rating.rating import SCALE_COMMENTS, Points, rules_of_ratings
 from experiment.responses.reading.division import Question
-from experiment.responses.reading.reading import PLAN, WHOLE_MS, with_question
+from experiment.responses.reading.reading import PLAN, WHOLE_MS, add_question_time
 from experiment.responses.reading.self_paced import Paced
 from experiment.responses.responders import Rater, Responder
 from experiment.tables.column import Column
@@ -97,7 +97,7 @@ class ReadThenRate(Points, Paced):
         """Return the reading times and the rating of a simulated participant."""
         is_good = options[0] == known.good
         version = Variant.GOOD if is_good else str(known.item.contrast)
-        steps = with_question(self.simulate_steps(responder, known, version, rng), rng)
+        steps = add_question_time(self.simulate_steps(responder, known, version, rng), rng)
         rater = cast(Rater, responder)
         point = rater.rate(known.item.kind, self.points, is_good, known.accuracy, rng)
         return GivenAnswer(rating=point, steps=steps)

@@ -20,11 +20,11 @@ from experiment.responses.reading.division import (
     Question,
     Step,
     Unit,
-    as_shown,
     context_regions,
     divide_into_steps,
     question_of,
     sentence_of,
+    split_rendered_text,
 )
 from experiment.responses.responders import Responder
 from experiment.tables.column import Column, TableSchema
@@ -200,13 +200,13 @@ class Read(OneVersion):
         version = options[0]
         text = render(sentence_of(item, version, self.context))
         steps = self.steps(item, version)
-        texts = as_shown(item, steps, text)
+        texts = split_rendered_text(item, steps, text)
         plan = options[1] if len(options) > 1 else self.plan(item, version)
         besides = self.page(item, version, texts, plan) | _question_fields(self.question(item))
         if self.context == "read" or not item.context:
             return Shown(text, besides=besides)
-        before = render(item.context)
-        return Shown(join_context(before, text), besides=besides | {"context": before})
+        context = render(item.context)
+        return Shown(join_context(context, text), besides=besides | {"context": context})
 
     @abstractmethod
     def page(self, item: Item, version: str, texts: Sequence[str], plan: str) -> dict[str, object]:
@@ -353,7 +353,7 @@ class Read(OneVersion):
         if question is None or not self.is_finished(steps, self.plan(known.item, version)):
             return GivenAnswer(steps=steps)
         side = responder.choose(known.item.kind, question.right, known.accuracy, rng)
-        return GivenAnswer(side, steps=with_question(steps, rng))
+        return GivenAnswer(side, steps=add_question_time(steps, rng))
 
     @abstractmethod
     def simulate_steps(
@@ -387,7 +387,7 @@ class Read(OneVersion):
 _SOURCES = {"p": "presentation", "f": "frames"}
 
 
-def with_question(steps: Steps, rng: random.Random) -> Steps:
+def add_question_time(steps: Steps, rng: random.Random) -> Steps:
     """Return a simulated reader's steps with a response time for the question or scale."""
     return replace(steps, question_ms=round(rng.lognormvariate(7.4, 0.4), 1))
 

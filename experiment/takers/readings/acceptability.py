@@ -24,18 +24,18 @@ class Acceptability(Reading):
         way, prompter = situation.way, situation.writes
         words, labels = prompter.words, labels_of(way.labels, _N)
         earlier = [
-            (lines, _label(each, way, given))
-            for each, given in situation.earlier
-            for lines in _lines(each, way, words)
+            (lines, _label(screen, way, answer))
+            for screen, answer in situation.earlier
+            for lines in _list_lines(screen, way, words)
         ]
         practice = [
-            (lines, _label(each, way, given), feedback)
-            for each, given, feedback in prompter.practised(way)
-            for lines in _lines(each, way, words)
+            (lines, _label(screen, way, answer), feedback)
+            for screen, answer, feedback in prompter.practised(way)
+            for lines in _list_lines(screen, way, words)
         ]
         return tuple(
             Ask(prompter.prompt(way, words.accept, lines, labels, earlier, practice), labels)
-            for lines in _lines(trial, way, words)
+            for lines in _list_lines(trial, way, words)
         )
 
     def weights(
@@ -49,7 +49,7 @@ class Acceptability(Reading):
         return tuple(yes - no for yes, no in log_probabilities)
 
 
-def _lines(trial: TakerTrial, way: Way, words: Words) -> Iterator[str]:
+def _list_lines(trial: TakerTrial, way: Way, words: Words) -> Iterator[str]:
     """Yield the lines for each text: the text, then yes and no after their labels."""
     order, labels = order_in_prompt(_N, swapped=way.swapped), (words.yes, words.no)
     answers = [

@@ -24,12 +24,19 @@ class ForcedChoice(Reading):
         prompt = prompter.prompt(
             way,
             prompter.words.choose,
-            _lines(trial, way),
+            _list_lines(trial, way),
             labels,
-            [(_lines(each, way), _label(each, way, given)) for each, given in situation.earlier],
             [
-                (_lines(each, way), _label(each, way, given), feedback or prompter.words.right)
-                for each, given, feedback in prompter.practised(way)
+                (_list_lines(screen, way), _label(screen, way, answer))
+                for screen, answer in situation.earlier
+            ],
+            [
+                (
+                    _list_lines(screen, way),
+                    _label(screen, way, answer),
+                    feedback or prompter.words.right,
+                )
+                for screen, answer, feedback in prompter.practised(way)
             ],
         )
         return (Ask(prompt, labels),)
@@ -42,7 +49,7 @@ class ForcedChoice(Reading):
         return reorder_to_answers(order, replies[0])
 
 
-def _lines(trial: TakerTrial, way: Way) -> str:
+def _list_lines(trial: TakerTrial, way: Way) -> str:
     n = len(trial.answers)
     return option_lines(trial, labels_of(way.labels, n), order_in_prompt(n, swapped=way.swapped))
 

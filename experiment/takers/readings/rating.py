@@ -29,31 +29,31 @@ class Rating(Reading):
     def asks(self, trial: TakerTrial, situation: Situation) -> tuple[Ask, ...]:
         """Return a prompt for each text on the screen."""
         way, prompter = situation.way, situation.writes
-        labels = labels_of(way.labels, _points(trial))
+        labels = labels_of(way.labels, _list_points(trial))
         from_worst = [labels[place] for place in order_in_prompt(len(labels), swapped=way.swapped)]
         earlier = [
-            (text, _label(each, way, given))
-            for each, given in situation.earlier
-            for text in _texts(each)
+            (text, _label(screen, way, answer))
+            for screen, answer in situation.earlier
+            for text in _list_texts(screen)
         ]
         practice = [
             (text, "", feedback)
-            for each, _, feedback in prompter.practised(way)
-            for text in _texts(each)
+            for screen, _, feedback in prompter.practised(way)
+            for text in _list_texts(screen)
         ]
         return tuple(
             Ask(
                 prompter.prompt(way, prompter.words.rate, text, from_worst, earlier, practice),
                 labels,
             )
-            for text in _texts(trial)
+            for text in _list_texts(trial)
         )
 
     def weights(
         self, trial: TakerTrial, situation: Situation, replies: Sequence[Sequence[float]]
     ) -> tuple[float, ...]:
         """Return each point's log-probability, or for several texts each one's mean rating."""
-        order = order_in_prompt(_points(trial), swapped=situation.way.swapped)
+        order = order_in_prompt(_list_points(trial), swapped=situation.way.swapped)
         log_probabilities = [reorder_to_answers(order, reply) for reply in replies]
         return (
             log_probabilities[0]
@@ -71,11 +71,11 @@ def mean_point(logprobs_nats: Sequence[float]) -> float:
     return sum(point * share for point, share in enumerate(shares, start=1)) / sum(shares)
 
 
-def _points(trial: TakerTrial) -> int:
+def _list_points(trial: TakerTrial) -> int:
     return len(trial.answers) if trial.form is Form.RATE else _POINTS
 
 
-def _texts(trial: TakerTrial) -> list[str]:
+def _list_texts(trial: TakerTrial) -> list[str]:
     return [f"{trial.shown.prefix} {option}".strip() for option in trial.shown.options]
 
 

@@ -137,7 +137,7 @@ def test_what_is_no_capsule_is_told_and_nothing_is_unpacked_outside(tmp_path: Pa
         reproduce_capsule(path)
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("x", "x")
-    with pytest.raises(AnalysisError, match=r"no manifest lies in it \(capsule.json\)"):
+    with pytest.raises(AnalysisError, match=r"the folder contains no manifest \(capsule.json\)"):
         reproduce_capsule(path)
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr(MANIFEST, "[]")

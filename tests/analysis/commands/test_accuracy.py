@@ -10,7 +10,12 @@ from click.testing import CliRunner
 from analysis.commands.accuracy import accuracy, draw_accuracy_by_feature
 from analysis.errors import AnalysisError
 from analysis.figures.drawing import FORMATS, PEOPLE
-from analysis.findings.models import accuracies, models_by_group, over_models, with_perplexity
+from analysis.findings.models import (
+    accuracies,
+    average_over_models,
+    correlate_with_perplexity,
+    models_by_group,
+)
 from analysis.tables.accuracy_table import Column, Table
 from experiment.tables.files import write_table
 from experiment.tables.schemas import ITEMS
@@ -64,7 +69,7 @@ MODELS = {
 
 def test_means_and_deviations_are_over_models():
     found = accuracies(MODELS, ["condition"])
-    rows = over_models(found, {"all": list(MODELS), "one": ["b"]}, ["condition"])
+    rows = average_over_models(found, {"all": list(MODELS), "one": ["b"]}, ["condition"])
     rows = rows.set_index(["group", "condition"])
     assert rows.loc[("all", "x"), ["accuracy", "sd", "n_models", "n_items"]].tolist() == [
         0.5, 0.5, 3, 2,
@@ -81,7 +86,7 @@ def test_groups_are_named_by_patterns():
 
 
 def test_accuracy_falls_with_perplexity_where_it_varies():
-    found = with_perplexity(
+    found = correlate_with_perplexity(
         accuracies(MODELS, ["condition"]), {"a": 10.0, "b": 20.0, "c": 30.0, "other": 1.0}
     ).set_index("condition")
     assert found.loc["x", "pearson"] == pytest.approx(-1)

@@ -93,7 +93,7 @@ def test_measures_of_sentences_are_those_of_the_good_version(monkeypatch):
 
 def test_gains_are_given_in_nats_per_thousand_words():
     row = {"model": "m", "delta_loglik": 0.002, "delta_low": -0.001, "delta_high": 0.005}
-    [shown] = surprisal.by_thousand_words(pd.DataFrame([row])).to_dict("records")
+    [shown] = surprisal.scale_to_thousand_words(pd.DataFrame([row])).to_dict("records")
     gains = [shown[name] for name in ("gain", "gain_low", "gain_high")]
     assert (gains, shown["label"]) == (pytest.approx([2.0, -1.0, 5.0]), "m")
 

@@ -8,7 +8,7 @@ from scipy.stats import binom
 from analysis.comparison import compare
 from analysis.findings.finding import ComparisonOptions
 from analysis.report.write import render_report
-from analysis.statistics.contrasts import contrasts, with_z_scores
+from analysis.statistics.contrasts import add_z_scores, contrasts
 from analysis.tables.section import Section
 from tests.analysis.chosen_findings import compare_by
 from tests.analysis.rated_study import LENGTH, STRUCTURE, island_run, island_scores
@@ -44,12 +44,12 @@ def test_differences_and_interaction_are_those_of_the_cells_means(run, found):
 
 
 def test_z_scores_have_no_mean_and_one_standard_deviation_within_each_participant(run):
-    rated = with_z_scores(run.responses)
+    rated = add_z_scores(run.responses)
     of_person = rated.groupby("participant")["z"]
     assert of_person.mean().to_numpy() == pytest.approx(np.zeros(32), abs=1e-12)
     assert of_person.std().to_numpy() == pytest.approx(np.ones(32))
     same = rated.assign(rating=np.where(rated["participant"] == "p000", 4, rated["rating"]))
-    assert with_z_scores(same).groupby("participant")["z"].count()["p000"] == 0
+    assert add_z_scores(same).groupby("participant")["z"].count()["p000"] == 0
 
 
 def test_the_report_of_single_sentences_says_no_word_of_accuracy_or_other_versions(found):

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from statsmodels.stats.multitest import multipletests
 
-from analysis.data.readings import _drop_far_times, _without_length
+from analysis.data.readings import _drop_far_times, _remove_length_effect
 from analysis.findings.comparisons import COMPARISONS
 from analysis.findings.design_model import READING_MODEL
 from analysis.findings.measures import READING_EFFECTS
@@ -185,7 +185,7 @@ def test_times_residual_on_length_are_those_of_each_participants_line():
     texts = ["a", "four", "sixsix", "eleven word"] * 2
     frame = pd.DataFrame({"participant": ["p"] * 4 + ["q"] * 4, "text": texts,
                           "log_rt": rng.normal(6, 0.2, 8)})  # fmt: skip
-    adjusted = _without_length(frame)
+    adjusted = _remove_length_effect(frame)
     lengths = np.array([len(text) for text in texts[:4]])
     for rows, before in ((slice(0, 4), frame[:4]), (slice(4, 8), frame[4:])):
         slope, intercept = np.polyfit(lengths, before["log_rt"], 1)

@@ -55,7 +55,7 @@ def test_items_like_somebody_elses_have_his_logits_within_what_lapses_allow():
     people = Assumptions(sd_participants=0, sd_items=5.0, lapse=0.1)
     names = design.item_ids
     p_good = dict(zip(names, (0.0, 1.0, 0.8, 0.3), strict=True))
-    found = power.like_items(design, p_good, people, 2500.0)
+    found = power.expect_from_items(design, p_good, people, 2500.0)
     # Half of all lapses are right: no share lies within .005 of .05 and .95.
     shares = {names[0]: 0.055, names[1]: 0.945, names[2]: 0.8, names[3]: 0.3}
     comparisons = [log((s - 0.05) / (0.95 - s)) for s in shares.values()]
@@ -67,7 +67,7 @@ def test_items_like_somebody_elses_have_his_logits_within_what_lapses_allow():
     ]
     assert found.constructions == pytest.approx(by_name)
     # Without lapses it is the edge alone.
-    sure = power.like_items(design, dict.fromkeys(names, 1.0), Assumptions(0, 0, 0), 1.0)
+    sure = power.expect_from_items(design, dict.fromkeys(names, 1.0), Assumptions(0, 0, 0), 1.0)
     assert sure.items == pytest.approx(np.full(4, log(0.995 / 0.005)), abs=1e-6)
 
 

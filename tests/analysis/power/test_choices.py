@@ -10,8 +10,8 @@ from analysis.power.simulated_choices import (
     Assumptions,
     Expected,
     design_of,
+    expect_from_items,
     intercept,
-    like_items,
     relative_decision_time,
     simulate,
 )
@@ -131,7 +131,7 @@ def test_people_who_are_always_right_take_both_sides(bound):
 def test_items_are_as_hard_as_for_the_model_that_is_named():
     design = design_of(MANY)
     p_good = dict(zip(design.item_ids, (0.95, 0.6, 0.9, 0.5), strict=True))
-    expected = like_items(design, p_good, NOBODY_GUESSES, 3000.0)
+    expected = expect_from_items(design, p_good, NOBODY_GUESSES, 3000.0)
     means = dict(zip(design.constructions, expected.constructions, strict=True))
     for name, mean in means.items():
         own = [p_good[one.item.item_id] for one in ENTRIES if one.item.construction == name]
@@ -145,7 +145,7 @@ def test_items_are_as_hard_as_for_the_model_that_is_named():
 def test_an_item_without_a_probability_is_named():
     design = design_of(MANY)
     with pytest.raises(AnalysisError, match=f'such as "{design.item_ids[1]}"'):
-        like_items(design, {design.item_ids[0]: 0.9}, NOBODY_GUESSES, 3000.0)
+        expect_from_items(design, {design.item_ids[0]: 0.9}, NOBODY_GUESSES, 3000.0)
 
 
 def test_harder_items_take_longer_by_the_law_of_the_diffusion_model():
@@ -161,7 +161,7 @@ def test_whoever_is_too_fast_is_excluded_where_times_are_known():
     rule = Rule.model_validate({"rule": "too_fast", "min_median_ms": 3000})
     design = design_of(MANY)
     p_good = dict.fromkeys(design.item_ids, 0.9)
-    slow = like_items(design, p_good, NOBODY_GUESSES, 9000.0)
-    fast = like_items(design, p_good, NOBODY_GUESSES, 1000.0)
+    slow = expect_from_items(design, p_good, NOBODY_GUESSES, 9000.0)
+    fast = expect_from_items(design, p_good, NOBODY_GUESSES, 1000.0)
     assert run(MANY, slow, NOBODY_GUESSES, [rule], sizes=(5,), n=2)["kept"].min() == 10
     assert run(MANY, fast, NOBODY_GUESSES, [rule], sizes=(5,), n=2).empty

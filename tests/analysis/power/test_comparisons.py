@@ -128,7 +128,7 @@ def effect_of(name: str, weights: dict[str, float], effect: float) -> planning.T
 def test_effects_that_cannot_hold_at_once_are_simulated_apart() -> None:
     pairs = [("a", "b"), ("a", "c"), ("b", "c")]
     three = [effect_of(f"{x} - {y}", {x: 1.0, y: -1.0}, 0.5) for x, y in pairs]
-    assert [[one.name for one in group] for group in planning.together(three)] == [
+    assert [[one.name for one in group] for group in planning.group_compatible(three)] == [
         ["a - b", "a - c"],
         ["b - c"],
     ]

@@ -10,7 +10,7 @@ from analysis.commands.score import score
 from analysis.errors import AnalysisError
 from analysis.scores.raw_texts import read_raw_texts
 from experiment.materials.formats.files import materials_files, open_materials
-from experiment.materials.formats.pairs import with_single_spaces
+from experiment.materials.formats.pairs import collapse_spaces
 from tests.lm.toy_models import TOY_MODELS
 
 FILES = {
@@ -64,7 +64,7 @@ def drafts_with_single_spaces(monkeypatch):
 
     found = read.make_items
     monkeypatch.setattr(
-        read, "make_items", lambda drafts, path: found(with_single_spaces(drafts)[0], path)
+        read, "make_items", lambda drafts, path: found(collapse_spaces(drafts)[0], path)
     )
 
 

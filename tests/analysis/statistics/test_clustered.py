@@ -8,7 +8,7 @@ from analysis.statistics.clustered import (
     clustered_intervals,
     freedom_of_agreement,
     log_f,
-    quantile,
+    student_quantile,
     two_way_variance,
 )
 from analysis.statistics.resample import wilson_interval
@@ -139,6 +139,8 @@ def test_an_agreement_near_one_has_an_end_on_its_scale():
 
 def test_a_quantile_is_two_sided_and_needs_a_degree_of_freedom():
     # Fisher's table: 4.303, 2.228 of 5 %; 2.920 of 10 %.
-    assert quantile(np.array([1.0, 2, 10])) == pytest.approx([12.706, 4.303, 2.228], abs=5e-4)
-    assert quantile(np.array([2.0]), 0.9) == pytest.approx([2.920], abs=5e-4)
-    assert np.isnan(quantile(np.array([0.0]))).all()
+    assert student_quantile(np.array([1.0, 2, 10])) == pytest.approx(
+        [12.706, 4.303, 2.228], abs=5e-4
+    )
+    assert student_quantile(np.array([2.0]), 0.9) == pytest.approx([2.920], abs=5e-4)
+    assert np.isnan(student_quantile(np.array([0.0]))).all()

@@ -138,7 +138,7 @@ def test_a_kappa_that_nothing_moves_has_no_interval():
 
 @pytest.mark.parametrize("half", [0.2, 2.0])
 def test_ends_with_a_model_stay_within_one(half, monkeypatch):
-    monkeypatch.setattr(consistency, "_error", lambda *_: (0.1, half, 5.0))
+    monkeypatch.setattr(consistency, "_standard_error", lambda *_: (0.1, half, 5.0))
     people = judged({"a": [1, 1, 0, 0], "b": [1, 0, 0, 1]})
     row = found(people, {"m": decided([1, 1, 0, 0])}).loc[("people", "m")]
     assert row["kappa"] == 0.5
@@ -220,7 +220,7 @@ def test_the_error_of_a_mean_kappa_and_what_it_is_worth():
     freedom = rarer.sum() ** 2 / (rarer**2).sum() / 4
     assert 5 < freedom < 19
     error = sqrt(people + frames)
-    found = consistency._error(csr_array(right), csr_array(np.ones((30, 40))), changes)
+    found = consistency._standard_error(csr_array(right), csr_array(np.ones((30, 40))), changes)
     assert found == pytest.approx((error, student.ppf(0.975, freedom) * error, freedom))
 
 

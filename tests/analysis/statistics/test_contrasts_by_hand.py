@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from scipy.stats import t as student
 
-from analysis.statistics.contrasts import cell_means, contrasts, with_z_scores
+from analysis.statistics.contrasts import add_z_scores, cell_means, contrasts
 from tests.analysis.statistics.dense_variance import dense
 
 
@@ -40,7 +40,7 @@ def test_z_scores_by_hand_and_none_of_whoever_gives_one_point():
     # The mean of 1, 2 and 6 is 3, their variance (4 + 1 + 9) / 2 = 7; of 3, 3, 4, 4 it is 1 / 3.
     wanted = [-2 / sqrt(7), -1 / sqrt(7), 3 / sqrt(7), np.nan, np.nan, np.nan]
     wanted += [-sqrt(3) / 2, -sqrt(3) / 2, sqrt(3) / 2, sqrt(3) / 2]
-    assert with_z_scores(rows)["z"].tolist() == pytest.approx(wanted, nan_ok=True)
+    assert add_z_scores(rows)["z"].tolist() == pytest.approx(wanted, nan_ok=True)
 
 
 def test_the_interval_of_a_cells_mean_is_two_way_clustered():

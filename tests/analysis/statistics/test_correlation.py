@@ -9,10 +9,10 @@ from scipy.stats import t as student
 
 from analysis.statistics.correlation import (
     METHODS,
+    correlate_without_each_item,
     correlation_rows,
     correlations,
     spearman,
-    without_each,
 )
 
 
@@ -33,7 +33,7 @@ def test_without_each_item_the_others_are_ranked_anew_ties_included(method):
     wanted = [
         statistic(np.delete(people, item), np.delete(model, item)).statistic for item in range(12)
     ]
-    assert without_each(people, model, method) == pytest.approx(wanted)
+    assert correlate_without_each_item(people, model, method) == pytest.approx(wanted)
 
 
 @pytest.mark.parametrize("seed", range(200))
@@ -48,14 +48,16 @@ def test_ranks_without_an_item_are_those_of_ranking_the_others(seed):
             spearmanr(np.delete(people, item), np.delete(model, item)).statistic
             for item in range(n)
         ]
-    assert without_each(people, model, "spearman") == pytest.approx(wanted, nan_ok=True)
+    assert correlate_without_each_item(people, model, "spearman") == pytest.approx(
+        wanted, nan_ok=True
+    )
 
 
 def test_a_hundred_thousand_items_are_left_out_one_at_a_time():
     rng = np.random.default_rng(1)
     people = rng.integers(0, 9, 100_000) / 8
     model = people + rng.normal(size=len(people))
-    left = without_each(people, model, "spearman")
+    left = correlate_without_each_item(people, model, "spearman")
     for item in (0, 50_000, 99_999):
         rest = np.delete(people, item), np.delete(model, item)
         assert left[item] == pytest.approx(spearmanr(*rest).statistic, abs=1e-12)

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from scipy.stats import norm
 
-from analysis.statistics.clustered import clustered_intervals, quantile, two_way_variance
+from analysis.statistics.clustered import clustered_intervals, student_quantile, two_way_variance
 from analysis.statistics.detection import area_under_curve, detection, yes_rates
 
 Z = NormalDist().inv_cdf
@@ -138,7 +138,7 @@ def test_the_ends_of_sensitivity_and_criterion_are_of_the_delta_method(people, f
         ("criterion", -(zs[0] + zs[1]) / 2, -(moves[0] + moves[1]) / 2),
     ):
         seen = two_way_variance(move, *clusters)
-        half = (quantile(seen.freedom) * np.sqrt(seen.total)).item() if printed else np.nan
+        half = (student_quantile(seen.freedom) * np.sqrt(seen.total)).item() if printed else np.nan
         assert found[name] == pytest.approx(value)
         assert [found[f"{name}_low"], found[f"{name}_high"]] == pytest.approx(
             [value - half, value + half], nan_ok=True

@@ -11,7 +11,7 @@ from analysis.statistics.clustered import (
     two_way_variance,
     wilson,
 )
-from analysis.statistics.paired import with_adjusted_p
+from analysis.statistics.paired import add_adjusted_p
 from analysis.statistics.resample import percentile_interval, wilson_interval
 
 
@@ -27,13 +27,13 @@ def test_a_share_s_interval_is_wilson_s_at_95_percent():
 
 
 def test_holm_s_adjusted_values_never_fall_where_the_values_rise():
-    found = with_adjusted_p(pd.DataFrame({"p": [0.9, 0.022, np.nan, 0.01, 0.02]}))
+    found = add_adjusted_p(pd.DataFrame({"p": [0.9, 0.022, np.nan, 0.01, 0.02]}))
     expected = [0.9, 0.06, np.nan, 0.04, 0.06]
     assert found["p_holm"].tolist() == pytest.approx(expected, nan_ok=True)
 
 
 def test_holm_s_adjusted_values_end_at_one():
-    assert with_adjusted_p(pd.DataFrame({"p": [0.6, 0.7]}))["p_holm"].tolist() == [1, 1]
+    assert add_adjusted_p(pd.DataFrame({"p": [0.6, 0.7]}))["p_holm"].tolist() == [1, 1]
 
 
 @pytest.mark.parametrize(("n_people", "n_items"), [(3, 5), (5, 3), (1, 4), (4, 1)])

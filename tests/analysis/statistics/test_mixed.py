@@ -5,7 +5,7 @@ import statsmodels.api as sm
 from scipy.special import expit
 
 from analysis.errors import AnalysisError
-from analysis.statistics.mixed_model import Effects, _by_gpboost, fit, readable
+from analysis.statistics.mixed_model import Effects, _fit_with_gpboost, fit, readable
 from tests.analysis.known_choices import EFFECTS, SD_ITEM, SD_PARTICIPANT, known_choices
 
 INTERCEPTS = "construction + construction:judge + (1 | participant) + (1 | item)"
@@ -97,7 +97,7 @@ def test_people_who_are_always_right_everywhere_are_told_so():
 def test_what_the_fitting_library_refuses_names_the_model_and_what_to_do():
     one = Effects(("person",), (np.repeat(np.arange(2), 2),), np.ones((4, 1)))
     with pytest.raises(AnalysisError, match=r"^the mixed model: the fit failed: .*Try fewer terms"):
-        _by_gpboost(np.ones((4, 1)), np.full(4, np.nan), one)
+        _fit_with_gpboost(np.ones((4, 1)), np.full(4, np.nan), one)
 
 
 def test_a_formula_of_ones_own_is_penalised_where_it_separates_and_nowhere_else():

@@ -154,7 +154,7 @@ def test_shares_on_one_scale_are_integrals_and_their_errors_the_delta_methods():
         covariance_, loadings,
     )  # fmt: skip
     rows = pd.DataFrame({"judge": ["people", "people", "m"], "construction": "x"})
-    found = one_scale.on_one_scale(model, rows)
+    found = one_scale.compare_on_one_scale(model, rows)
     assert found["construction"].tolist() == ["", "x"]
     row = found.iloc[0]
 
@@ -193,7 +193,7 @@ def test_a_construction_that_people_or_the_model_lack_has_no_row():
     model = mixed.MixedModel("", pd.DataFrame({"estimate": [0.5, 0.1]}), pd.DataFrame(), 3, fixed,
                              varying, np.eye(2), np.eye(1))  # fmt: skip
     rows = pd.DataFrame({"judge": ["people", "m", "m"], "construction": ["x", "x", "y"]})
-    assert one_scale.on_one_scale(model, rows)["construction"].tolist() == ["", "x"]
+    assert one_scale.compare_on_one_scale(model, rows)["construction"].tolist() == ["", "x"]
 
 
 def laplace(x: np.ndarray, y: np.ndarray, groups: list, values: np.ndarray, theta) -> float:

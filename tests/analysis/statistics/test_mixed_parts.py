@@ -18,7 +18,7 @@ from analysis.statistics.mixed_model_rows import (
     parse_formula,
     row_effects,
 )
-from analysis.statistics.mixed_model_rows import with_varying_reference as with_reference
+from analysis.statistics.mixed_model_rows import reorder_constructions as with_reference
 
 
 def rows_of(*cells: tuple[str, str, list[int]]) -> pd.DataFrame:
@@ -76,7 +76,7 @@ def test_slopes_of_nothing_are_left_out_and_intercepts_stay():
     random = pd.concat(
         [pd.DataFrame({"unit": unit, "sd": sd}) for unit, sd in sds.items()], ignore_index=True
     )
-    found = crossed._without_nothing(term, SimpleNamespace(random=random))
+    found = crossed._drop_zero_variance_effects(term, SimpleNamespace(random=random))
     assert found.effects == ("1", "x")
     assert found.columns == pytest.approx(columns[:, :2])
 

@@ -14,7 +14,12 @@ from scipy.stats import t as student
 from analysis.statistics import crossed
 from analysis.statistics.crossed import optimum
 from analysis.statistics.laplace import Laplace, Parameters, RandomTerm
-from analysis.statistics.linear_mixed import _Profiled, _random, fit_linear, fit_linear_by_rule
+from analysis.statistics.linear_mixed import (
+    _Profiled,
+    _tabulate_random_effects,
+    fit_linear,
+    fit_linear_by_rule,
+)
 from analysis.statistics.reading_regression import delta_loglik, delta_smooth, fit_smooth, slope
 
 PEOPLE, FRAMES = 6, 4
@@ -106,11 +111,13 @@ def test_coefficients_random_effects_and_singular_loadings_by_hand():
     assert table["p"].tolist() == pytest.approx([0.0455003, 0.0026998], rel=1e-4)
     assert table["low"].tolist() == pytest.approx([0.4 - 0.391993, 0.9 - 0.587989], abs=1e-5)
     assert table["high"].tolist() == pytest.approx([0.4 + 0.391993, 0.9 + 0.587989], abs=1e-5)
-    random = pd.concat(crossed._random(terms, layout, best))
+    random = pd.concat(crossed._tabulate_random_effects(terms, layout, best))
     assert random["sd"].tolist() == pytest.approx([0.5, 0.5, 0.2])
     assert random["correlation"].tolist() == pytest.approx([np.nan, 0.6, np.nan], nan_ok=True)
     alone = design(1, correlated=False)[1]
-    apart = pd.concat(crossed._random(alone, Parameters(1, 1, alone), best[[0, 1, 2, 4, 5]]))
+    apart = pd.concat(
+        crossed._tabulate_random_effects(alone, Parameters(1, 1, alone), best[[0, 1, 2, 4, 5]])
+    )
     assert apart["correlation"].isna().all() and apart["sd"].tolist() == [0.5, 0.4, 0.2]
     # A slope of sd s moves a typical answer by s / 2 where its column is -.5 and .5.
     for sds, expected in (((0.5, 0.019, 0.2), True), ((0.5, 0.021, 0.2), False),
@@ -192,10 +199,14 @@ def test_a_linear_fit_has_the_errors_ends_and_ps_of_its_covariance(reml):
 
 def test_what_varies_between_levels_is_told_from_the_loadings():
     loadings = [np.array([[0.5, 0], [0.3, 0.4]]), np.array([[0.2]])]
-    random = _random(design(1)[1], loadings, 2.0)
+    random = _tabulate_random_effects(design(1)[1], loadings, 2.0)
     assert random["sd"].tolist() == pytest.approx([1, 1, 0.4])
     assert random["correlation"].tolist() == pytest.approx([np.nan, 0.6, np.nan], nan_ok=True)
-    assert _random(design(1, correlated=False)[1], loadings, 2.0)["correlation"].isna().all()
+    assert (
+        _tabulate_random_effects(design(1, correlated=False)[1], loadings, 2.0)["correlation"]
+        .isna()
+        .all()
+    )
 
 
 def test_slopes_that_vary_by_nothing_are_left_out_after_the_correlations():

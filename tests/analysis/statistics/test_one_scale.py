@@ -4,7 +4,7 @@ import pytest
 from scipy.special import logit
 
 from analysis.statistics.mixed_model import fit
-from analysis.statistics.one_scale import on_one_scale
+from analysis.statistics.one_scale import compare_on_one_scale
 from tests.analysis.known_choices import equally_accurate, known_choices
 
 
@@ -14,7 +14,7 @@ def test_an_equally_accurate_model_is_not_called_worse_by_the_scale():
     for _ in range(8):
         rows = equally_accurate(rng)
         model = fit(rows, "judge + (1 | participant) + (1 | item)")
-        found.append(on_one_scale(model, rows).iloc[0])
+        found.append(compare_on_one_scale(model, rows).iloc[0])
         terms.append(model.coefficients["estimate"][1])
     each = pd.DataFrame(found)
     error = each["marginal"].std() / np.sqrt(8)
@@ -27,7 +27,7 @@ def test_an_equally_accurate_model_is_not_called_worse_by_the_scale():
 
 def test_shares_and_both_scales_agree_on_which_is_higher():
     rows = known_choices(np.random.default_rng(1))
-    found = on_one_scale(fit(rows), rows)
+    found = compare_on_one_scale(fit(rows), rows)
     assert found["construction"].tolist() == ["", "a", "b"]
     for row in found.to_dict("records"):
         assert row["marginal"] == pytest.approx(logit(row["people"]) - logit(row["model"]))

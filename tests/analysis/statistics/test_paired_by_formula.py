@@ -8,7 +8,7 @@ import pytest
 from scipy.optimize import brentq
 from scipy.stats import t as student
 
-from analysis.statistics.paired import models_against_models, people_against_models, with_adjusted_p
+from analysis.statistics.paired import add_adjusted_p, models_against_models, people_against_models
 
 MARGIN = 0.1
 
@@ -215,11 +215,11 @@ def test_of_one_item_nothing_is_said():
 
 def test_holm_and_benjamini_hochberg_by_hand():
     p = [0.04, np.nan, 0.01, 0.011, 0.9, 0.6]
-    found = with_adjusted_p(pd.DataFrame({"p": p}))
+    found = add_adjusted_p(pd.DataFrame({"p": p}))
     # Sorted: .01 x 5, .011 x 4 (less, so it stays at .05), .04 x 3, .6 x 2 (at most 1), then 1.
     assert found["p_holm"].tolist() == pytest.approx([0.12, np.nan, 0.05, 0.05, 1, 1], nan_ok=True)
     # .01 x 5 / 1 and .011 x 5 / 2 = .0275: the lesser; .04 x 5 / 3; .6 x 5 / 4; .9.
     wanted = [0.04 * 5 / 3, np.nan, 0.0275, 0.0275, 0.9, 0.75]
     assert found["p_fdr"].tolist() == pytest.approx(wanted, nan_ok=True)
-    nothing = with_adjusted_p(pd.DataFrame({"p": [np.nan]}))
+    nothing = add_adjusted_p(pd.DataFrame({"p": [np.nan]}))
     assert nothing[["p_holm", "p_fdr"]].isna().all(axis=None)

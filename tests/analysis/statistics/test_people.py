@@ -49,7 +49,7 @@ def test_distributions_over_participants():
 
 
 def test_leaning_to_the_first_side_shows():
-    found = people.sides(session(n_people=40)).set_index("measure")
+    found = people.summarise_side_bias(session(n_people=40)).set_index("measure")
     assert found.loc["accuracy_first", "estimate"] == 1.0
     assert found.loc["share_first", "low"] > 0.5
     difference = found.loc["accuracy_first", "estimate"] - found.loc["accuracy_second", "estimate"]
@@ -59,7 +59,7 @@ def test_leaning_to_the_first_side_shows():
 
 def test_a_study_that_always_shows_the_expected_option_first_has_no_difference():
     frame = session().assign(good_side="first")
-    found = people.sides(frame).set_index("measure")
+    found = people.summarise_side_bias(frame).set_index("measure")
     assert "accuracy_second" not in found.index
     assert np.isnan(found["estimate"].get("difference", np.nan))
 

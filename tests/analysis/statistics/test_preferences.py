@@ -3,7 +3,7 @@ import pandas as pd
 
 from analysis.data.join import decisions, judgments
 from analysis.data.load import load_run, load_scores
-from analysis.statistics.agreement import preferences, with_model_scores
+from analysis.statistics.agreement import add_model_preferences, preferences
 
 
 def test_people_are_counted_item_by_item(export):
@@ -14,7 +14,7 @@ def test_people_are_counted_item_by_item(export):
 
 def test_the_models_difference_is_against_what_people_saw(export, scores):
     preferred = preferences(judgments(load_run(export)))
-    found = with_model_scores(preferred, decisions(load_scores(scores))).set_index("item_id")
+    found = add_model_preferences(preferred, decisions(load_scores(scores))).set_index("item_id")
     # p-2 was shown against the distractor (-5), not the bad version (-1).
     assert found["difference_nats"].to_dict() == {"s-1": 1.0, "s-2": -1.0, "p-1": 0.0, "p-2": 3.0}
     assert len(found) == 4
@@ -30,8 +30,8 @@ def test_impossible_versions_stay_within_the_finite_differences():
             "correct": True,
         }
     )
-    found = with_model_scores(preferred, model)
+    found = add_model_preferences(preferred, model)
     assert found["difference_nats"].tolist() == [2.0, 0.0, 2.0, 0.0]
     # The second and third items alone: nothing is finite.
-    infinite = with_model_scores(preferred[1:3], model[1:3])
+    infinite = add_model_preferences(preferred[1:3], model[1:3])
     assert infinite["difference_nats"].tolist() == [0.0, 0.0]

@@ -6,7 +6,7 @@ from click.testing import CliRunner
 
 from analysis.commands.import_judgments import judgments
 from analysis.data.load import load_scores
-from analysis.findings.models import accuracies, decisions_with_features, over_models
+from analysis.findings.models import accuracies, average_over_models, decisions_with_features
 from experiment.materials.read import item_row, read_items
 from tests.synthetic_publication import MODELS, write_publication
 
@@ -35,7 +35,9 @@ def test_each_model_prefers_what_its_column_prefers(decided):
 
 
 def test_means_and_deviations_are_taken_over_the_models(decided):
-    found = over_models(accuracies(decided, ["condition"]), {"LSTM": list(MODELS)}, ["condition"])
+    found = average_over_models(
+        accuracies(decided, ["condition"]), {"LSTM": list(MODELS)}, ["condition"]
+    )
     rows = found.set_index("condition")[["accuracy", "sd"]].round(4)
     assert rows.loc["original"].tolist() == [0.75, 0.3536]
     assert rows.loc["generated"].tolist() == [0.5, 0.0]

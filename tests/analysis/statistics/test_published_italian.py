@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 from analysis.statistics.accuracy import people_accuracy
-from analysis.statistics.agreement import preferences, with_model_scores
+from analysis.statistics.agreement import add_model_preferences, preferences
 from analysis.statistics.correlation import correlation_rows
 from tests import published_data
 
@@ -118,7 +118,7 @@ def test_the_models_difference_goes_with_peoples_counts(table, judged, condition
         }
     )
     preferred = preferences(judged[judged["condition"] == condition])
-    rows = correlation_rows(with_model_scores(preferred, decisions), "lstm")
+    rows = correlation_rows(add_model_preferences(preferred, decisions), "lstm")
     overall = rows.iloc[0]
     assert overall["spearman_counts"] == pytest.approx(rho, abs=0.0005)
     assert overall["spearman_p"] < p

@@ -7,7 +7,7 @@ from click.testing import CliRunner
 from analysis.commands.accuracy import accuracy
 from analysis.commands.import_judgments import judgments as import_judgments
 from analysis.data.load import load_scores
-from analysis.findings.models import accuracies, decisions_with_features, over_models
+from analysis.findings.models import accuracies, average_over_models, decisions_with_features
 from experiment.materials.read import item_row, read_items
 from tests import published_data
 
@@ -71,7 +71,7 @@ def percent(values):
 
 
 def mean_and_sd(decided, by):
-    rows = over_models(accuracies(decided, by), {"LSTM": list(decided)}, by)
+    rows = average_over_models(accuracies(decided, by), {"LSTM": list(decided)}, by)
     return rows.set_index(by)[["accuracy", "sd"]]
 
 

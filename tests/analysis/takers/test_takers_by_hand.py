@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from scipy.stats import t as student
 
-from analysis.statistics.paired import people_against_models, with_adjusted_p
+from analysis.statistics.paired import add_adjusted_p, people_against_models
 from analysis.takers.by_reading import (
     compare_by_elicitation,
     count_supporting_readings,
@@ -219,7 +219,7 @@ def test_people_minus_a_model_in_each_reading_are_corrected_together():
         assert rows["unread"].tolist() == [1 / (4 * items)] * 2
         assert rows["n_sittings"].tolist() == [4, 4]
         assert (rows["model_low"] < rows["accuracy"]).all()
-    holm = with_adjusted_p(found.drop(columns=["p_holm", "p_fdr"]))["p_holm"]
+    holm = add_adjusted_p(found.drop(columns=["p_holm", "p_fdr"]))["p_holm"]
     assert found["p_holm"].tolist() == pytest.approx(holm.tolist())
 
 

@@ -8,7 +8,7 @@ import pytest
 from pydantic import BaseModel, Field, ValidationError
 
 from experiment.authoring.study_toml import study_schema
-from experiment.errors import PATTERNS, StudyError, said, wrong_keys
+from experiment.errors import PATTERNS, StudyError, describe_validation_error, wrong_keys
 from experiment.materials.notation import LexiconTable, TemplateTable
 from experiment.studies.load import BUILT_IN, load_study
 
@@ -38,7 +38,10 @@ def test_a_wrong_form_is_said_in_words_and_without_its_pattern(pattern):
 
     with pytest.raises(ValidationError) as refused:
         Form(text="?!")
-    for message in (said(refused.value.errors()[0]), wrong_keys(refused.value)):
+    for message in (
+        describe_validation_error(refused.value.errors()[0]),
+        wrong_keys(refused.value),
+    ):
         assert PATTERNS[pattern] in message
         assert pattern not in message and "pattern" not in message
 

@@ -330,7 +330,7 @@ def test_a_rule_says_of_which_ways_of_input_it_does_not_count(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     of_type = {("self_paced", "impossible_time", "touch"): {8: 0.03}}
-    monkeypatch.setattr(rates, "_of_types", lambda: of_type)
+    monkeypatch.setattr(rates, "_load_limits_by_type", lambda: of_type)
     found = _with_rule(tmp_path, "self_paced", 'rule = "impossible_time"')
     expected = (
         "the rule excludes nobody who answers by touch: there it may speak against more than 1%"

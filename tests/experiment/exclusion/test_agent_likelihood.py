@@ -32,11 +32,11 @@ def test_it_excludes_by_itself_only_where_the_study_says_so():
 def test_a_rule_does_not_count_where_it_may_speak_against_more_than_one_person_in_a_hundred(
     monkeypatch,
 ):
-    of_types = {
+    limits = {
         ("maze", "timing_mismatch", "pointer"): {24: 0.012},
         ("yes_no", "timing_mismatch", "pointer"): {24: 0.0092},
     }
-    monkeypatch.setattr(rates, "_of_types", lambda: of_types)
+    monkeypatch.setattr(rates, "_load_limits_by_type", lambda: limits)
     rule = load_rule(Rule.model_validate({"rule": "timing_mismatch"}))
     for type_name, kept in {"maze": None, "yes_no": False}.items():
         slow = changed(observed(), rt_ms=300.0, release_ms=400.0, type_name=type_name)
@@ -95,7 +95,7 @@ def test_every_signal_that_counts_was_measured_in_every_way_and_length():
     assert {8, 150} <= {rate.n_trials for rate in simulated}
     estimated = set(SIGNALS) - set(DIRECT)
     assert {rates.SCORE, *estimated} <= names
-    assert estimated <= {one.name for one in rates.of_programs()}
+    assert estimated <= {one.name for one in rates.list_program_rates()}
     for seen in rates.METHODS:
         for n in (8, 15, 24, 76, 150):
             assert all((rates.weight(name, frozenset({seen}), n) or 0) > 1 for name in estimated)

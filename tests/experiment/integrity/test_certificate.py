@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from experiment.exclusion.integrity import flags
 from experiment.integrity.certificate import SIGNALS, certify, likelihood
 from experiment.integrity.observed import ObservedAnswer, ObservedSession
-from experiment.integrity.rates import measured_rates, of_programs
+from experiment.integrity.rates import list_program_rates, measured_rates
 from tests.experiment.integrity.sessions import changed, delivered_at_once, observed
 
 
@@ -108,7 +108,7 @@ def test_a_signal_is_worth_what_was_counted_of_programs_and_people():
     high = max(one.high for one in people if one.n_trials == 76)
     shares = [
         one.n_speaks / one.n
-        for one in of_programs()
+        for one in list_program_rates()
         if (one.name, one.n_trials) == ("measured", 76)
     ]
     expected = log((sum(shares) + high) / (len(shares) + 1) / high)

@@ -6,7 +6,15 @@ from math import log
 import pytest
 
 from experiment.integrity import rates
-from experiment.integrity.rates import Rate, Told, highest, is_safe, is_unfair, weight, worth
+from experiment.integrity.rates import (
+    Rate,
+    Told,
+    highest,
+    is_safe,
+    is_unfair,
+    weigh_evidence,
+    weight,
+)
 
 POINTER, KEY, TOUCH = (frozenset({seen}) for seen in ("pointer", "key", "touch"))
 PEOPLE = (
@@ -58,13 +66,13 @@ def test_the_worst_way_counts_at_the_nearest_length_below(few, seen, n_answers, 
 
 def test_a_signal_is_worth_its_rate_among_programs_over_that_among_people(few):
     expected = log((5 / 10 + 10 / 10 + 0.004) / 3 / 0.004)
-    assert worth("clock", 8, 0.004, PROGRAMS) == pytest.approx(expected)
-    assert worth("clock", 19, 0.004, PROGRAMS) == pytest.approx(expected)
+    assert weigh_evidence("clock", 8, 0.004, PROGRAMS) == pytest.approx(expected)
+    assert weigh_evidence("clock", 19, 0.004, PROGRAMS) == pytest.approx(expected)
     assert weight("clock", POINTER, 8, PROGRAMS) == pytest.approx(expected)
     longer = log((2 / 8 + 0.008) / 2 / 0.008)
     assert weight("clock", POINTER, 20, PROGRAMS) == pytest.approx(longer)
-    assert worth("never", 8, 0.004, PROGRAMS) == 0, "programs do it less often than people"
-    assert worth("clock", 7, 0.004, PROGRAMS) == 0, "nothing was counted of so few"
+    assert weigh_evidence("never", 8, 0.004, PROGRAMS) == 0, "programs do it less often than people"
+    assert weigh_evidence("clock", 7, 0.004, PROGRAMS) == 0, "nothing was counted of so few"
 
 
 @pytest.mark.parametrize(
@@ -83,11 +91,11 @@ def test_a_signal_is_worth_its_rate_among_programs_over_that_among_people(few):
     ],
 )
 def test_a_type_of_response_has_rates_of_its_own(monkeypatch, types, seen, n_answers, unfair):
-    of_types = {
+    limits = {
         ("maze", "clock", "pointer"): {8: 0.01, 24: 0.012, 76: 0.0092},
         ("yes_no", "clock", "pointer"): {8: 0.0092},
     }
-    monkeypatch.setattr(rates, "_of_types", lambda: of_types)
+    monkeypatch.setattr(rates, "_load_limits_by_type", lambda: limits)
     # What no type bears on counts with every one.
     assert not is_unfair("device_change", types, seen, n_answers)
     assert is_unfair("clock", types, seen, n_answers) is unfair

@@ -6,12 +6,12 @@ from pydantic import ValidationError
 from experiment.panels.panel import Panel
 from experiment.panels.signing import (
     UnfilledError,
-    as_sent,
+    add_signatures,
+    encode_arguments,
     is_signature,
     parts_before,
     signature_of,
     signed_address,
-    with_signatures,
 )
 from experiment.panels.table import OwnSignature
 from tests.experiment.panels.test_panel import OWN_PANEL, with_changes
@@ -101,11 +101,11 @@ def test_without_the_secret_nothing_is_signed_and_no_address_is_made():
     known = {**panel.values, "RID": "r1", "code": "10"}
     with pytest.raises(UnfilledError):
         signed_address(panel.address, panel.signatures, known)
-    assert "exit_hash" not in with_signatures(panel.signatures, known)
+    assert "exit_hash" not in add_signatures(panel.signatures, known)
 
 
 def test_what_is_signed_is_what_the_browser_sends():
-    sent = as_sent("https://panel.example/end?who=a%20b~%2A&x=%2F")
+    sent = encode_arguments("https://panel.example/end?who=a%20b~%2A&x=%2F")
     assert sent == "https://panel.example/end?who=a+b%7E*&x=%2F"
     opened = "https://study.example/run/abc?who=w%201&sig=x&b=2"
     assert parts_before(opened, "sig") == {

@@ -16,7 +16,7 @@ from experiment.exclusion.rules import load_rule
 from experiment.materials.render import sentence_case
 from experiment.records import Item, Judgment, Kind, Side, Steps
 from experiment.responses.base import GivenAnswer, Known
-from experiment.responses.reading.maze import sides
+from experiment.responses.reading.maze import draw_sides
 from experiment.responses.registry import answer_keys, load_response
 from experiment.responses.responders import Accurate, Guessing
 from experiment.studies.load import load_study
@@ -139,7 +139,7 @@ def test_no_other_type_takes_steps(name):
 
 @pytest.mark.parametrize("n", [2, 5, 12, 41, 150])
 def test_right_words_stand_half_on_each_side_and_never_four_times_running(n):
-    drawn = [sides(n, random.Random(seed)) for seed in range(40)]
+    drawn = [draw_sides(n, random.Random(seed)) for seed in range(40)]
     assert all(abs(one.count("l") - one.count("r")) <= 1 for one in drawn)
     assert not any(side * 4 in one for one in drawn for side in "lr")
     assert len(set(drawn)) > 1

@@ -10,7 +10,7 @@ from experiment.errors import PluginError, StudyError, UnknownNameError
 from experiment.materials.render import sentence_case
 from experiment.records import Item, Kind, Side, Variant
 from experiment.responses.base import Shown
-from experiment.responses.choice.choice import SentencePair, on_sides
+from experiment.responses.choice.choice import SentencePair, order_by_side
 from experiment.responses.registry import (
     RESPONSE_TYPES,
     answer_keys,
@@ -44,7 +44,9 @@ class Whispered(SentencePair):
     mark: str = Field(default="psst", description="what comes before each option")
 
     def show(self, item, good_side, render) -> Shown:
-        return Shown(*on_sides(f"{self.mark} {item.good}", f"{self.mark} {item.bad}", good_side))
+        return Shown(
+            *order_by_side(f"{self.mark} {item.good}", f"{self.mark} {item.bad}", good_side)
+        )
 
 
 OWN = f"{__name__}:Whispered"

@@ -70,7 +70,7 @@ def test_both_tell_the_same_characters_apart():
             continue
         assert independent._is_unspaced(letter) == bool(_UNSPACED.match(letter)), hex(number)
         in_word = bool(_WORD.fullmatch(letter + letter))
-        assert independent._in_word(letter) == in_word, hex(number)
+        assert independent._is_word_character(letter) == in_word, hex(number)
 
 
 def test_the_campaign_of_masked_words_finds_no_difference(tmp_path):

@@ -12,7 +12,7 @@ from transformers import modeling_utils
 from lm import weights
 from lm.errors import LmError
 from lm.huggingface import load
-from lm.huggingface.encoding import Row, kept, windows
+from lm.huggingface.encoding import Row, count_context_tokens, windows
 from lm.huggingface.scorer import HfScorer
 from lm.registry import load_scorer
 from lm.weights import Dtype, Weights, bytes_needed, n_weights, refuse_too_large
@@ -125,7 +125,7 @@ def test_windows_ask_every_token_once_after_enough_others(n: int, window: int, n
         for place, wanted in zip(part.places, part.wanted, strict=True):
             # What is read last is the token before the one that is asked for.
             assert part.ids[place] in (wanted - 1, 100)
-            assert place >= min(kept(window), wanted - 101)
+            assert place >= min(count_context_tokens(window), wanted - 101)
     assert (len(found) == 1) == (n < window)
 
 

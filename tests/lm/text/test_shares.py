@@ -9,7 +9,7 @@ from lm.text.generated import write_text
 from lm.text.grammar import TextGrammar
 from lm.text.grammar_file import load_text_grammar
 from lm.text.sampler import sentences
-from lm.text.shares import Shares, held_out_pairs, pairs_in_words, with_shares
+from lm.text.shares import Shares, held_out_pairs, pairs_in_words, replace_shares
 
 GRAMMAR = """
 name = "toy"
@@ -55,7 +55,7 @@ def share(found: list[bool]) -> float:
 
 
 def test_marked_sequences_have_the_share_that_is_asked_for(grammar: TextGrammar):
-    changed = with_shares(grammar, Shares(marked={"far": 0.4, "clauses": 0.75}))
+    changed = replace_shares(grammar, Shares(marked={"far": 0.4, "clauses": 0.75}))
     far = [words for words in drawn(changed) if len(words) > 3]
     assert len(far) / 3000 == pytest.approx(0.4, abs=0.03)
     assert share(["that" in words for words in far]) == pytest.approx(0.75, abs=0.04)
@@ -65,19 +65,19 @@ def test_marked_sequences_have_the_share_that_is_asked_for(grammar: TextGrammar)
 def test_nouns_between_differ_in_number_as_often_as_is_asked_for(
     grammar: TextGrammar, wanted: float
 ):
-    changed = with_shares(grammar, Shares(attractors=wanted, marked={"far": 1.0}))
+    changed = replace_shares(grammar, Shares(attractors=wanted, marked={"far": 1.0}))
     differ = [NOUNS[words[0]] != NOUNS[words[2]] for words in drawn(changed)]
     assert share(differ) == pytest.approx(wanted, abs=0.03)
 
 
 def test_agreement_errors_have_the_share_that_is_asked_for(grammar: TextGrammar):
-    texts = drawn(with_shares(grammar, Shares(agreement_errors=0.3)))
+    texts = drawn(replace_shares(grammar, Shares(agreement_errors=0.3)))
     wrong = [NOUNS[words[0]] == words[-2].endswith("s") for words in texts]
     assert share(wrong) == pytest.approx(0.3, abs=0.03)
 
 
 def test_what_is_not_asked_for_stays_as_it_is(grammar: TextGrammar):
-    assert with_shares(grammar, Shares()) == grammar
+    assert replace_shares(grammar, Shares()) == grammar
     assert share([len(words) > 3 for words in drawn(grammar)]) == pytest.approx(0.1, abs=0.02)
 
 
@@ -97,20 +97,20 @@ def test_held_out_pairs_never_stand_in_one_sentence_and_the_rest_does(grammar: T
 
 
 def test_holding_pairs_out_leaves_the_shares_of_sequences(grammar: TextGrammar):
-    changed = with_shares(grammar, Shares(marked={"far": 0.4}))
+    changed = replace_shares(grammar, Shares(marked={"far": 0.4}))
     far = [len(words) > 3 for words in drawn(changed, held_out=0.5)]
     assert share(far) == pytest.approx(0.4, abs=0.03)
 
 
 def test_other_shares_leave_the_pairs(grammar: TextGrammar):
-    changed = with_shares(grammar, Shares(agreement_errors=0.3))
+    changed = replace_shares(grammar, Shares(agreement_errors=0.3))
     one, other = (sentences(g, {}, 5, 1, set(), 0.5).held_out for g in (grammar, changed))
     assert one == other
     assert one != sentences(grammar, {}, 5, 2, set(), 0.5).held_out
 
 
 def test_the_shares_found_are_described_with_the_text(grammar: TextGrammar, tmp_path: Path):
-    changed = with_shares(grammar, Shares(0.05, 0.9, {"far": 0.5}))
+    changed = replace_shares(grammar, Shares(0.05, 0.9, {"far": 0.5}))
     source = sentences(changed, {}, 400, 1, set(), 0.25)
     about = write_text(tmp_path / "text.txt", source, source)
     found = about["shares"]
@@ -140,7 +140,7 @@ def test_a_grammar_that_does_not_mark_what_has_a_share_is_refused(tmp_path, old,
     text = GRAMMAR.replace(old, "").replace("(between)", "(number)")
     (tmp_path / "grammar.toml").write_text(text)
     with pytest.raises(LmError, match=said):
-        with_shares(load_text_grammar(tmp_path / "grammar.toml"), shares)
+        replace_shares(load_text_grammar(tmp_path / "grammar.toml"), shares)
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from webapp.core.clock import ClockWatch, clock_watch, elapsed
+from webapp.core.clock import ClockWatch, clock_watch, measure_uptime
 
 HOUR, MINUTE = timedelta(hours=1), timedelta(minutes=1)
 
@@ -51,5 +51,5 @@ def test_what_was_dated_while_the_clock_was_behind_looks_older_once_it_is_right(
 
 
 def test_the_machine_s_own_clock_is_watched():
-    assert elapsed() > timedelta()
+    assert measure_uptime() > timedelta()
     assert clock_watch.largest_advance(HOUR) == timedelta()

@@ -13,7 +13,7 @@ from webapp import create_app
 from webapp.database.engine import Sessions, make_sessions
 from webapp.database.models import Participant, Response
 from webapp.database.prepared import Prepared
-from webapp.database.retry import in_transaction, retry_transient
+from webapp.database.retry import retry_transient, run_in_transaction
 from webapp.errors import WebappError
 
 on_postgresql = pytest.mark.one_database("postgresql")
@@ -147,7 +147,7 @@ def test_work_that_others_crossed_is_done_again(sessions, visitor, engine):
         participant.place = 7
         session.flush()
 
-    in_transaction(strict, read_and_write)
+    run_in_transaction(strict, read_and_write)
     assert len(times) == 2
 
 

@@ -20,7 +20,7 @@ def responses(client, run, visitor):
         visitor.answer(1),
         visitor.answer(99),
         client.get("/assets/000000000000/parallax.css"),
-        client.get("/assets/000000000000/working.js"),
+        client.get("/assets/000000000000/trials_page.js"),
         client.get("/healthz"),
         client.get("/nowhere"),
         client.get("/p/forged/"),

@@ -150,9 +150,9 @@ def test_a_session_that_never_began_is_a_clear_page(visitor, sessions):
 
 
 def test_html_in_a_studys_text_is_shown_not_obeyed():
-    from webapp.participant.trial_page import as_html
+    from webapp.participant.trial_page import render_markdown
 
-    assert as_html("a <script>x</script> *b*") == (
+    assert render_markdown("a <script>x</script> *b*") == (
         "<p>a &lt;script&gt;x&lt;/script&gt; <em>b</em></p>\n"
     )
 

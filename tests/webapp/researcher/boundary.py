@@ -68,7 +68,7 @@ class World:
             rule.rule.replace("<ref>", ref or self.ref)
             .replace("<participant_ref>", "nobody")
             .replace("<project>", project)
-            .replace("<any(questions, rules):part>", "rules")
+            .replace("<any(questions, rules):part_name>", "rules")
         )
         client, headers = self.app.test_client(), {}
         if who in self.tokens:

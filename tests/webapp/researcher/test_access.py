@@ -184,7 +184,7 @@ def test_each_route_lets_in_who_may_see_it_and_nobody_else(
         if needed == "nobody" or rule.endpoint.startswith("sign_in."):
             continue
         path = rule.rule.replace("<ref>", run.ref).replace("<participant_ref>", "nobody")
-        path = path.replace("<any(questions, rules):part>", "questions")
+        path = path.replace("<any(questions, rules):part_name>", "questions")
         response = here.client.open(path, method=method, data={"form_token": token})
         if role is None:
             turned_away = response.status_code == 303 and "/sign-in" in response.location

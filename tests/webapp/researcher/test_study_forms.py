@@ -197,6 +197,16 @@ def test_a_text_that_cannot_be_changed_line_by_line_is_left_to_the_editor(editin
     assert editing.post("rules/remove", number="0").status_code == 400
 
 
+@pytest.mark.parametrize("broken", ["a = [", f"a = {'[' * 5_000}", f"a = {'1' * 5_000}"])
+def test_a_form_says_that_a_text_cannot_be_read_and_keeps_it(editing, broken):
+    editing.file.write_text(broken, "utf-8")
+    for page in ("rules", "questions", "questions/edit"):
+        assert editing.page(page).status_code == 200
+    refused = editing.post("questions/save", **QUESTION)
+    assert refused.status_code == 400 and "the form cannot change" in refused.text
+    assert editing.text == broken
+
+
 def test_what_is_not_there_is_not_found(editing):
     assert editing.page("questions/edit", number="9").status_code == 404
     assert "no such question any more" in editing.page("questions/edit", number="9").text

@@ -10,17 +10,17 @@ from tests.experiment.studies.test_answers import ANSWERS, question
 from tests.prerequisites import NODE
 from webapp.serverless.pages import describe_question
 
-PROGRESS = Path(webapp.__file__).parent / "static" / "serverless" / "progress.js"
+PROGRESS = Path(webapp.__file__).parent / "static" / "serverless" / "session_progress.js"
 PROGRAM = """
-import { problemsOf } from %s;
+import { findProblems } from %s;
 const found = %s.map(([question, answer]) =>
-  problemsOf([question], { [question.name]: answer }, {}, 5000)[question.name] ?? null);
+  findProblems([question], { [question.name]: answer }, {}, 5000)[question.name] ?? null);
 console.log(JSON.stringify(found));
 """
 ADMITTING = """
-import { admits } from %s;
+import { areAnswersAccepted } from %s;
 console.log(JSON.stringify(%s.map(([question, answer]) =>
-  admits([question], { [question.name]: answer }))));
+  areAnswersAccepted([question], { [question.name]: answer }))));
 """
 WHO = {"name": "who", "label": "Who?"}
 SCREENING = [

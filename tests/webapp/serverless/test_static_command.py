@@ -87,7 +87,7 @@ def test_jatos_needs_an_archive_and_nothing_else_does(tmp_path):
 
 def test_a_program_in_a_form_that_is_not_read_is_refused_by_its_line():
     with pytest.raises(WebappError, match="export default"):
-        bundle({"serverless/begin.js": "export default 1;"}, {})
+        bundle({"serverless/start.js": "export default 1;"}, {})
 
 
 def test_a_report_lies_beside_a_study_that_programs_take(tmp_path):

@@ -37,7 +37,7 @@ test.beforeEach(() => {
     adoptNode: (node) => node, getElementById: () => trouble, querySelectorAll: () => [],
     querySelector: (what) => (what === "#trouble button" ? again : document.heading ?? null),
   };
-  mock.method(server, "enter", (...given) => entered.push(given));
+  mock.method(server, "enterUrl", (...given) => entered.push(given));
   mock.method(server, "fetch", async (url, request) => {
     asked.push([url, request]);
     const [status, text] = replies.shift() ?? [200, "page New"];
@@ -56,8 +56,8 @@ for (const [status, text, counts] of [
 ]) {
   test(`a reply of ${status} "${text}" is ${counts ? "the" : "no"} server's page`, async () => {
     replies = [[status, text]];
-    const found = await navigation.asked("/next");
-    assert.deepEqual(found && [found.status, found.page.title, found.html], counts ? [status, "A", text] : undefined);
+    const loaded = await navigation.fetchPage("/next");
+    assert.deepEqual(loaded && [loaded.status, loaded.page.title, loaded.html], counts ? [status, "A", text] : undefined);
     assert.deepEqual(asked[0][1].headers, { "X-Parallax-Within": "1" });
   });
 }
@@ -102,12 +102,12 @@ test("only the page that was asked for last is shown", async () => {
 
 test("a title says which part of the page is shown, unless it begins with that", () => {
   document.title = "A study";
-  navigation.openTitle();
+  navigation.recordTitle();
   assert.equal(document.title, "A study");
   document.heading = { textContent: " Consent " };
-  navigation.entitle();
+  navigation.updateTitle();
   assert.equal(document.title, "Consent - A study");
   document.heading.textContent = "A study";
-  navigation.entitle();
+  navigation.updateTitle();
   assert.equal(document.title, "A study");
 });

@@ -59,7 +59,7 @@ globalThis.window = globalThis;
 
 const { formTexts, isAsked, openQuestions } = await load("questions.js");
 const { openQuestionnaire } = await load("questionnaire.js");
-const memory = await load("memory.js");
+const memory = await load("browser_storage.js");
 const HERE = "/session/x/questionnaire";
 
 test("several choices become one text, and an empty field leaves no separator", () => {
@@ -148,7 +148,7 @@ function opened({ alert = null } = {}) {
 const WRITTEN = { note: "n", age: "30", sex: "m", tongue: "nl; da", token: "old", _pasted: '{"note":3}' };
 
 test("what an earlier page had written comes back in fields of every kind, and hidden ones stay", () => {
-  memory.remember(HERE, { written: WRITTEN });
+  memory.saveValue(HERE, { written: WRITTEN });
   const { fields, counts } = opened();
   assert.deepEqual(fields.slice(0, 2).map(({ value }) => value), ["n", "30"]);
   assert.deepEqual(fields.slice(2, 7).map(({ checked }) => checked), [false, true, false, true, true]);
@@ -156,17 +156,17 @@ test("what an earlier page had written comes back in fields of every kind, and h
 });
 
 test("what the server sends back to be mended is newer than what was kept", () => {
-  memory.remember(HERE, { written: WRITTEN });
+  memory.saveValue(HERE, { written: WRITTEN });
   const { fields } = opened({ alert: new Field() });
   assert.equal(fields[0].value, "");
 });
 
 test("what is written is kept, without the number of the attempt", () => {
-  memory.remember(HERE, { answered: [1] });
+  memory.saveValue(HERE, { answered: [1] });
   const { form } = opened();
   values = [["note", "new"], ["try", "2"]];
   form.dispatchEvent(new Event("input"));
-  assert.deepEqual(memory.recall(HERE), { answered: [1], written: { note: "new" } });
+  assert.deepEqual(memory.loadValue(HERE), { answered: [1], written: { note: "new" } });
 });
 
 test("pasted characters are added up by field, and never kept themselves", () => {

@@ -29,6 +29,6 @@ def change(sessions):
         with sessions.begin() as session:
             project = find_project(session, "lab", change=True)
             user = find_user(session, name)
-            set_member(session, project, user, role, by="a test", now=LAUNCHED, seen=seen)
+            set_member(session, project, user, role, by="a test", now=LAUNCHED, shown_role=seen)
 
     return to

@@ -168,7 +168,7 @@ class Drill:
     took_s: float
 
 
-def drill(engine: Engine, file: Path) -> Drill:
+def rehearse_restore(engine: Engine, file: Path) -> Drill:
     """Restore a backup into a temporary database, compare it, and delete it.
 
     Args:

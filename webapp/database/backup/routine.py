@@ -12,7 +12,7 @@ from typing import Any
 from sqlalchemy import Engine
 
 from experiment.tables.atomic_write import atomic_write
-from webapp.database.backup.backup import Drill, back_up, drill
+from webapp.database.backup.backup import Drill, back_up, rehearse_restore
 from webapp.database.backup.contents import Content
 from webapp.database.backup.encryption import encrypt
 
@@ -71,11 +71,11 @@ def write_backup(
     if not to:
         content = back_up(engine, file)
         file.chmod(_OWNER_ONLY)
-        return content, drill(engine, file) if tried_out else None
+        return content, rehearse_restore(engine, file) if tried_out else None
     with tempfile.TemporaryDirectory(dir=file.parent) as folder:
         unencrypted = Path(folder) / "backup"
         content = back_up(engine, unencrypted)
-        drill_result = drill(engine, unencrypted) if tried_out else None
+        drill_result = rehearse_restore(engine, unencrypted) if tried_out else None
         with atomic_write(file) as temporary:
             encrypt(unencrypted, temporary, to)
             temporary.chmod(_OWNER_ONLY)

@@ -69,7 +69,7 @@ def content_of(file: Path) -> Content:
 
 
 @contextmanager
-def whole(file: Path, *, complete: bool) -> Iterator[Path]:
+def open_merged_backup(file: Path, *, complete: bool) -> Iterator[Path]:
     """Yield a backup as one file during the block; a copied database is merged with its log.
 
     A database in use has its newest data in a log file. A copy of the database file alone is sound
@@ -93,7 +93,7 @@ def whole(file: Path, *, complete: bool) -> Iterator[Path]:
             "the file is a copy of a database, not a backup: it lacks what the database had in its "
             "log (-wal) when it was copied, which may be most of the answers",
             where=str(file),
-            expected=f"a backup by parallax db backup, or the log beside it as {log.name}",
+            expected=f"a backup by parallax db backup, or the log next to it as {log.name}",
             remedy="If no server ran when it was copied, it is complete: add --copied",
         )
     with tempfile.TemporaryDirectory() as folder:

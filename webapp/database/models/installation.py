@@ -283,7 +283,7 @@ class Stamp(Base):
 
 
 def stamp_of(connection: Connection, name: str) -> str | None:
-    """Return the stamp with a name; None if there is none."""
+    """Return the installation's stored value with this name; None if there is none."""
     return connection.scalar(select(Stamp.value).where(Stamp.name == name))
 
 

@@ -70,7 +70,7 @@ def describe_agreement(run_ref: str, statements: Iterable[Statement]) -> str:
         "promises:"
     )
     if underpaid:
-        left_minor = sum((each.owed_minor or 0) - each.ledger_minor for each in underpaid)
+        left_minor = sum((payee.owed_minor or 0) - payee.ledger_minor for payee in underpaid)
         text += (
             f" {in_words(left_minor, underpaid[0].currency)} for {len(underpaid)} is still to be "
             "paid"

@@ -65,12 +65,12 @@ def answer_fields(xml: str) -> dict[str, str]:
     except (ParseError, defusedxml.DefusedXmlException, ValueError):
         return {}
     fields = dict[str, str]()
-    for name, text in _answers(root):
+    for name, text in _parse_answers(root):
         fields.setdefault(name[:LONGEST_FIELD], text[:LONGEST_FIELD])
     return fields
 
 
-def _answers(root: Element) -> Iterator[tuple[str, str]]:
+def _parse_answers(root: Element) -> Iterator[tuple[str, str]]:
     for answer in root:
         parts = {_local_name(part): part.text or "" for part in answer}
         if "QuestionIdentifier" in parts:

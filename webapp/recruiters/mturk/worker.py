@@ -7,7 +7,7 @@ from webapp.recruiters.demonstration import Demonstration, Stage, bonus_for_the_
 from webapp.recruiters.simulated_session import SiteSession
 
 
-def _steps(stage: Stage) -> None:
+def _list_steps(stage: Stage) -> None:
     run = stage.run_ref
     stage.do("publish", run, "--yes")
     stage.do("simulate", run)
@@ -19,7 +19,7 @@ def _steps(stage: Stage) -> None:
     stage.do("reconcile", run)
 
 
-DEMONSTRATION = Demonstration("mturk", 'mturk_endpoint = "{site}"\n', _steps)
+DEMONSTRATION = Demonstration("mturk", 'mturk_endpoint = "{site}"\n', _list_steps)
 
 
 class WorkerSession(SiteSession):

@@ -13,11 +13,11 @@ from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator
 from experiment.panels.panel import Panel, only_value, preset, unbounded_patterns
 from experiment.panels.signing import (
     UnfilledError,
+    add_signatures,
     fill,
     fill_address,
     names_in,
     signed_address,
-    with_signatures,
 )
 from experiment.panels.table import PRESETS
 from experiment.participation import Ending
@@ -321,7 +321,7 @@ def _form(panel: Panel, ending: Ending, known: dict[str, str]) -> ExitForm | Non
         return None
     try:
         filled = signed_address(address, panel.signatures, known)
-        signed = with_signatures(panel.signatures, known)
+        signed = add_signatures(panel.signatures, known)
         fields = {name: fill(template, signed) for name, template in way.fields.items()}
     except UnfilledError:
         return None

@@ -5,7 +5,7 @@ from collections.abc import Collection, Mapping
 
 import httpx
 
-from experiment.panels.signing import UnfilledError, fill, signed_address, with_signatures
+from experiment.panels.signing import UnfilledError, add_signatures, fill, signed_address
 from experiment.panels.table import OwnSignature, Report
 from experiment.untrusted import is_in
 from webapp.core.subprocesses import run_in_thread
@@ -35,7 +35,7 @@ def send_report(
     """
     try:
         address = signed_address(report.address, signatures, known)
-        signed = with_signatures(signatures, known)
+        signed = add_signatures(signatures, known)
         fields = {name: fill(template, signed) for name, template in report.fields.items()}
         headers = {name: fill(template, signed) for name, template in report.headers.items()}
     except UnfilledError as error:

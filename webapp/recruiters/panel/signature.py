@@ -65,7 +65,7 @@ class Signatures:
         values = {
             **landing.arguments,
             **panel.values,
-            "url": _without_signature(landing.url, signature),
+            "url": _remove_signature(landing.url, signature),
         }
         try:
             claims = jwt.decode(
@@ -115,7 +115,7 @@ def _claim(claims: object, path: str) -> object:
     return claims
 
 
-def _without_signature(url: str, signature: Signature) -> str:
+def _remove_signature(url: str, signature: Signature) -> str:
     parts = urlsplit(url)
     parameters = [
         (name, value)

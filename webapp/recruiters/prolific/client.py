@@ -28,7 +28,7 @@ from webapp.recruiters.prolific.api import (
     member,
     read,
 )
-from webapp.recruiters.prolific.codes import refuse_unknown_group, screen_out_slots, with_slots
+from webapp.recruiters.prolific.codes import refuse_unknown_group, screen_out_slots, set_slots
 from webapp.recruiters.prolific.settings import ProlificSettings
 from webapp.recruiters.prolific.workspace import Workspace, csv_bonuses, subscribe, webhook_secret
 
@@ -288,7 +288,7 @@ class ProlificClient:
         """Set the total number of paid screen-outs, and continue recruiting."""
         study = self.study(offer_id)
         if places > (screen_out_slots(study) or 0):
-            self._update_study(offer_id, {"completion_codes": with_slots(study, places)})
+            self._update_study(offer_id, {"completion_codes": set_slots(study, places)})
         if study.status == "PAUSED":
             self._change_status(offer_id, "START", unless=("PAUSED",))
 

@@ -159,7 +159,7 @@ def screen_out_slots(study: StudyAnswer) -> int | None:
     return None
 
 
-def with_slots(study: StudyAnswer, slots: int) -> list[dict[str, Any]]:
+def set_slots(study: StudyAnswer, slots: int) -> list[dict[str, Any]]:
     """Return a study's codes with another number of paid screen-outs."""
     codes = [code.model_dump() for code in study.completion_codes]
     for code in codes:

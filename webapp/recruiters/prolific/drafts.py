@@ -140,8 +140,8 @@ def filters_of(task: Task) -> list[dict[str, Any]]:
     for participant_filter in earlier_run_filters:
         if participant_filter["filter_id"] in own_filter_ids:
             raise PlatformError(
-                f"the study has a filter {participant_filter['filter_id']} of its own beside"
-                " exclude_earlier_runs or after",
+                f"the study has a filter {participant_filter['filter_id']} of its own"
+                " in addition to exclude_earlier_runs or after",
                 where="study.toml, recruitment",
                 expected="one of the two",
                 remedy="Remove the key and name all of the studies in the filter,"

@@ -31,7 +31,7 @@ def _screens_people_out(toml: str, _site: str) -> str:
     return f"{paid}{_SCREENING}"
 
 
-def _steps(stage: Stage) -> None:
+def _list_steps(stage: Stage) -> None:
     run = stage.run_ref
     stage.do("publish", run, "--yes")
     stage.visit(partial(ScreenedOutSession, site=stage.site))
@@ -58,7 +58,7 @@ def _steps(stage: Stage) -> None:
 DEMONSTRATION = Demonstration(
     "prolific",
     'prolific_endpoint = "{site}"\n',
-    _steps,
+    _list_steps,
     _screens_people_out,
 )
 _ID_CHARS = 24

@@ -1,9 +1,9 @@
 // @ts-check
-/** DataPipe as a store: conditions, files, and staged saving. */
+/** DataPipe as a result store: conditions, files, and staged saving. */
 
-import { asSent } from "./journal.js";
-import { Refused, posted } from "./sending.js";
-import { recall, remember } from "../memory.js";
+import { toSentEntry } from "./journal.js";
+import { PermanentRefusal, sendRequest } from "./store_requests.js";
+import { loadValue, saveValue } from "../browser_storage.js";
 
 /**
  * @typedef {import("./journal.js").KeptEntry} KeptEntry
@@ -12,47 +12,48 @@ import { recall, remember } from "../memory.js";
  * @typedef {object} Staged
  * @property {string} sessionId
  * @property {string} databaseURL
- * @property {number} tried The last entry that was sent, and may have arrived: also before a reload.
+ * @property {number} tried The number of the last entry sent, also before a reload; it may have arrived.
  */
 
 const JSON_TYPE = { "Content-Type": "application/json", Accept: "*/*" };
 
 /**
- * DataPipe takes whole files, each name once, and stages single trials in a database that it names.
+ * Makes a store for DataPipe, which accepts whole files, each name once, and stages single trials in a
+ * database whose URL it returns.
  * @returns {Store}
  */
 export function datapipe(/** @type {{ url: string, experiment: string, counts: boolean, staged: boolean }} */ settings) {
   const { url, experiment, counts, staged } = settings;
   const ask = (/** @type {string} */ what, /** @type {object} */ body) =>
-    posted(`${url}/api/${what}/`, JSON.stringify({ experimentID: experiment, ...body }), JSON_TYPE);
+    sendRequest(`${url}/api/${what}/`, JSON.stringify({ experimentID: experiment, ...body }), JSON_TYPE);
   const staging = staged ? new Staging(ask) : undefined;
   return {
-    whole: !staged,
-    file: false,
+    takesWholeSessions: !staged,
+    isFile: false,
     async send(session, { unsent, all, over }) {
       if (!over) {
         await staging?.send(session, unsent);
         return;
       }
-      // A later file says what came later: who withdraws has handed in before.
+      // Each delivery has its own name: a withdrawal follows an earlier file.
       const filename = `${session}-${all.length}.json`;
-      const data = JSON.stringify(all.map(asSent));
-      const sessionId = staging?.of(session)?.sessionId;
+      const data = JSON.stringify(all.map(toSentEntry));
+      const sessionId = staging?.load(session)?.sessionId;
       try {
         await ask("data", { filename, data, ...(sessionId ? { sessionId } : {}) });
       } catch (error) {
-        // The name is random: who has it already has it from us, and their reply was lost.
+        // The name is random: if it exists, we sent the file and the reply was lost.
         if (!/FILE_EXISTS/.test(String(error))) throw error;
       }
     },
-    ...(counts ? { count: async () => (await (await ask("condition", {})).json()).condition } : {}),
+    ...(counts ? { drawNumber: async () => (await (await ask("condition", {})).json()).condition } : {}),
   };
 }
 
-/** DataPipe's staged saving: it recovers what is staged of a session that was never handed in. */
+/** DataPipe's staged saving, which recovers the trials of sessions that were never completed. */
 class Staging {
   #ask;
-  #none = false;
+  #isUnavailable = false;
 
   /** @param {(what: string, body: object) => Promise<Response>} ask */
   constructor(ask) {
@@ -63,8 +64,8 @@ class Staging {
    * @param {string} session
    * @returns {Staged | undefined}
    */
-  of(session) {
-    return recall(`staging ${session}`);
+  load(session) {
+    return loadValue(`staging ${session}`);
   }
 
   /**
@@ -72,39 +73,39 @@ class Staging {
    * @param {KeptEntry[]} entries
    */
   async send(session, entries) {
-    const staged = this.of(session) ?? (await this.#begin(session));
-    const place = `${staged.databaseURL.replace(/\/$/, "")}/staging/${staged.sessionId}.json`;
+    const staged = this.load(session) ?? (await this.#startStaging(session));
+    const fileUrl = `${staged.databaseURL.replace(/\/$/, "")}/staging/${staged.sessionId}.json`;
     for (const entry of entries) {
-      const trial = JSON.stringify(asSent(entry));
+      const trial = JSON.stringify(toSentEntry(entry));
       const body = { [`trials/${entry.n - 1}`]: trial, "meta/lastFlushAt": { ".sv": "timestamp" } };
-      const again = entry.n <= staged.tried;
-      if (!again) remember(`staging ${session}`, Object.assign(staged, { tried: entry.n }));
+      const isResend = entry.n <= staged.tried;
+      if (!isResend) saveValue(`staging ${session}`, Object.assign(staged, { tried: entry.n }));
       try {
-        await posted(place, JSON.stringify(body), JSON_TYPE, "PATCH");
+        await sendRequest(fileUrl, JSON.stringify(body), JSON_TYPE, "PATCH");
       } catch (error) {
-        // What is staged is never staged again: refused now, it arrived before.
-        if (!(again && error instanceof Refused)) throw error;
+        // A staged trial cannot be staged again: the refusal means that it had arrived.
+        if (!(isResend && error instanceof PermanentRefusal)) throw error;
       }
     }
   }
 
   /** @param {string} session */
-  async #begin(session) {
-    if (this.#none) throw new Refused("nothing is staged");
-    const { sessionId, databaseURL } = await this.#begun(session);
+  async #startStaging(session) {
+    if (this.#isUnavailable) throw new PermanentRefusal("nothing is staged");
+    const { sessionId, databaseURL } = await this.#requestStaging(session);
     const staged = { sessionId, databaseURL, tried: 0 };
-    remember(`staging ${session}`, staged);
+    saveValue(`staging ${session}`, staged);
     return staged;
   }
 
   /** @param {string} session */
-  async #begun(session) {
+  async #requestStaging(session) {
     try {
       return await (await this.#ask("session", { filename: `${session}.json` })).json();
     } catch (error) {
-      // A deployment that stages nothing says so; everything is then handed in at the end.
-      this.#none = "status" in /** @type {object} */ (error);
-      throw this.#none ? new Refused(String(error)) : error;
+      // A deployment without staging replies with an error; everything is then sent at the end.
+      this.#isUnavailable = "status" in /** @type {object} */ (error);
+      throw this.#isUnavailable ? new PermanentRefusal(String(error)) : error;
     }
   }
 }

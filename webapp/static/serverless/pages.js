@@ -1,32 +1,32 @@
 // @ts-check
-/** The pages of the folder, and the addresses at which they are shown. */
+/** The pages of a static study, and their URLs. */
 
 import { BETWEEN_CHOICES } from "../questions.js";
 
 /**
- * Where pages are. A folder has one page only, so a session's address stands behind its hash: it
- * outlives a reload on any host, and in a file.
+ * URLs of pages. A folder has only one HTML file, so the URL fragment holds the session's path: it
+ * survives a reload on any host, and in a local file.
  */
 export const address = {
   folder: new URL(".", location.href.split("#")[0]).href,
 
   /**
-   * Where sessions are, which nobody but the page itself is ever asked for: wherever the folder lies,
-   * and also where a store opens it under another address on each visit, as JATOS does, what a
-   * browser keeps of a session is found again.
+   * The base URL of sessions, never requested over the network. It is the same wherever the folder is
+   * hosted, so that stored sessions are found again even if a store such as JATOS opens the folder
+   * under another URL on each visit.
    */
   root: "https://static.invalid/",
 
-  here() {
-    const inside = location.hash.slice(1);
-    return inside.startsWith("p/") ? address.root + inside : location.href.split("#")[0];
+  currentUrl() {
+    const sessionPath = location.hash.slice(1);
+    return sessionPath.startsWith("p/") ? address.root + sessionPath : location.href.split("#")[0];
   },
 
   /**
    * @param {string} url
    * @param {boolean} sameEntry
    */
-  enter(url, sameEntry) {
+  enterUrl(url, sameEntry) {
     const path = url.startsWith(address.root) ? url.slice(address.root.length) : "";
     const shown = location.href.split("#")[0] + (path.startsWith("p/") ? `#${path}` : "");
     if (sameEntry) history.replaceState(history.state, "", shown);
@@ -34,36 +34,36 @@ export const address = {
   },
 
   /**
-   * The session and the step that an address stands for; the session is empty where people begin.
+   * Returns the session and the step of a URL; the session is empty on the first page.
    * @param {string} url
    */
-  of(url) {
-    const { href, pathname } = new URL(url, address.here());
-    // What is remembered of a session is its path alone.
-    const inside = href.split("#")[0] === location.href.split("#")[0] ? "" : pathname;
-    const [, session = "", step = ""] = /^\/p\/([a-z0-9]{12})\/([^/]*)$/.exec(inside) ?? [];
+  parse(url) {
+    const { href, pathname } = new URL(url, address.currentUrl());
+    // Sessions are stored by their path alone.
+    const sessionPath = href.split("#")[0] === location.href.split("#")[0] ? "" : pathname;
+    const [, session = "", step = ""] = /^\/p\/([a-z0-9]{12})\/([^/]*)$/.exec(sessionPath) ?? [];
     return { session, step };
   },
 
   /**
-   * What the link said of who came.
-   * @param {URLSearchParams} said
-   * @param {Record<string, { pattern: string }>} known
+   * Returns the allowed parameters of the link.
+   * @param {URLSearchParams} query
+   * @param {Record<string, { pattern: string }>} allowed
    * @returns {Record<string, string>}
    */
-  parameters(said, known) {
-    const kept = Object.keys(known).filter((name) => said.get(name));
-    return Object.fromEntries(kept.map((name) => [name, said.get(name) ?? ""]));
+  pickParameters(query, allowed) {
+    const kept = Object.keys(allowed).filter((name) => query.get(name));
+    return Object.fromEntries(kept.map((name) => [name, query.get(name) ?? ""]));
   },
 
   /**
-   * The first argument that the link lacks, or that is none of the panel's.
-   * @param {URLSearchParams} said
-   * @param {Record<string, { pattern: string, required: boolean, only: string }>} known
+   * Returns the first parameter that is missing from the link or has an invalid value.
+   * @param {URLSearchParams} query
+   * @param {Record<string, { pattern: string, required: boolean, only: string }>} allowed
    */
-  wrongParameter(said, known) {
-    return Object.entries(known).find(([name, { pattern, required, only }]) => {
-      const value = said.get(name) ?? "";
+  findWrongParameter(query, allowed) {
+    return Object.entries(allowed).find(([name, { pattern, required, only }]) => {
+      const value = query.get(name) ?? "";
       if (!value) return required;
       return !new RegExp(`^(?:${pattern})$`).test(value) || (only && value !== only);
     })?.[0];
@@ -71,16 +71,16 @@ export const address = {
 };
 
 /**
- * A page of the folder as an answer to whoever asked for it.
+ * Returns a page of the study as a response.
  * @param {any} study
  * @param {string} name
- * @param {{ fill: (page: Document) => void, now?: any, session?: string, status: number }} how
+ * @param {{ fill: (page: Document) => void, progress?: any, session?: string, status: number }} settings
  */
-export function asPage(study, name, { fill, now, session, status }) {
-  const { title, body } = study.pages[`${name} ${now?.edition}`] ?? study.pages[name];
+export function renderPage(study, name, { fill, progress, session, status }) {
+  const { title, body } = study.pages[`${name} ${progress?.edition}`] ?? study.pages[name];
   const page = new DOMParser().parseFromString(
     `<!doctype html><html lang="${study.language}" dir="${study.direction}"><head>` +
-      `<title>${title}</title></head>${filled(body, now)}</html>`,
+      `<title>${title}</title></head>${fillPlaces(body, progress)}</html>`,
     "text/html",
   );
   page.body.dataset.run = study.run;
@@ -93,38 +93,38 @@ export function asPage(study, name, { fill, now, session, status }) {
 }
 
 /**
- * A page's text with what is known of the person in its places.
+ * Returns a page's HTML with the participant's values in its placeholders.
  * @param {string} html
- * @param {any} now
+ * @param {any} progress
  */
-function filled(html, now) {
+function fillPlaces(html, progress) {
   /** @type {Record<string, string>} */
-  const known = {
-    code: now?.code ?? "", done: String(now?.answered.size ?? ""), total: String(now?.total ?? ""),
-    ...now?.parameters,
+  const values = {
+    code: progress?.code ?? "", done: String(progress?.answered.size ?? ""), total: String(progress?.total ?? ""),
+    ...progress?.parameters,
   };
   const value = (/** @type {string} */ hex) => {
     const bytes = hex.match(/../g)?.map((byte) => parseInt(byte, 16)) ?? [];
-    return known[new TextDecoder().decode(new Uint8Array(bytes))] ?? "";
+    return values[new TextDecoder().decode(new Uint8Array(bytes))] ?? "";
   };
   return html
     .replace(/(action|href)="[^"]*"/g, (link) => link.replace(PLACE, (_, name) => encodeURIComponent(value(name))))
-    .replace(PLACE, (_, name) => escaped(value(name)));
+    .replace(PLACE, (_, name) => escapeHtml(value(name)));
 }
 
 const PLACE = /0PLACE0([0-9a-f]+)0END0/g;
 
 /** @param {string} text */
-function escaped(text) {
+function escapeHtml(text) {
   return text.replace(/[&<>"']/g, (sign) => `&#${sign.charCodeAt(0)};`);
 }
 
 /**
- * Writes values into a page's fields.
+ * Writes values into a page's form fields.
  * @param {Document} page
  * @param {Record<string, string>} values
  */
-export function putIn(page, values) {
+export function fillFields(page, values) {
   for (const field of page.querySelectorAll("input[name], textarea[name]")) {
     const value = values[field.getAttribute("name") ?? ""];
     if (value === undefined) continue;
@@ -137,24 +137,24 @@ export function putIn(page, values) {
 }
 
 /**
- * Says at each question what must be mended, and takes the mark from those that are in order.
- * @param {Document} page On which every question is marked.
- * @param {Record<string, string>} problems By the questions' names; the empty name is the form's.
+ * Shows the error at each invalid question, and removes the error mark from the valid ones.
+ * @param {Document} page A page on which every question is marked as invalid.
+ * @param {Record<string, string>} problems By question name; the empty name is for the whole form.
  */
-export function notInOrder(page, problems) {
+export function showProblems(page, problems) {
   const notice = page.querySelector("main [role=alert]");
   if (notice && problems[""]) notice.textContent = problems[""];
   for (const mark of page.querySelectorAll(".question-field")) {
     const field = mark.querySelector("[name]");
     const problem = problems[field?.getAttribute("name") ?? ""];
-    const words = mark.querySelector(".problem");
-    if (words && problem) words.textContent = problem;
+    const message = mark.querySelector(".problem");
+    if (message && problem) message.textContent = problem;
     if (problem) continue;
-    words?.remove();
+    message?.remove();
     mark.classList.remove("wrong");
-    for (const each of mark.querySelectorAll("[aria-invalid]")) {
-      each.removeAttribute("aria-invalid");
-      each.removeAttribute("aria-describedby");
+    for (const input of mark.querySelectorAll("[aria-invalid]")) {
+      input.removeAttribute("aria-invalid");
+      input.removeAttribute("aria-describedby");
     }
   }
 }

@@ -1,31 +1,31 @@
 // @ts-check
 /**
- * Where a study without a server keeps what people gave.
+ * The result stores of a study without a server.
  *
  * @typedef {import("./journal.js").KeptEntry} KeptEntry
  * @typedef {{ unsent: KeptEntry[], all: KeptEntry[], over: boolean }} Load
  *
  * @typedef {object} Store
- * @property {boolean} whole Whether it takes whole sessions only, when they are over.
- * @property {boolean} file Whether the person themselves keeps the answers, as a file.
- * @property {(session: string, load: Load) => Promise<void>} send Resolves when the store has it;
- *   fails with Refused where it will never take it, and otherwise where it may later.
- * @property {() => Promise<number>} [count] Draws the next number of the store's own counter;
- *   fails with Refused where there is none.
- * @property {() => Promise<URLSearchParams>} [said] What the link said of who came, where the page's
- *   own address does not say it.
+ * @property {boolean} takesWholeSessions Whether it accepts only whole sessions, at their end.
+ * @property {boolean} isFile Whether the participant saves the answers as a file.
+ * @property {(session: string, load: Load) => Promise<void>} send Resolves when the store has
+ *   the entries; rejects with PermanentRefusal if it never will, otherwise with another error.
+ * @property {() => Promise<number>} [drawNumber] Draws the next number of the store's
+ *   counter; rejects with PermanentRefusal if it has none.
+ * @property {() => Promise<URLSearchParams>} [linkParameters] The parameters of the link, if
+ *   the page's own URL does not contain them.
  */
 
 import { datapipe } from "./datapipe.js";
 import { jatos } from "./jatos.js";
-import { asSent } from "./journal.js";
-import { posted } from "./sending.js";
+import { toSentEntry } from "./journal.js";
+import { sendRequest } from "./store_requests.js";
 
 /**
- * @param {any} settings What the folder says of the store.
+ * @param {any} settings The store's settings in the folder.
  * @returns {Store}
  */
-export function storeOf(settings) {
+export function makeResultStore(settings) {
   return STORES[settings.kind](settings);
 }
 
@@ -34,17 +34,17 @@ const STORES = { datapipe, file, jatos, post };
 
 /** @returns {Store} */
 function file() {
-  return { whole: true, file: true, send: async () => {} };
+  return { takesWholeSessions: true, isFile: true, send: async () => {} };
 }
 
 /** @returns {Store} */
 function post(/** @type {{ url: string }} */ { url }) {
   return {
-    whole: false,
-    file: false,
+    takesWholeSessions: false,
+    isFile: false,
     async send(_, { unsent }) {
-      // Text, so that no other site's server must be asked before whether it may be sent.
-      await posted(url, JSON.stringify(unsent.map(asSent)), { "Content-Type": "text/plain;charset=utf-8" });
+      // Sent as plain text, so that browsers make no CORS preflight request.
+      await sendRequest(url, JSON.stringify(unsent.map(toSentEntry)), { "Content-Type": "text/plain;charset=utf-8" });
     },
   };
 }

@@ -32,9 +32,9 @@ def _read(path: Path, terms: Terms) -> Drafts:
     text, notes = read_text(path, terms.language)
     lines = [(n, line) for n, line in enumerate(text.splitlines(), start=1) if line.strip()]
     drafts = []
-    for (number, good), other in zip(lines[::2], [*lines[1::2], None], strict=False):
+    for (number, good), wrong_line in zip(lines[::2], [*lines[1::2], None], strict=False):
         mark, _, sentence = good.partition("\t")
-        wrong_mark, _, wrong = other[1].partition("\t") if other else ("", "", "")
+        wrong_mark, _, wrong = wrong_line[1].partition("\t") if wrong_line else ("", "", "")
         if (mark, wrong_mark) != ("True", "False") or not (sentence.strip() and wrong.strip()):
             raise MaterialsError(
                 f'"{good[:60]}" is not followed by its counterpart',

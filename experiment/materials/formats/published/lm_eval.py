@@ -63,7 +63,7 @@ def _load_task(path: Path, depth: int = 0) -> dict[str, Any]:
         raise MaterialsError(
             "there is no such file" if depth <= _MOST_INCLUDES else "the files include each other",
             where=str(path),
-            expected="a task of lm-evaluation-harness, with the files it includes beside it",
+            expected="a task of lm-evaluation-harness, and its included files in its folder",
         )
     try:
         document = yaml.load(read_text(path)[0], _Loader)
@@ -144,7 +144,7 @@ class _Task:
             raise self._error(
                 "its data were not found "
                 f"({missing or self._config.get('dataset_path', 'unnamed')})",
-                "dataset_path: json, and under dataset_kwargs the data_files beside the task",
+                "dataset_path: json, and under dataset_kwargs the data_files in the task's folder",
                 remedy="Save the data set as JSON lines and name the file there",
             )
         return paths
@@ -155,8 +155,8 @@ class _Task:
             raise self._error(f"it has {len(choices)} choices", "two choices", place)
         target = self._target(row, choices, place)
         context = f"{self._config.get('description') or ''}{self._text('doc_to_text', row, place)}"
-        before = f"{context}{self.delimiter}"
-        if context.strip() and not before[-1].isspace():
+        prefix = f"{context}{self.delimiter}"
+        if context.strip() and not prefix[-1].isspace():
             raise self._error(
                 "its choices follow the text without a space", 'target_delimiter: " "', place
             )

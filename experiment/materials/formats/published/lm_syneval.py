@@ -8,7 +8,7 @@ import pickle
 from pathlib import Path
 from typing import Any
 
-from experiment.errors import MaterialsError, shown
+from experiment.errors import MaterialsError, format_value
 from experiment.materials.formats.format import Drafts, Format, Terms
 from experiment.materials.formats.pairs import Draft
 
@@ -36,9 +36,9 @@ def _read(path: Path, _: Terms) -> Drafts:
     except Exception as error:
         raise _no_templates(f"the pickle cannot be read ({error})", str(path)) from error
     if not isinstance(document, dict):
-        raise _no_templates(f"the pickle holds {shown(document)}", str(path))
+        raise _no_templates(f"the pickle holds {format_value(document)}", str(path))
     drafts = [
-        _draft(path, condition, number, versions)
+        _make_draft(path, condition, number, versions)
         for condition, pairs in document.items()
         for number, versions in enumerate(
             pairs if isinstance(pairs, list | tuple) else [pairs], start=1
@@ -61,15 +61,17 @@ def _no_templates(problem: str, location: str) -> MaterialsError:
     )
 
 
-def _draft(path: Path, condition: object, number: int, versions: object) -> Draft:
+def _make_draft(path: Path, condition: object, number: int, versions: object) -> Draft:
     place = f"{path}, {condition}, {number}"
     several = versions if isinstance(versions, list | tuple) else []
     # Only strings are accepted as texts; other values are not converted.
     texts = [text for text in (condition, *several) if isinstance(text, str)]
     if len(texts) < 1 + len(several) or len(several) not in (_TRIPLE - 1, _TRIPLE):
-        raise _no_templates(f"{shown(versions)} is no pair and no triple of sentences", place)
-    name, good, *others = texts
-    bad, distractor = others[-1], others[0] if len(several) == _TRIPLE else ""
+        raise _no_templates(
+            f"{format_value(versions)} is no pair and no triple of sentences", place
+        )
+    name, good, *other_texts = texts
+    bad, distractor = other_texts[-1], other_texts[0] if len(several) == _TRIPLE else ""
     return Draft(place, good, bad, distractor=distractor, construction=path.stem, condition=name)
 
 

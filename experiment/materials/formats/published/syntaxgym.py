@@ -52,7 +52,9 @@ def _read(path: Path, _: Terms) -> Drafts:
         )
     construction = suite.meta.name or path.stem
     drafts = [
-        _draft(item, contrast, construction, path) for item in suite.items for contrast in contrasts
+        _make_draft(item, contrast, construction, path)
+        for item in suite.items
+        for contrast in contrasts
     ]
     return Drafts(drafts, notes)
 
@@ -81,8 +83,8 @@ def _contrast(formula: str) -> _Contrast | None:
     sides = [set(_TERM.findall(side)) for side in (left, right)]
     if any(len(side) != 1 for side in sides) or sides[0] == sides[1]:
         return None
-    less, greater = sides if signs[0].group() == "<" else sides[::-1]
-    return _Contrast(less.pop(), greater.pop(), formula)
+    lesser, greater = sides if signs[0].group() == "<" else sides[::-1]
+    return _Contrast(lesser.pop(), greater.pop(), formula)
 
 
 def _signs(formula: str) -> str:
@@ -115,7 +117,7 @@ def _remove_brackets(part: str) -> str:
     return part
 
 
-def _draft(item: SuiteItem, contrast: _Contrast, construction: str, path: Path) -> Draft:
+def _make_draft(item: SuiteItem, contrast: _Contrast, construction: str, path: Path) -> Draft:
     conditions = {condition.condition_name: condition for condition in item.conditions}
     place = f"{path}, item {item.item_number}"
     good, bad = (_get_condition(conditions, name, place) for name in (contrast.good, contrast.bad))

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from experiment.errors import MaterialsError, why_unread
 from experiment.materials.treebank.agreement_test import AgreementTest
-from experiment.materials.treebank.conllu import number_of, turned
+from experiment.materials.treebank.conllu import flip_number_feature, number_of
 from experiment.tables.atomic_write import atomic_write
 
 END = "<eos>"
@@ -140,10 +140,12 @@ def read_generated(stem: Path) -> list[Gold]:
         MaterialsError: A file is missing or the three are inconsistent; with file:line.
     """
     rows = enumerate(read_sentences(stem, _COLUMNS, _TARGET), start=1)
-    return [_gold(values, words, f"{stem}.gold:{number}") for number, (values, words) in rows]
+    return [
+        _find_gold_form(values, words, f"{stem}.gold:{number}") for number, (values, words) in rows
+    ]
 
 
-def _gold(values: Sequence[str], words: tuple[str, ...], location: str) -> Gold:
+def _find_gold_form(values: Sequence[str], words: tuple[str, ...], location: str) -> Gold:
     pattern, constr_id, sent_id, target, upos, feats, good, bad, lemma, cue, cue_upos, tags = values
     try:
         instance, version, index, cue_index = map(int, (constr_id, sent_id, target, cue))
@@ -216,7 +218,7 @@ def agreement_tests(
 
 
 def _test(gold: Gold, attractors: int) -> AgreementTest:
-    if not turned(gold.feats):
+    if not flip_number_feature(gold.feats):
         raise MaterialsError(
             f'the target "{gold.correct}" has the features "{gold.feats}"',
             where=f"{gold.pattern} {gold.constr_id} {gold.sent_id}",

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from experiment.errors import MaterialsError, TableError, why_unread
-from experiment.materials.treebank.agreement_test import AgreementTest, item
+from experiment.materials.treebank.agreement_test import AgreementTest, make_item
 from experiment.materials.treebank.published.generated import (
     END,
     Key,
@@ -95,11 +95,11 @@ def results_of(tests: Iterable[AgreementTest], frequencies: Mapping[str, int]) -
         tests: The sentences.
         frequencies: The number of a form's occurrences in the training text; 0 if missing.
     """
-    rows = [row for test in tests for row in _rows(test, frequencies)]
+    rows = [row for test in tests for row in _make_rows(test, frequencies)]
     return Results(COLUMNS, rows)
 
 
-def _rows(test: AgreementTest, frequencies: Mapping[str, int]) -> Iterator[dict[str, str]]:
+def _make_rows(test: AgreementTest, frequencies: Mapping[str, int]) -> Iterator[dict[str, str]]:
     for form, class_ in ((test.good, "correct"), (test.bad, "wrong")):
         values = (
             test.construction, test.instance, test.version, test.number, form, class_,
@@ -150,7 +150,7 @@ def published_items(stem: Path) -> list[Item]:
         return subject_verb_items(read_subject_verb(stem))
     table = Path(f"{stem}.tab")
     attractors = read_results(table).attractors() if table.is_file() else None
-    return [item(test) for test in agreement_tests(read_generated(stem), attractors)]
+    return [make_item(test) for test in agreement_tests(read_generated(stem), attractors)]
 
 
 def read_subject_verb(stem: Path) -> list[SubjectVerb]:

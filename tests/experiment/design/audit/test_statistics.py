@@ -9,14 +9,14 @@ import pytest
 from experiment.design.audit.audit import (
     _block_checks,
     _chi_square,
+    _compute_position_slack,
     _deviate,
     _deviation,
     _off_centre,
     _rhat,
-    _slack,
     audit,
 )
-from experiment.design.audit.session_checks import _half, _is_half
+from experiment.design.audit.session_checks import _describe_half, _is_half
 from experiment.design.frames import lemmas_of
 from experiment.design.lists import build_lists
 from experiment.design.ordering.constraints import Spread
@@ -73,8 +73,8 @@ def test_a_trial_is_off_the_centre_of_three(at: list[int], slack: float, told: l
 
 @pytest.mark.parametrize(("n", "slack"), [(12, 0.0), (13, 0.5), (11, None)])
 def test_stretches_that_are_not_equally_long_move_the_middle(n: int, slack: float | None):
-    assert _slack(n, [Spread("catch", frozenset(range(3)))]) == slack
-    assert _slack(n, []) == 0
+    assert _compute_position_slack(n, [Spread("catch", frozenset(range(3)))]) == slack
+    assert _compute_position_slack(n, []) == 0
 
 
 def test_fewer_orders_of_a_long_session_are_drawn():
@@ -85,7 +85,7 @@ def test_fewer_orders_of_a_long_session_are_drawn():
 
 
 def test_half_of_an_odd_number_is_either_side():
-    assert [_half(n) for n in (4, 5)] == ["2", "2 or 3"]
+    assert [_describe_half(n) for n in (4, 5)] == ["2", "2 or 3"]
     assert [[part for part in range(6) if _is_half(part, n)] for n in (4, 5)] == [[2], [2, 3]]
 
 

@@ -8,13 +8,13 @@ import pytest
 
 from experiment.design.audit.audit import _asked_text, drawing_checks
 from experiment.design.audit.list_checks import (
-    _contrast_text,
-    _most,
-    _overall,
-    _pairs,
+    _describe_contrast,
+    _describe_most_repeated,
+    _describe_word_use,
+    _list_word_pairs,
     option_checks,
 )
-from experiment.design.audit.session_checks import _faultless, _sides
+from experiment.design.audit.session_checks import _find_uneven_sides, _make_correct_judgments
 from experiment.design.audit.sessions import Composition, Session
 from experiment.design.frames import Frame
 from experiment.design.lists import BuiltLists, ListEntry
@@ -80,8 +80,8 @@ def test_over_three_places_each_option_stands_once_in_each():
 def test_versions_that_are_not_half_and_half_are_counted():
     shown = ["good"] * 3 + ["bad"]
     trials = [(entry(f"i{n}"), [version]) for n, version in enumerate(shown)]
-    assert list(_sides([session(*trials)])) == ["list 0, place 0: 3 of 4"]
-    assert list(_sides([session(*trials[1:])])) == []
+    assert list(_find_uneven_sides([session(*trials)])) == ["list 0, place 0: 3 of 4"]
+    assert list(_find_uneven_sides([session(*trials[1:])])) == []
 
 
 def test_what_is_asked_is_that_of_the_first_session():
@@ -108,14 +108,14 @@ def test_the_slot_whose_words_differ_most_is_told():
     known = [frame(noun, verb) for noun in "ab" for verb in "xy"]
     # Of the nouns, a three times and b once; of the verbs, each twice.
     chosen = [frame("a", "x"), frame("a", "y"), frame("a", "x"), frame("b", "y")]
-    told = _overall({"a": known}, {"a": chosen})
+    told = _describe_word_use({"a": known}, {"a": chosen})
     assert told == "1 to 3 frames in the most uneven slot (N)"
-    assert _overall({}, {}) == "none"
+    assert _describe_word_use({}, {}) == "none"
 
 
 def test_two_words_meet_whichever_slots_they_fill():
     items = [replace(PLAIN, frame=text) for text in ("A=x B=y", "A=y B=x", "A=x B=z")]
-    assert _most([items[2:], items[:2]], _pairs) == "2 (x + y, list 1)"
+    assert _describe_most_repeated([items[2:], items[:2]], _list_word_pairs) == "2 (x + y, list 1)"
 
 
 def test_contrasts_are_told_by_name():
@@ -126,7 +126,7 @@ def test_contrasts_are_told_by_name():
         )
         third = entry(f"{n}z", construction=f"{n}z")
         built = BuiltLists("s", "1", 1, "0", ((first, second), (third,)))
-        assert _contrast_text(built) == "bad (2 constructions), distractor (1 constructions)"
+        assert _describe_contrast(built) == "bad (2 constructions), distractor (1 constructions)"
 
 
 def test_the_trials_of_a_task_are_looked_at_without_its_name():
@@ -143,7 +143,9 @@ def test_the_trials_of_a_task_are_looked_at_without_its_name():
 def test_whoever_makes_no_error_rates_single_sentences_now_high_now_low():
     def ratings(*items: Item) -> list[int | None]:
         trials = [(ListEntry(item, Kind.TARGET), ["good"]) for item in items]
-        return [each.rating for each in _faultless(session(*trials, points=7), Rating())]
+        return [
+            each.rating for each in _make_correct_judgments(session(*trials, points=7), Rating())
+        ]
 
     alone = [replace(PLAIN, item_id=f"i{n}", bad="") for n in range(3)]
     other = [replace(each, item_id=f"j{n}", condition="other") for n, each in enumerate(alone)]

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from experiment.errors import MaterialsError
-from experiment.materials.treebank.agreement_test import NONCE, ORIGINAL, AgreementTest, item
+from experiment.materials.treebank.agreement_test import NONCE, ORIGINAL, AgreementTest, make_item
 from experiment.materials.treebank.build import (
     CONTENT,
     AnyWord,
@@ -16,9 +16,14 @@ from experiment.materials.treebank.build import (
     build_test_set,
     read_vocabulary,
 )
-from experiment.materials.treebank.conllu import Sentence, Token, read_treebank, turned
+from experiment.materials.treebank.conllu import Sentence, Token, flip_number_feature, read_treebank
 from experiment.materials.treebank.constructions import PAPER, PUBLISHED_CODE, Conventions
-from experiment.materials.treebank.originals import Paradigms, beginning, count_attractors, entry_of
+from experiment.materials.treebank.originals import (
+    Paradigms,
+    count_attractors,
+    describe_first_letter,
+    entry_of,
+)
 from experiment.records import Kind
 from tests.experiment.materials.treebank.treebanks import needs_parts, sample, small_parts
 
@@ -55,7 +60,7 @@ def assert_nonce_sentences_are_faithful(
     for sentence, test in pairs:
         assert len(test.words) == len(sentence.tokens)
         for token, word in zip(sentence.tokens, test.words, strict=True):
-            assert beginning(word) == beginning(token.form)
+            assert describe_first_letter(word) == describe_first_letter(token.form)
             if token.upos not in CONTENT:
                 assert word == token.form
             elif word != token.form:
@@ -72,7 +77,7 @@ def assert_target_agrees(
 ) -> None:
     target = tokens[test.target]
     assert test.words[test.target] == test.good != test.bad
-    feats = turned(target.feats)
+    feats = flip_number_feature(target.feats)
     assert any(reading == (target.upos, feats) for reading in paradigms.readings[test.bad]), (
         "the other form differs in number alone"
     )
@@ -145,18 +150,18 @@ def test_a_control_has_a_determiner_that_shows_the_number():
 
 def test_an_item_is_the_prefix_and_the_two_forms():
     test = of_sample(PAPER).targets[0]
-    made_item = item(test)
+    made_item = make_item(test)
     assert made_item.context.split() == list(test.words[: test.target])
     assert (made_item.good, made_item.bad) == (test.good, test.bad)
     assert made_item.item_id == "L__DET_ADJ_NOUN-0-0"
     assert made_item.template == "L__DET_ADJ_NOUN_original"
     assert "attractors=0" in made_item.features.split()
-    assert item(test, pooled=True).template == "all_original"
+    assert make_item(test, pooled=True).template == "all_original"
 
 
 def test_ids_and_frames_are_unique():
     tests = of_sample(PAPER)
-    items = [item(test, pooled=True) for test in (*tests.targets, *tests.fillers)]
+    items = [make_item(test, pooled=True) for test in (*tests.targets, *tests.fillers)]
     assert len({i.item_id for i in items}) == len({i.frame for i in items}) == len(items)
 
 
@@ -215,4 +220,4 @@ def test_without_a_vocabulary_every_word_is_known():
     [("Èlite", True, True), ("isola", False, True), ("Casa", True, False), ("12", False, False)],
 )
 def test_a_beginning_is_capital_and_vowel(form: str, capital: bool, vowel: bool):
-    assert beginning(form) == (capital, vowel)
+    assert describe_first_letter(form) == (capital, vowel)

@@ -9,7 +9,7 @@ import pytest
 from sqlalchemy import Engine, text
 
 from tests.programs.start import GIVEN
-from webapp.database.backup.backup import back_up, drill
+from webapp.database.backup.backup import back_up, rehearse_restore
 
 KILLED = """
 import os, sys
@@ -37,12 +37,12 @@ def test_what_a_killed_drill_left_is_removed_by_the_next(engine, tmp_path: Path)
     url = engine.url.render_as_string(hide_password=False)
     assert subprocess.run([sys.executable, GIVEN, KILLED, url]).returncode == 9
     assert len(scratch_databases(engine)) == 1
-    assert drill(engine, tmp_path / "backup").content.rows
+    assert rehearse_restore(engine, tmp_path / "backup").content.rows
     assert scratch_databases(engine) == []
 
 
 def test_two_drills_at_once_do_not_disturb_each_other(engine, tmp_path: Path):
     back_up(engine, tmp_path / "backup")
     with ThreadPoolExecutor(2) as pool:
-        done = list(pool.map(lambda _: drill(engine, tmp_path / "backup"), range(2)))
+        done = list(pool.map(lambda _: rehearse_restore(engine, tmp_path / "backup"), range(2)))
     assert done[0].content == done[1].content

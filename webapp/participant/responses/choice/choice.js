@@ -1,13 +1,13 @@
 // @ts-check
-/** An option is chosen: the answer is the side on which it stands. */
+/** Choice between options: the answer is the side of the chosen option. */
 
-/** @typedef {import("../../../static/trial.js").ReadsAnswers} ReadsAnswers */
+/** @typedef {import("../../../static/trial_view.js").ResponseScript} ResponseScript */
 
-/** @type {ReadsAnswers["answer"]} */
+/** @type {ResponseScript["answer"]} */
 export const answer = (option) => ({ side: option.dataset.side });
 
 /**
- * A trial may have fewer options than the page has room for.
- * @type {ReadsAnswers["offered"]}
+ * A trial may have fewer options than the page has buttons.
+ * @type {ResponseScript["offered"]}
  */
 export const offered = (option, trial) => trial[option.dataset.side ?? ""] !== undefined;

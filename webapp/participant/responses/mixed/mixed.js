@@ -1,35 +1,35 @@
 // @ts-check
 /**
- * A session of several tasks. Each is shown by the script of its own type, on a stage that holds
- * nothing of the others.
+ * A session of several tasks. The script of each task's response type shows its trials, on a stage that
+ * contains only this task's elements.
  *
- * @typedef {import("../../../static/trial.js").Tools} Tools
- * @typedef {import("../../../static/trial.js").View} View
- * @typedef {import("../../../static/trial.js").ReadsAnswers} ReadsAnswers
- * @typedef {import("../../../static/sequence.js").Trial} Trial
+ * @typedef {import("../../../static/trial_view.js").Tools} Tools
+ * @typedef {import("../../../static/trial_view.js").View} View
+ * @typedef {import("../../../static/trial_view.js").ResponseScript} ResponseScript
+ * @typedef {import("../../../static/trial_sequence.js").Trial} Trial
  *
  * @typedef {{ view: View, parts: Node[], title: string, keys: string[] }} Task
  */
 
 /** @type {Record<string, { script: string, keys: string[], deadline_ms?: number | null }>} */
 let tasks = {};
-/** @type {Record<string, ReadsAnswers>} */
+/** @type {Record<string, ResponseScript>} */
 let scripts = {};
 
-/** @type {NonNullable<ReadsAnswers["prepare"]>} */
-export const prepare = async (session, fetched) => {
+/** @type {NonNullable<ResponseScript["prepare"]>} */
+export const prepare = async (session, fetchScript) => {
   tasks = session.tasks;
-  const found = Object.entries(tasks).map(async ([name, { script }]) => [name, await fetched(script)]);
-  scripts = Object.fromEntries(await Promise.all(found));
+  const loading = Object.entries(tasks).map(async ([name, { script }]) => [name, await fetchScript(script)]);
+  scripts = Object.fromEntries(await Promise.all(loading));
 };
 
-/** @type {ReadsAnswers["view"]} */
+/** @type {ResponseScript["view"]} */
 export const view = (tools) => new MixedView(tools);
 
-/** @type {ReadsAnswers["answer"]} */
+/** @type {ResponseScript["answer"]} */
 export const answer = () => ({});
 
-/** @type {ReadsAnswers["offered"]} */
+/** @type {ResponseScript["offered"]} */
 export const offered = () => true;
 
 class MixedView {
@@ -38,7 +38,7 @@ class MixedView {
   /** @type {Map<string, Task>} */
   #tasks = new Map();
   /** @type {Task | undefined} */
-  #now;
+  #currentTask;
 
   /** @param {Tools} tools */
   constructor(tools) {
@@ -47,47 +47,47 @@ class MixedView {
     for (const template of tools.place.querySelectorAll("template")) {
       const { taskOf: name = "", title = "" } = template.dataset;
       const parts = [...template.content.childNodes];
-      // A view listens to what stands on the stage while it is made, and to nothing of the others.
+      // A view listens to the elements on the stage when it is made, not to those of other tasks.
       this.#place.replaceChildren(...parts);
       const settings = { ...tools.settings, deadline_ms: tasks[name].deadline_ms };
-      const view_ = tools.viewOf(scripts[name], { ...tools, settings });
-      this.#tasks.set(name, { view: view_, parts, title, keys: tasks[name].keys });
+      const taskView = tools.makeTrialView(scripts[name], { ...tools, settings });
+      this.#tasks.set(name, { view: taskView, parts, title, keys: tasks[name].keys });
     }
     this.#place.replaceChildren();
     const missing = Object.keys(tasks).filter((name) => !this.#tasks.has(name));
     if (missing.length) throw new Error(`The page lacks the tasks ${missing.join(", ")}.`);
   }
 
-  /** The trial on the screen; undefined when it is answered. */
+  /** The shown trial; undefined once it is answered. */
   get trial() {
-    return this.#now?.view.trial;
+    return this.#currentTask?.view.trial;
   }
 
   /** Whether the last answer came after its task's deadline. */
   get late() {
-    return Boolean(this.#now?.view.late);
+    return Boolean(this.#currentTask?.view.late);
   }
 
   /**
-   * Shows a trial as its task does.
+   * Shows a trial in the view of its task.
    * @param {Trial} trial
    */
   show(trial) {
     this.close();
     const task = this.#tasks.get(String(trial.task));
     if (!task) return;
-    if (task !== this.#now) {
-      this.#now = task;
+    if (task !== this.#currentTask) {
+      this.#currentTask = task;
       this.#place.replaceChildren(...task.parts);
-      this.#tools.keys.become(task.keys);
+      this.#tools.keys.setTaskKeys(task.keys);
       const title = this.#tools.place.querySelector(".question");
       if (title) title.textContent = task.title;
     }
     task.view.show(trial);
   }
 
-  /** Takes no press any more. */
+  /** Stops accepting presses. */
   close() {
-    this.#now?.view.close();
+    this.#currentTask?.view.close();
   }
 }

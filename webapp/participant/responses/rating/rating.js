@@ -1,10 +1,10 @@
 // @ts-check
-/** A sentence is rated: the answer is a point of the scale, and each trial offers all of them. */
+/** Rating of a sentence: the answer is a point of the scale; each trial offers all points. */
 
-/** @typedef {import("../../../static/trial.js").ReadsAnswers} ReadsAnswers */
+/** @typedef {import("../../../static/trial_view.js").ResponseScript} ResponseScript */
 
-/** @type {ReadsAnswers["answer"]} */
+/** @type {ResponseScript["answer"]} */
 export const answer = (option) => ({ rating: Number(option.dataset.rating) });
 
-/** @type {ReadsAnswers["offered"]} */
+/** @type {ResponseScript["offered"]} */
 export const offered = () => true;

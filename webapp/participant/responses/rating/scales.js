@@ -1,14 +1,14 @@
 // @ts-check
-/** A sentence is rated on several scales: the answer has a digit for each, once all have a point. */
+/** Rating on several scales: the answer has one digit per scale, once every scale has a point. */
 
-/** @typedef {import("../../../static/trial.js").ReadsAnswers} ReadsAnswers */
+/** @typedef {import("../../../static/trial_view.js").ResponseScript} ResponseScript */
 
 /** @param {ParentNode} place */
 const scalesOf = (place) => [...place.querySelectorAll(".scale")];
 /** @param {ParentNode} scale */
 const chosenIn = (scale) => scale.querySelector(".chosen");
 
-/** @type {ReadsAnswers["answer"]} */
+/** @type {ResponseScript["answer"]} */
 export const answer = (option) => {
   const digits = scalesOf(option.closest(".stage") ?? document).map((scale) => {
     const point = scale.contains(option) ? option : chosenIn(scale);
@@ -17,24 +17,24 @@ export const answer = (option) => {
   return { rating: Number(digits.join("")) };
 };
 
-/** @type {ReadsAnswers["offered"]} */
+/** @type {ResponseScript["offered"]} */
 export const offered = () => true;
 
-/** @type {ReadsAnswers["meant"]} */
+/** @type {ResponseScript["meant"]} */
 export const meant = (place) => {
   const open = scalesOf(place).find((scale) => !chosenIn(scale));
   return (open ?? place).querySelectorAll("[data-side]");
 };
 
-/** @type {ReadsAnswers["completes"]} */
+/** @type {ResponseScript["completes"]} */
 export const completes = (option) => {
   const scale = /** @type {HTMLElement} */ (option.closest(".scale"));
-  for (const other of scale.querySelectorAll(".option")) {
-    other.classList.toggle("chosen", other === option);
-    other.setAttribute("aria-pressed", String(other === option));
+  for (const point of scale.querySelectorAll(".option")) {
+    point.classList.toggle("chosen", point === option);
+    point.setAttribute("aria-pressed", String(point === option));
   }
-  const open = scalesOf(option.closest(".stage") ?? document).find((one) => !chosenIn(one));
-  // Voices read the next question, and the next Tab leads to its first point.
+  const open = scalesOf(option.closest(".stage") ?? document).find((scale) => !chosenIn(scale));
+  // Screen readers read the next question, and the next Tab reaches its first point.
   /** @type {HTMLElement | undefined} */ (open)?.focus({ preventScroll: true });
   return !open;
 };

@@ -1,10 +1,10 @@
 // @ts-check
 /**
- * A sentence is read step by step. Each step is timed from the frame that painted it to the time
- * stamp of the press that ended it; a question may follow.
+ * Self-paced reading and Maze: a sentence in steps. Each step is timed from its painting to the press
+ * that ended it; a question may follow.
  *
- * @typedef {import("../../../static/trial.js").Tools} Tools
- * @typedef {import("../../../static/sequence.js").Trial} Trial
+ * @typedef {import("../../../static/trial_view.js").Tools} Tools
+ * @typedef {import("../../../static/trial_sequence.js").Trial} Trial
  * @typedef {import("../../../static/presses.js").Press} Press
  * @typedef {import("../../../static/onset.js").Onset} Onset
  *
@@ -14,13 +14,13 @@
 
 const DAY_MS = 86_400_000;
 const MOST_PREMATURE = 20;
-// Two fingers that come within this time come together.
+// Two fingers that touch within this time belong to one gesture.
 const ZOOM_MS = 250;
 
-/** @type {Record<string, string[]>} What no sentence can be read or answered without. */
+/** @type {Record<string, string[]>} The elements that each task requires. */
 const ESSENTIAL = { maze: [".maze", ".asked"], self_paced: [".window", ".asked"] };
 
-/** @type {import("../../../static/trial.js").ReadsAnswers["view"]} */
+/** @type {import("../../../static/trial_view.js").ResponseScript["view"]} */
 export const view = (tools) => {
   /** @type {HTMLElement | null} */
   const reader = tools.place.querySelector(".reader");
@@ -31,31 +31,31 @@ export const view = (tools) => {
   return task === "maze" ? new Maze(tools) : new SelfPaced(tools);
 };
 
-/** @type {import("../../../static/trial.js").ReadsAnswers["answer"]} */
+/** @type {import("../../../static/trial_view.js").ResponseScript["answer"]} */
 export const answer = ({ dataset: { rating, side } }) => (rating ? { rating: Number(rating) } : { side });
 
-/** @type {import("../../../static/trial.js").ReadsAnswers["offered"]} */
+/** @type {import("../../../static/trial_view.js").ResponseScript["offered"]} */
 export const offered = () => true;
 
-/** What both ways of reading have: the clock, the presses, what is measured, and the question. */
+/** Shared by both tasks: the clock, the presses, the measures, and the question. */
 class Reader {
-  /** @type {Read | undefined} The trial on the screen, until it is answered. */
+  /** @type {ReadingTrial | undefined} The shown trial, until it is answered. */
   trial;
-  /** The step on the screen; -1 before the first one, -2 at the context, Infinity at the question. */
-  at = -1;
+  /** The shown step; -1 before the first one, -2 at the context, Infinity at the question. */
+  currentStep = -1;
   /** @type {number} When the first step was painted. */
   firstMs = NaN;
   /** @type {{ onset_ms: number[], rt_ms: (number | null)[], sources: string, uncertainty_ms:
    *   number[], wrong: number[], done_ms: (number | null)[], question_ms?: number | null,
    *   wait_ms?: number | null }} */
-  steps = Reader.noSteps();
+  steps = Reader.makeEmptySteps();
   /** @type {{ reason: string, input_method: string, ms: number | null }[]} */
   #premature = [];
   #trusted = true;
   #wasHidden = false;
   #lostFocus = false;
   /** @type {Set<"text" | "scroll" | "zoom" | "font">} */
-  #broken = new Set();
+  #displayFaults = new Set();
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   #timer;
 
@@ -63,69 +63,69 @@ class Reader {
   constructor(tools) {
     this.tools = tools;
     this.clock = new tools.OnsetClock(tools.signal);
-    const onTap = (/** @type {HTMLElement} */ option, /** @type {Press} */ press) => this.#chosen(option, press);
+    const onTap = (/** @type {HTMLElement} */ option, /** @type {Press} */ press) => this.#handlePress(option, press);
     this.presses = new tools.Presses(tools.place, tools.signal, onTap);
     this.deadline = new tools.Deadline(tools.place, tools.settings.deadline_ms);
     this.reader = this.find(".reader");
-    this.before = this.find(".before");
-    this.asked = this.find(".asked");
+    this.contextArea = this.find(".before");
+    this.questionArea = this.find(".asked");
     this.#listen();
   }
 
-  /** Whether a step of the last sentence was left after the deadline. */
+  /** Whether a step of the last sentence ended after the deadline. */
   get late() {
     return this.deadline.late;
   }
 
-  static noSteps() {
+  static makeEmptySteps() {
     return { onset_ms: [], rt_ms: [], sources: "", uncertainty_ms: [], wrong: [], done_ms: [] };
   }
 
   /**
-   * Shows a trial, after the study's gap.
+   * Shows a trial after the study's gap between trials.
    * @param {Trial} trial
    */
   show(trial) {
     this.close();
     this.tools.place.classList.remove("over");
-    this.deadline.begin();
-    this.trial = /** @type {Read} */ (trial);
-    this.at = -1;
+    this.deadline.reset();
+    this.trial = /** @type {ReadingTrial} */ (trial);
+    this.currentStep = -1;
     this.firstMs = NaN;
-    this.steps = Reader.noSteps();
+    this.steps = Reader.makeEmptySteps();
     this.#premature = [];
     this.#trusted = true;
-    this.#broken.clear();
+    this.#displayFaults.clear();
     this.#wasHidden = document.hidden;
     this.#lostFocus = false;
-    for (const option of this.all("[data-side]")) option.classList.remove("chosen", "expected");
-    this.before.hidden = true;
-    this.before.replaceChildren();
-    this.presses.forget();
-    this.asked.hidden = true;
+    for (const option of this.findAll("[data-side]")) option.classList.remove("chosen", "expected");
+    this.contextArea.hidden = true;
+    this.contextArea.replaceChildren();
+    this.presses.reset();
+    this.questionArea.hidden = true;
     this.reader.hidden = false;
-    this.lay(this.trial);
+    this.layOutSentence(this.trial);
     this.#focusGroup(this.tools.place);
     window.scrollTo(0, 0);
     const { gap_ms = 0 } = this.tools.settings;
     this.tools.place.classList.toggle("between", gap_ms > 0);
-    if (gap_ms > 0) this.later(gap_ms, () => this.#begin());
-    else this.#begin();
+    if (gap_ms > 0) this.runAfter(gap_ms, () => this.#startAfterGap());
+    else this.#startAfterGap();
   }
 
-  #begin() {
+  #startAfterGap() {
     this.tools.place.classList.remove("between");
-    // A browser takes the focus from what is hidden during the gap.
+    // Browsers remove the focus from elements hidden during the gap.
     if (document.activeElement === document.body) this.#focusGroup(this.tools.place);
-    this.begin();
+    this.startSentence();
   }
 
-  /** @param {HTMLElement} within */
-  #focusGroup(within) {
-    /** @type {HTMLElement | null} */ (within.querySelector("[role=group]"))?.focus({ preventScroll: true });
+  /** @param {HTMLElement} container */
+  #focusGroup(container) {
+    /** @type {HTMLElement | null} */ (container.querySelector("[role=group]"))?.focus({ preventScroll: true });
   }
 
-  /** Takes no press any more. */
+  /** Stops accepting presses. */
   close() {
     clearTimeout(this.#timer);
     this.trial = undefined;
@@ -134,138 +134,138 @@ class Reader {
   }
 
   /**
-   * Begins to time texts that are about to be painted.
+   * Starts timing texts that are about to be painted.
    * @param {HTMLElement[]} texts New elements.
-   * @param {string} said What a screen reader says of them.
+   * @param {string} announcement The text for screen readers.
    */
-  watch(texts, said) {
+  timeTexts(texts, announcement) {
     const trial = this.trial;
     this.clock.watch(texts, () => {
       if (this.trial !== trial) return;
-      for (const text of texts) this.#examine(text);
-      this.find("[data-step]").textContent = said;
-      // A question has no deadline, nor what stands before the first step.
-      if (this.at >= 0 && this.at < Infinity) this.deadline.count(this.clock.onset.ms);
+      for (const text of texts) this.#checkDisplay(text);
+      this.find("[data-step]").textContent = announcement;
+      // The question and the context have no deadline.
+      if (this.currentStep >= 0 && this.currentStep < Infinity) this.deadline.startTimer(this.clock.onset.ms);
     });
   }
 
   /** @param {HTMLElement} text */
-  #examine(text) {
+  #checkDisplay(text) {
     const { left, right, top, bottom } = text.getBoundingClientRect();
     const beyond = left < -1 || right > window.innerWidth + 1;
-    if (beyond || top < -1 || bottom > window.innerHeight + 1) this.#broken.add("scroll");
-    if (text.dataset.sent !== undefined && text.textContent !== text.dataset.sent) this.#broken.add("text");
-    if ((window.visualViewport?.scale ?? 1) > 1.01) this.#broken.add("zoom");
-    if (this.tools.isOtherFont(this.tools.place, [text])) this.#broken.add("font");
+    if (beyond || top < -1 || bottom > window.innerHeight + 1) this.#displayFaults.add("scroll");
+    if (text.dataset.sent !== undefined && text.textContent !== text.dataset.sent) this.#displayFaults.add("text");
+    if ((window.visualViewport?.scale ?? 1) > 1.01) this.#displayFaults.add("zoom");
+    if (this.tools.isFallbackFont(this.tools.place, [text])) this.#displayFaults.add("font");
   }
 
   /**
-   * Returns the time of a press since the painting; undefined of one that was no press of this step.
+   * Returns the time of a press since painting; undefined if the press does not count for this step.
    * @param {Press} press
    * @param {number} lockoutMs
    * @returns {{ ms: number, onset: Onset } | undefined}
    */
-  timed(press, lockoutMs = 0) {
+  timePress(press, lockoutMs = 0) {
     const onset = this.clock.onset;
     const ms = press.downMs - onset.ms;
     const reason = this.tools.Presses.whyEarly(ms, lockoutMs);
     if (reason) {
-      this.refuse(reason, press);
+      this.refusePress(reason, press);
       return undefined;
     }
-    this.presses.sayRefused(false);
+    this.presses.showRefusal(false);
     this.#trusted &&= press.trusted;
     return { ms, onset };
   }
 
   /**
-   * Keeps a press that is not taken, and why, and says that it was not.
+   * Records a press that does not count, with the reason, and shows a message.
    * @param {string} reason
    * @param {Press} press
    */
-  refuse(reason, press) {
-    this.presses.sayRefused(true);
+  refusePress(reason, press) {
+    this.presses.showRefusal(true);
     if (this.#premature.length >= MOST_PREMATURE) return;
     const ms = press.downMs - this.clock.onset.ms;
-    const known = Number.isFinite(ms) ? tenth(ms) : null;
-    this.#premature.push({ reason, input_method: press.method, ms: known });
+    const knownMs = Number.isFinite(ms) ? roundToTenth(ms) : null;
+    this.#premature.push({ reason, input_method: press.method, ms: knownMs });
   }
 
   /**
-   * Keeps a step's time.
+   * Records a step's time.
    * @param {number} ms
    * @param {Onset} onset
    */
-  keep(ms, onset) {
+  recordStep(ms, onset) {
     if (Number.isNaN(this.firstMs)) this.firstMs = onset.ms;
-    this.steps.onset_ms.push(Math.max(0, Math.min(tenth(onset.ms - this.firstMs), DAY_MS)));
-    this.steps.rt_ms.push(ms < DAY_MS ? tenth(ms) : null);
+    this.steps.onset_ms.push(Math.max(0, Math.min(roundToTenth(onset.ms - this.firstMs), DAY_MS)));
+    this.steps.rt_ms.push(ms < DAY_MS ? roundToTenth(ms) : null);
     this.steps.sources += onset.source === "presentation" ? "p" : "f";
-    this.steps.uncertainty_ms.push(tenth(onset.uncertaintyMs ?? 0));
+    this.steps.uncertainty_ms.push(roundToTenth(onset.uncertaintyMs ?? 0));
   }
 
   /**
-   * Ends the sentence: asks its question, shows the scale, or gives the answer.
-   * @param {Press} press The last one.
-   * @param {number} endMs When it began.
+   * Ends the sentence: shows its question or scale, or submits the answer.
+   * @param {Press} press The last press.
+   * @param {number} endMs When the last press began.
    */
-  end(press, endMs) {
-    const { question, answers = {} } = /** @type {Read} */ (this.trial);
+  endSentence(press, endMs) {
+    const { question, answers = {} } = /** @type {ReadingTrial} */ (this.trial);
     this.totalMs = endMs - this.firstMs;
-    const rates = this.asked.dataset.scale !== undefined;
-    if (!question && !rates) return this.finish(press, {});
-    this.at = Infinity;
+    const rates = this.questionArea.dataset.scale !== undefined;
+    if (!question && !rates) return this.submitAnswer(press, {});
+    this.currentStep = Infinity;
     this.reader.hidden = true;
-    this.asked.hidden = false;
-    this.#focusGroup(this.asked);
-    if (!question) return this.#scale();
-    const texts = [shownText(this.find(".asks"), question)];
+    this.questionArea.hidden = false;
+    this.#focusGroup(this.questionArea);
+    if (!question) return this.#showScale();
+    const texts = [replaceText(this.find(".asks"), question)];
     const words = [question];
-    for (const option of this.allOf(this.asked, "[data-side]")) {
-      const place = /** @type {HTMLElement} */ (option.querySelector(".sentence"));
-      const text = answers[option.dataset.side ?? ""] ?? place.dataset.word ?? "";
-      texts.push(shownText(place, text));
+    for (const option of this.findAllIn(this.questionArea, "[data-side]")) {
+      const element = /** @type {HTMLElement} */ (option.querySelector(".sentence"));
+      const text = answers[option.dataset.side ?? ""] ?? element.dataset.word ?? "";
+      texts.push(replaceText(element, text));
       words.push(`${option.getAttribute("aria-keyshortcuts") ?? ""}: ${text}.`);
     }
-    this.watch(texts, words.join(" "));
+    this.timeTexts(texts, words.join(" "));
   }
 
-  #scale() {
+  #showScale() {
     const words = [];
-    const texts = this.allOf(this.asked, "[data-rating]").map((option) => {
+    const texts = this.findAllIn(this.questionArea, "[data-rating]").map((option) => {
       words.push(`${option.getAttribute("aria-label") ?? option.dataset.rating}.`);
-      return shownText(/** @type {HTMLElement} */ (option.querySelector(".point")), option.dataset.rating ?? "");
+      return replaceText(/** @type {HTMLElement} */ (option.querySelector(".point")), option.dataset.rating ?? "");
     });
-    this.watch(texts, words.join(" "));
+    this.timeTexts(texts, words.join(" "));
   }
 
   /**
-   * Gives the answer.
+   * Submits the answer.
    * @param {Press} press
-   * @param {{ side?: string, rating?: number }} given
+   * @param {{ side?: string, rating?: number }} answerFields
    */
-  finish(press, given) {
-    const trial = /** @type {Read} */ (this.trial);
+  submitAnswer(press, answerFields) {
+    const trial = /** @type {ReadingTrial} */ (this.trial);
     const { steps, totalMs = NaN } = this;
     const choice = {
-      ...given,
+      ...answerFields,
       steps,
-      rt_ms: totalMs < DAY_MS ? tenth(totalMs) : null,
+      rt_ms: totalMs < DAY_MS ? roundToTenth(totalMs) : null,
       release_ms: null,
       input_method: press.method,
       onset_source: /^p+$/.test(steps.sources) ? "presentation" : "frames",
       onset_uncertainty_ms: Math.max(...steps.uncertainty_ms),
       trusted: this.#trusted,
-      ...this.presses.path,
+      ...this.presses.pointerData,
       premature: this.#premature,
-      ...(this.#broken.size && { broken: [...this.#broken] }),
+      ...(this.#displayFaults.size && { broken: [...this.#displayFaults] }),
       viewport_width_px: Math.round(window.innerWidth),
       viewport_height_px: Math.round(window.innerHeight),
       was_hidden: this.#wasHidden,
       lost_focus: this.#lostFocus,
     };
     this.close();
-    // After practice the sentence stays beside Continue, where neither word nor key does anything.
+    // After a practice trial the sentence stays visible next to Continue, but accepts no presses.
     this.tools.place.classList.add("over");
     this.tools.onChoice(trial, /** @type {any} */ (choice), undefined);
   }
@@ -274,16 +274,16 @@ class Reader {
    * @param {number} ms
    * @param {() => void} act
    */
-  later(ms, act) {
+  runAfter(ms, act) {
     clearTimeout(this.#timer);
     this.#timer = setTimeout(act, ms);
   }
 
   #listen() {
     const listening = { signal: this.tools.signal };
-    for (const option of this.all("[data-side]")) {
+    for (const option of this.findAll("[data-side]")) {
       option.addEventListener("click", (event) => {
-        if (!this.endsTakenPress(event)) this.#chosen(option, this.presses.ofClick(event));
+        if (!this.endsTakenPress(event)) this.#handlePress(option, this.presses.fromClick(event));
       }, listening);
     }
     const onKey = (/** @type {KeyboardEvent} */ event) => {
@@ -313,40 +313,40 @@ class Reader {
   onKey(event, press) {
     const { keys } = this.tools;
     if (!keys.on) return;
-    const group = this.at === Infinity ? this.asked : this.reader;
-    const option = this.allOf(group, "[data-side]")[keys.optionOf(event)];
-    if (option) this.#chosen(option, press);
+    const group = this.currentStep === Infinity ? this.questionArea : this.reader;
+    const option = this.findAllIn(group, "[data-side]")[keys.findOption(event)];
+    if (option) this.#handlePress(option, press);
   }
 
   /**
    * @param {HTMLElement} option
    * @param {Press} press
    */
-  #chosen(option, press) {
+  #handlePress(option, press) {
     if (!this.trial) return;
-    if (!this.asked.contains(option)) return this.choose(option, press);
-    const timed = this.timed(press, this.tools.settings.lockout_ms);
-    if (!timed) return;
-    this.steps.question_ms = timed.ms < DAY_MS ? tenth(timed.ms) : null;
+    if (!this.questionArea.contains(option)) return this.chooseWord(option, press);
+    const timing = this.timePress(press, this.tools.settings.lockout_ms);
+    if (!timing) return;
+    this.steps.question_ms = timing.ms < DAY_MS ? roundToTenth(timing.ms) : null;
     option.classList.add("chosen");
-    this.finish(press, answer(option));
+    this.submitAnswer(press, answer(option));
   }
 
   /**
-   * Takes a word of the Maze.
+   * Handles the choice of a Maze word.
    * @param {HTMLElement} _option
    * @param {Press} _press
    */
-  choose(_option, _press) {}
+  chooseWord(_option, _press) {}
 
   /**
-   * Lays a sentence out, before its first step is shown.
-   * @param {Read} _trial
+   * Lays out a sentence before its first step is shown.
+   * @param {ReadingTrial} _trial
    */
-  lay(_trial) {}
+  layOutSentence(_trial) {}
 
-  /** Begins the sentence. */
-  begin() {}
+  /** Starts the sentence. */
+  startSentence() {}
 
   /**
    * @param {string} selector
@@ -357,115 +357,115 @@ class Reader {
   }
 
   /** @param {string} selector */
-  all(selector) {
-    return this.allOf(this.tools.place, selector);
+  findAll(selector) {
+    return this.findAllIn(this.tools.place, selector);
   }
 
   /**
-   * @param {Element} within
+   * @param {Element} container
    * @param {string} selector
    * @returns {HTMLElement[]}
    */
-  allOf(within, selector) {
-    return [...within.querySelectorAll(selector)].map((one) => /** @type {HTMLElement} */ (one));
+  findAllIn(container, selector) {
+    return [...container.querySelectorAll(selector)].map((element) => /** @type {HTMLElement} */ (element));
   }
 }
 
 class SelfPaced extends Reader {
   /** @type {HTMLElement[]} */
-  #places = [];
-  /** Whether a pointer that is still to end in a click has shown the next step already. */
-  #taken = false;
-  /** When a first finger, or another pointer, went down last. */
+  #stepElements = [];
+  /** Whether the current pointer press has already shown the next step, before its click. */
+  #pointerHandled = false;
+  /** When a primary pointer last went down. */
   #fingerMs = -Infinity;
-  /** @type {string | undefined} The key that is down, and has shown the next step already. */
-  #held;
+  /** @type {string | undefined} The held key, which has already shown the next step. */
+  #heldKey;
 
   /** @param {Tools} tools */
   constructor(tools) {
     super(tools);
     const stage = /** @type {HTMLElement} */ (this.reader.closest(".stage") ?? this.reader);
-    // What is shown changes with the press itself, not with its end.
+    // The next step appears when the press begins, not when it ends.
     stage.addEventListener("pointerdown", (event) => {
       if (event.button > 0) return;
-      const beside = !event.isPrimary && event.timeStamp - this.#fingerMs < ZOOM_MS;
+      const isSecondFinger = !event.isPrimary && event.timeStamp - this.#fingerMs < ZOOM_MS;
       if (event.isPrimary) {
-        // Answers to the question are taken when they end.
-        this.#taken = !this.trial || this.at !== Infinity;
+        // Answers to the question count when the press ends.
+        this.#pointerHandled = !this.trial || this.currentStep !== Infinity;
         this.#fingerMs = event.timeStamp;
       }
-      if (!this.trial || this.at === Infinity) return;
+      if (!this.trial || this.currentStep === Infinity) return;
       const method = event.pointerType === "touch" ? "touch" : "pointer";
       const { timeStamp: downMs, isTrusted: trusted } = event;
       const press = /** @type {Press} */ ({ downMs, upMs: null, method, trusted });
-      // Two fingers together may zoom the page; beside one that rests on it, another one reads.
-      if (beside) return this.refuse("second_finger", press);
+      // Two fingers at once may zoom the page; a second finger counts only if the first one is resting.
+      if (isSecondFinger) return this.refusePress("second_finger", press);
       event.preventDefault();
-      this.#next(press);
+      this.#goToNextStep(press);
     }, { signal: tools.signal });
-    // Voices, switches and screen readers click without a pointer, and at any time between others.
+    // Voice control, switches and screen readers click without a pointer, at any time.
     this.find("[data-next]").addEventListener("click", (event) => {
       if (this.endsTakenPress(event)) return;
       const { timeStamp: downMs, isTrusted: trusted } = event;
-      this.#next({ downMs, upMs: null, method: "key", trusted });
+      this.#goToNextStep({ downMs, upMs: null, method: "key", trusted });
     }, { signal: tools.signal });
-    const forget = () => (this.#taken = false);
-    document.addEventListener("click", forget, { signal: tools.signal });
-    document.addEventListener("pointercancel", forget, { signal: tools.signal });
-    // The end of a key that was taken must not press the button that has the focus once more.
+    const reset = () => (this.#pointerHandled = false);
+    document.addEventListener("click", reset, { signal: tools.signal });
+    document.addEventListener("pointercancel", reset, { signal: tools.signal });
+    // Releasing a handled key must not press the focused button again.
     const onUp = (/** @type {KeyboardEvent} */ event) => {
-      if (event.code !== this.#held) return;
+      if (event.code !== this.#heldKey) return;
       event.preventDefault();
-      this.#held = undefined;
+      this.#heldKey = undefined;
     };
     document.addEventListener("keyup", onUp, { signal: tools.signal, capture: true });
   }
 
   /**
-   * A finger's last press of a sentence shows the question, and its end can hit an answer.
+   * The last press of a sentence shows the question under the finger, and its click can hit an answer.
    * @param {MouseEvent} event
    */
   endsTakenPress(event) {
-    return this.#taken && event.detail > 0;
+    return this.#pointerHandled && event.detail > 0;
   }
 
-  /** @param {Read} trial */
-  lay({ steps }) {
+  /** @param {ReadingTrial} trial */
+  layOutSentence({ steps }) {
     const centred = this.reader.dataset.display === "centred";
     const window_ = this.find(".window");
     window_.hidden = false;
     window_.replaceChildren();
-    // Letters of the other direction among the words must not turn the line round.
-    window_.dir = directionOf(steps.join(" "));
-    this.#places = steps.map((text, number) => {
-      const place = document.createElement("span");
-      place.className = "step masked";
-      const room = document.createElement("span");
-      room.className = "room";
-      room.textContent = text;
-      room.setAttribute("aria-hidden", "true");
-      place.append(room);
-      if (number && !centred && spaced(steps[number - 1], text)) window_.append(" ");
-      window_.append(place);
-      return place;
+    // Words of the other direction must not reverse the line.
+    window_.dir = findDirection(steps.join(" "));
+    this.#stepElements = steps.map((text, number) => {
+      const element = document.createElement("span");
+      element.className = "step masked";
+      const spacer = document.createElement("span");
+      spacer.className = "room";
+      spacer.textContent = text;
+      spacer.setAttribute("aria-hidden", "true");
+      element.append(spacer);
+      if (number && !centred && needsSpace(steps[number - 1], text)) window_.append(" ");
+      window_.append(element);
+      return element;
     });
   }
 
-  begin() {
-    const { context } = /** @type {Read} */ (this.trial);
-    // The first press shows the first step, so that the reader is ready when it comes.
-    if (!context) return this.#paint();
-    this.at = -2;
+  startSentence() {
+    const { context } = /** @type {ReadingTrial} */ (this.trial);
+    // The first press shows the first step, so that the participant is ready for it.
+    if (!context) return this.#showStep();
+    this.currentStep = -2;
     this.#showContext(true);
-    this.watch([shownText(this.before, context)], context);
+    this.timeTexts([replaceText(this.contextArea, context)], context);
   }
 
   /**
-   * Shows the context in the place of the sentence, or the sentence.
+   * Shows the context or the sentence.
    * @param {boolean} shown
    */
   #showContext(shown) {
-    this.before.hidden = !shown;
+    this.contextArea.hidden = !shown;
     this.find(".window").hidden = shown;
   }
 
@@ -474,106 +474,106 @@ class SelfPaced extends Reader {
    * @param {Press} press
    */
   onKey(event, press) {
-    if (this.at === Infinity) return super.onKey(event, press);
+    if (this.currentStep === Infinity) return super.onKey(event, press);
     if (event.key !== " " && event.key !== "Enter") return;
-    // The button that has the focus is not pressed a second time.
+    // Do not also press the focused button.
     event.preventDefault();
-    this.#held = event.code;
-    this.#next(press);
+    this.#heldKey = event.code;
+    this.#goToNextStep(press);
   }
 
   /** @param {Press} press */
-  #next(press) {
+  #goToNextStep(press) {
     const { trial } = this;
-    if (!trial || this.at === Infinity) return;
-    const timed = this.timed(press);
-    if (!timed) return;
-    if (this.at >= 0) {
-      this.deadline.take(timed.ms);
-      this.keep(timed.ms, timed.onset);
-    } else this.#wait(timed.ms);
-    this.at += 1;
-    if (this.at === -1) this.#showContext(false);
-    if (this.at === trial.steps.length) return this.end(press, press.downMs);
-    this.#paint();
+    if (!trial || this.currentStep === Infinity) return;
+    const timing = this.timePress(press);
+    if (!timing) return;
+    if (this.currentStep >= 0) {
+      this.deadline.recordAnswer(timing.ms);
+      this.recordStep(timing.ms, timing.onset);
+    } else this.#addWait(timing.ms);
+    this.currentStep += 1;
+    if (this.currentStep === -1) this.#showContext(false);
+    if (this.currentStep === trial.steps.length) return this.endSentence(press, press.downMs);
+    this.#showStep();
   }
 
   /**
-   * Adds to the wait before the first step: a context and the masked sentence are left one by one.
+   * Adds to the waiting time before the first step, which includes the context and the masked sentence.
    * @param {number} ms
    */
-  #wait(ms) {
-    const whole = ms + (this.steps.wait_ms ?? 0);
-    const isKnown = this.steps.wait_ms !== null && whole < DAY_MS;
-    this.steps.wait_ms = isKnown ? tenth(whole) : null;
+  #addWait(ms) {
+    const totalWait = ms + (this.steps.wait_ms ?? 0);
+    const isKnown = this.steps.wait_ms !== null && totalWait < DAY_MS;
+    this.steps.wait_ms = isKnown ? roundToTenth(totalWait) : null;
   }
 
-  #paint() {
-    const { trial, at } = this;
+  #showStep() {
+    const { trial, currentStep } = this;
     if (!trial) return;
     const stays = this.reader.dataset.display === "cumulative";
-    this.#places.forEach((place, number) => {
-      const shown = number === at || (stays && number < at);
-      place.classList.toggle("masked", !shown);
-      place.classList.toggle("current", number === at);
-      if (!shown) place.querySelector(".text")?.remove();
+    this.#stepElements.forEach((element, number) => {
+      const shown = number === currentStep || (stays && number < currentStep);
+      element.classList.toggle("masked", !shown);
+      element.classList.toggle("current", number === currentStep);
+      if (!shown) element.querySelector(".text")?.remove();
     });
-    const place = this.#places[at];
-    if (!place) return this.watch([], "");
+    const element = this.#stepElements[currentStep];
+    if (!element) return this.timeTexts([], "");
     const text = document.createElement("span");
     text.className = "text";
-    text.textContent = text.dataset.sent = trial.steps[at];
-    place.append(text);
-    this.watch([text], trial.steps[at]);
+    text.textContent = text.dataset.sent = trial.steps[currentStep];
+    element.append(text);
+    this.timeTexts([text], trial.steps[currentStep]);
   }
 }
 
 class Maze extends Reader {
-  /** When the word that is being corrected was first chosen wrongly. */
-  #wrong = 0;
+  /** The number of wrong choices at this step. */
+  #errorCount = 0;
   /** @type {{ ms: number, onset: Onset } | undefined} */
-  #first;
+  #firstChoice;
   #stopped = false;
 
-  begin() {
-    this.#step(0);
+  startSentence() {
+    this.#showStep(0);
   }
 
-  /** @param {number} at */
-  #step(at) {
-    const { steps, distractors = [], right = "" } = /** @type {Read} */ (this.trial);
-    this.at = at;
-    this.#wrong = 0;
-    this.#first = undefined;
-    this.#say(false);
-    const words = [steps[at], distractors[at]];
-    if (right[at] === "r") words.reverse();
+  /** @param {number} currentStep */
+  #showStep(currentStep) {
+    const { steps, distractors = [], right = "" } = /** @type {ReadingTrial} */ (this.trial);
+    this.currentStep = currentStep;
+    this.#errorCount = 0;
+    this.#firstChoice = undefined;
+    this.#showError(false);
+    const words = [steps[currentStep], distractors[currentStep]];
+    if (right[currentStep] === "r") words.reverse();
     const options = this.#options();
     const texts = options.map((option, side) => {
       option.classList.remove("chosen");
-      return shownText(/** @type {HTMLElement} */ (option.querySelector(".sentence")), words[side]);
+      return replaceText(/** @type {HTMLElement} */ (option.querySelector(".sentence")), words[side]);
     });
-    this.watch(texts, words.join(", "));
+    this.timeTexts(texts, words.join(", "));
   }
 
-  lay() {
-    const { context = "" } = /** @type {Read} */ (this.trial);
-    this.before.hidden = !context;
-    if (context) shownText(this.before, context);
-    this.#say(false);
+  layOutSentence() {
+    const { context = "" } = /** @type {ReadingTrial} */ (this.trial);
+    this.contextArea.hidden = !context;
+    if (context) replaceText(this.contextArea, context);
+    this.#showError(false);
     for (const option of this.#options()) option.querySelector(".sentence")?.replaceChildren();
   }
 
   #options() {
-    return this.allOf(this.reader, "[data-side]");
+    return this.findAllIn(this.reader, "[data-side]");
   }
 
   /**
-   * @param {boolean} astray Whether the last choice was wrong.
-   * @param {boolean} [stopped] Whether no choice counts now.
+   * @param {boolean} isWrong Whether the last choice was wrong.
+   * @param {boolean} [stopped] Whether choices are ignored for now.
    */
-  #say(astray, stopped = false) {
-    this.find(".said").hidden = !astray;
+  #showError(isWrong, stopped = false) {
+    this.find(".said").hidden = !isWrong;
     this.#stopped = stopped;
     this.reader.classList.toggle("stopped", stopped);
   }
@@ -582,78 +582,78 @@ class Maze extends Reader {
    * @param {HTMLElement} option
    * @param {Press} press
    */
-  choose(option, press) {
-    const { trial, at } = this;
-    if (!trial || at === Infinity) return;
-    if (this.#stopped) return this.refuse("pause", press);
-    const timed = this.timed(press, this.tools.settings.lockout_ms);
-    if (!timed) return;
-    if (!this.#first) this.deadline.take(timed.ms);
-    this.#first ??= timed;
-    const isRight = (this.#options()[0] === option) === (trial.right?.[at] === "l");
-    if (!isRight) return this.#astray(press);
-    this.#say(false);
-    this.#keepStep(timed.ms);
-    if (at + 1 === trial.steps.length) return this.end(press, press.downMs);
-    this.#step(at + 1);
+  chooseWord(option, press) {
+    const { trial, currentStep } = this;
+    if (!trial || currentStep === Infinity) return;
+    if (this.#stopped) return this.refusePress("pause", press);
+    const timing = this.timePress(press, this.tools.settings.lockout_ms);
+    if (!timing) return;
+    if (!this.#firstChoice) this.deadline.recordAnswer(timing.ms);
+    this.#firstChoice ??= timing;
+    const isRight = (this.#options()[0] === option) === (trial.right?.[currentStep] === "l");
+    if (!isRight) return this.#handleError(press);
+    this.#showError(false);
+    this.#keepStep(timing.ms);
+    if (currentStep + 1 === trial.steps.length) return this.endSentence(press, press.downMs);
+    this.#showStep(currentStep + 1);
   }
 
   /** @param {Press} press */
-  #astray(press) {
-    this.#wrong += 1;
+  #handleError(press) {
+    this.#errorCount += 1;
     const { onError, delay } = this.reader.dataset;
     if (onError === "end") {
       this.#keepStep(null);
       this.totalMs = press.downMs - this.firstMs;
-      this.#say(true, true);
-      return this.later(Number(delay), () => this.finish(press, {}));
+      this.#showError(true, true);
+      return this.runAfter(Number(delay), () => this.submitAnswer(press, {}));
     }
-    this.#say(true, onError === "delay");
-    if (onError === "delay") this.later(Number(delay), () => this.#say(true));
+    this.#showError(true, onError === "delay");
+    if (onError === "delay") this.runAfter(Number(delay), () => this.#showError(true));
   }
 
   /** @param {number | null} doneMs */
   #keepStep(doneMs) {
-    const first = /** @type {{ ms: number, onset: Onset }} */ (this.#first);
-    this.keep(first.ms, first.onset);
-    this.steps.wrong.push(Math.min(this.#wrong, 1000));
-    this.steps.done_ms.push(doneMs === null || doneMs >= DAY_MS ? null : tenth(doneMs));
+    const first = /** @type {{ ms: number, onset: Onset }} */ (this.#firstChoice);
+    this.recordStep(first.ms, first.onset);
+    this.steps.wrong.push(Math.min(this.#errorCount, 1000));
+    this.steps.done_ms.push(doneMs === null || doneMs >= DAY_MS ? null : roundToTenth(doneMs));
   }
 }
 
 /**
- * Puts a text into a place as a new element: browsers tell when that was painted.
- * @param {HTMLElement} place
+ * Puts a text into an element as a new child, because browsers report when new elements are painted.
+ * @param {HTMLElement} element
  * @param {string} sent
  */
-function shownText(place, sent) {
+function replaceText(element, sent) {
   const text = document.createElement("span");
   text.dir = "auto";
   text.textContent = text.dataset.sent = sent;
-  place.replaceChildren(text);
+  element.replaceChildren(text);
   return text;
 }
 
 /** @param {number} ms */
-function tenth(ms) {
+function roundToTenth(ms) {
   return Math.round(ms * 10) / 10;
 }
 
 /**
- * Whether a space stands between two steps: not where both are of a script that writes none.
+ * Returns whether a space separates two steps: not if both are in a script without spaces.
  * @param {string} before
  * @param {string} after
  */
-function spaced(before, after) {
+function needsSpace(before, after) {
   const spaceless = /[\p{sc=Han}\p{sc=Hira}\p{sc=Kana}\p{sc=Thai}\p{sc=Laoo}\p{sc=Khmr}\p{sc=Mymr}\p{sc=Tibt}\u3000-\u303f\uff00-\uffef]/u;
   return !(spaceless.test(before.slice(-1)) && spaceless.test(after.slice(0, 1)));
 }
 
 /**
- * The direction of a text: that of its first letter that has one.
+ * Returns the direction of a text: that of its first letter with a direction.
  * @param {string} text
  */
-function directionOf(text) {
+function findDirection(text) {
   const first = /[\p{L}]/u.exec(text)?.[0] ?? "";
   return /[\p{sc=Hebr}\p{sc=Arab}\p{sc=Syrc}\p{sc=Thaa}\p{sc=Nkoo}]/u.test(first) ? "rtl" : "ltr";
 }

@@ -1,10 +1,10 @@
 // @ts-check
-/** A sentence is judged: the answer is the side of yes or of no, and each trial offers both. */
+/** Yes/no judgment of a sentence: the answer is the side of yes or no; each trial offers both. */
 
-/** @typedef {import("../../../static/trial.js").ReadsAnswers} ReadsAnswers */
+/** @typedef {import("../../../static/trial_view.js").ResponseScript} ResponseScript */
 
-/** @type {ReadsAnswers["answer"]} */
+/** @type {ResponseScript["answer"]} */
 export const answer = (option) => ({ side: option.dataset.side });
 
-/** @type {ReadsAnswers["offered"]} */
+/** @type {ResponseScript["offered"]} */
 export const offered = () => true;

@@ -7,7 +7,7 @@ import pytest
 
 from experiment.errors import MaterialsError, TableError
 from experiment.materials.checks import Result, check_items
-from experiment.materials.treebank.agreement_test import item
+from experiment.materials.treebank.agreement_test import make_item
 from experiment.materials.treebank.build import AnyWord, build_test_set
 from experiment.materials.treebank.constructions import PAPER
 from experiment.materials.treebank.published.generated import (
@@ -67,7 +67,8 @@ def test_sentences_in_the_published_formats_are_sound_items(tmp_path: Path):
     made = write_publication(tmp_path / "made")
     table = read_results(made / "generated.tab")
     items = [
-        item(t) for t in agreement_tests(read_generated(made / "generated"), table.attractors())
+        make_item(t)
+        for t in agreement_tests(read_generated(made / "generated"), table.attractors())
     ]
     assert [one.good for one in items] == ["forno", "sonno", "mancano", "cantano"]
     assert [finding for finding in check_items(items) if finding.result is Result.FAILED] == []
@@ -116,7 +117,7 @@ def test_the_published_sentences_are_items_all_sound_but_one(language: str, faul
     folder = COLORLESS_GREEN / language
     attractors = read_results(folder / "generated.tab").attractors()
     tests = agreement_tests(read_generated(folder / "generated"), attractors)
-    items = [item(test) for test in tests]
+    items = [make_item(test) for test in tests]
     failed = [finding for finding in check_items(items) if finding.result is Result.FAILED]
     assert [finding.check for finding in failed] == faults
     assert all("not in 1; first L__DET_ADJ_NOUN-29-8" in finding.found for finding in failed)

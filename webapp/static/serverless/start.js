@@ -1,0 +1,34 @@
+// @ts-check
+/** Starts a study without a server: the folder's only HTML file shows the participant's current page. */
+
+import { goTo } from "../navigation.js";
+import { start } from "../page.js";
+import { server } from "../server.js";
+import { installLocalServer } from "./local_server.js";
+
+/** @param {Record<string, any>} programs The modules that pages load by name. */
+export function startStudy(programs) {
+  const data = document.getElementById("study")?.textContent ?? "";
+  const study = JSON.parse(data);
+  // Browsers do not let a page opened as a local file read other files in its folder.
+  if (location.protocol === "file:" && !study.drawn) {
+    document.getElementById("no-beginning")?.classList.remove("late");
+    return;
+  }
+  document.addEventListener("securitypolicyviolation", logPolicyViolation);
+  installLocalServer(study, programs);
+  start();
+  void goTo(server.currentUrl);
+}
+
+/**
+ * Logs what the host's Content-Security-Policy forbids, for the researcher who tests the study.
+ * @param {SecurityPolicyViolationEvent} event
+ */
+function logPolicyViolation({ effectiveDirective, blockedURI }) {
+  const source = blockedURI === "data" ? "data:" : blockedURI;
+  console.error(
+    `The Content-Security-Policy of this page's host forbids ${source}. It stays so until the host ` +
+      `allows it: add ${source} to ${effectiveDirective} in the header that the host sends.`,
+  );
+}
