@@ -116,16 +116,13 @@ def answered(inputs: FindingInputs) -> tuple[pd.DataFrame, tuple[str, ...]]:
         except ParallaxError as error:
             unanswered.append(f"{declared.name}: {error}")
     measures = {measure for design in designs for measure in design.measures}
-    parts = [
-        (comparison, _judges(inputs, comparison))
-        for comparison in planned
-        if comparison.measure in measures
-    ]
-    unanswered += [
-        f'{comparison.declaration.name}: no answers have the measure "{comparison.measure}".'
-        for comparison in planned
-        if comparison.is_declared and comparison.measure not in measures
-    ]
+    parts = []
+    for comparison in planned:
+        name, measure = comparison.declaration.name, comparison.measure
+        if measure in measures:
+            parts.append((comparison, _judges(inputs, comparison)))
+        elif comparison.is_declared:
+            unanswered.append(f'{name}: no answers have the measure "{measure}".')
     n_primary = sum(
         len(judges) for comparison, judges in parts if comparison.declaration.is_primary
     )

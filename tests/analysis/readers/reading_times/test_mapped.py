@@ -213,7 +213,7 @@ TEXTS = "text_id,item,condition,critical\nt1,1,obj,6\nt2,1,subj,4\n"
         (('critical = "verb"', "critical = { obj = 6 }"), "names no region for the condition"),
         (
             ('critical = "verb"', "critical = 30"),
-            'is to have the critical region "30", which is not there',
+            'needs the critical region "30", which is not there',
         ),
         (('critical = "verb"', 'critical = "-"'), "which occurs 2 times"),
         (('position = "pos"', ""), "no column says where in the sentence they are"),
