@@ -123,9 +123,7 @@ def answered(inputs: FindingInputs) -> tuple[pd.DataFrame, tuple[str, ...]]:
             parts.append((comparison, _judges(inputs, comparison)))
         elif comparison.is_declared:
             unanswered.append(f'{name}: no answers have the measure "{measure}".')
-    n_primary = sum(
-        len(judges) for comparison, judges in parts if comparison.declaration.is_primary
-    )
+    n_primary = sum(len(judges) for part, judges in parts if part.declaration.is_primary)
     data, rows, unplanned = _Answers(inputs), [], inputs.options.comparisons
     for comparison, judges in parts:
         family = n_primary if comparison.declaration.is_primary else len(judges)
