@@ -290,13 +290,15 @@ def _find_latest_orders(
     session: Session, ref: str, waiting: list[OpenPayment]
 ) -> dict[str, AuditEntry]:
     """Return the latest order to pay each participant, by their reference."""
-    if not waiting:
-        return {}
+    orders, unordered = dict[str, AuditEntry](), {payment.payee for payment in waiting}
     of_run = AuditEntry.run_ref == ref, AuditEntry.act == "payment ordered"
-    orders, payees = dict[str, AuditEntry](), {open_payment.payee for open_payment in waiting}
-    for entry in session.scalars(select(AuditEntry).where(*of_run).order_by(AuditEntry.number)):
-        for payee in payees.intersection(entry.after.get("payees", "").split(", ")):
-            orders[payee] = entry
+    newest_first = select(AuditEntry).where(*of_run).order_by(AuditEntry.number.desc())
+    for entry in session.scalars(newest_first):
+        if not unordered:
+            break
+        named = unordered.intersection(entry.after.get("payees", "").split(", "))
+        orders |= dict.fromkeys(named, entry)
+        unordered -= named
     return orders
 
 
