@@ -1,5 +1,6 @@
 """The errors that a user of Parallax can correct, each with a clear message."""
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:  # The command line's help imports this module, and must not import pydantic.
@@ -156,6 +157,11 @@ def suggest(name: str, known_names: "Iterable[str]", *, cutoff: float = 0.6) -> 
 
     near = get_close_matches(name, list(known_names), n=1, cutoff=cutoff)
     return f'Did you mean "{near[0]}"?' if near else ""
+
+
+def find_repeated(names: "Iterable[str]") -> list[str]:
+    """Return the names that occur more than once, in order of first appearance."""
+    return [name for name, number in Counter(names).items() if number > 1]
 
 
 def format_value(value: object) -> str:

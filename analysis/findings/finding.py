@@ -146,11 +146,16 @@ class Taken:
         frame: One row per trial of each sitting: model, reading, context, labels, order, session,
             position, item_id, construction, condition, frame, good_side, chosen_side, chose_good
             (missing if no answer could be parsed), outcome, p_good.
+        samples: The number of sampled texts that each rule read, or that are unreadable for each
+            reason: model, reading, read_by, n.
+        sampled_labels: The number of samples with each label: model, reading, labels, label, n.
     """
 
     model: str
     tier: str
     frame: pd.DataFrame
+    samples: pd.DataFrame = field(default_factory=pd.DataFrame)
+    sampled_labels: pd.DataFrame = field(default_factory=pd.DataFrame)
 
 
 @dataclass(frozen=True, slots=True)

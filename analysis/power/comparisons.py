@@ -16,7 +16,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 from tqdm import tqdm
 
-from analysis.data.scales import find_scales, make_study_of_scale, select_rules_of_scale
+from analysis.data.scales import find_scales, make_study_of_part, select_rules_of_scale
 from analysis.errors import AnalysisError
 from analysis.findings.comparison_words import ALPHA, words_of
 from analysis.findings.design import cross_conditions
@@ -93,7 +93,7 @@ def power_of_comparisons(
         click.BadParameter: The standard deviations of reading times are not five numbers.
     """
     several = find_scales(study)
-    names = list(several.scales) if several else []
+    names = list(several.named_scales) if several else []
     if options.scale is not None and options.scale not in names:
         raise click.UsageError(
             f'the study has no scale "{options.scale}". Expected one of: {", ".join(names)}.'
@@ -108,7 +108,7 @@ def power_of_comparisons(
     planned = [options.scale] if options.scale is not None else names
     for name in planned:
         rules = select_rules_of_scale(study, name)
-        alone = make_study_of_scale(study, several, name).model_copy(update={"exclusion": rules})
+        alone = make_study_of_part(study, several, name).model_copy(update={"exclusion": rules})
         closing = _RULES if study.exclusion and name == planned[-1] else ""
         yield replace(_compute_outcome(alone, built, options), scale=name, closing=closing)
 

@@ -1,7 +1,6 @@
 """Convert a file of judgments and a file of items to an exported run for comparison."""
 
 import re
-from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -30,7 +29,7 @@ from analysis.readers.plausibility import check_times
 from analysis.readers.single_answers import add_answers, answer_column
 from analysis.readers.sources import Source, empty_missing_marks, read_source
 from analysis.readers.texts import resolve_versions
-from experiment.errors import MaterialsError
+from experiment.errors import MaterialsError, find_repeated
 from experiment.materials.formats.files import open_materials
 from experiment.materials.formats.read import read_materials
 from experiment.materials.read import item_row, materials_hash
@@ -98,7 +97,7 @@ def read_known_items(path: Path) -> list[Item]:
     """
     items = _read_items(path)
     ids = [item.item_id for item in items]
-    twice = [name for name, count in Counter(ids).items() if count > 1]
+    twice = find_repeated(ids)
     if twice or not items:
         raise AnalysisError(
             f"{len(twice)} item(s) occur more than once; the first: {', '.join(twice[:_SHOWN])}"

@@ -16,8 +16,15 @@ from analysis.errors import AnalysisError
 from analysis.readers import json_trials
 from analysis.readers.colorless_green import COLUMNS as PUBLISHED_COLUMNS
 from analysis.readers.program import programs
-from experiment.errors import why_unread
-from experiment.materials.formats.delimited import TextFile, cells_of, find_layout, open_text
+from experiment.errors import find_repeated, why_unread
+from experiment.materials.formats.delimited import (
+    MISSING_MARKS,
+    MISSING_SIGNS,
+    TextFile,
+    cells_of,
+    find_layout,
+    open_text,
+)
 
 # The number of a result within its file, when a folder is read.
 WITHIN_FILE = "result_in_file"
@@ -49,9 +56,9 @@ class Source:
         return self.format == _PUBLISHED
 
 
-# Texts that mark a missing value; "." and "-" do so only among numbers.
-_MARKS = frozenset({"na", "n/a", "#n/a", "<na>", "nan", "null", "empty", ".", "-"})
-_MARKS_AMONG_NUMBERS = frozenset({".", "-", "empty"})
+# Texts that mark a missing value only among numbers.
+_MARKS_AMONG_NUMBERS = MISSING_SIGNS | {"empty"}
+_MARKS = MISSING_MARKS | _MARKS_AMONG_NUMBERS
 
 
 def empty_missing_marks(source: Source, kept_values: Collection[str] = ()) -> Source:
@@ -265,7 +272,7 @@ def _check_row_lengths(rows: Iterator[tuple[int, list[str]]]) -> tuple[str, ...]
             raise ValueError(f"line {line} has {len(cells)} cells below {len(headers)} headers")
         short += 0 < len(cells) < len(headers)
     notes = []
-    twice = [name for name, count in Counter(map(str.strip, headers)).items() if count > 1 and name]
+    twice = [name for name in find_repeated(map(str.strip, headers)) if name]
     if twice:
         notes.append(
             f"the header {', '.join(twice[:_SHOWN])} stands more than once; the second is called "

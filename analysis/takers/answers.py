@@ -1,7 +1,9 @@
 """Read a model participant's folder: its answers in every reading and presentation."""
 
 import json
+from collections import Counter
 from collections.abc import Sequence
+from math import exp
 from pathlib import Path
 
 import numpy as np
@@ -13,9 +15,10 @@ from analysis.data.load import ExportedRun, load_run
 from analysis.errors import AnalysisError
 from analysis.findings.finding import Taken
 from experiment.errors import why_unread
-from experiment.tables.model_participants import READ, SITTINGS
+from experiment.tables.model_participants import ASKED, READ, SITTINGS
 
 _WAYS = ("participant", "model", "reading", "context", "labels", "order", "thinking", "session")
+_READING = ("model", "reading")
 MANIFEST = "take.json"
 
 
@@ -65,8 +68,36 @@ def load_model_participant(folder: Path, run: ExportedRun) -> Taken:
     readings = manifest["readings"]
     assert isinstance(readings, list)
     frames = [_read_answers(folder / str(name)) for name in readings]
+    counts = [_count_samples(folder / str(name)) for name in readings]
     return Taken(
-        str(manifest["model_name"]), str(manifest["tier"]), pd.concat(frames, ignore_index=True)
+        str(manifest["model_name"]),
+        str(manifest["tier"]),
+        pd.concat(frames, ignore_index=True),
+        *(pd.concat(parts, ignore_index=True) for parts in zip(*counts, strict=True)),
+    )
+
+
+def _count_samples(folder: Path) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return a reading's samples by what read them, and by their labels in each set of labels."""
+    columns = ("participant", "answers", "logprobs_nats", "read_by")
+    asked = read_exported_table(ASKED, folder, columns)
+    asked = asked[asked["read_by"] != ""]
+    ways = read_exported_table(SITTINGS, folder, ("participant", "model", "reading", "labels"))
+    rules, labels = Counter[tuple[str, ...]](), Counter[tuple[str, ...]]()
+    for row in asked.merge(ways, "left", on="participant").itertuples(index=False):
+        way = (str(row.model), str(row.reading))
+        read_by = json.loads(str(row.read_by))
+        rules.update((*way, rule) for rule in read_by)
+        # With samples, a log-probability is the log of a label's share.
+        answers, logprobs = json.loads(str(row.answers)), json.loads(str(row.logprobs_nats))
+        for label, logprob in zip(answers, logprobs, strict=True):
+            if logprob is not None:
+                labels[*way, str(row.labels), label] += round(exp(logprob) * len(read_by))
+    return (
+        pd.DataFrame([(*way, n) for way, n in rules.items()], columns=[*_READING, "read_by", "n"]),
+        pd.DataFrame(
+            [(*way, n) for way, n in labels.items()], columns=[*_READING, "labels", "label", "n"]
+        ),
     )
 
 

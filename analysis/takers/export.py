@@ -197,6 +197,7 @@ def _prompt_rows_of_trial(sitting: Sitting, read: Read) -> Iterator[dict[str, ob
             "answers": _to_json(ask.answers),
             "logprobs_nats": logprobs,
             "raw": raw,
+            "read_by": _to_json(reply.read_by) if reply.read_by else "",
             "thoughts": _to_json(reply.thoughts) if reply.thoughts else "",
             "hidden_tokens": reply.n_hidden,
             "seed": reply.seed,

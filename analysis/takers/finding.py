@@ -43,8 +43,11 @@ from analysis.takers.by_reading import (
     measure_consistency,
     measure_first_place_bias,
 )
+from lm.answering.labels import RULES, UNREADABLE
 
 _LABEL = Column("label", "", "text")
+# Texts alone give each label about half of the samples of two, asked in both orders.
+_NEARLY_ALL, _FEWEST_SAMPLES = 0.95, 20
 
 
 def analyse_model_participants(inputs: FindingInputs) -> Findings:
@@ -74,6 +77,11 @@ def analyse_model_participants(inputs: FindingInputs) -> Findings:
         _biases_table(leaning, context),
         _consistency_table(alike, context),
     ]
+    samples = pd.concat([taker.samples for taker in takers], ignore_index=True)
+    if len(samples):
+        labels = pd.concat([taker.sampled_labels for taker in takers], ignore_index=True)
+        statistics |= {"taker_samples": share_of_rules(samples), "taker_sampled_labels": labels}
+        tables.append(_samples_table(statistics["taker_samples"], labels, context))
     if len(history):
         statistics["taker_history"] = history
         tables.append(_history_table(history, context))
@@ -195,6 +203,62 @@ def _consistency_table(alike: pd.DataFrame, context: Context) -> Table:
         (
             "Between orders, labels or sessions: all else equal. Between readings: the majority "
             "of each. People: two people's answers to one item.",
+        ),
+        Section.TAKERS,
+    )
+
+
+def share_of_rules(samples: pd.DataFrame) -> pd.DataFrame:
+    """Return the share of a reading's samples that each rule read, or that each reason kept unread.
+
+    Args:
+        samples: As in ``Taken.samples``.
+    """
+    n_samples = samples.groupby(["model", "reading"], sort=False)["n"].transform("sum")
+    return samples.assign(
+        readable=~samples["read_by"].isin(UNREADABLE), share=samples["n"] / n_samples
+    ).sort_values(
+        ["model", "reading", "readable", "share"],
+        ascending=[True, True, False, False],
+        ignore_index=True,
+    )
+
+
+def warn_of_one_label(labels: pd.DataFrame) -> list[str]:
+    """Return a sentence for each reading and set of labels whose samples nearly all have one label.
+
+    Args:
+        labels: As in ``Taken.sampled_labels``.
+    """
+    return [
+        f"Warning: {share:.0%} of {model}'s {n:,} readable samples in {reading} "
+        f"({name}) are the label {best}: it may answer with this label whatever it reads."
+        for (model, reading, name), rows in labels.groupby(
+            ["model", "reading", "labels"], sort=False
+        )
+        if (n := int(rows["n"].sum())) >= _FEWEST_SAMPLES
+        and (share := rows["n"].max() / n) >= _NEARLY_ALL
+        and (best := rows.loc[rows["n"].idxmax(), "label"])
+    ]
+
+
+def _samples_table(shares: pd.DataFrame, labels: pd.DataFrame, context: Context) -> Table:
+    kind = np.where(shares["readable"], "read by rule: ", "unreadable: ")
+    return context.table(
+        "taker_samples",
+        "Samples",
+        "How the texts that models wrote were read as labels.",
+        shares.assign(
+            group=shares["model"] + ", " + shares["reading"], label=kind + shares["read_by"]
+        ),
+        (_LABEL, Column("share", "Share", "number"), Column("n", "Samples", "count")),
+        (
+            *warn_of_one_label(labels),
+            "Rules, in the order in which they are tried: "
+            + ", ".join(RULES)
+            + " (docs/takers.md)."
+            " A sample that names several labels or none, that declines, or that was cut off "
+            "counts for no answer.",
         ),
         Section.TAKERS,
     )

@@ -1,5 +1,6 @@
 """Run one take, from the request to its folders, with the model named in the command."""
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -21,6 +22,7 @@ from analysis.takers.taking import Sitting, find_longest_questions, take_session
 from experiment.materials.render import render, split_lower_case_tokens, split_tokens
 from experiment.studies.study import Study
 from lm.answering.answerer import Answerer, LocalAnswerer, Question, Tier, reply_store
+from lm.answering.labels import UNREADABLE
 from lm.answering.messages import find_external_image, has_images
 from lm.answering.server import ServerAnswerer
 from lm.answering.spec import API_PREFIX, Terms, parse_server
@@ -271,5 +273,11 @@ def _describe_sessions(sittings: list[Sitting], path: Path) -> str:
         *([f"{unread:,} without a readable answer"] if unread else []),
         *([f"{ties:,} ties, drawn by the seed"] if ties else []),
     ]
+    rules = Counter(
+        rule for answer in answers for reply in answer.replies for rule in reply.read_by
+    )
+    if unreadable := {reason: rules[reason] for reason in UNREADABLE if rules[reason]}:
+        kinds = ", ".join(f"{n:,} {reason}" for reason, n in unreadable.items())
+        notes.append(f"{sum(unreadable.values()):,} of {rules.total():,} samples unread: {kinds}")
     note_text = f" ({'; '.join(notes)})" if notes else ""
     return f"{path}: {len(sittings):,} sittings of {len(answers):,} trials{note_text}"

@@ -50,9 +50,8 @@ def to_probabilities(weights: Sequence[float]) -> list[float]:
 
 def classify_unreadable(replies: Sequence[Reply]) -> str:
     """Return the outcome of a trial whose replies contain no valid answer."""
-    if any(reply.n_cut for reply in replies):
-        return "cut"
-    return "refused" if any(reply.n_refused for reply in replies) else "unreadable"
+    reasons = {reason for reply in replies for reason in reply.read_by}
+    return next((reason for reason in ("cut", "refused") if reason in reasons), "unreadable")
 
 
 class Asking(Protocol):

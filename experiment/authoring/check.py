@@ -162,6 +162,7 @@ KEY_CHECKS: tuple[StudyCheck, ...] = (
     key_checks.practice,
     session_checks.answers,
     session_checks.deadlines,
+    session_checks.refused_presses,
     session_checks.font,
     session_checks.pauses,
     question_checks.questionnaire,

@@ -8,10 +8,10 @@ from pathlib import PurePath
 
 from babel import Locale
 
-from experiment.authoring.examined import Examined, find_repeated
+from experiment.authoring.examined import Examined
 from experiment.authoring.words import is_tag, usual_tag, words_in
 from experiment.design.practice import read_practice
-from experiment.errors import ParallaxError, StudyError, StudyNote, prefix_location
+from experiment.errors import ParallaxError, StudyError, StudyNote, find_repeated, prefix_location
 from experiment.exclusion.rules import load_rule, parts_of
 from experiment.materials.formats.columns import NAMES, quote_header
 from experiment.materials.render import render

@@ -3,10 +3,10 @@
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 
-from experiment.authoring.examined import Examined, find_repeated
+from experiment.authoring.examined import Examined
 from experiment.authoring.session_checks import missing_page
 from experiment.design.counterbalancing import arrangements
-from experiment.errors import ParallaxError, StudyError, StudyNote, prefix_location
+from experiment.errors import ParallaxError, StudyError, StudyNote, find_repeated, prefix_location
 from experiment.exclusion.base import ExclusionRule, PlannedStudy
 from experiment.exclusion.rules import flaws, load_rule, needs, needs_everyone, reads_targets
 from experiment.exclusion.selection import Selection

@@ -1,4 +1,4 @@
-"""Checks of a session: keys, answers, places, breaks, pages, font, widths and deadlines."""
+"""Checks of a session: keys, answers, places, breaks, pages, font, widths, lock-outs, deadlines."""
 
 import unicodedata
 from collections.abc import Iterator
@@ -20,7 +20,7 @@ from experiment.responses.base import Balance, Gives, ResponseType
 from experiment.responses.registry import answer_keys, response_of
 from experiment.responses.responders import RESPONDERS
 from experiment.studies.files import FONT_SUFFIX
-from experiment.studies.study import Study
+from experiment.studies.study import Study, Trials
 
 _MOST_PLACES = 100_000
 
@@ -344,6 +344,19 @@ def _report_early_deadline(
             where=_locate_deadline(examined, task),
             expected=f"more than {lockout}",
             remedy="Raise deadline_ms, or lower lockout_ms below [trial]",
+        )
+
+
+def refused_presses(examined: Examined) -> Iterator[ParallaxError]:
+    """Report a lock-out and gap so short that the end of a double click answers a trial."""
+    trial = examined.study.trial
+    usual_ms = Trials.model_fields["lockout_ms"].default
+    if (together_ms := trial.lockout_ms + trial.gap_ms) < usual_ms:
+        yield StudyNote(
+            f"presses count {together_ms} ms after the answer before them, so that a double click, "
+            "or a hand that trembles, answers two trials",
+            where=examined.at("trial", "lockout_ms"),
+            expected=f"lockout_ms and gap_ms that together are {usual_ms} or more",
         )
 
 

@@ -11,7 +11,7 @@ from experiment.materials.formats.columns import Header
 from experiment.materials.formats.pairs import Draft
 from experiment.materials.formats.read import Found
 from experiment.records import PAIR, Item
-from experiment.responses.proposed_rules import CatchTrials
+from experiment.responses.proposals import CatchTrials
 from experiment.studies.study import Study
 
 SCHEMA_FILE = "study.schema.json"

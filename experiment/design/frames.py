@@ -2,11 +2,11 @@
 
 import random
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 
 from experiment.errors import DesignError
-from experiment.materials.read import materials_hash
+from experiment.materials.read import MaterialsHash
 from experiment.plugins import unknown_name
 from experiment.records import Item
 from experiment.seeds import generator
@@ -103,15 +103,9 @@ def index_materials(items: Iterable[Item] | MaterialsIndex) -> MaterialsIndex:
     if isinstance(items, MaterialsIndex):
         return items
     sorted_items: dict[str, dict[str, dict[str, Item]]] = {}
-    identity = materials_hash(_sort_into_cells(items, sorted_items))
-    return MaterialsIndex(sorted_items, identity)
-
-
-def _sort_into_cells(
-    items: Iterable[Item], into: dict[str, dict[str, dict[str, Item]]]
-) -> Iterator[Item]:
+    identity = MaterialsHash()
     for item in items:
-        cell = into.setdefault(item.template, {}).setdefault(item.frame, {})
+        cell = sorted_items.setdefault(item.template, {}).setdefault(item.frame, {})
         same_cell_item = cell.setdefault(item.condition, item)
         if same_cell_item is not item:
             raise DesignError(
@@ -120,7 +114,8 @@ def _sort_into_cells(
                 where=f'the template "{item.template}"',
                 expected="only one item for each frame and condition",
             )
-        yield item
+        identity.add(item)
+    return MaterialsIndex(sorted_items, identity.hex)
 
 
 _SIMULATIONS = 2_000

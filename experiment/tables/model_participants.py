@@ -63,6 +63,13 @@ ASKED = TableSchema(
         Column("answers", "string", "the texts whose probability was asked, as a JSON list"),
         Column("logprobs_nats", "string", "their log-probabilities, as a JSON list; null: unknown"),
         Column("raw", "string", "what the model wrote, as a JSON list; empty without samples"),
+        Column(
+            "read_by",
+            "string",
+            "by which rule each sample was read, or why it is unreadable (empty, several, none,"
+            " refused, cut), as a JSON list; empty without samples",
+            absent="",
+        ),
         Column("thoughts", "string", "what it wrote before its answers, as a JSON list, or empty"),
         Column(
             "hidden_tokens",

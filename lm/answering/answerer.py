@@ -3,14 +3,17 @@
 import hashlib
 import json
 import sqlite3
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass
 from enum import StrEnum
+from math import log
 from pathlib import Path
 from typing import Any, Protocol
 
+from lm.answering.labels import read_label
 from lm.errors import LmError
 from lm.scorer import Scorer
 
@@ -57,9 +60,8 @@ class Reply:
         logprobs_nats: The natural-log probability of each answer after the prompt; None if the
             model did not report it. With samples, the log of the answer's share.
         texts: The sampled texts.
-        n_unreadable: The number of samples without a recognisable answer.
-        n_refused: The number of samples in which the model declined to answer.
-        n_cut: The number of samples that reached the token limit before an answer.
+        read_by: For each text the rule that read its label, or the reason why it has none (see
+            ``lm.answering.labels``).
         thoughts: The thinking text before each answer, if it is visible.
         n_hidden: The number of thinking tokens in all samples; None if unknown.
         seed: The seed of the first sample; each later sample has the next number. None without
@@ -68,12 +70,31 @@ class Reply:
 
     logprobs_nats: tuple[float | None, ...]
     texts: tuple[str, ...] = ()
-    n_unreadable: int = 0
-    n_refused: int = 0
-    n_cut: int = 0
+    read_by: tuple[str, ...] = ()
     thoughts: tuple[str, ...] = ()
     n_hidden: int | None = 0
     seed: int | None = None
+
+
+def read_samples(
+    question: Question, texts: Sequence[str], cut: Sequence[bool]
+) -> tuple[tuple[float | None, ...], tuple[str, ...]]:
+    """Return the log of each answer's share among samples, and what read each sample.
+
+    Args:
+        question: The question.
+        texts: The samples.
+        cut: Whether the limit of tokens ended each of them.
+    """
+    read = [
+        read_label(text, question.answers, question.prompt, cut=ended)
+        for text, ended in zip(texts, cut, strict=True)
+    ]
+    counts = Counter(reading.label for reading in read)
+    logprobs = tuple(
+        log(counts[answer] / len(texts)) if counts[answer] else None for answer in question.answers
+    )
+    return logprobs, tuple(reading.rule for reading in read)
 
 
 class Answerer(Protocol):
@@ -199,20 +220,17 @@ class ReplyStore:
             questions: The questions; equal ones are asked once.
         """
         keys = [_make_cache_key(answerer, question) for question in questions]
-        replies = {key: reply for key in dict.fromkeys(keys) if (reply := self._find_stored(key))}
-        unanswered = {
-            key: question
-            for key, question in zip(keys, questions, strict=True)
-            if key not in replies
-        }
+        asked = dict(zip(keys, questions, strict=True))
+        replies = {key: reply for key in asked if (reply := self._find_stored(key, asked[key]))}
+        unanswered = {key: question for key, question in asked.items() if key not in replies}
         for new_replies in _ask_model(answerer, unanswered):
             self._store_replies(new_replies)
             replies |= new_replies
         return [replies[key] for key in keys]
 
-    def _find_stored(self, key: str) -> Reply | None:
+    def _find_stored(self, key: str, question: Question) -> Reply | None:
         row = self._connection.execute("SELECT reply FROM replies WHERE key = ?", (key,)).fetchone()
-        return _reply_from_json(row[0]) if row else None
+        return _reply_from_json(row[0], question) if row else None
 
     def _store_replies(self, replies: dict[str, Reply]) -> None:
         rows = [(key, json.dumps(asdict(reply))) for key, reply in replies.items()]
@@ -268,8 +286,13 @@ def _make_cache_key(answerer: Answerer, question: Question) -> str:
     return hashlib.sha256(json.dumps(parts, ensure_ascii=False).encode()).hexdigest()
 
 
-def _reply_from_json(text: str) -> Reply:
+def _reply_from_json(text: str, question: Question) -> Reply:
     fields: dict[str, Any] = json.loads(text)
-    for name in ("logprobs_nats", "texts", "thoughts"):
+    # Earlier versions kept these counts in place of what read each sample.
+    n_cut = [fields.pop(name, 0) for name in ("n_unreadable", "n_refused", "n_cut")][-1]
+    for name in ("logprobs_nats", "texts", "read_by", "thoughts"):
         fields[name] = tuple(fields.get(name, ()))
+    if fields["texts"] and not fields["read_by"]:
+        cut = [bool(n_cut)] * len(fields["texts"])
+        fields["logprobs_nats"], fields["read_by"] = read_samples(question, fields["texts"], cut)
     return Reply(**fields)

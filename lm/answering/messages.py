@@ -57,12 +57,6 @@ def _make_text_part(text: str) -> list[dict[str, Any]]:
 
 
 _WRITTEN_OUT = re.compile(r"<think>(.*?)(?:</think>|\Z)", re.DOTALL)
-_REFUSALS = re.compile(
-    r"\b(i'?m sorry|i am sorry|i can(?:no|')t|i won'?t|as an ai|unable to|no puedo|je ne peux pas|"
-    r"ich kann (?:das )?nicht|non posso|não posso)\b",
-    re.IGNORECASE,
-)
-_THOUGHT_OUT = re.compile(r"<think>.*?</think>", re.DOTALL)
 
 
 class UnusableAnswerError(LmError):
@@ -121,33 +115,6 @@ def total_thinking_tokens(thoughts: Sequence[Thought]) -> int | None:
     """Return the total of thinking tokens; None if one of the numbers is unknown."""
     counts = [thought.tokens for thought in thoughts]
     return None if None in counts else sum(thought or 0 for thought in counts)
-
-
-def find_label(text: str, labels: Sequence[str]) -> str:
-    """Return the label that a text answers with; empty if it has none, or more than one.
-
-    A label is recognised as the first word, after a word such as "Answer:", or as the only label
-    among the words; brackets, quotes and full stops around it are ignored.
-    """
-    answer = _THOUGHT_OUT.sub("", text).strip()
-    words = [re.sub(r"^[\W_]+|[\W_]+$", "", word) for word in answer.split()]
-    words = [word for word in words if word]
-    if words and words[0] in labels:
-        return words[0]
-    if (
-        len(words) > 1
-        and words[0].casefold() in ("answer", "option", "label")
-        and words[1] in labels
-    ):
-        return words[1]
-    matches = {word for word in words if word in labels}
-    # "A" and "I" are also English words.
-    return matches.pop() if len(matches) == 1 and not matches & {"A", "I"} else ""
-
-
-def is_refusal(text: str) -> bool:
-    """Return whether a text declines to answer."""
-    return _REFUSALS.search(text) is not None
 
 
 def parse_echoed_scores(answer: dict[str, Any], text: str) -> list[tuple[int, float | None]]:

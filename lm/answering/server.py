@@ -9,7 +9,7 @@ from math import exp, log
 from pathlib import Path
 from typing import Any
 
-from lm.answering.answerer import Question, Reply, Tier
+from lm.answering.answerer import Question, Reply, Tier, read_samples
 from lm.answering.budget import Budget
 from lm.answering.client import Client
 from lm.answering.messages import (
@@ -17,9 +17,7 @@ from lm.answering.messages import (
     Thought,
     UnusableAnswerError,
     build_content,
-    find_label,
     find_thought,
-    is_refusal,
     parse_echoed_scores,
     thinking_parameters,
     total_thinking_tokens,
@@ -150,29 +148,17 @@ class ServerAnswerer:
 
     def _answer_by_samples(self, question: Question) -> Reply:
         first = question.seed % 2**31
-        texts, reasons, thoughts = [], [], list[Thought]()
+        texts, cut, thoughts = list[str](), list[bool](), list[Thought]()
         for number in range(self.terms.samples):
             answer = self._chat(question, seed=(first + number) % 2**31)
             texts.append(read_text(answer) or "")
-            reasons.append((answer.get("choices") or [{}])[0].get("finish_reason"))
+            cut.append((answer.get("choices") or [{}])[0].get("finish_reason") == "length")
             thoughts.append(find_thought(answer))
-        labels = [find_label(text, question.answers) for text in texts]
-        unread = [
-            (text, reason)
-            for text, label, reason in zip(texts, labels, reasons, strict=True)
-            if not label
-        ]
-        counts = Counter(filter(None, labels))
-        n_refused = sum(is_refusal(text) for text, _ in unread)
-        n_cut = sum(reason == "length" and not is_refusal(text) for text, reason in unread)
+        logprobs, read_by = read_samples(question, texts, cut)
         return Reply(
-            tuple(
-                log(counts[one] / len(texts)) if counts[one] else None for one in question.answers
-            ),
+            logprobs,
             tuple(texts),
-            n_unreadable=len(unread) - n_refused - n_cut,
-            n_refused=n_refused,
-            n_cut=n_cut,
+            read_by,
             thoughts=tuple(one.text for one in thoughts) if question.thinking else (),
             n_hidden=total_thinking_tokens(thoughts),
             seed=first,

@@ -227,7 +227,7 @@ def bonus(
     run_payments = open_run_payments(instance, run, live=live)
     if path is not None:
         refs = [account.participant.ref for account in run_payments.load_accounts()]
-        items = read_bonus_file(path, refs, run_payments.run.currency)
+        items = read_bonus_file(path, refs, run_payments.run.currency, run_payments.run.ref)
         bonuses = prepare_listed_bonuses(run_payments, items, additional=additional)
     else:
         bonuses = find_rule_bonuses(run_payments, additional=additional)

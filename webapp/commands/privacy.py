@@ -213,22 +213,22 @@ def _note(
 
 
 @click.command()
-@click.argument("study")
+@click.argument("name_or_folder", metavar="STUDY")
 @click.option(
     "--out",
     type=click.Path(path_type=Path, file_okay=False),
     help="The folder to write to; without it, the documents are printed.",
 )
-def privacy(study: str, out: Path | None) -> None:
+def privacy(name_or_folder: str, out: Path | None) -> None:
     """Draft STUDY's consent annex, record of processing and data flow.
 
     They are Markdown, from the study's own settings. Parts that no setting provides are in
     brackets.
     Files that stand there already are left alone.
     """
-    loaded = load_study(study)
-    stored = stored_data(loaded, known_to_platform=bool(platform_of(loaded)))
-    drafts = privacy_drafts(loaded, [*stored, device_notice(), rights_notice()])
+    study = load_study(name_or_folder)
+    stored = stored_data(study, known_to_platform=bool(platform_of(study)))
+    drafts = privacy_drafts(study, [*stored, device_notice(), rights_notice()])
     if out is None:
         for text in drafts.values():
             click.echo(text)

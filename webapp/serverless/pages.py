@@ -137,9 +137,9 @@ class StaticPages:
         pages |= self._questions("screening", study.screening)
         if study.comprehension is not None:
             pages |= self._questions("comprehension", study.comprehension.questions)
-        for finished in (False, True):
-            name = "withdraw finished" if finished else "withdraw"
-            pages[name] = self._page("way_out_page.html", home=_HERE, finished=finished)
+        for ended in (False, True):
+            name = "withdraw ended" if ended else "withdraw"
+            pages[name] = self._page("way_out_page.html", home=_HERE, ended=ended)
         return {name: _split_page(page) for name, page in (pages | self._endings()).items()}
 
     def _page(self, template: str, **variables: Any) -> str:  # noqa: ANN401 - what templates show

@@ -21,6 +21,11 @@ if TYPE_CHECKING:
 from collections.abc import Mapping
 from types import MappingProxyType
 
+# How programs write that a cell has no value, in lower case.
+MISSING_MARKS = frozenset({"na", "n/a", "#n/a", "<na>", "nan", "null"})
+MISSING_SIGNS = frozenset({".", "-", "--"})
+# What a cell holds in place of a number that was not computed.
+MISSING_NUMBERS = MISSING_MARKS | {"", "none"}
 # About a million cells; a table of items has a few thousand.
 _LARGEST_WORKBOOK_BYTES = 64 * 1024 * 1024
 # Windows' ANSI code pages by language; all other languages use the first one.

@@ -5,6 +5,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from experiment.errors import MaterialsError
+from experiment.materials.formats.delimited import MISSING_MARKS, MISSING_SIGNS
 from experiment.materials.formats.raw import RawRow, RawTable
 from experiment.materials.render import note_on_changes
 
@@ -17,8 +18,8 @@ _SHOWN = 5
 _FEWEST_SHIFTED = 4
 # The fields of a draft that are shown and scored.
 TEXTS = ("context", "good", "bad", "distractor")
-# How programs write that a cell has no value. "na" is a word of several languages.
-_MISSING = {"NA", "N/A", "n/a", "NaN", "nan", "NULL", "null", "#N/A", ".", "-", "--"}
+# Texts that say that a text is missing. "na" is a word of several languages.
+_MISSING = {*MISSING_MARKS, *map(str.upper, MISSING_MARKS), "NaN", *MISSING_SIGNS} - {"na"}
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,7 @@ from experiment.responses.base import (
     GivenAnswer,
     Gives,
     Known,
+    PartSettings,
     Render,
     ResponseType,
     ScoredAnswer,
@@ -119,6 +120,11 @@ class Mixed(ResponseType):
             }
             for name, task in self.tasks.items()
         }
+
+    def settings_of_part(self, name: str) -> PartSettings:
+        """Return a task's type and its parameters."""
+        task = self.tasks[name]
+        return PartSettings(task.response, task.parameters)
 
     def of_item(self, item: Item) -> ResponseType:
         """Return the response type of an item's task."""

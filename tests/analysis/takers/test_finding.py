@@ -3,6 +3,7 @@
 import json
 from dataclasses import replace
 from datetime import UTC, datetime
+from math import log
 from pathlib import Path
 
 import pandas as pd
@@ -16,6 +17,7 @@ from analysis.takers.export import Taker, write_sessions
 from analysis.takers.finding import draw_readings
 from analysis.takers.taking import take_sessions
 from experiment.takers.prompt import Context
+from lm.answering.answerer import Reply
 from tests.analysis.chosen_findings import compare_by
 from tests.analysis.takers.sessions import knowing, planned
 
@@ -173,3 +175,40 @@ def test_two_folders_of_one_model_are_refused(folders: Path, people: ExportedRun
 def test_people_given_as_takers_are_refused(tmp_path: Path, people: ExportedRun):
     with pytest.raises(AnalysisError, match=r"holds no take\.json"):
         load_model_participant(tmp_path, people)
+
+
+def test_samples_are_reported_by_what_read_them_and_one_label_for_all_is_warned_of(
+    tmp_path: Path, people: ExportedRun
+):
+    """Forty samples of each trial: 39 say the first label, and one names both."""
+
+    def always_first(questions):
+        share = log(39 / 40)
+        read_by = ("alone",) * 30 + ("chosen",) * 9 + ("several",)
+        texts = ("A",) * 39 + ("A or B",)
+        return [Reply((share, None), texts, read_by, seed=1) for _ in questions]
+
+    plan = planned(readings=["forced_choice"], n_sessions=1, labels=("letters",))
+    [reading] = plan.readings
+    sittings = take_sessions(plan, reading, always_first)
+    taker = Taker("sure", "nothing", "sure", "samples", NOW)
+    write_sessions(plan, sittings, taker, tmp_path / "forced_choice")
+    known = {"model_name": "sure", "tier": "samples", "complete": True}
+    (tmp_path / "take.json").write_text(json.dumps(plan.key() | known))
+    options = ComparisonOptions(resamples=100, takers=[load_model_participant(tmp_path, people)])
+    reported = compare_by(("takers",), people, options=options)
+    shares = reported.statistics["taker_samples"]
+    assert shares[["read_by", "share"]].values.tolist() == [
+        ["alone", 0.75],
+        ["chosen", 0.225],
+        ["several", 0.025],
+    ]
+    [table] = [table for table in reported.tables if table.name == "taker_samples"]
+    n = 39 * len(sittings) * len(sittings[0].read)
+    warning = f"Warning: 100% of sure's {n:,} readable samples in forced_choice (letters) are the"
+    assert table.notes[0].startswith(f"{warning} label A: it may answer with this label")
+    assert list(table.frame["label"])[-1] == "unreadable: several"
+
+
+def test_takes_without_samples_have_no_table_of_samples(found):
+    assert "taker_samples" not in found.statistics

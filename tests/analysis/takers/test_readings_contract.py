@@ -87,7 +87,7 @@ def test_a_model_that_says_nothing_gives_no_answer(name: str):
     plan = planned(readings=[name], n_sessions=1)
 
     def silent(questions):
-        return [Reply((None,) * len(each.answers), n_refused=1) for each in questions]
+        return [Reply((None,) * len(each.answers), read_by=("refused",)) for each in questions]
 
     reads = [read for one in take_sessions(plan, plan.readings[0], silent) for read in one.read]
     assert {(read.given, read.outcome) for read in reads} == {(None, "refused")}

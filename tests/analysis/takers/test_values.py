@@ -231,8 +231,8 @@ def test_shares_are_the_probabilities_up_to_a_constant(weights: list[float], sha
 
 def test_why_no_answer_was_read_is_told_by_what_hinders_most():
     silent = (None, None)
-    cut, refused = Reply(silent, n_cut=1), Reply(silent, n_refused=1)
-    assert classify_unreadable([Reply(silent, n_unreadable=1)]) == "unreadable"
+    cut, refused = Reply(silent, read_by=("cut",)), Reply(silent, read_by=("refused",))
+    assert classify_unreadable([Reply(silent, read_by=("several",))]) == "unreadable"
     assert classify_unreadable([Reply(silent), refused]) == "refused"
     assert classify_unreadable([refused, cut]) == "cut"
 
@@ -256,10 +256,14 @@ def test_the_longest_question_is_the_last_with_all_others_answered():
 
 
 def test_a_take_says_how_many_answers_were_unread_and_how_many_tied():
-    def sitting(*outcomes: str) -> SimpleNamespace:
+    def sitting(*outcomes: str, read_by: tuple[str, ...] = ()) -> SimpleNamespace:
         return SimpleNamespace(
             read=[
-                SimpleNamespace(given=None if outcome == "unread" else LEFT, outcome=outcome)
+                SimpleNamespace(
+                    given=None if outcome == "unread" else LEFT,
+                    outcome=outcome,
+                    replies=[Reply((None,), ("",) * len(read_by), read_by)],
+                )
                 for outcome in outcomes
             ]
         )
@@ -273,6 +277,9 @@ def test_a_take_says_how_many_answers_were_unread_and_how_many_tied():
     )
     assert said(sitting("unread", "tie")) == (
         "out: 1 sittings of 2 trials (1 without a readable answer; 1 ties, drawn by the seed)"
+    )
+    assert said(sitting("read", read_by=("alone", "several", "none", "none"))) == (
+        "out: 1 sittings of 1 trials (3 of 4 samples unread: 1 several, 2 none)"
     )
 
 

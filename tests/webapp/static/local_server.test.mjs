@@ -19,13 +19,13 @@ globalThis.DOMParser = class {
 const { installLocalServer } = await load("serverless/local_server.js");
 const { server } = await load("server.js");
 
-const PAGE = { title: "", body: "" };
-const NAMES = ["consent", "working", "working again", "questionnaire", "declined", "finished", "left declined", "withdrawn", "withdrawn erased"];
+let shown = ""; // the page of the latest reply
+const NAMES = ["withdraw", "withdraw ended", "consent", "working", "working again", "questionnaire", "declined", "finished", "left declined", "withdrawn", "withdrawn erased"];
 const STUDY = {
   folder: "folder1", run: "folder1", language: "en", direction: "ltr", sessions: 1, longest_text: 100,
   store: { kind: "post", url: "https://store.example/keep" },
   asked: { screening: [], comprehension: [], questionnaires: [[]], tries: 0 },
-  pages: Object.fromEntries(NAMES.map((name) => [name, PAGE])),
+  pages: Object.fromEntries(NAMES.map((name) => [name, { get title() { shown = name; return ""; }, body: "" }])),
   parameters: {}, words: { kept: "in the browser", on_page: "on the page" }, work: {},
   drawn: [{ trials: [{ position: 1 }, { position: 2 }], page: "working", edition: 0 }],
 };
@@ -107,6 +107,21 @@ for (const [state, end] of [
     await end?.(person);
     assert.equal((await person.send(ANSWER)).status, 409);
     assert.deepEqual(person.answers(), []);
+  });
+}
+
+for (const [state, page, end] of [
+  ["declined", "declined", null],
+  ["working", "withdraw", () => {}],
+  ["left", "withdraw ended", (person) => person.post("leave", {})],
+  ["withdrawn", "withdrawn", (person) => person.post("withdraw", { wish: "keep" })],
+  ["erased", "withdrawn erased", (person) => person.post("withdraw", { wish: "erase" })],
+]) {
+  test(`the way out of a session that is ${state} leads to the page "${page}"`, async () => {
+    const person = await someone({ agrees: Boolean(end) });
+    await end?.(person);
+    await server.fetch(`https://static.invalid/p/${person.session}/withdraw`);
+    assert.equal(shown, page);
   });
 }
 

@@ -33,7 +33,9 @@ _REMEDIES = {
         "Run the same command again in a minute: the platform does not yet list what an "
         "earlier attempt created"
     ),
-    "AssignmentDoesNotExist": "The worker has not submitted it: see parallax reconcile RUN",
+    "AssignmentDoesNotExist": (
+        "The worker has not submitted it: parallax reconcile tells what became of it"
+    ),
 }
 
 

@@ -454,7 +454,7 @@ def test_blimps_columns_are_read_from_parquet(tmp_path):
         read_materials(write(tmp_path / "t.parquet", "good,bad"))
 
 
-@pytest.mark.parametrize("mark", ["NA", "N/A", "nan", "NULL", ".", "-"])
+@pytest.mark.parametrize("mark", ["NA", "N/A", "#n/a", "<NA>", "NAN", "nan", "NULL", "-", "--"])
 @pytest.mark.parametrize("column", ["good", "bad", "context"])
 def test_a_mark_of_a_missing_value_is_no_text(tmp_path, mark, column):
     texts = {"context": "Once more:", "good": "the cat sleeps", "bad": "the cat sleep"}
