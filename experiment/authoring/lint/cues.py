@@ -89,12 +89,10 @@ def capitals(materials: Materials) -> Iterator[Fault]:
             "Begin it like the others",
         )
     loud = [
-        item
-        for item in materials.paired
-        if _has_difference(materials, item, _count_capitalised_words)
+        item for item in materials.paired if _has_difference(materials, item, _count_loud_words)
     ]
     if loud:
-        good, other = _find_first_difference(materials, loud[0], _count_capitalised_words)
+        good, other = _find_first_difference(materials, loud[0], _count_loud_words)
         yield Fault(
             "words in capitals",
             tuple(loud),
@@ -277,7 +275,7 @@ def _get_first_case(text: str) -> str:
     return "lower" if first.islower() else ""
 
 
-def _count_capitalised_words(text: str) -> int:
+def _count_loud_words(text: str) -> int:
     parts = ("".join(filter(str.isalpha, part)) for part in text.split())
     return sum(len(part) > 1 and part.isupper() for part in parts)
 
