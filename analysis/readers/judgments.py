@@ -263,8 +263,8 @@ def _complete_rows(long: pd.DataFrame, items: pd.DataFrame, path: Path) -> pd.Da
             "item_id": take_values(items["item_id"], codes),
             "kind": take_values(items["kind"], codes),
             "list": _number_values(rows, "list"),
-            "good_side": _sides_from_first(good_first),
-            "chosen_side": _sides_from_first(good_first == good.to_numpy(dtype=bool)),
+            "good_side": _to_sides(good_first),
+            "chosen_side": _to_sides(good_first == good.to_numpy(dtype=bool)),
             "chose_good": good,
             "rt_ms": _parse_numbers(rows, "rt_ms", path),
             "input_method": None,
@@ -273,7 +273,7 @@ def _complete_rows(long: pd.DataFrame, items: pd.DataFrame, path: Path) -> pd.Da
     )
 
 
-def _sides_from_first(is_first: NDArray[np.bool_]) -> "pd.Categorical[str]":
+def _to_sides(is_first: NDArray[np.bool_]) -> "pd.Categorical[str]":
     return pd.Categorical.from_codes(
         1 - is_first.astype(int), pd.Index([Side.FIRST.value, Side.SECOND.value])
     )
