@@ -213,11 +213,11 @@ def join_parts(runs: Sequence[ExportedRun], codes: Path) -> ExportedRun:
             update={"constructions": _join_constructions(parts), "exclusion": []}
         ),
         items=items,
-        participants=_first_participant_rows(people),
+        participants=_collect_first_participant_rows(people),
         trials=trials["trials"],
         responses=trials["responses"],
         verdicts=_choose_verdicts(verdicts),
-        answers=_first_answers(parts),
+        answers=_collect_first_answers(parts),
         readings=trials.get("readings"),
         parts=exported,
     )
@@ -317,7 +317,7 @@ def _join_constructions(parts: Sequence[Part]) -> list[Construction]:
     return [by_name[name] for name in order]
 
 
-def _first_participant_rows(people: pd.DataFrame) -> pd.DataFrame:
+def _collect_first_participant_rows(people: pd.DataFrame) -> pd.DataFrame:
     """Return each participant's first row, marked as finished if every part was finished."""
     finished = people["state"].astype(str) == State.FINISHED.value
     order = people.assign(unfinished=~finished)
@@ -335,7 +335,7 @@ def _choose_verdicts(verdicts: pd.DataFrame) -> pd.DataFrame:
     return order.drop_duplicates("participant", ignore_index=True)
 
 
-def _first_answers(parts: Sequence[Part]) -> pd.DataFrame | None:
+def _collect_first_answers(parts: Sequence[Part]) -> pd.DataFrame | None:
     """Return each participant's first answer to each question; None without questionnaires."""
     answers = [part.renamed(part.run.answers) for part in parts if part.run.answers is not None]
     if not answers:

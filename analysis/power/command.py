@@ -141,11 +141,11 @@ def power(
         cost=None if reward is None else reward * (1 + fee_percent / 100),
     )  # fmt: skip
     built = build_lists(study, load_items(study), seed)
-    for outcome in _power_of(study, built, options):
+    for outcome in _compute_power(study, built, options):
         _print_outcome(outcome, out, of_several=scale is None)
 
 
-def _power_of(study: Study, built: BuiltLists, options: PowerOptions) -> Iterator[Outcome]:
+def _compute_power(study: Study, built: BuiltLists, options: PowerOptions) -> Iterator[Outcome]:
     """Yield the power of the study's primary comparisons, or of people's accuracy alone.
 
     Accuracy is planned where no conditions are compared, or with --like or --accuracy where the

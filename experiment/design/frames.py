@@ -237,7 +237,7 @@ def choose_frames(design: Design, index: MaterialsIndex, seed: int) -> list[list
             }
             frames = _choose(candidates, n_frames, taken_joints, overall, rng)
             if len(frames) < n_frames:
-                raise _too_few(template, n_frames, len(frames), len(candidates))
+                raise _make_too_few_error(template, n_frames, len(frames), len(candidates))
             for frame in frames:
                 taken_joints |= candidates[frame]
                 overall.update(frame.lemmas.items())
@@ -329,7 +329,9 @@ def _compute_gain(out: Frame, in_: Frame, counts: Uses) -> int:
     return sum(counts[pair] - 1 for pair in leaving) - sum(counts[pair] for pair in entering)
 
 
-def _too_few(template: str, n_wanted: int, n_found: int, n_candidates: int) -> DesignError:
+def _make_too_few_error(
+    template: str, n_wanted: int, n_found: int, n_candidates: int
+) -> DesignError:
     return DesignError(
         f"{n_wanted} frames are needed, but only {n_found} can be chosen from {n_candidates}",
         where=f'the template "{template}"',

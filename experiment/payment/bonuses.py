@@ -109,7 +109,7 @@ def read_bonus_file(
     Raises:
         PaymentError: The file cannot be read, or a row is invalid; the message lists every problem.
     """
-    rows = _rows_of(path)
+    rows = _read_rows(path)
     problems = list(_row_problems(rows, set(participant_ids), currency))
     if problems or not rows:
         raise PaymentError(
@@ -131,7 +131,7 @@ def read_bonus_file(
     ]
 
 
-def _rows_of(path: Path) -> _Rows:
+def _read_rows(path: Path) -> _Rows:
     """Return the non-empty rows, each with its line number.
 
     Raises:

@@ -95,7 +95,7 @@ class Client:
             try:
                 response, reply = self._attempt(path, worst, body, idempotency_key)
             except httpx.RequestError as error:
-                reason = self._why_lost(error)
+                reason = self._explain_lost_reply(error)
                 continue
             if response.status_code == httpx.codes.OK:
                 if reply is not None:
@@ -133,7 +133,7 @@ class Client:
             self._budget.release(reservation)
         return response, reply
 
-    def _why_lost(self, error: httpx.RequestError) -> str:
+    def _explain_lost_reply(self, error: httpx.RequestError) -> str:
         """Return in words why no reply arrived: the library's own messages are about sockets."""
         match error:
             case httpx.TimeoutException():

@@ -85,9 +85,9 @@ class ServerAnswerer:
             LmError: The server fails, or the cap is reached.
         """
         reply_by_tier = {
-            Tier.TEXT: self._by_text,
-            Tier.NEXT: self._by_next,
-            Tier.SAMPLES: self._by_samples,
+            Tier.TEXT: self._answer_by_text,
+            Tier.NEXT: self._answer_by_next_token,
+            Tier.SAMPLES: self._answer_by_samples,
         }
         try:
             return [reply_by_tier[self.tier](question) for question in questions]
@@ -117,7 +117,7 @@ class ServerAnswerer:
     def _find_own_tier(self) -> tuple[Tier, str]:
         return find_tier(self._probe, chat=self._as_chat)
 
-    def _by_text(self, question: Question) -> Reply:
+    def _answer_by_text(self, question: Question) -> Reply:
         logprobs, first_tokens = list[float | None](), set[str]()
         for answer in question.answers:
             prompt = question.prompt.rstrip()
@@ -138,7 +138,7 @@ class ServerAnswerer:
             logprobs = [None] * len(logprobs)
         return Reply(tuple(logprobs))
 
-    def _by_next(self, question: Question) -> Reply:
+    def _answer_by_next_token(self, question: Question) -> Reply:
         answer = self._complete(question.prompt, max_tokens=1, logprobs=_ALTERNATIVES)
         shares = Counter[str]()
         for token, logprob in read_alternatives(answer).items():
@@ -146,7 +146,7 @@ class ServerAnswerer:
         logprobs = [log(shares[text]) if shares[text] > 0 else None for text in question.answers]
         return Reply(tuple(logprobs))
 
-    def _by_samples(self, question: Question) -> Reply:
+    def _answer_by_samples(self, question: Question) -> Reply:
         first = question.seed % 2**31
         texts, cut, thoughts = list[str](), list[bool](), list[Thought]()
         for number in range(self.terms.samples):
@@ -243,7 +243,7 @@ def find_tier(post: Post, *, chat: bool = False) -> tuple[Tier, str]:
 
 
 def _check_writes(post: Post) -> None:
-    answer = post("chat/completions", messages=[_user("Say something.")], max_tokens=4)
+    answer = post("chat/completions", messages=[_make_user_message("Say something.")], max_tokens=4)
     if not isinstance(read_text(answer), str):
         sent = json.dumps(answer, ensure_ascii=False)[:200]
         raise LmError(
@@ -281,5 +281,5 @@ def read_text(answer: dict[str, Any]) -> str | None:
     return text if isinstance(text, str) else None
 
 
-def _user(text: str) -> dict[str, str]:
+def _make_user_message(text: str) -> dict[str, str]:
     return {"role": "user", "content": text}

@@ -85,13 +85,13 @@ def _make_account_row(account: PayeeAccount) -> tuple[str, ...]:
         _ANALYSIS[account.kept] if account.finished else "",
         account.assignment.status if account.assignment else "nothing submitted",
         *(
-            _paid(account, kind)
+            _describe_payments(account, kind)
             for kind in (PaymentKind.REWARD, PaymentKind.BONUS, PaymentKind.COMPENSATION)
         ),
     )
 
 
-def _paid(account: PayeeAccount, kind: PaymentKind) -> str:
+def _describe_payments(account: PayeeAccount, kind: PaymentKind) -> str:
     return ", ".join(
         f"{in_words(payment.amount_minor, payment.currency)} {payment.state}"
         for payment in account.payments

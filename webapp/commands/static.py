@@ -242,7 +242,7 @@ def sessions(paths: tuple[Path, ...], instance: Path) -> None:
                 " options: parallax study static",
             )
         note = ErasureRecord(open_instance(instance), sealer_of(session.get_bind().dialect))
-        lines = _account(gathered, unknown)
+        lines = _report_files(gathered, unknown)
         for folder in sorted(by_folder.keys() & runs.keys()):
             run, mark = runs[folder]
             replay = Replay(session, run, load_launched_study(session, run), mark, note)
@@ -255,7 +255,7 @@ def sessions(paths: tuple[Path, ...], instance: Path) -> None:
     click.echo("\n".join(lines))
 
 
-def _account(gathered: SessionFiles, unknown: dict[str, dict[str, list[Entry]]]) -> list[str]:
+def _report_files(gathered: SessionFiles, unknown: dict[str, dict[str, list[Entry]]]) -> list[str]:
     """Return the report on the files."""
     n_entries = sum(map(len, gathered.sessions.values()))
     lines = [f"{gathered.files} files: {n_entries} entries of {len(gathered.sessions)} sessions."]
@@ -300,14 +300,14 @@ def _import_report(
             f"{len(gaps)} numbers below the highest are of nobody here: {_shortened_list(gaps)}."
         )
     by_chance = any(each.by == CHANCE for each in replayed)
-    return [*lines, _imbalance(session, run, CHANCE if by_chance else COUNTER, replay)]
+    return [*lines, _describe_imbalance(session, run, CHANCE if by_chance else COUNTER, replay)]
 
 
 def _shortened_list(numbers: Sequence[int]) -> str:
     return ", ".join(map(str, numbers[:_SHOWN])) + (" ..." if len(numbers) > _SHOWN else "")
 
 
-def _imbalance(session: Session, run: Run, assignment: str, replay: Replay) -> str:
+def _describe_imbalance(session: Session, run: Run, assignment: str, replay: Replay) -> str:
     rows = session.execute(
         select(Participant.list, func.count())
         .where(Participant.run_id == run.id, Participant.state == State.FINISHED)

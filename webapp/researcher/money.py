@@ -100,9 +100,9 @@ class MoneyForm:
             return find_named_rewards(
                 payments, [self.who], undo_rejection=self.act == "undo_rejection"
             ), []
-        return self._amount_for_one(payments)
+        return self._enter_single_bonus(payments)
 
-    def _amount_for_one(self, payments: RunPayments) -> tuple[list[Entry], list[str]]:
+    def _enter_single_bonus(self, payments: RunPayments) -> tuple[list[Entry], list[str]]:
         amount_minor = minor_units(self.amount, payments.run.currency)
         if amount_minor == 0:
             raise PaymentError("the amount must be more than 0")
