@@ -11,9 +11,9 @@ import click
 from sqlalchemy import Engine, make_url
 
 from webapp.core.clock import utc_now
-from webapp.core.instance import open_instance, refuse_other_user
+from webapp.core.instance import key_file, open_instance, refuse_other_user
 from webapp.core.sealing import Sealer
-from webapp.core.settings import INSTANCE_VARIABLE
+from webapp.core.settings import FILE_NAME, INSTANCE_VARIABLE
 from webapp.database.engine import (
     Sessions,
     make_sessions,
@@ -69,13 +69,15 @@ def add_new_instance_option(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _refuse_missing_installation(folder: Path) -> None:
-    """Check that a folder holds an installation's database, or names one elsewhere.
+    """Check that a folder holds an installation: its database, settings or keys.
 
     Raises:
         WebappError: It does not.
     """
     url = make_url(load_settings(folder).database_url)
-    if url.get_backend_name() != "sqlite" or not url.database or Path(url.database).exists():
+    if url.get_backend_name() != "sqlite" or not url.database:
+        return
+    if any(file.exists() for file in (Path(url.database), folder / FILE_NAME, key_file(folder))):
         return
     raise WebappError(
         "there is no installation here, and nothing was made",
