@@ -17,6 +17,7 @@ globalThis.DOMParser = class {
 };
 
 const { installLocalServer } = await load("serverless/local_server.js");
+const { noteForbiddenOrigin } = await load("serverless/store_requests.js");
 const { server } = await load("server.js");
 
 let shown = ""; // the page of the latest reply
@@ -82,8 +83,45 @@ test("an answer that the store does not have is never acknowledged, and comes wi
 
 test("what the store refuses for ever is kept in the browser, so it is acknowledged", async () => {
   const person = await someone();
-  store.replies = () => new Response("full", { status: 400 });
+  store.replies = () => new Response("full", { status: 507 });
   assert.deepEqual(await said(await person.send(ANSWER)), [200, { saved: 1, remaining: 1 }]);
+});
+
+for (const [replies, reply] of [
+  ["errors", () => new Response("broken", { status: 500 })],
+  ["nothing that the page may read", () => { throw new TypeError("no Access-Control-Allow-Origin"); }],
+]) {
+  test(`a store that replies with ${replies} for two minutes is not waited for`, async (context) => {
+    const person = await someone();
+    const { fetch } = globalThis;
+    globalThis.fetch = (url, request) => (request.mode === "no-cors" ? new Response() : fetch(url, request));
+    let now = 1_000_000;
+    context.mock.method(performance, "now", () => now);
+    store.replies = reply;
+    for (const ms of [0, 119_999]) {
+      now = 1_000_000 + ms;
+      await assert.rejects(person.send(ANSWER));
+    }
+    now += 1;
+    assert.deepEqual(await said(await person.send(ANSWER)), [200, { saved: 1, remaining: 1 }]);
+    assert.deepEqual(person.answers(), []);
+    // It is tried again with the next.
+    store.replies = () => new Response(null, { status: 204 });
+    await person.send(OTHER);
+    assert.equal(person.answers().length, 2);
+  });
+}
+
+test("a store that the policy of the pages' host forbids is not waited for", async () => {
+  const person = await someone();
+  store.replies = () => {
+    throw new TypeError("Failed to fetch");
+  };
+  noteForbiddenOrigin({ effectiveDirective: "font-src", blockedURI: "https://store.example" });
+  await assert.rejects(person.send(ANSWER));
+  noteForbiddenOrigin({ effectiveDirective: "connect-src", blockedURI: "https://store.example/keep" });
+  assert.deepEqual(await said(await person.send(ANSWER)), [200, { saved: 1, remaining: 1 }]);
+  assert.deepEqual(person.answers(), []);
 });
 
 test("what the browser's storage did not take is said to be on the page only", async () => {
