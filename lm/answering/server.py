@@ -194,10 +194,10 @@ class ServerAnswerer:
         body |= {"messages": messages, "temperature": terms.temperature, "seed": seed}
         return self._post_paid("chat/completions", question.prompt, most, find_written_text, **body)
 
-    def _probe(self, path: str, **body: object) -> ServerReply:
+    def _probe(self, path: str, check: Check, **body: object) -> ServerReply:
         most = body.pop("max_tokens")
         limit_name = "max_completion_tokens" if self.terms.effort else "max_tokens"
-        return self._post_paid(path, str(body), int(str(most)), **{limit_name: most}, **body)
+        return self._post_paid(path, str(body), int(str(most)), check, **{limit_name: most}, **body)
 
     def _post_paid(
         self,
@@ -226,7 +226,7 @@ class ServerAnswerer:
 
     def refuse_changed(self) -> None:
         """Raise an LmError if the server's model or tier has changed."""
-        tier, note = self._find_own_tier()
+        tier, note = find_tier(self._probe, chat=self._as_chat, expected=self.tier)
         if tier is not self.tier:
             raise LmError(
                 f"{self._server.url}: the server gave {self.tier.in_words} at first, and now gives "
@@ -237,12 +237,13 @@ class ServerAnswerer:
 Post = Callable[..., ServerReply]
 
 
-def find_tier(post: Post, *, chat: bool = False) -> tuple[Tier, str]:
+def find_tier(post: Post, *, chat: bool = False, expected: Tier = Tier.SAMPLES) -> tuple[Tier, str]:
     """Return a server's tier, and a sentence on why it is not higher (or an empty text).
 
     Args:
         post: Calls the server.
         chat: Whether to use chats only, without looking for probabilities.
+        expected: The tier that the server had before: a reply that is below it is asked for again.
 
     Raises:
         LmError: The server does not even write text.
@@ -251,13 +252,16 @@ def find_tier(post: Post, *, chat: bool = False) -> tuple[Tier, str]:
         _check_writes(post)
         return Tier.SAMPLES, "it was asked as a chat"
     try:
-        _check_echoes(post)
+        _check_echoes(post, again=expected is Tier.TEXT)
     except LmError as error:
         without_text = str(error)
     else:
         return Tier.TEXT, ""
     try:
-        reply = post("completions", prompt="1 2 3 4", max_tokens=1, logprobs=_ALTERNATIVES)
+        check = find_alternatives if expected is Tier.NEXT else _accept
+        reply = post(
+            "completions", check=check, prompt="1 2 3 4", max_tokens=1, logprobs=_ALTERNATIVES
+        )
         if len(find_alternatives(reply)) > 1:
             return Tier.NEXT, without_text
         without_text += "; it names a single alternative for the next token"
@@ -268,14 +272,31 @@ def find_tier(post: Post, *, chat: bool = False) -> tuple[Tier, str]:
 
 
 def _check_writes(post: Post) -> None:
-    find_written_text(post("chat/completions", messages=[_user("Say something.")], max_tokens=4))
+    find_written_text(
+        post(
+            "chat/completions",
+            check=find_written_text,
+            messages=[_user("Say something.")],
+            max_tokens=4,
+        )
+    )
 
 
-def _check_echoes(post: Post) -> None:
-    """Raise an LmError unless the server echoes two new, random texts unchanged."""
+def _accept(_: ServerReply) -> None:
+    """Accept any reply that fits the schema."""
+
+
+def _check_echoes(post: Post, *, again: bool) -> None:
+    """Raise an LmError unless the server echoes two new, random texts unchanged.
+
+    Args:
+        post: Calls the server.
+        again: Whether to ask again after a reply without the echo.
+    """
     for _ in range(2):
         text = f"the {secrets.token_hex(4)} of the {secrets.token_hex(4)} is the"
-        reply = post("completions", prompt=text, max_tokens=1, echo=True, logprobs=1)
+        check = partial(align_echoed_tokens, text=text) if again else _accept
+        reply = post("completions", check=check, prompt=text, max_tokens=1, echo=True, logprobs=1)
         if len(align_echoed_tokens(reply, text)) < len(text.split()) // 2:
             raise LmError("the server gave fewer log-probabilities than the text has words")
 
