@@ -1,5 +1,6 @@
 """The errors that a user of Parallax can correct, each with a clear message."""
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:  # The command line's help imports this module, and must not import pydantic.
@@ -30,16 +31,16 @@ class ParallaxError(Exception):
         self, problem: str, *, where: str = "", expected: str = "", remedy: str = ""
     ) -> None:
         self.problem, self.where, self.expected, self.remedy = problem, where, expected, remedy
-        super().__init__(self._paragraph())
+        super().__init__(self._write_paragraph())
 
-    def _paragraph(self) -> str:
+    def _write_paragraph(self) -> str:
         place = f"{self.where}: " if self.where else ""
-        expected = f" Expected {_sentence(self.expected)}" if self.expected else ""
-        remedy = f" {_sentence(self.remedy)}" if self.remedy else ""
-        return f"{place}{_sentence(self.problem)}{expected}{remedy}"
+        expected = f" Expected {_end_sentence(self.expected)}" if self.expected else ""
+        remedy = f" {_end_sentence(self.remedy)}" if self.remedy else ""
+        return f"{place}{_end_sentence(self.problem)}{expected}{remedy}"
 
 
-def _sentence(text: str) -> str:
+def _end_sentence(text: str) -> str:
     return text if text.endswith((".", "!", "?")) else f"{text}."
 
 
@@ -156,6 +157,11 @@ def suggest(name: str, known_names: "Iterable[str]", *, cutoff: float = 0.6) -> 
 
     near = get_close_matches(name, list(known_names), n=1, cutoff=cutoff)
     return f'Did you mean "{near[0]}"?' if near else ""
+
+
+def find_repeated(names: "Iterable[str]") -> list[str]:
+    """Return the names that occur more than once, in order of first appearance."""
+    return [name for name, number in Counter(names).items() if number > 1]
 
 
 def format_value(value: object) -> str:

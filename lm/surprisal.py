@@ -158,7 +158,7 @@ def region_surprisals(scorer: Scorer, texts: Sequence[Sequence[str]]) -> list[li
             starts = _starts(text, scorer.token_ends(text))
         else:
             starts = _word_starts(text)
-        counts = np.searchsorted(starts, _edges(regions), "left")
+        counts = np.searchsorted(starts, _find_region_starts(regions), "left")
         surprisals = np.maximum(-scores.logprobs_nats, 0.0)
         results.append(np.split(surprisals, counts))
     return results
@@ -178,7 +178,7 @@ def _word_starts(text: str) -> list[int]:
     return [int(end) - length for end, length in zip(np.cumsum(lengths), lengths, strict=True)]
 
 
-def _edges(regions: Sequence[str]) -> list[int]:
+def _find_region_starts(regions: Sequence[str]) -> list[int]:
     """Return the start of each region but the first; an empty one starts where the next does."""
     lengths = np.array([len(region) + 1 if region else 0 for region in regions])
     return [int(edge) for edge in np.cumsum(lengths)[:-1]]

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from analysis.archive.package import Package, Row
 from experiment.materials.render import remove_added_stop, render
 from experiment.records import Variant
+from experiment.responses.registry import known_response
 from experiment.studies.study import Study
 from experiment.tables.column import TableSchema
 from experiment.tables.schemas import ITEMS
@@ -15,7 +16,8 @@ from experiment.tables.schemas import ITEMS
 def list_shown_texts(package: Package, study: Study) -> Iterator[Row]:
     """Yield item_id, version and text (with its context) for each version."""
     rendering = render(study.materials.shown_to_people, own_code=False)
-    apart = study.response == "prefix_completion"
+    response = known_response(study)
+    shows_words_alone = response is not None and response.shows_words_alone
     own_versions = [
         column.name
         for column in _items_table(package).columns
@@ -23,6 +25,7 @@ def list_shown_texts(package: Package, study: Study) -> Iterator[Row]:
     ]
     for row in package.rows(_items_table(package)):
         context = str(row["context"])
+        apart = bool(context) and shows_words_alone
         if context:
             yield _text_row(row, "context", remove_added_stop(context, rendering))
         for version in (*Variant, *own_versions):

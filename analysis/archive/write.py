@@ -15,8 +15,7 @@ from analysis.archive.shown import collect_judged_items
 from analysis.archive.tasks import write_tasks
 from analysis.archive.traces import Kind, Trace, find_traces, rows_without
 from analysis.errors import AnalysisError
-from experiment.errors import ParallaxError
-from experiment.responses.registry import response_of
+from experiment.responses.registry import known_response
 from experiment.studies.load import load_study
 from experiment.studies.publication import About
 from experiment.studies.study import Study
@@ -26,7 +25,6 @@ README = "README.md"
 DATA, PSYCH_DS, PSYCHLING, DEPOSIT = "data", "psych-ds", "psychling-101", "deposit"
 TASKS = ("lm_eval", "inspect")
 _OWN = (README, DATA, PSYCH_DS, PSYCHLING, DEPOSIT, *TASKS, FILE)
-_PAIRS = ("sentence_pair", "prefix_completion")
 _SESSIONS = f"""\
 | `{PSYCHLING}/` | the sessions as prompts, as PsychLing-101 takes them, with the scripts |
 """
@@ -116,7 +114,7 @@ def write_archive(
         write_psych_ds(package, rows, metadata, folder / PSYCH_DS)
         if _is_answered_at_once(study):
             write_psychling(package, rows, metadata, folder / PSYCHLING)
-        if study.response in _PAIRS:
+        if _shows_one_pair(study):
             write_tasks(collect_judged_items(package, study), metadata, folder)
         write_deposits(metadata, folder / DEPOSIT)
         (folder / README).write_text(
@@ -138,7 +136,7 @@ def _make_readme(about: Metadata, study: Study, coarsened: Collection[Kind]) -> 
         psychling=_SESSIONS if _is_answered_at_once(study) else "",
         deposit=DEPOSIT,
         crate=FILE,
-        tasks=_TASKS if study.response in _PAIRS else "",
+        tasks=_TASKS if _shows_one_pair(study) else "",
         citation=about.citation,
         people="\n".join(people),
         statements="".join(f"\n{name}: {text}\n" for name, text in about.statements.items()),
@@ -148,9 +146,11 @@ def _make_readme(about: Metadata, study: Study, coarsened: Collection[Kind]) -> 
 
 def _is_answered_at_once(study: Study) -> bool:
     """Return whether a trial is a single prompt with one answer: no stepwise reading, no tasks."""
-    try:
-        response = response_of(study, own_code=False)
-    except ParallaxError:
-        # A researcher's own response type is treated as a choice between pairs.
-        return True
-    return response.step_table is None and not response.types
+    response = known_response(study)
+    return response is None or (response.step_table is None and not response.types)
+
+
+def _shows_one_pair(study: Study) -> bool:
+    """Return whether models can be given the items as pairs, by other programs."""
+    response = known_response(study)
+    return response is not None and response.shows_one_pair

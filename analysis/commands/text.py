@@ -24,7 +24,7 @@ _SHARE = click.FloatRange(0, 1)
 
 
 @click.command()
-@click.argument("study")
+@click.argument("name_or_folder", metavar="STUDY")
 @click.option(
     "--sentences",
     "number",
@@ -72,7 +72,7 @@ _SHARE = click.FloatRange(0, 1)
     "--out", required=True, type=_PATH, help="The text file to write, a sentence per line."
 )
 def text(
-    study: str,
+    name_or_folder: str,
     number: int,
     seed: int,
     long_dependencies: float | None,
@@ -92,17 +92,17 @@ def text(
     """
     marked = {"long_dependencies": long_dependencies, "relative_clauses": relative_clauses}
     given_shares = {mark: share for mark, share in marked.items() if share is not None}
-    loaded = load_study(study)
+    study = load_study(name_or_folder)
     if prompts:
         # An installation may lack model participants.
         from analysis.takers.lesson_text import write_lessons
 
-        click.echo(f"{out}: {write_lessons(out, loaded, number, seed, lists_seed)}")
+        click.echo(f"{out}: {write_lessons(out, study, number, seed, lists_seed)}")
         return
-    text_grammar = load_text_grammar(loaded.folder / TEXT_GRAMMAR)
+    text_grammar = load_text_grammar(study.folder / TEXT_GRAMMAR)
     grammar = replace_shares(text_grammar, Shares(agreement_errors, attractors, given_shares))
-    words = list_words(load_grammar(loaded.grammar_path).lexicon.values())
-    excluded = set(collect_sentences(load_items(loaded), render(WORD_TOKENS)).distinct)
+    words = list_words(load_grammar(study.grammar_path).lexicon.values())
+    excluded = set(collect_sentences(load_items(study), render(WORD_TOKENS)).distinct)
     drawn = draw_sentences(grammar, words, number, seed, excluded, held_out_pairs)
     lines = tqdm(drawn, desc="Generating", total=number, unit=" sentences", disable=None)
     click.echo(

@@ -9,10 +9,9 @@ from numpy.typing import NDArray
 
 from analysis.data.load import ExportedRun
 from analysis.data.own_columns import PREFIX
-from experiment.errors import ParallaxError
 from experiment.responses.answer import LATE
 from experiment.responses.base import ResponseType
-from experiment.responses.registry import response_of
+from experiment.responses.registry import known_response
 from experiment.studies.study import Study
 
 UNIT = "frame"
@@ -86,12 +85,8 @@ def response_with_deadline(run: ExportedRun) -> ResponseType | None:
     """Return the response type of a run if its trials had a deadline; else None."""
     if LATE.name not in run.responses:
         return None
-    try:
-        response = response_of(run.study, own_code=False)
-    except ParallaxError:
-        # A researcher's own response type is not executed here; none of its answers is left out.
-        return None
-    return response if response.deadline_ms is not None else None
+    response = known_response(run.study)
+    return response if response and response.deadline_ms is not None else None
 
 
 def find_late_responses(run: ExportedRun) -> NDArray[np.bool_]:

@@ -15,8 +15,8 @@ from analysis.data.frames import open_parquet, read_exported_table, read_parquet
 from analysis.data.own_columns import prefix_own_columns
 from analysis.data.score_sums import refuse_impossible_scores
 from analysis.errors import AnalysisError
-from experiment.errors import ParallaxError, describe_validation_error, why_unread
-from experiment.responses.registry import response_of, tables_shown
+from experiment.errors import describe_validation_error, why_unread
+from experiment.responses.registry import known_response, tables_shown
 from experiment.studies.load import load_study
 from experiment.studies.study import Study
 from experiment.tables.column import JUDGE, MODEL, TableSchema
@@ -216,12 +216,10 @@ def load_run(folder: Path, *, models: bool = False) -> ExportedRun:
 
 def _read_steps(study: Study, folder: Path) -> pd.DataFrame | None:
     """Return the measurements of each word; None unless the study is read step by step."""
-    try:
-        table = response_of(study, own_code=False).step_table
-    except ParallaxError:
+    response = known_response(study)
+    if response is None or response.step_table is None:
         return None
-    if table is None:
-        return None
+    table = response.step_table
     return read_exported_table(table, folder, table.column_names, categorical=True)
 
 
@@ -240,12 +238,8 @@ def _check_times(responses: pd.DataFrame, folder: Path) -> pd.DataFrame:
 
 def _response_tables(study: Study) -> tuple[TableSchema, TableSchema]:
     """Return the tables of trials and responses, with the columns of the study's response type."""
-    try:
-        response = response_of(study, own_code=False)
-    except ParallaxError:
-        # A researcher's own response type is read as pairs; its code is not executed here.
-        return TRIALS, RESPONSES
-    return tables_shown(response)
+    response = known_response(study)
+    return tables_shown(response) if response else (TRIALS, RESPONSES)
 
 
 def _columns_to_read(

@@ -1,8 +1,7 @@
 """Join the separately exported parts of one study into one run of returning participants."""
 
 import csv
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -10,7 +9,7 @@ import pandas as pd
 
 from analysis.data.load import SESSION, ExportedRun
 from analysis.errors import AnalysisError
-from experiment.errors import why_unread
+from experiment.errors import find_repeated, why_unread
 from experiment.participation import State
 from experiment.studies.study import Construction
 
@@ -45,7 +44,7 @@ def order_parts(runs: Sequence[ExportedRun], codes: Path) -> list[Part]:
             match each participant to exactly one code.
     """
     names = [run.facts.run for run in runs]
-    if twice := _find_repeated(names):
+    if twice := find_repeated(names):
         raise AnalysisError(
             f"the run {twice[0]} is given {names.count(twice[0])} times, so that each of its "
             "judgments would count as often",
@@ -100,16 +99,12 @@ def _describe_invalid_codes(rows: _Rows, runs: Sequence[str]) -> str:
     blank = [row for row in rows if not row[_CODE]]
     if people := [row[run] for row in blank for run in runs if row[run]]:
         return f"has no code for {_list_first(people)}"
-    if twice := _find_repeated(row[_CODE] for row in rows if row not in blank):
+    if twice := find_repeated(row[_CODE] for row in rows if row not in blank):
         return f"has the code(s) {_list_first(twice)} in several rows"
     for run in runs:
-        if twice := _find_repeated(row[run] for row in rows if row[run]):
+        if twice := find_repeated(row[run] for row in rows if row[run]):
             return f"names the participant(s) {_list_first(twice)} of the run {run} in several rows"
     return ""
-
-
-def _find_repeated(values: Iterable[str]) -> list[str]:
-    return [value for value, count in Counter(values).items() if count > 1]
 
 
 def _list_first(values: Sequence[str]) -> str:
@@ -218,11 +213,11 @@ def join_parts(runs: Sequence[ExportedRun], codes: Path) -> ExportedRun:
             update={"constructions": _join_constructions(parts), "exclusion": []}
         ),
         items=items,
-        participants=_first_participant_rows(people),
+        participants=_collect_first_participant_rows(people),
         trials=trials["trials"],
         responses=trials["responses"],
         verdicts=_choose_verdicts(verdicts),
-        answers=_first_answers(parts),
+        answers=_collect_first_answers(parts),
         readings=trials.get("readings"),
         parts=exported,
     )
@@ -322,7 +317,7 @@ def _join_constructions(parts: Sequence[Part]) -> list[Construction]:
     return [by_name[name] for name in order]
 
 
-def _first_participant_rows(people: pd.DataFrame) -> pd.DataFrame:
+def _collect_first_participant_rows(people: pd.DataFrame) -> pd.DataFrame:
     """Return each participant's first row, marked as finished if every part was finished."""
     finished = people["state"].astype(str) == State.FINISHED.value
     order = people.assign(unfinished=~finished)
@@ -340,7 +335,7 @@ def _choose_verdicts(verdicts: pd.DataFrame) -> pd.DataFrame:
     return order.drop_duplicates("participant", ignore_index=True)
 
 
-def _first_answers(parts: Sequence[Part]) -> pd.DataFrame | None:
+def _collect_first_answers(parts: Sequence[Part]) -> pd.DataFrame | None:
     """Return each participant's first answer to each question; None without questionnaires."""
     answers = [part.renamed(part.run.answers) for part in parts if part.run.answers is not None]
     if not answers:

@@ -4,40 +4,36 @@ from dataclasses import replace
 
 from analysis.data.load import ExportedRun
 from analysis.errors import AnalysisError
-from experiment.errors import ParallaxError
 from experiment.exclusion.rules import parts_of
 from experiment.plugins import unknown_name
-from experiment.responses.rating.rating import PREFIX, Rating, Scales
-from experiment.responses.registry import response_of
+from experiment.responses.base import ResponseType
+from experiment.responses.rating.rating import PREFIX
+from experiment.responses.registry import known_response
 from experiment.studies.study import Rule, Study
 
 
-def find_scales(study: Study) -> Scales | None:
-    """Return the scales of each trial; None unless there are several."""
-    try:
-        response = response_of(study, own_code=False)
-    except ParallaxError:
-        # A researcher's own response type is treated as pairs, which have no scales.
-        return None
-    return response if isinstance(response, Scales) else None
+def find_scales(study: Study) -> ResponseType | None:
+    """Return the type of trials with several scales; None unless there are several."""
+    response = known_response(study)
+    return response if response and response.named_scales else None
 
 
-def select_scale(run: ExportedRun, response: Scales, name: str) -> ExportedRun:
+def select_scale(run: ExportedRun, response: ResponseType, name: str) -> ExportedRun:
     """Return a run's ratings on one scale, as a run that has only this scale.
 
     Args:
         run: The exported run.
-        response: The run's scales.
+        response: The type of the run's trials.
         name: The scale's name.
 
     Raises:
         AnalysisError: There is no such scale, or the table of responses lacks its column.
     """
-    if name not in response.scales:
+    if name not in response.named_scales:
         raise AnalysisError(
-            unknown_name("scale", name, response.scales).problem,
+            unknown_name("scale", name, response.named_scales).problem,
             where=str(run.folder),
-            expected=f"one of {', '.join(response.scales)}",
+            expected=f"one of {', '.join(response.named_scales)}",
         )
     column = f"{PREFIX}{name}"
     if column not in run.responses:
@@ -46,8 +42,8 @@ def select_scale(run: ExportedRun, response: Scales, name: str) -> ExportedRun:
             where=str(run.folder),
             expected="a column for each scale of the study",
         )
-    study = make_study_of_scale(run.study, response, name)
-    columns = [f"{PREFIX}{scale}" for scale in response.scales]
+    study = make_study_of_part(run.study, response, name)
+    columns = [f"{PREFIX}{scale}" for scale in response.named_scales]
     responses = run.responses.assign(rating=run.responses[column]).drop(columns=columns)
     return replace(run, study=study, responses=responses)
 
@@ -81,20 +77,15 @@ def _scales_in_rule(rule: Rule) -> set[str]:
     )
 
 
-def make_study_of_scale(study: Study, response: Scales, name: str) -> Study:
-    """Return the study as a rating study with only one of its scales.
+def make_study_of_part(study: Study, response: ResponseType, name: str) -> Study:
+    """Return the study as one with only one of its tasks or scales.
 
     Args:
         study: The study.
-        response: The study's scales.
-        name: The scale's name.
+        response: The study's response type.
+        name: The task's or the scale's name.
     """
-    scale_rating = response.scales[name]
-    parameters = scale_rating.model_dump(exclude={"question"})
-    return study.model_copy(
-        update={
-            "response": Rating.name,
-            "study": study.study.model_copy(update={"title": scale_rating.question}),
-            "trial": study.trial.model_copy(update={"parameters": parameters}),
-        }
-    )
+    part = response.settings_of_part(name)
+    about = study.study.model_copy(update={"title": part.title}) if part.title else study.study
+    trial = study.trial.model_copy(update={"parameters": dict(part.parameters)})
+    return study.model_copy(update={"response": part.response, "study": about, "trial": trial})

@@ -7,13 +7,11 @@ from pathlib import Path
 import pandas as pd
 
 from analysis.data.load import SESSION, ExportedRun
-from analysis.data.scales import find_scales, select_scale
+from analysis.data.scales import find_scales, make_study_of_part, select_scale
 from analysis.errors import AnalysisError
-from experiment.errors import ParallaxError
 from experiment.plugins import unknown_name
 from experiment.responses.base import ResponseType
-from experiment.responses.mixed.mixed import Mixed
-from experiment.responses.registry import response_of, tables_shown
+from experiment.responses.registry import known_response, tables_shown
 from experiment.studies.study import Study
 
 _TASK = "task"
@@ -32,14 +30,14 @@ def split_run(run: ExportedRun, task: str, out: Path) -> Iterator[tuple[Exported
         AnalysisError: The run has no such task.
     """
     if scales := find_scales(run.study):
-        for name in [task] if task else scales.scales:
+        for name in [task] if task else scales.named_scales:
             yield select_scale(run, scales, name), out if task else out / name
         return
     mixed = _find_tasks(run.study)
     if task or mixed is None:
         yield (select_task(run, task) if task else run), out
         return
-    for name in mixed.tasks:
+    for name in mixed.types:
         yield select_task(run, name), out / name
 
 
@@ -62,14 +60,13 @@ def select_task(run: ExportedRun, task: str) -> ExportedRun:
             where=str(run.folder),
             remedy="Leave the task out",
         )
-    if task not in response.tasks:
+    if task not in response.types:
         raise AnalysisError(
-            unknown_name("task", task, response.tasks).problem,
+            unknown_name("task", task, response.types).problem,
             where=str(run.folder),
-            expected=f"one of {', '.join(response.tasks)}",
+            expected=f"one of {', '.join(response.types)}",
         )
-    task_settings = response.tasks[task]
-    of_trials, of_responses = tables_shown(task_settings.type)
+    of_trials, of_responses = tables_shown(response.types[task])
     responses = _rows_of_task(run.responses, task, of_responses.column_names)
     if responses.empty:
         raise AnalysisError(
@@ -77,19 +74,16 @@ def select_task(run: ExportedRun, task: str) -> ExportedRun:
             where=str(run.folder),
             expected="answers to its trials",
         )
-    trial = run.study.trial.model_copy(update={"parameters": task_settings.parameters})
     constructions = set(
         run.items.loc[run.items["item_id"].isin(responses["item_id"]), "construction"]
     )
-    study = run.study.model_copy(
+    study = make_study_of_part(run.study, response, task).model_copy(
         update={
-            "response": task_settings.response,
-            "trial": trial,
             "constructions": [
                 construction
                 for construction in run.study.constructions
                 if construction.name in constructions
-            ],
+            ]
         }
     )
     return replace(
@@ -97,17 +91,14 @@ def select_task(run: ExportedRun, task: str) -> ExportedRun:
         study=study,
         trials=_rows_of_task(run.trials, task, of_trials.column_names),
         responses=responses,
-        readings=_readings_of_task(run, responses, task_settings.type),
+        readings=_readings_of_task(run, responses, response.types[task]),
     )
 
 
-def _find_tasks(study: Study) -> Mixed | None:
-    try:
-        response = response_of(study, own_code=False)
-    except ParallaxError:
-        # A researcher's own response type is treated as pairs, which have no tasks.
-        return None
-    return response if isinstance(response, Mixed) else None
+def _find_tasks(study: Study) -> ResponseType | None:
+    """Return the type of mixed sessions; None if the sessions have one type of trial."""
+    response = known_response(study)
+    return response if response and response.types else None
 
 
 def _rows_of_task(frame: pd.DataFrame, task: str, known_columns: Sequence[str]) -> pd.DataFrame:

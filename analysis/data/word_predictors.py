@@ -10,6 +10,7 @@ import pandas as pd
 
 from analysis.errors import AnalysisError
 from experiment.materials.formats.columns import key_of
+from experiment.materials.formats.delimited import MISSING_NUMBERS
 from experiment.materials.formats.raw import RawTable, read_raw
 
 KEYS = ["text_id", "position"]
@@ -43,7 +44,7 @@ def parse_numbers(
     """
     texts = pd.Series([row.values[header] for row in table.rows])
     values = pd.to_numeric(texts, errors="coerce")
-    blank = texts.str.lower().isin(["", "na", "nan", "null", "none"]) & missing
+    blank = texts.str.lower().isin(MISSING_NUMBERS) & missing
     wrong = ~blank & ~(np.isfinite(values) & (values >= least))
     if wrong.any():
         place = int(np.flatnonzero(wrong)[0])

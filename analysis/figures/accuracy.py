@@ -36,7 +36,8 @@ def accuracy_figure(table: Table, *, simulated: bool, chance: float = CHANCE) ->
         chance: The accuracy of guessing.
     """
     panels = [
-        rows.assign(place=_compute_row_positions(rows["group"])) for rows in _panels(table.frame)
+        rows.assign(place=_compute_row_positions(rows["group"]))
+        for rows in _split_into_panels(table.frame)
     ]
     longest = max(rows["place"].max() for rows in panels)
     # Rows move closer together if they would exceed the height of a page.
@@ -59,7 +60,7 @@ def accuracy_figure(table: Table, *, simulated: bool, chance: float = CHANCE) ->
     return figure
 
 
-def _panels(frame: pd.DataFrame) -> list[pd.DataFrame]:
+def _split_into_panels(frame: pd.DataFrame) -> list[pd.DataFrame]:
     """Return the rows, or two halves to draw side by side if they do not fit on a page."""
     places = np.array(_compute_row_positions(frame["group"]))
     if places[-1] <= _MOST_PLACES:

@@ -45,7 +45,7 @@ def cells_figure(
         figure = new_figure(PAGE_INCHES * across / _ACROSS, _HEIGHT_INCHES * down)
         grid = figure.subplots(down, across, squeeze=False, sharey=True).ravel()
         for place, (title, rows) in enumerate(panels.items()):
-            _panel(grid[place], title, rows, factors[title])
+            _draw_panel(grid[place], title, rows, factors[title])
             grid[place].set_ylabel(measured)
         for axes in grid[len(panels) :]:
             axes.set_visible(False)
@@ -54,7 +54,9 @@ def cells_figure(
     return figure
 
 
-def _panel(axes: Axes, title: str, rows: pd.DataFrame, factors: Sequence[Sequence[str]]) -> None:
+def _draw_panel(
+    axes: Axes, title: str, rows: pd.DataFrame, factors: Sequence[Sequence[str]]
+) -> None:
     several = len(factors) == 2
     lines = factors[0] if several else [""]
     levels = list(factors[-1])

@@ -49,11 +49,11 @@ def _run(inputs: FindingInputs) -> Findings:
     return Findings(
         tables,
         {"selection": selected_rows} if len(selected_rows) else {},
-        drawings=tuple(_drawings(tables, inputs.context)),
+        drawings=tuple(_make_drawings(tables, inputs.context)),
     )
 
 
-def _drawings(tables: tuple[Table, ...], context: Context) -> Iterator[Drawing]:
+def _make_drawings(tables: tuple[Table, ...], context: Context) -> Iterator[Drawing]:
     origin = context.origin
     with_models = ", models on the judged items" if origin.models else ""
     has_published = bool(read_published(context.study))
@@ -245,12 +245,14 @@ def option_findings(
     options = find_options(run)
     if not options:
         return Findings()
-    people = _shares(judgments.astype(dict.fromkeys((*_BY, "version"), str)), "people")
+    people = _compute_shares(judgments.astype(dict.fromkeys((*_BY, "version"), str)), "people")
     items = judgments[[*_BY, "item_id"]].drop_duplicates().astype(str)
     shares, incomplete = people, []
     for model_scores in scores:
         chosen = choose_options(model_scores, options).merge(items, on="item_id")
-        shares = shares.merge(_shares(chosen, model_scores.facts.model), "outer", [*_BY, "version"])
+        shares = shares.merge(
+            _compute_shares(chosen, model_scores.facts.model), "outer", [*_BY, "version"]
+        )
         if (chosen["n_scored"] < chosen["item_id"].map(options).map(len)).any():
             incomplete.append(model_scores.facts.model)
     models = [model_scores.facts.model for model_scores in scores]
@@ -280,7 +282,7 @@ def option_findings(
     return Findings((table,), {"options": rows}, left_out)
 
 
-def _shares(chosen: pd.DataFrame, name: str) -> pd.DataFrame:
+def _compute_shares(chosen: pd.DataFrame, name: str) -> pd.DataFrame:
     counts = chosen[chosen["version"] != ""].groupby([*_BY, "version"]).size()
     shares = counts.rename("n").reset_index()
     total = chosen.groupby(_BY).size().rename("total").reset_index()

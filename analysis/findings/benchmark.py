@@ -123,12 +123,12 @@ def benchmark_table(
         caption=f"{measured}, in per cent.",
         frame=frame.assign(group=""),
         columns=(Column("label", "", "text"), *columns),
-        notes=(*_notes(results), *notes),
+        notes=(*_make_notes(results), *notes),
         origin=tuple(origin),
     )
 
 
-def _notes(results: pd.DataFrame) -> Iterator[str]:
+def _make_notes(results: pd.DataFrame) -> Iterator[str]:
     n_models = results["model"].nunique()
     n_paradigms = len(results[["group", "paradigm"]].drop_duplicates())
     items = count_noun(len(results) // n_models, "item")
@@ -162,7 +162,7 @@ def compare_model_pairs(logs: Mapping[str, pd.DataFrame], margin: float) -> pd.D
     over_pairs = add_adjusted_p(comparisons[over_all].drop(columns=["p_holm", "p_fdr"]))
     comparisons.loc[over_all, ["p_holm", "p_fdr"]] = over_pairs[["p_holm", "p_fdr"]].to_numpy()
     comparisons["p_mcnemar"] = [
-        _mcnemar(int(first), int(second))
+        _compute_mcnemar_p(int(first), int(second))
         for first, second in zip(comparisons["only_first"], comparisons["only_second"], strict=True)
     ]
     needed = pd.DataFrame(
@@ -179,7 +179,7 @@ def compare_model_pairs(logs: Mapping[str, pd.DataFrame], margin: float) -> pd.D
     return comparisons.merge(needed, "left", on=["first_model", "second_model", _PARADIGM])
 
 
-def _mcnemar(only_first: int, only_second: int) -> float:
+def _compute_mcnemar_p(only_first: int, only_second: int) -> float:
     """Return the p-value of a split at least this uneven, if both models were equally good."""
     n = only_first + only_second
     return float(binomtest(only_first, n).pvalue) if n else 1.0

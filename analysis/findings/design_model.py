@@ -136,7 +136,7 @@ def _run(inputs: FindingInputs, answers: _Answers) -> Findings:
         [fit.model.coefficients.assign(construction=name) for name, fit in fitted.items()]
     )
     random = pd.concat([fit.model.random.assign(construction=name) for name, fit in fitted.items()])
-    table = _table(answers, coefficients, fitted, inputs.context)
+    table = _make_table(answers, coefficients, fitted, inputs.context)
     statistics = {
         answers.key: coefficients.reset_index(drop=True),
         f"{answers.key}_random": random.reset_index(drop=True),
@@ -185,7 +185,7 @@ def _spread_in_words(model: CrossedModel | LinearMixedModel) -> str:
     return "; ".join(parts)
 
 
-def _table(
+def _make_table(
     answers: _Answers, coefficients: pd.DataFrame, fitted: dict[str, Fitted], context: Context
 ) -> Table:
     rows = context.by_construction(coefficients)
@@ -203,7 +203,7 @@ def _table(
             Column("z", "z", "signed"),
             Column("p", "p", "p"),
         ),
-        (*_notes(fitted, context), _RULE),
+        (*_make_notes(fitted, context), _RULE),
         answers.section,
     )
 
@@ -216,7 +216,7 @@ _RULE = (
 )
 
 
-def _notes(fitted: dict[str, Fitted], context: Context) -> Sequence[str]:
+def _make_notes(fitted: dict[str, Fitted], context: Context) -> Sequence[str]:
     titles = titles_of(context.study)
     notes = []
     for name, fit in fitted.items():

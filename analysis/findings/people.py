@@ -56,16 +56,16 @@ def people_findings(data: Joined, context: Context) -> Findings:
     table, statistics = _agreement_table(agreed, context), {"agreement": agreed}
     if judgments["participant"].isna().all():
         return Findings((table,), statistics)
-    behaviour = _participants(judgments, context)
+    behaviour = _summarise_participants(judgments, context)
     statistics |= behaviour.statistics
     return Findings(
         (table, *behaviour.tables),
         statistics,
-        drawings=tuple(_drawings(behaviour.statistics, context)),
+        drawings=tuple(_make_drawings(behaviour.statistics, context)),
     )
 
 
-def _drawings(frames: Mapping[str, pd.DataFrame], context: Context) -> Iterator[Drawing]:
+def _make_drawings(frames: Mapping[str, pd.DataFrame], context: Context) -> Iterator[Drawing]:
     simulated = context.origin.simulated
     if "participants" in frames:
         yield Drawing(
@@ -110,7 +110,7 @@ def _agreement_table(agreed: pd.DataFrame, context: Context) -> Table:
     )
 
 
-def _participants(judgments: pd.DataFrame, context: Context) -> Findings:
+def _summarise_participants(judgments: pd.DataFrame, context: Context) -> Findings:
     # Imported judgments may lack the sides of the options: then all good options are first.
     sided = judgments["good_side"].nunique() > 1
     of_people = participants(judgments)

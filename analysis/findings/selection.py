@@ -111,13 +111,13 @@ def selection(run: ExportedRun, accuracy: pd.DataFrame, by: Sequence[str]) -> pd
 def _counting_rules(rules: Sequence[Rule]) -> Iterator[tuple[str, Selection]]:
     for rule in rules:
         try:
-            yield from _errors_in(rule, load_rule(rule))
+            yield from _list_error_counts(rule, load_rule(rule))
         except ParallaxError:
             # The run's own rule is not installed here, so its counted trials are unknown.
             continue
 
 
-def _errors_in(rule: Rule, loaded: ExclusionRule) -> Iterator[tuple[str, Selection]]:
+def _list_error_counts(rule: Rule, loaded: ExclusionRule) -> Iterator[tuple[str, Selection]]:
     if isinstance(loaded, Selection) and isinstance(loaded, CountsErrors):
         yield rule.rule, loaded
     # A participant kept by "any" is kept by each of its rules; other combinations give no bound.

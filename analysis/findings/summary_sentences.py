@@ -48,13 +48,15 @@ def effect_sentences(effects: pd.DataFrame, context: Context, unit: Unit = SHARE
         reported = crossed if len(crossed) else rows
         title, n = titles.get(str(name), str(name)), int(rows["p_holm"].notna().sum())
         surest = reported.sort_values("p_holm", kind="stable").index[:_MOST_REPORTED].sort_values()
-        texts += [_sentence(title, row, n, unit) for row in reported.loc[surest].to_dict("records")]
+        texts += [
+            _write_sentence(title, row, n, unit) for row in reported.loc[surest].to_dict("records")
+        ]
         if n_more := len(reported) - len(surest):
             texts.append(f"{title}: {n_more} more in the table of differences.")
     return texts
 
 
-def _sentence(title: str, row: Mapping[Hashable, Any], n: int, unit: Unit) -> str:
+def _write_sentence(title: str, row: Mapping[Hashable, Any], n: int, unit: Unit) -> str:
     contrast, low, high = row["contrast"], row["low"], row["high"]
     if pd.isna(low):
         reason = f"too few {unit.answers}, participants or frames"

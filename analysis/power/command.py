@@ -56,7 +56,7 @@ class Sizes(click.ParamType[tuple[int, ...]]):
 
 
 @click.command()
-@click.argument("study")
+@click.argument("name_or_folder", metavar="STUDY")
 @click.option(
     "--out", type=click.Path(path_type=Path), help="A folder to write the table and the figure to."
 )
@@ -101,7 +101,7 @@ class Sizes(click.ParamType[tuple[int, ...]]):
 @click.option("--fee-percent", default=0.0, show_default=True, help="The platform's fee, on top.")
 @click.option("--seed", default=1, show_default=True, help="The seed of every draw.")
 def power(
-    study: str,
+    name_or_folder: str,
     out: Path | None,
     sizes: tuple[int, ...],
     simulations: int,
@@ -132,7 +132,7 @@ def power(
     comparison. For choices without conditions, it is also the share whose 95% interval excludes a
     value that lies --difference below people's accuracy.
     """
-    loaded = load_study(study)
+    study = load_study(name_or_folder)
     options = PowerOptions(
         people=Assumptions(sd_participants, sd_items, lapse, guessing),
         sizes=sizes, simulations=simulations, seed=seed, difference=difference, width=width,
@@ -140,12 +140,12 @@ def power(
         slowdown_percent=slowdown_percent, log_sds=log_sds,
         cost=None if reward is None else reward * (1 + fee_percent / 100),
     )  # fmt: skip
-    built = build_lists(loaded, load_items(loaded), seed)
-    for outcome in _power_of(loaded, built, options):
+    built = build_lists(study, load_items(study), seed)
+    for outcome in _compute_power(study, built, options):
         _print_outcome(outcome, out, of_several=scale is None)
 
 
-def _power_of(study: Study, built: BuiltLists, options: PowerOptions) -> Iterator[Outcome]:
+def _compute_power(study: Study, built: BuiltLists, options: PowerOptions) -> Iterator[Outcome]:
     """Yield the power of the study's primary comparisons, or of people's accuracy alone.
 
     Accuracy is planned where no conditions are compared, or with --like or --accuracy where the

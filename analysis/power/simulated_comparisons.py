@@ -154,7 +154,7 @@ def simulate(
                 part = same[0].answers[chosen].assign(value=values[indices][chosen])
                 model_accuracy = means[indices].mean() - 1 - (same[0].effect or 0.0)
                 for one, (low, high) in zip(
-                    same, _intervals(part, same, model_accuracy, rng), strict=True
+                    same, _compute_intervals(part, same, model_accuracy, rng), strict=True
                 ):
                     truth = truths[one.name]
                     results.append({
@@ -198,7 +198,7 @@ def _group_by_answers(tested: Sequence[Tested]) -> list[list[Tested]]:
     return groups
 
 
-def _intervals(
+def _compute_intervals(
     answers: pd.DataFrame, same: Sequence[Tested], model_accuracy: float, rng: np.random.Generator
 ) -> list[tuple[float, float]]:
     """Return the ends of the intervals of comparisons of the same answers, as in the report."""

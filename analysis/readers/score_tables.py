@@ -11,13 +11,12 @@ from types import MappingProxyType
 from analysis.errors import AnalysisError
 from experiment.errors import MaterialsError
 from experiment.materials.formats.columns import key_of
+from experiment.materials.formats.delimited import MISSING_NUMBERS
 from experiment.materials.formats.pairs import BAD_WORDS, GOOD_WORDS
 from experiment.materials.formats.raw import RawRow, RawTable, read_raw, read_text
 from experiment.records import Variant
 
-UNITS: Mapping[str, float] = MappingProxyType(
-    {"nats": 1.0, "bits": math.log(2), "log10": math.log(10)}
-)
+UNITS = MappingProxyType({"nats": 1.0, "bits": math.log(2), "log10": math.log(10)})
 # The first name is Parallax's; the others are used by minicons and common scripts.
 _NAMES: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
@@ -36,7 +35,6 @@ _LOGPROBS = ("logprob", "log_prob", "logprobs", "log_probability", "loglikelihoo
 VERSIONS = {"good": Variant.GOOD, "bad": Variant.BAD, "grammatical": Variant.GOOD,
              "ungrammatical": Variant.BAD, "acceptable": Variant.GOOD,
              "unacceptable": Variant.BAD}  # fmt: skip
-MISSING = {"", "none", "nan", "na", "null"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -306,7 +304,9 @@ def _join_tokens(
 ) -> tuple[Scored, int]:
     values = {name: rows[0].values[header] for name, header in headers.items()}
     parts = [row for row in rows if not _SPECIAL.fullmatch(row.values[headers["token"]])]
-    scored_parts = [row for row in parts if row.values[column.header].lower() not in MISSING]
+    scored_parts = [
+        row for row in parts if row.values[column.header].lower() not in MISSING_NUMBERS
+    ]
     if not scored_parts:
         raise AnalysisError("a text has no score at all", where=rows[0].place, expected="a number")
     tokens = [row.values[headers["token"]] for row in parts]

@@ -5,6 +5,7 @@ import zipfile
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from pathlib import Path
 from types import MappingProxyType
 
@@ -16,8 +17,16 @@ from analysis.errors import AnalysisError
 from analysis.readers import json_trials
 from analysis.readers.colorless_green import COLUMNS as PUBLISHED_COLUMNS
 from analysis.readers.program import programs
-from experiment.errors import why_unread
-from experiment.materials.formats.delimited import TextFile, cells_of, find_layout, open_text
+from experiment.errors import find_repeated, why_unread
+from experiment.materials.formats.delimited import (
+    MISSING_MARKS,
+    MISSING_SIGNS,
+    Layout,
+    TextFile,
+    cells_of,
+    find_layout,
+    open_text,
+)
 
 # The number of a result within its file, when a folder is read.
 WITHIN_FILE = "result_in_file"
@@ -49,9 +58,9 @@ class Source:
         return self.format == _PUBLISHED
 
 
-# Texts that mark a missing value; "." and "-" do so only among numbers.
-_MARKS = frozenset({"na", "n/a", "#n/a", "<na>", "nan", "null", "empty", ".", "-"})
-_MARKS_AMONG_NUMBERS = frozenset({".", "-", "empty"})
+# Texts that mark a missing value only among numbers.
+_MARKS_AMONG_NUMBERS = MISSING_SIGNS | {"empty"}
+_MARKS = MISSING_MARKS | _MARKS_AMONG_NUMBERS
 
 
 def empty_missing_marks(source: Source, kept_values: Collection[str] = ()) -> Source:
@@ -101,7 +110,7 @@ def read_source(path: Path) -> Source:
         source = _read_file(path)
     except (OSError, ValueError, pa.ArrowInvalid, zipfile.BadZipFile, csv.Error) as error:
         raise AnalysisError(
-            f"the judgments cannot be read ({why_unread(error)})",
+            f"the file cannot be read ({why_unread(error)})",
             where=str(path),
             expected="CSV, TSV, Parquet, JSON, or results of PCIbex, Ibex, JATOS or psiTurk",
         ) from error
@@ -109,7 +118,7 @@ def read_source(path: Path) -> Source:
         raise AnalysisError(
             "the file has no rows of data",
             where=str(path),
-            expected="at least one judgment below the names of the columns",
+            expected="at least one row below the names of the columns",
         )
     return source
 
@@ -212,7 +221,7 @@ def _drop_repeated_headers(frame: pd.DataFrame) -> tuple[pd.DataFrame, int]:
     return without_headers, int(is_header.sum())
 
 
-_SHOWN = 3
+_SHOWN, _SAMPLED = 3, 50
 _ROWS_AT_ONCE = 500_000
 
 
@@ -239,9 +248,10 @@ def read_delimited(file: TextFile) -> Delimited:
     Raises:
         ValueError: A row has more cells than the header row.
     """
-    layout = find_layout(file, titles=True)
+    layout = _layout_of_spaces(file, find_layout(file, titles=True))
+    row_names = _has_row_names(file, layout)
     # Check before reading: pandas drops cells without a header.
-    notes = _check_row_lengths(cells_of(file, layout, lenient=True))
+    notes = () if row_names else _check_row_lengths(cells_of(file, layout, lenient=True))
     with file.lines(layout.start) as lines:
         # Read in chunks: every cell is a Python object until its chunk becomes a text column.
         chunks = pd.read_csv(
@@ -250,11 +260,42 @@ def read_delimited(file: TextFile) -> Delimited:
             dtype=str,
             keep_default_na=False,
             skipinitialspace=True,
-            index_col=False,
+            index_col=None if row_names else False,
             chunksize=_ROWS_AT_ONCE,
         )
         frame = pd.concat([chunk.fillna("") for chunk in chunks], ignore_index=True)
     return Delimited(frame.rename(columns=lambda name: str(name).strip()), layout.before, notes)
+
+
+def _layout_of_spaces(file: TextFile, layout: Layout) -> Layout:
+    """Return the layout of a table whose cells are divided by spaces, as R writes it by default."""
+    header = next(cells_of(file, layout, lenient=True), (0, []))[1]
+    if len(header) != 1:
+        return layout
+    spaced = replace(layout, delimiter=" ")
+    sizes = [len(cells) for _, cells in islice(cells_of(file, spaced, lenient=True), _SAMPLED)]
+    is_table = len(sizes) > 1 and sizes[0] > 1 and len(set(sizes[1:])) == 1
+    return spaced if is_table and sizes[1] - sizes[0] in (0, 1) else layout
+
+
+def _has_row_names(file: TextFile, layout: Layout) -> bool:
+    """Return whether rows begin with a name that has no header, as R's ``write.table`` has it.
+
+    Commas may also stand in texts without quotation marks, so that tables with commas never do.
+    """
+    if layout.delimiter not in "\t ":
+        return False
+    names, rows = set[str](), cells_of(file, layout, lenient=True)
+    _, header = next(rows, (0, []))
+    number = 0
+    for _, cells in rows:
+        if not cells:
+            continue
+        if len(cells) != len(header) + 1:
+            return False
+        names.add(cells[0])
+        number += 1
+    return number > 0 and len(names) == number
 
 
 def _check_row_lengths(rows: Iterator[tuple[int, list[str]]]) -> tuple[str, ...]:
@@ -265,7 +306,7 @@ def _check_row_lengths(rows: Iterator[tuple[int, list[str]]]) -> tuple[str, ...]
             raise ValueError(f"line {line} has {len(cells)} cells below {len(headers)} headers")
         short += 0 < len(cells) < len(headers)
     notes = []
-    twice = [name for name, count in Counter(map(str.strip, headers)).items() if count > 1 and name]
+    twice = [name for name in find_repeated(map(str.strip, headers)) if name]
     if twice:
         notes.append(
             f"the header {', '.join(twice[:_SHOWN])} stands more than once; the second is called "

@@ -15,11 +15,10 @@ from analysis.findings.flow import FLOW
 from analysis.findings.other_answers import LATE_ANSWERS
 from analysis.findings.plan import PLAN
 from analysis.tables.provenance import AskedFor
-from experiment.errors import ParallaxError
 from experiment.plugins import Registry
 from experiment.responses.mixed.mixed import Mixed
 from experiment.responses.rating.rating import Scales
-from experiment.responses.registry import response_of
+from experiment.responses.registry import known_response
 
 # The findings about a run of any type of response.
 SHARED: tuple[Finding, ...] = (FLOW, LATE_ANSWERS, PLAN)
@@ -85,11 +84,8 @@ def load_analysis(run: ExportedRun) -> ResponseAnalysis:
             expected="the ratings on one scale",
             remedy="`parallax compare` does so; `analysis.data.scales.select_scale` takes one out",
         )
-    try:
-        family = response_of(run.study, own_code=False).family
-    except ParallaxError:
-        # A researcher's own response type is read as pairs; its code is not executed here.
-        family = "choice"
+    response = known_response(run.study)
+    family = response.family if response else "choice"
     return cast(ResponseAnalysis, ANALYSES.load(family, own_code=False))
 
 

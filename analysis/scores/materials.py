@@ -59,7 +59,7 @@ def collect_sentences(
     columns: dict[str, list[str]] = {name: [] for name in _NAMING_COLUMNS}
     for item in items:
         good = len(of_row)
-        versions = dict(_versions_of(item))
+        versions = dict(_list_versions(item))
         compared = list(versions).index(item.contrast) if item.contrast in versions else 0
         against += [good + compared, *[good] * (len(versions) - 1)]
         for variant, text in versions.items():
@@ -73,7 +73,7 @@ def collect_sentences(
     return Sentences(pa.table(columns), texts, rows, compared_rows)
 
 
-def _versions_of(item: Item) -> Iterator[tuple[Variant, str]]:
+def _list_versions(item: Item) -> Iterator[tuple[Variant, str]]:
     yield Variant.GOOD, item.good
     # A rated sentence may have no second version; then only one version is scored.
     if item.bad:

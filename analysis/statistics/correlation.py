@@ -84,7 +84,7 @@ def correlate_without_each_item(first: Floats, second: Floats, method: str) -> F
     if method == "pearson":
         centred = [(values - values.mean()) / values.std() for values in (first, second)]
         return _correlate_from_sums(
-            len(first), *(_sum_of_others(product) for product in _products(*centred))
+            len(first), *(_sum_of_others(product) for product in _list_products(*centred))
         )
     of_first, of_second = rank_sums_without_each(first), rank_sums_without_each(second)
     return _correlate_from_sums(
@@ -106,7 +106,7 @@ def _correlate_without_each_unit(first: Floats, second: Floats, unit: Codes, met
     return estimates
 
 
-def _products(first: Floats, second: Floats) -> tuple[Floats, ...]:
+def _list_products(first: Floats, second: Floats) -> tuple[Floats, ...]:
     return first, second, first**2, second**2, first * second
 
 

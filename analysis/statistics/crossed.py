@@ -79,9 +79,9 @@ class Optimum:
         """Return the model with the standard errors of its estimates."""
         problem, layout = self._problem, self._problem.layout
         free = np.flatnonzero(~layout.is_diagonal | (self._at > _AT_BOUND))
-        covariance = _covariance(problem, self._at, free)
+        covariance = _compute_covariance(problem, self._at, free)
         return CrossedModel(
-            coefficients=_coefficients(list(self._names), layout, self._at, covariance),
+            coefficients=_tabulate_coefficients(list(self._names), layout, self._at, covariance),
             random=self.random,
             thresholds=layout.thresholds(self._at),
             loglik=self._loglik,
@@ -124,7 +124,7 @@ def optimum(
     )
 
 
-def _covariance(problem: Laplace, best: Floats, free: NDArray[np.intp]) -> Floats:
+def _compute_covariance(problem: Laplace, best: Floats, free: NDArray[np.intp]) -> Floats:
     """Return the parameters' covariance from second derivatives; zero for parameters not free."""
     second = np.empty((len(free), len(free)))
     for row, place in enumerate(free):
@@ -137,7 +137,7 @@ def _covariance(problem: Laplace, best: Floats, free: NDArray[np.intp]) -> Float
     return covariance
 
 
-def _coefficients(
+def _tabulate_coefficients(
     terms: list[str], layout: Parameters, best: Floats, covariance: Floats
 ) -> pd.DataFrame:
     estimate, variance = best[layout.fixed], np.diag(covariance)[layout.fixed]

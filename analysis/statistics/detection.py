@@ -54,7 +54,7 @@ def yes_rates(judgments: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
             n_frames=(clustering_column(judgments), "nunique"),
         ).reset_index()
     )
-    group, person, unit = _clusters(judgments, grouped)
+    group, person, unit = _number_clusters(judgments, grouped)
     intervals = clustered_intervals(
         judgments["said_yes"].to_numpy(dtype=float), person, unit, group
     )
@@ -95,7 +95,7 @@ def detection(judgments: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
     if judgments.empty:
         return pd.DataFrame(columns=[*by, "accuracy", "dprime", "criterion"])
     grouped = judgments.groupby(list(by), sort=False, observed=True)
-    group, person, unit = _clusters(judgments, grouped)
+    group, person, unit = _number_clusters(judgments, grouped)
     yes = judgments["said_yes"].to_numpy(dtype=float)
     rates, zs, moves = zip(
         *(_yes_rate(yes, group, chosen) for chosen in (signal, ~signal)), strict=True
@@ -193,7 +193,7 @@ def _yes_rate(
     return count / n, z, moves
 
 
-def _clusters(judgments: pd.DataFrame, grouped: object) -> tuple[Codes, Codes, Codes]:
+def _number_clusters(judgments: pd.DataFrame, grouped: object) -> tuple[Codes, Codes, Codes]:
     group: Codes = grouped.ngroup().to_numpy().astype(np.intp)  # type: ignore[attr-defined]
     person, unit = (
         codes(judgments[name])[0] for name in ("participant", clustering_column(judgments))

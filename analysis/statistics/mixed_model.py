@@ -105,7 +105,7 @@ def fit(rows: pd.DataFrame, formula: str | None = None) -> MixedModel:
     usual_cells = fixed == DEFAULT_FORMULA
     rows = reorder_constructions(rows) if usual_cells else rows
     random = random or default_terms(rows)
-    design, varying = _design(rows, fixed), row_effects(rows, random)
+    design, varying = _make_design_matrix(rows, fixed), row_effects(rows, random)
     bounded = bounded_rows(rows) if usual_cells else np.ones(len(rows), bool)
     fitted = _fit_in_steps(rows, design, varying, bounded)
     unbounded = (np.abs(fitted.estimate) > _UNBOUNDED_LOGITS) | (
@@ -139,7 +139,7 @@ def _random_effect_table(varying: Effects, loadings: Floats) -> pd.DataFrame:
     )
 
 
-def _design(rows: pd.DataFrame, formula: str) -> pd.DataFrame:
+def _make_design_matrix(rows: pd.DataFrame, formula: str) -> pd.DataFrame:
     try:
         matrix = formulaic.model_matrix(formula, rows, na_action="raise")
     except (FormulaicError, ValueError) as error:

@@ -1,7 +1,6 @@
 """The data that a study's checks share, and the type of a check."""
 
-from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -63,8 +62,3 @@ class Examined:
 
 # Performs one check of a study; an error that it raises counts like those that it yields.
 StudyCheck = Callable[[Examined], Iterator[ParallaxError]]
-
-
-def find_repeated(names: Sequence[str]) -> list[str]:
-    """Return the names that occur more than once, in order of first appearance."""
-    return [name for name, number in Counter(names).items() if number > 1]

@@ -41,7 +41,7 @@ def write_lists(built: BuiltLists, folder: Path) -> None:
     """
     with atomic_folder(folder, FILES) as temporary:
         _write_tables(built, temporary)
-        (temporary / ORIGIN).write_text(_origin_of(built), encoding="utf-8", newline="\n")
+        (temporary / ORIGIN).write_text(_write_origin(built), encoding="utf-8", newline="\n")
 
 
 def _write_tables(built: BuiltLists, folder: Path) -> None:
@@ -56,7 +56,7 @@ def _write_tables(built: BuiltLists, folder: Path) -> None:
     write_table(LISTS.extended(levels[0] if levels else ()), rows, folder / "lists.csv")
 
 
-def _origin_of(built: BuiltLists) -> str:
+def _write_origin(built: BuiltLists) -> str:
     origin = _Origin(
         study=built.study,
         version=built.version,
@@ -131,7 +131,7 @@ def lists() -> None:
 
 
 @lists.command()
-@click.argument("study")
+@click.argument("name_or_folder", metavar="STUDY")
 @click.option("--seed", required=True, type=int, help="The seed of every random choice.")
 @click.option(
     "--out",
@@ -139,7 +139,7 @@ def lists() -> None:
     type=click.Path(path_type=Path),
     help="The folder to write items.csv, lists.csv and design.json to.",
 )
-def build(study: str, seed: int, out: Path) -> None:
+def build(name_or_folder: str, seed: int, out: Path) -> None:
     """Build the lists of STUDY.
 
     STUDY is the name of a built-in study or a study folder.
@@ -147,33 +147,37 @@ def build(study: str, seed: int, out: Path) -> None:
     The lists are audited first and written only if every check passes; the same seed
     gives the same bytes.
     """
-    loaded = load_study(study)
-    items = tqdm(load_items(loaded), desc="Building", unit=" items", disable=None)
-    built = build_lists(loaded, items, seed)
-    _audit(loaded, built)
+    study = load_study(name_or_folder)
+    items = tqdm(load_items(study), desc="Building", unit=" items", disable=None)
+    built = build_lists(study, items, seed)
+    _audit(study, built)
     write_lists(built, out)
-    click.echo(f"{len(built.lists)} lists of {loaded.name} {loaded.study.version} written to {out}")
+    click.echo(f"{len(built.lists)} lists of {study.name} {study.study.version} written to {out}")
 
 
 @lists.command(name="audit")
 @click.argument("folder", type=click.Path(path_type=Path))
-@click.option("--study", help="The study's folder, if design.json does not name a built-in study.")
-def audit_folder(folder: Path, study: str | None) -> None:
+@click.option(
+    "--study",
+    "name_or_folder",
+    help="The study's folder, if design.json does not name a built-in study.",
+)
+def audit_folder(folder: Path, name_or_folder: str | None) -> None:
     """Run every check of the design on the lists in FOLDER.
 
     Nothing that the building of the lists found is taken over.
     """
     built = read_lists(folder)
     try:
-        loaded = load_study(study or built.study)
+        study = load_study(name_or_folder or built.study)
     except UnknownNameError as error:
         raise UnknownNameError(
             error.problem,
-            where=str(folder / "design.json") if study is None else "--study",
+            where=str(folder / "design.json") if name_or_folder is None else "--study",
             expected=error.expected,
             remedy="Give the study's folder with --study",
         ) from error
-    _audit(loaded, built)
+    _audit(study, built)
 
 
 def _audit(study: Study, built: BuiltLists) -> None:

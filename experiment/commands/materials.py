@@ -24,7 +24,7 @@ def materials() -> None:
 
 
 @materials.command()
-@click.argument("study", metavar="STUDY_OR_ITEMS")
+@click.argument("name_or_folder", metavar="STUDY_OR_ITEMS")
 @click.option("--out", required=True, type=click.Path(path_type=Path), help="The file to write.")
 @click.option(
     "--format",
@@ -32,13 +32,13 @@ def materials() -> None:
     type=click.Choice(list(FORMS)),
     help="Write for another program.  [default: Parallax's own table, .tsv, .csv or .parquet]",
 )
-def write(study: str, out: Path, form: str | None) -> None:
+def write(name_or_folder: str, out: Path, form: str | None) -> None:
     """Write all items of STUDY_OR_ITEMS.
 
     STUDY_OR_ITEMS is the name of a built-in study, a study folder, or a file or folder of items in
     any format that is read.
     """
-    study_name, read = _open_study_or_file(study)
+    study_name, read = _open_study_or_file(name_or_folder)
     items = tqdm(read(), desc="Writing", unit=" items", disable=None)
     if form:
         click.echo(f"{write_items(items, form, out):,} items of {study_name[0]} written to {out}")
@@ -55,12 +55,14 @@ def write(study: str, out: Path, form: str | None) -> None:
     click.echo(f"materials hash {identity}")
 
 
-def _open_study_or_file(study: str) -> tuple[tuple[str, str], Callable[[], Iterator[Item]]]:
+def _open_study_or_file(
+    name_or_folder: str,
+) -> tuple[tuple[str, str], Callable[[], Iterator[Item]]]:
     """Return a study's or file's name and version, and a function that iterates its items."""
-    if is_materials(study):
-        return (Path(study).name, ""), open_materials(Path(study)).items
-    loaded = load_study(study)
-    return (loaded.name, loaded.study.version), partial(load_items, loaded)
+    if is_materials(name_or_folder):
+        return (Path(name_or_folder).name, ""), open_materials(Path(name_or_folder)).items
+    study = load_study(name_or_folder)
+    return (study.name, study.study.version), partial(load_items, study)
 
 
 @materials.command()

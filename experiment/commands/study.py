@@ -146,10 +146,10 @@ def _tell(new_folder: NewStudy) -> None:
         click.echo(f"- {len(practice)} row(s) are practice trials, written to {PRACTICE_FILE}.")
     for item in items[:_SHOWN_ITEMS]:
         click.echo(_format_item(item, new_folder.asking))
-    click.echo(f"Shown as {new_folder.asking.name}. {_design(new_folder.design)}")
+    click.echo(f"Shown as {new_folder.asking.name}. {_describe_design(new_folder.design)}")
 
 
-def _design(design: DesignPlan) -> str:
+def _describe_design(design: DesignPlan) -> str:
     parts = []
     for square in design.squares:
         n_trials, conditions = design.in_each_list[square.template], square.conditions
@@ -186,27 +186,28 @@ def _format_item(item: Item, asking: Asking) -> str:
 
 
 @click.command()
-@click.argument("study")
+@click.argument("name_or_folder", metavar="STUDY")
 @click.option("--seed", type=int, default=1, show_default=True, help=_SEED_HELP)
 @click.option("--show", "shown", is_flag=True, help="Also print what study show prints.")
-def check(study: str, seed: int, shown: bool) -> None:
+def check(name_or_folder: str, seed: int, shown: bool) -> None:
     """List every mistake in STUDY before you launch it."""
-    report = check_folder(study, seed)
+    report = check_folder(name_or_folder, seed)
     for number, error in enumerate((*report.errors, *report.notes), start=1):
         kind = "error" if number <= len(report.errors) else "note"
         click.echo(f"{number}. {kind}: {error}\n")
     if report.errors:
         raise StudyError(
             f"{len(report.errors)} mistake(s) stop the launch",
-            where=str(find_study(study)),
+            where=str(find_study(name_or_folder)),
             remedy="They are numbered above, each with its place and what to do",
         )
     if report.notes:
         click.echo(
-            f"{study}: the study can be launched; look at the {len(report.notes)} note(s) first."
+            f"{name_or_folder}: the study can be launched; look at the {len(report.notes)} note(s) "
+            "first."
         )
     else:
-        click.echo(f"{study}: no mistakes found; the study can be launched.")
+        click.echo(f"{name_or_folder}: no mistakes found; the study can be launched.")
     if report.study and report.built:
         click.echo(f"Counted: {count_trials(report.study, report.built)}.")
     if report.study and (read := headers_in_words(report.study)):
@@ -224,19 +225,19 @@ def check(study: str, seed: int, shown: bool) -> None:
 
 
 @click.command()
-@click.argument("study")
+@click.argument("name_or_folder", metavar="STUDY")
 @click.option("--seed", type=int, default=1, show_default=True, help=_SEED_HELP)
-def show(study: str, seed: int) -> None:
+def show(name_or_folder: str, seed: int) -> None:
     """Print STUDY's design, counts, cost, and an example of every trial."""
-    report = check_folder(study, seed)
+    report = check_folder(name_or_folder, seed)
     if report.study is None or report.built is None:
-        raise first_of(report.errors, find_study(study))
+        raise first_of(report.errors, find_study(name_or_folder))
     for line in describe(report.study, report.built):
         click.echo(line)
 
 
 @click.command()
-@click.argument("study")
+@click.argument("name_or_folder", metavar="STUDY")
 @click.option(
     "--rules",
     "rules_file",
@@ -253,16 +254,16 @@ def show(study: str, seed: int) -> None:
 @click.option("--seed", type=int, default=1, show_default=True, help=_SEED_HELP)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def try_rules(
-    study: str, rules_file: Path | None, people: int, seed: int, *, as_json: bool
+    name_or_folder: str, rules_file: Path | None, people: int, seed: int, *, as_json: bool
 ) -> None:
     """Count whom STUDY's exclusion rules would exclude of simulated participants.
 
     Attentive ones, and those who guess, always give the first answer, or are careless.
     """
-    loaded = load_study(study)
+    study = load_study(name_or_folder)
     if rules_file is not None:
-        loaded = loaded.model_copy(update={"exclusion": _read_rules(rules_file)})
-    counts = count_excluded(loaded, seed, people)
+        study = study.model_copy(update={"exclusion": _read_rules(rules_file)})
+    counts = count_excluded(study, seed, people)
     click.echo(json.dumps(counts.to_values()) if as_json else counts.to_table())
 
 
@@ -295,19 +296,19 @@ def schema(out: Path | None) -> None:
 
 
 @click.command()
-@click.argument("study")
+@click.argument("name_or_folder", metavar="STUDY")
 @click.option("--seed", type=int, required=True, help="The seed of the launch to come.")
 @click.option("--amend", default="", metavar="WHY", help="Change a frozen plan, and say why.")
-def freeze(study: str, seed: int, amend: str) -> None:
+def freeze(name_or_folder: str, seed: int, amend: str) -> None:
     """Freeze what STUDY plans, before anybody answers.
 
     Writes plan.json and plan.md into the study's folder: materials, lists, seed, rules, planned
     comparisons and sample size, with a hash to register. A launch refuses what was changed since.
     """
-    loaded = load_study(study)
-    sound = require_sound(loaded, seed)
+    study = load_study(name_or_folder)
+    sound = require_sound(study, seed)
     day = f"{datetime.now(UTC):%Y-%m-%d}"
-    plan = read_plan(loaded)
+    plan = read_plan(study)
     values = build_plan_values(sound)
     if plan is None:
         plan = frozen(values, day)
@@ -315,12 +316,12 @@ def freeze(study: str, seed: int, amend: str) -> None:
         if not amend:
             raise StudyError(
                 f"the plan was frozen on {plan.frozen_on}, and differs: {', '.join(differing)}",
-                where=str(find_study(study) / PLAN_FILE),
+                where=str(find_study(name_or_folder) / PLAN_FILE),
                 remedy='Say why with --amend "WHY"; the earlier plan stays in the file',
             )
         plan = amend_plan(plan, values, day, amend)
-    folder = find_study(study)
-    for name, text in ((PLAN_FILE, to_json(plan)), (PLAN_TEXT, to_text(plan, loaded))):
+    folder = find_study(name_or_folder)
+    for name, text in ((PLAN_FILE, to_json(plan)), (PLAN_TEXT, to_text(plan, study))):
         with atomic_write(folder / name) as temporary:
             temporary.write_text(text, encoding="utf-8", newline="\n")
     click.echo(f"{folder / PLAN_FILE}: frozen on {plan.frozen_on}, SHA-256 {plan.sha256}")
@@ -345,12 +346,12 @@ def _format_plan(plan: Plan, study: Study) -> Iterator[str]:
     yield f"- {values['n_participants']} participants: the run has so many places and no more."
     yield from ("", "## Who is left out", "")
     rules = values["exclusion"]
-    yield from (f"- {_settings(rule)}" for rule in rules)
+    yield from (f"- {_describe_rule(rule)}" for rule in rules)
     if not rules:
         yield "- Nobody: the study has no exclusion rule."
     yield from (f"- Screening: {entry['label']}" for entry in values["screening"])
     yield from ("", "## Comparisons", "")
-    yield from (_question(question) for question in values.get(QUESTIONS, ()))
+    yield from (_describe_comparison(question) for question in values.get(QUESTIONS, ()))
     yield from ("", "## Settings of the analysis", "")
     yield from (f"- {name}: {value}" for name, value in values["comparisons"].items())
     if plan.amendments:
@@ -360,7 +361,7 @@ def _format_plan(plan: Plan, study: Study) -> Iterator[str]:
             yield f"- {entry['on']}: {entry['reason']} Changed: {changed}."
 
 
-def _question(question: Mapping[str, Any]) -> str:
+def _describe_comparison(question: Mapping[str, Any]) -> str:
     """Return a comparison as a line: its role, what is compared of which measure, and the rest."""
     title_keys = {"name", "compare", "of", "role"}
     details = [
@@ -371,6 +372,6 @@ def _question(question: Mapping[str, Any]) -> str:
     return f"- {question['role']}: {question['name']}: {compared}"
 
 
-def _settings(rule: Mapping[str, object]) -> str:
+def _describe_rule(rule: Mapping[str, object]) -> str:
     parameters = ", ".join(f"{name} = {value}" for name, value in rule.items() if name != "rule")
     return f"{rule['rule']} ({parameters})" if parameters else str(rule["rule"])

@@ -2,11 +2,11 @@
 
 import random
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 
 from experiment.errors import DesignError
-from experiment.materials.read import materials_hash
+from experiment.materials.read import MaterialsHash
 from experiment.plugins import unknown_name
 from experiment.records import Item
 from experiment.seeds import generator
@@ -103,13 +103,9 @@ def index_materials(items: Iterable[Item] | MaterialsIndex) -> MaterialsIndex:
     if isinstance(items, MaterialsIndex):
         return items
     sorted_items: dict[str, dict[str, dict[str, Item]]] = {}
-    identity = materials_hash(_sorting(items, sorted_items))
-    return MaterialsIndex(sorted_items, identity)
-
-
-def _sorting(items: Iterable[Item], into: dict[str, dict[str, dict[str, Item]]]) -> Iterator[Item]:
+    identity = MaterialsHash()
     for item in items:
-        cell = into.setdefault(item.template, {}).setdefault(item.frame, {})
+        cell = sorted_items.setdefault(item.template, {}).setdefault(item.frame, {})
         same_cell_item = cell.setdefault(item.condition, item)
         if same_cell_item is not item:
             raise DesignError(
@@ -118,7 +114,8 @@ def _sorting(items: Iterable[Item], into: dict[str, dict[str, dict[str, Item]]])
                 where=f'the template "{item.template}"',
                 expected="only one item for each frame and condition",
             )
-        yield item
+        identity.add(item)
+    return MaterialsIndex(sorted_items, identity.hex)
 
 
 _SIMULATIONS = 2_000
@@ -240,7 +237,7 @@ def choose_frames(design: Design, index: MaterialsIndex, seed: int) -> list[list
             }
             frames = _choose(candidates, n_frames, taken_joints, overall, rng)
             if len(frames) < n_frames:
-                raise _too_few(template, n_frames, len(frames), len(candidates))
+                raise _make_too_few_error(template, n_frames, len(frames), len(candidates))
             for frame in frames:
                 taken_joints |= candidates[frame]
                 overall.update(frame.lemmas.items())
@@ -332,7 +329,9 @@ def _compute_gain(out: Frame, in_: Frame, counts: Uses) -> int:
     return sum(counts[pair] - 1 for pair in leaving) - sum(counts[pair] for pair in entering)
 
 
-def _too_few(template: str, n_wanted: int, n_found: int, n_candidates: int) -> DesignError:
+def _make_too_few_error(
+    template: str, n_wanted: int, n_found: int, n_candidates: int
+) -> DesignError:
     return DesignError(
         f"{n_wanted} frames are needed, but only {n_found} can be chosen from {n_candidates}",
         where=f'the template "{template}"',

@@ -61,10 +61,10 @@ class Outlier(Selection):
         values = session.everyone.measured(self.model_dump_json(), self._measure)
         if len(values) < FEWEST:
             return None, f"{measure} {value:.3f}; fewer than {FEWEST} participants to compare with"
-        return self._compared(value, values, measure)
+        return self._compare_with_others(value, values, measure)
 
-    def _compared(self, value: float, values: list[float], measure: str) -> Assessment:
-        centre, spread = _mad(values) if self.method == "mad" else _sd(values)
+    def _compare_with_others(self, value: float, values: list[float], measure: str) -> Assessment:
+        centre, spread = _compute_mad(values) if self.method == "mad" else _compute_sd(values)
         evidence = f"{measure} {value:.3f} among {len(values)} participants"
         if spread == 0:
             return None, f"{evidence}, too many of them alike to identify an outlier"
@@ -104,11 +104,11 @@ class Outlier(Selection):
             )
 
 
-def _mad(values: list[float]) -> tuple[float, float]:
+def _compute_mad(values: list[float]) -> tuple[float, float]:
     centre = median(values)
     return centre, _NORMAL * median(abs(value - centre) for value in values)
 
 
-def _sd(values: list[float]) -> tuple[float, float]:
+def _compute_sd(values: list[float]) -> tuple[float, float]:
     # ``stdev`` computes with exact fractions, so the spread of equal values is exactly 0.
     return fmean(values), stdev(values)

@@ -237,7 +237,7 @@ class OfScale(Selection):
         scales = list(names) if self.scale is None else [self.scale]
         if not scales:
             return assess(judgments)
-        assessments = [assess(self._on(judgments, scale)) for scale in scales]
+        assessments = [assess(self._select_scale(judgments, scale)) for scale in scales]
         kept = [kept for kept, _ in assessments]
         evidence = (
             f"{scale}: {text}" for scale, (_, text) in zip(scales, assessments, strict=True)
@@ -245,7 +245,7 @@ class OfScale(Selection):
         decided = True if True in kept else None if None in kept else False
         return decided, "; ".join(evidence)
 
-    def _on(self, judgments: Sequence[Judgment], scale: str) -> list[Judgment]:
+    def _select_scale(self, judgments: Sequence[Judgment], scale: str) -> list[Judgment]:
         """Return judgments with one scale's point; if none is named, also those without scales."""
         on_scale = []
         for judgment in judgments:

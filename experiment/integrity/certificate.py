@@ -89,7 +89,7 @@ def likelihood(nats: Mapping[str, float]) -> float | None:
     return 1 / (1 + math.exp(BASE_NATS - sum(nats.values())))
 
 
-def _share(flags: Sequence[bool]) -> float:
+def _compute_share(flags: Sequence[bool]) -> float:
     return sum(flags) / len(flags)
 
 
@@ -107,7 +107,7 @@ def _is_measured(session: ObservedSession) -> bool:
         answer.trusted is None or not answer.has_onset or answer.pointer_moves is None
         for answer in session.answers
     ]
-    return _share(missing) >= _SPEAKS
+    return _compute_share(missing) >= _SPEAKS
 
 
 def _device(session: ObservedSession) -> bool:

@@ -126,15 +126,31 @@ def item_table(items: Iterable[Item]) -> tuple[TableSchema, Iterator[dict[str, o
     return ITEMS.extended(first), ({**blank, **row} for row in chain([first], rows))
 
 
-def materials_hash(items: Iterable[Item]) -> str:
-    """Return the SHA-256 (hex) of the items in order.
+class MaterialsHash:
+    """The SHA-256 of items, which are added one after another.
 
     Each item contributes its columns in the items table's order, joined by U+001F, and a newline;
     the study's own columns follow as ``name=value``.
     """
-    digest, columns = hashlib.sha256(), attrgetter(*ITEMS.column_names)
-    for item in items:
-        row = "\x1f".join(map(str, columns(item)))
+
+    def __init__(self) -> None:
+        self._digest, self._columns = hashlib.sha256(), attrgetter(*ITEMS.column_names)
+
+    def add(self, item: Item) -> None:
+        """Add the next item."""
+        row = "\x1f".join(map(str, self._columns(item)))
         further = "".join(f"\x1f{name}={value}" for name, value in item.extra)
-        digest.update(f"{row}{further}\n".encode())
-    return digest.hexdigest()
+        self._digest.update(f"{row}{further}\n".encode())
+
+    @property
+    def hex(self) -> str:
+        """The hash of the items that were added."""
+        return self._digest.hexdigest()
+
+
+def materials_hash(items: Iterable[Item]) -> str:
+    """Return the SHA-256 (hex) of the items in order."""
+    digest = MaterialsHash()
+    for item in items:
+        digest.add(item)
+    return digest.hex

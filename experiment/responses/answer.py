@@ -65,6 +65,21 @@ class Shown:
 
 
 @dataclass(frozen=True, slots=True)
+class PartSettings:
+    """The response type of one task or one scale, as study.toml would have it.
+
+    Attributes:
+        response: The name of the response type.
+        parameters: Its ``trial.parameters``.
+        title: What participants are asked; empty for the study's own title.
+    """
+
+    response: str
+    parameters: Mapping[str, object]
+    title: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Arrangement:
     """How an item is arranged on the screen: see the ``Trial`` fields of the same names."""
 

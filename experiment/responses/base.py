@@ -8,7 +8,6 @@ from typing import ClassVar, Self
 from pydantic import ConfigDict
 
 from experiment.errors import StudyError
-from experiment.materials.render import has_picture
 from experiment.records import PAIR, SIDES, Item, Side, Steps, Variant
 from experiment.responses.answer import (
     Arrangement,
@@ -16,12 +15,13 @@ from experiment.responses.answer import (
     GivenAnswer,
     Gives,
     Known,
+    PartSettings,
     Render,
     ScoredAnswer,
     Shown,
     Timed,
 )
-from experiment.responses.proposed_rules import CatchTrials, no_rule, rules_of_errors
+from experiment.responses.proposals import Proposals
 from experiment.responses.responders import Responder
 from experiment.tables.column import Column, TableSchema
 
@@ -31,6 +31,7 @@ __all__ = [
     "GivenAnswer",
     "Gives",
     "Known",
+    "PartSettings",
     "Render",
     "ResponseType",
     "ScoredAnswer",
@@ -38,11 +39,7 @@ __all__ = [
 ]
 
 
-# The words and the instructions page of a new study whose contexts all have a picture.
-_ABOUT_PICTURES = ("picture", "instructions_picture")
-
-
-class ResponseType(Timed, ABC):
+class ResponseType(Timed, Proposals, ABC):
     """Base class of all response types: a pydantic model of the parameters in ``trial.parameters``.
 
     Attributes:
@@ -65,13 +62,12 @@ class ResponseType(Timed, ABC):
         balance: What the design balances, and the audit checks.
         alone: Whether an item may have only a good version.
         responder_method: The method that a simulated responder must have.
-        asked: The heading in ``words.toml`` with the words of a new study of this type.
-        instructions: The instructions page that a new study gets.
-        comments: The comments on the parameters in a new study's study.toml, by name.
         letters_in_place: How many letters of a word fit on a narrow phone, if the page does not
             break words; None if it does.
         has_context_above: Whether the context is shown above the answers, so that it may have a
             picture.
+        shows_one_pair: Whether a trial is a choice between the good version and one other, so that
+            other programs can give the items to a model as they are.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -89,11 +85,9 @@ class ResponseType(Timed, ABC):
     balance: ClassVar[Balance] = Balance.SIDES
     alone: ClassVar[bool] = False
     responder_method: ClassVar[str] = "choose"
-    asked: ClassVar[str] = "pair"
-    instructions: ClassVar[str] = "instructions"
-    comments: ClassVar[Mapping[str, str]] = {}
     letters_in_place: ClassVar[int | None] = None
     has_context_above: ClassVar[bool] = False
+    shows_one_pair: ClassVar[bool] = False
 
     @property
     def measured_name(self) -> str:
@@ -129,11 +123,6 @@ class ResponseType(Timed, ABC):
             options: The versions on the trial's screen, joined by spaces; None for a pair.
         """
         return self
-
-    def asked_about(self, items: Sequence[Item]) -> tuple[str, str]:
-        """Return a new study's heading in ``words.toml`` and its instructions page."""
-        pictured = self.has_context_above and all(has_picture(item.context) for item in items)
-        return _ABOUT_PICTURES if pictured else (self.asked, self.instructions)
 
     def task_of(self, item: Item) -> str:
         """Return the name of an item's task; empty if the session is not mixed."""
@@ -182,6 +171,22 @@ class ResponseType(Timed, ABC):
     def named_scales(self) -> Mapping[str, int]:
         """The number of points of each scale by name; empty if a trial has at most one scale."""
         return {}
+
+    @property
+    def shows_words_alone(self) -> bool:
+        """Whether an option is shown as its words alone, which go on from the context."""
+        return False
+
+    def settings_of_part(self, name: str) -> PartSettings:
+        """Return the response type of one task or one scale, as a study with only that part has it.
+
+        Args:
+            name: A name of ``types`` or of ``named_scales``.
+
+        Raises:
+            KeyError: There is no such task or scale.
+        """
+        raise KeyError(name)
 
     def unbroken_words(self, item: Item) -> Iterator[str]:
         """Yield an item's words that the page shows without line breaks inside them."""
@@ -325,10 +330,6 @@ class ResponseType(Timed, ABC):
         """Yield the faults that appear when items are compared, each with the item concerned."""
         yield from ()
 
-    def compared_regions(self, items: Sequence[Item]) -> tuple[int, ...]:
-        """Return the regions that the comparisons of a new study name, relative to the critical."""
-        return ()
-
     def find_imbalances(self, arrangements: Sequence[Arrangement]) -> Iterator[str]:
         """Yield a session's imbalances that ``balance`` does not cover."""
         yield from ()
@@ -351,41 +352,6 @@ class ResponseType(Timed, ABC):
         if sides == PAIR:
             return GivenAnswer(responder.choose(kind, good_side, known.accuracy, rng))
         return GivenAnswer(responder.choose(kind, good_side, known.accuracy, rng, sides=sides))
-
-    # How a table of items becomes a new study of this type.
-
-    @classmethod
-    def suits(cls, items: Sequence[Item], against: Sequence[str]) -> bool:
-        """Return whether this type suits a table's items, if their author names no type.
-
-        Args:
-            items: The items.
-            against: The columns of the other options, if there are two or more.
-        """
-        return False
-
-    @classmethod
-    def propose_parameters(
-        cls, items: Sequence[Item], against: Sequence[str], ends: tuple[str, str]
-    ) -> tuple[dict[str, object], str]:
-        """Return the parameters of a new study, and a sentence that explains the decision.
-
-        Args:
-            items: The items.
-            against: The columns of the other options, if there are two or more.
-            ends: The words for the two ends of a scale, in the study's language.
-        """
-        return {}, ""
-
-    # How exclusion rules for a new study are proposed.
-
-    def proposed_rules(self, catch: Sequence[CatchTrials]) -> Iterator[str]:
-        """Yield the lines about exclusion for a new study.toml.
-
-        Args:
-            catch: The constructions whose items are all catch trials.
-        """
-        yield from rules_of_errors(catch) if Gives.RIGHT in self.gives else no_rule()
 
     # How an answer is described in words.
 

@@ -5,7 +5,7 @@ from typing import cast
 
 from pydantic import ValidationError
 
-from experiment.errors import StudyError, wrong_keys
+from experiment.errors import ParallaxError, StudyError, wrong_keys
 from experiment.plugins import Registry
 from experiment.responses.base import ResponseType
 from experiment.studies.study import Study
@@ -76,6 +76,18 @@ def response_of(study: Study, *, own_code: bool = True) -> ResponseType:
     """Return the response type of a study's trials; see ``load_response``."""
     response = load_response(study.response, study.trial.parameters, own_code=own_code)
     return response.within(study.design.block_of)
+
+
+def known_response(study: Study) -> ResponseType | None:
+    """Return the response type of a study's trials; None if it cannot be loaded here.
+
+    A researcher's own code is not executed: whoever reads an export treats its answers as choices
+    between pairs.
+    """
+    try:
+        return response_of(study, own_code=False)
+    except ParallaxError:
+        return None
 
 
 def answer_keys(study: Study, response: ResponseType) -> tuple[str, ...]:

@@ -168,7 +168,7 @@ class LocalAnswerer:
         Raises:
             LmError: A text is longer than the model's window, or cannot be scored.
         """
-        requests = [request for question in questions for request in self._requests(question)]
+        requests = [request for question in questions for request in self._make_requests(question)]
         # Equal requests are common: many sessions contain the same sentence.
         distinct = list(dict.fromkeys(requests))
         scores = self._scorer.score(distinct)
@@ -177,7 +177,7 @@ class LocalAnswerer:
             for request, token_scores in zip(distinct, scores, strict=True)
         }
         return [
-            Reply(tuple(logprobs[request] for request in self._requests(question)))
+            Reply(tuple(logprobs[request] for request in self._make_requests(question)))
             for question in questions
         ]
 
@@ -186,11 +186,11 @@ class LocalAnswerer:
         encoder = getattr(self._scorer, "encoder", self._scorer)
         if hasattr(encoder, "encode"):
             for request in {
-                request for question in questions for request in self._requests(question)
+                request for question in questions for request in self._make_requests(question)
             }:
                 encoder.encode(*request)
 
-    def _requests(self, question: Question) -> list[tuple[str, str]]:
+    def _make_requests(self, question: Question) -> list[tuple[str, str]]:
         if not question.prompt:
             return [("", answer) for answer in question.answers]
         prompt = self._write(question.prompt)

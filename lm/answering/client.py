@@ -109,7 +109,7 @@ class Client:
             try:
                 response, payload = self._attempt(path, worst, body, len(unusable))
             except httpx.RequestError as error:
-                reason = self._why_lost(error)
+                reason = self._explain_lost_reply(error)
                 continue
             if response.status_code == httpx.codes.OK:
                 if payload is None:
@@ -166,7 +166,7 @@ class Client:
             self._budget.release(reservation)
         return response, payload
 
-    def _why_lost(self, error: httpx.RequestError) -> str:
+    def _explain_lost_reply(self, error: httpx.RequestError) -> str:
         """Return in words why no reply arrived: the library's own messages are about sockets."""
         match error:
             case httpx.TimeoutException():

@@ -89,9 +89,9 @@ class ServerAnswerer:
             LmError: The server fails, or the cap is reached.
         """
         reply_by_tier = {
-            Tier.TEXT: self._by_text,
-            Tier.NEXT: self._by_next,
-            Tier.SAMPLES: self._by_samples,
+            Tier.TEXT: self._answer_by_text,
+            Tier.NEXT: self._answer_by_next_token,
+            Tier.SAMPLES: self._answer_by_samples,
         }
         try:
             return [reply_by_tier[self.tier](question) for question in questions]
@@ -121,7 +121,7 @@ class ServerAnswerer:
     def _find_own_tier(self) -> tuple[Tier, str]:
         return find_tier(self._probe, chat=self._as_chat)
 
-    def _by_text(self, question: Question) -> Reply:
+    def _answer_by_text(self, question: Question) -> Reply:
         logprobs, first_tokens = list[float | None](), set[str]()
         fingerprints = list[str]()
         for answer in question.answers:
@@ -145,7 +145,7 @@ class ServerAnswerer:
             logprobs = [None] * len(logprobs)
         return Reply(tuple(logprobs), fingerprints=tuple(fingerprints))
 
-    def _by_next(self, question: Question) -> Reply:
+    def _answer_by_next_token(self, question: Question) -> Reply:
         reply = self._complete(
             question.prompt, find_alternatives, max_tokens=1, logprobs=_ALTERNATIVES
         )
@@ -157,7 +157,7 @@ class ServerAnswerer:
         ]
         return Reply(tuple(logprobs), fingerprints=(reply.fingerprint,))
 
-    def _by_samples(self, question: Question) -> Reply:
+    def _answer_by_samples(self, question: Question) -> Reply:
         first = question.seed % 2**31
         texts, cut, thoughts = list[str](), list[bool](), list[Thought]()
         fingerprints = list[str]()
@@ -276,7 +276,7 @@ def _check_writes(post: Post) -> None:
         post(
             "chat/completions",
             check=find_written_text,
-            messages=[_user("Say something.")],
+            messages=[_make_user_message("Say something.")],
             max_tokens=4,
         )
     )
@@ -301,5 +301,5 @@ def _check_echoes(post: Post, *, again: bool) -> None:
             raise LmError("the server gave fewer log-probabilities than the text has words")
 
 
-def _user(text: str) -> dict[str, str]:
+def _make_user_message(text: str) -> dict[str, str]:
     return {"role": "user", "content": text}

@@ -65,9 +65,9 @@ class UnigramScorer:
 
     def score(self, requests: Sequence[tuple[str, str]]) -> list[TokenScores]:
         """Return each continuation's scores; see ``Scorer``. The context has no effect."""
-        return [self._scores(tuple(continuation.split())) for _, continuation in requests]
+        return [self._make_scores(tuple(continuation.split())) for _, continuation in requests]
 
-    def _scores(self, tokens: tuple[str, ...]) -> TokenScores:
+    def _make_scores(self, tokens: tuple[str, ...]) -> TokenScores:
         numbers = np.array([self._vocabulary[token] for token in tokens], np.int64)
         return TokenScores(tokens, self._logprobs[numbers], numbers == self._vocabulary.unknown)
 

@@ -83,7 +83,7 @@ def search(
             rows[running[done]] = done.result()
             _write(out / TABLE, models, rows)
             bar.update()
-    click.echo(f"{out / TABLE}: {len(rows)} models; {_best(rows)}")
+    click.echo(f"{out / TABLE}: {len(rows)} models; {_name_best_model(rows)}")
 
 
 def _train_one(
@@ -139,7 +139,7 @@ def _write(path: Path, models: Mapping[str, TrainingSettings], rows: Mapping[str
                 writer.writerow({"model": name} | asdict(models[name]) | rows[name])
 
 
-def _best(rows: Mapping[str, Row]) -> str:
+def _name_best_model(rows: Mapping[str, Row]) -> str:
     perplexities = {
         name: row["valid_perplexity"] for name, row in rows.items() if "problem" not in row
     }

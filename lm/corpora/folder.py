@@ -95,12 +95,12 @@ class Corpus:
     sha256: str
 
 
-def _unshown(sentences: Iterable[list[str]], task: str) -> Iterable[list[str]]:
+def _read_silently(sentences: Iterable[list[str]], task: str) -> Iterable[list[str]]:
     return sentences
 
 
 def prepare(
-    source: Path, choices: CorpusChoices, cache: Path | None = None, shown: Shown = _unshown
+    source: Path, choices: CorpusChoices, cache: Path | None = None, shown: Shown = _read_silently
 ) -> Corpus:
     """Return the corpus of a folder or a file; use the cache if it was prepared before.
 

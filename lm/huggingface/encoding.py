@@ -78,7 +78,7 @@ def words_of_tokens(
         own: The tokenizer's own word numbers; None for special tokens.
         divides: Whether the tokenizer splits text into words at spaces.
     """
-    starts = _starts(text)
+    starts = _find_word_starts(text)
     found: list[Word | None] = []
     for (start, end), word in zip(offsets, own, strict=True):
         if word is None:
@@ -93,7 +93,7 @@ def words_of_tokens(
     return found
 
 
-def _starts(text: str) -> list[int]:
+def _find_word_starts(text: str) -> list[int]:
     """Return the start of each character's word; a character outside words is its own word."""
     starts = list(range(len(text)))
     for run in _WORD.finditer(text):

@@ -149,7 +149,7 @@ def _back_up(
     instance: Path, place: Path, keep: int | None, encrypt: Path | None, drill: bool
 ) -> None:
     to, settings = recipients(encrypt) if encrypt else [], load_settings(instance)
-    bucket = _bucket(settings) if settings.backup_bucket else None
+    bucket = _open_bucket(settings) if settings.backup_bucket else None
     if bucket and not (to and place.is_dir()):
         raise WebappError(
             "a backup that leaves this machine must be encrypted, and named by its time",
@@ -182,7 +182,7 @@ def _back_up(
         click.echo(f"Deleted: {', '.join(path.name for path in gone)}.")
 
 
-def _bucket(settings: Settings) -> Bucket:
+def _open_bucket(settings: Settings) -> Bucket:
     return Bucket(settings.backup_bucket, settings.backup_endpoint)
 
 
@@ -209,7 +209,7 @@ def fetch(folder: Path, name: str | None, identity: Path | None, instance: Path)
             remedy="Set backup_bucket (PARALLAX_BACKUP_BUCKET): docs/database.md#off-site",
         )
     folder.mkdir(parents=True, exist_ok=True)
-    file = _bucket(settings).fetch(folder, name)
+    file = _open_bucket(settings).fetch(folder, name)
     click.echo(f"{file} is here, with its keys and its record of erasures.")
     own_keys_file = key_file(home, settings.secret_key_file)
     if identity is None:

@@ -61,7 +61,7 @@ def demo(
     and code are used again.
     """
     open_instance(instance)  # before anything is written there
-    study_folder = instance / "studies" / _identity(name)
+    study_folder = instance / "studies" / _name_results(name)
     instance_option = ("--instance", str(instance))
     listen = ("serve", "--background", *(("--port", port) if port else ()), *instance_option)
     _make(study_folder / "items.parquet", "materials", "write", name, "--out")
@@ -75,7 +75,9 @@ def demo(
         else:
             take_part_on_stand_in_platform(name, recruiter, study_folder, _run, _SEED)
     judges = [
-        part for file in _scores(name, study_folder, models) for part in ("--scores", str(file))
+        part
+        for file in _list_score_files(name, study_folder, models)
+        for part in ("--scores", str(file))
     ]
     if takers:
         folders = take_sessions(name, study_folder, export, _make)
@@ -88,7 +90,7 @@ def demo(
     click.echo("To stop the server afterwards: make stop")
 
 
-def _identity(name: str) -> str:
+def _name_results(name: str) -> str:
     """Return a name for a study's results that changes with the study and the code."""
     study = load_study(name)
     digest = hashlib.sha256(code_version().encode())
@@ -97,7 +99,7 @@ def _identity(name: str) -> str:
     return f"{study.name}-{digest.hexdigest()[:12]}"
 
 
-def _scores(name: str, made: Path, models: bool) -> list[Path]:
+def _list_score_files(name: str, made: Path, models: bool) -> list[Path]:
     """Return the score files of the models trained on the study's text."""
     folder = load_study(name).folder
     if (text := training_text(folder)) is None:

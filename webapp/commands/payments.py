@@ -85,13 +85,13 @@ def _make_account_row(account: PayeeAccount) -> tuple[str, ...]:
         _ANALYSIS[account.kept] if account.finished else "",
         account.assignment.status if account.assignment else "nothing submitted",
         *(
-            _paid(account, kind)
+            _describe_payments(account, kind)
             for kind in (PaymentKind.REWARD, PaymentKind.BONUS, PaymentKind.COMPENSATION)
         ),
     )
 
 
-def _paid(account: PayeeAccount, kind: PaymentKind) -> str:
+def _describe_payments(account: PayeeAccount, kind: PaymentKind) -> str:
     return ", ".join(
         f"{in_words(payment.amount_minor, payment.currency)} {payment.state}"
         for payment in account.payments
@@ -227,7 +227,7 @@ def bonus(
     run_payments = open_run_payments(instance, run, live=live)
     if path is not None:
         refs = [account.participant.ref for account in run_payments.load_accounts()]
-        items = read_bonus_file(path, refs, run_payments.run.currency)
+        items = read_bonus_file(path, refs, run_payments.run.currency, run_payments.run.ref)
         bonuses = prepare_listed_bonuses(run_payments, items, additional=additional)
     else:
         bonuses = find_rule_bonuses(run_payments, additional=additional)

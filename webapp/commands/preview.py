@@ -25,7 +25,7 @@ _SEED = 1
 
 
 @click.command()
-@click.argument("study")
+@click.argument("name_or_folder", metavar="STUDY")
 @click.option(
     "--port",
     type=click.IntRange(0, 65535),
@@ -33,15 +33,15 @@ _SEED = 1
     help="The port to use; 0 takes any free one.",
 )
 @click.option("--no-browser", is_flag=True, help="Print the link and open no browser.")
-def preview(study: str, port: int, no_browser: bool) -> None:
+def preview(name_or_folder: str, port: int, no_browser: bool) -> None:
     """Show one trial of each kind of STUDY in the browser.
 
     The pages are the participants' own. Nothing is sent by them and nothing is kept: the server
     answers on this machine alone and its database is thrown away at the end.
     """
-    with preview_server(study, port) as (server, link):
-        click.echo(f"A preview of {study}: {link}")
-        for number, levels in enumerate(load_study(study).design.combinations):
+    with preview_server(name_or_folder, port) as (server, link):
+        click.echo(f"A preview of {name_or_folder}: {link}")
+        for number, levels in enumerate(load_study(name_or_folder).design.combinations):
             if levels:
                 level_names = ", ".join(f"{factor} = {level}" for factor, level in levels.items())
                 click.echo(f"  {level_names}: {link}&list={number}")
@@ -55,22 +55,22 @@ def preview(study: str, port: int, no_browser: bool) -> None:
 
 
 @contextmanager
-def preview_server(study: str, port: int) -> Iterator[tuple[BaseWSGIServer, str]]:
+def preview_server(name_or_folder: str, port: int) -> Iterator[tuple[BaseWSGIServer, str]]:
     """Yield a server of the study's pages, not yet serving, and the link to the pages.
 
     Args:
-        study: A built-in study or a study folder.
+        name_or_folder: A built-in study or a study folder.
         port: The server's port on this machine; 0 for any free port.
 
     Raises:
         ParallaxError: The study has an error.
         RunError: The port is in use.
     """
-    loaded = load_study(study)
+    study = load_study(name_or_folder)
     with TemporaryDirectory(prefix="parallax_preview_") as folder:
         with open_sessions(Path(folder)).begin() as session:
             run = launch_run(
-                session, loaded, _SEED, "direct", now=utc_now(), code_version=code_version()
+                session, study, _SEED, "direct", now=utc_now(), code_version=code_version()
             )
             ref = run.ref
         app = create_app(Path(folder))

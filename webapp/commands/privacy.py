@@ -62,7 +62,7 @@ def forget_(who: str, yes: bool, although_unpaid: bool, instance: Path) -> None:
     who, now = who.strip(), utc_now()
     sessions = open_sessions(instance)
     with reading(sessions) as session:
-        unpaid = _unpaid(session, find_person(session, who))
+        unpaid = _describe_unpaid(session, find_person(session, who))
     if unpaid:
         click.echo(f"{unpaid}. Somebody who is forgotten can no longer be paid.")
         if not although_unpaid:
@@ -91,7 +91,7 @@ def forget_(who: str, yes: bool, although_unpaid: bool, instance: Path) -> None:
         click.echo(f"In exports of run {run} made earlier, delete the rows of participant {ref}.")
 
 
-def _unpaid(session: Session, person: Person) -> str:
+def _describe_unpaid(session: Session, person: Person) -> str:
     """Return what a person is still owed, or why their payment is not settled; empty if settled."""
     debts = list[Debt]()
     for participant in person.participants:
@@ -213,22 +213,22 @@ def _note(
 
 
 @click.command()
-@click.argument("study")
+@click.argument("name_or_folder", metavar="STUDY")
 @click.option(
     "--out",
     type=click.Path(path_type=Path, file_okay=False),
     help="The folder to write to; without it, the documents are printed.",
 )
-def privacy(study: str, out: Path | None) -> None:
+def privacy(name_or_folder: str, out: Path | None) -> None:
     """Draft STUDY's consent annex, record of processing and data flow.
 
     They are Markdown, from the study's own settings. Parts that no setting provides are in
     brackets.
     Files that stand there already are left alone.
     """
-    loaded = load_study(study)
-    stored = stored_data(loaded, known_to_platform=bool(platform_of(loaded)))
-    drafts = privacy_drafts(loaded, [*stored, device_notice(), rights_notice()])
+    study = load_study(name_or_folder)
+    stored = stored_data(study, known_to_platform=bool(platform_of(study)))
+    drafts = privacy_drafts(study, [*stored, device_notice(), rights_notice()])
     if out is None:
         for text in drafts.values():
             click.echo(text)

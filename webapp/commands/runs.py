@@ -41,7 +41,7 @@ _SHOWN_PROBLEMS = 5
 
 
 @click.command()
-@click.argument("study")
+@click.argument("name_or_folder", metavar="STUDY")
 @click.option("--seed", type=int, required=True, help="The seed of the lists, sides and orders.")
 @click.option(
     "--recruiter",
@@ -56,14 +56,14 @@ _SHOWN_PROBLEMS = 5
 @click.option("--project", metavar="NAME", default="", help="The project that the run belongs to.")
 @add_instance_option
 def launch(
-    study: str, seed: int, recruiter: str, simulated: bool, project: str, instance: Path
+    name_or_folder: str, seed: int, recruiter: str, simulated: bool, project: str, instance: Path
 ) -> str:
     """Launch STUDY as a new run.
 
     STUDY is the name of a built-in study or a study folder.
     """
-    loaded, recruits = load_study(study), load_recruiter(recruiter, load_settings(instance))
-    recruits.check(loaded)
+    study, recruits = load_study(name_or_folder), load_recruiter(recruiter, load_settings(instance))
+    recruits.check(study)
     sessions = open_sessions(instance)
     with reading(sessions) as session:
         launch_flow.find_project_id(session, project)  # before building lists: slow
@@ -71,7 +71,7 @@ def launch(
     with sessions.begin() as session:
         run = launch_flow.launch_run(
             session,
-            loaded,
+            study,
             seed,
             recruiter,
             now=utc_now(),
@@ -79,12 +79,12 @@ def launch(
             simulated=simulated,
             project=project,
         )
-    link = recruits.posted_link(link_base(instance), run.ref, loaded)
+    link = recruits.posted_link(link_base(instance), run.ref, study)
     click.echo(f"Run {run.ref} of {run.study} {run.study_version} is launched (seed {seed}).")
     click.echo("Every check of the design passed.")
-    if unused := set_aside(recruits.terms, loaded):
+    if unused := set_aside(recruits.terms, study):
         click.echo(f"The recruiter {recruiter} sets aside: {', '.join(unused)}.")
-    _print_link(run, loaded, link)
+    _print_link(run, study, link)
     return run.ref
 
 

@@ -51,7 +51,7 @@ REPORT = "report.html"
 
 
 @click.command()
-@click.argument("study")
+@click.argument("name_or_folder", metavar="STUDY")
 @click.option("--seed", type=int, required=True, help="The seed of the lists, sides and orders.")
 @click.option(
     "--out",
@@ -102,7 +102,7 @@ REPORT = "report.html"
 )
 @add_instance_option
 def static(
-    study: str,
+    name_or_folder: str,
     seed: int,
     out: Path,
     kind: str,
@@ -124,10 +124,10 @@ def static(
     folder. `parallax import sessions` reads what the store kept.
     """
     report_copy = read_publishable_report(report, out, simulated=simulated) if report else None
-    loaded, recruits = load_study(study), load_recruiter(recruiter, load_settings(instance))
-    recruits.check(loaded)
+    study, recruits = load_study(name_or_folder), load_recruiter(recruiter, load_settings(instance))
+    recruits.check(study)
     store = make_store(kind, url=url, experiment=experiment, staging=staging, count=not no_counter)
-    check_needs_no_server(loaded, recruits, simulated=simulated)
+    check_needs_no_server(study, recruits, simulated=simulated)
     if (kind == "jatos") != (out.suffix.lower() == ARCHIVE):
         raise RunError(
             f"the store {kind} and the name {out.name} do not go together",
@@ -138,19 +138,19 @@ def static(
     with reading(open_sessions(instance)) as session:
         find_project_id(session, project)
     click.echo("Building and auditing the lists, drawing the sessions ...", err=True)
-    n_sessions = sessions or loaded.design.n_places
-    pages = StaticPages(create_app(instance), loaded, recruits, store.keeper, simulated)
+    n_sessions = sessions or study.design.n_places
+    pages = StaticPages(create_app(instance), study, recruits, store.keeper, simulated)
     built, ref = _write_study(pages, store, seed, n_sessions, out, report_copy, project)
     mark = built.mark
-    click.echo(f"{out}: {n_sessions} sessions of {loaded.name} {loaded.study.version}.")
+    click.echo(f"{out}: {n_sessions} sessions of {study.name} {study.study.version}.")
     click.echo(f"Run {ref}, folder {mark.folder}. Every check of the design passed.")
     click.echo(
         f"One participant loads at most {_largest_download_bytes(built):,} bytes, compressed."
     )
-    _tell_imbalance(loaded, seed, mark, dropout)
+    _tell_imbalance(study, seed, mark, dropout)
     if report_copy is not None:
         click.echo(f"{out / REPORT} is the report, {out / 'index.html'} the study.")
-    if unused := set_aside(recruits.terms, loaded):
+    if unused := set_aside(recruits.terms, study):
         click.echo(f"The recruiter {recruiter} sets aside: {', '.join(unused)}.")
 
 
@@ -242,7 +242,7 @@ def sessions(paths: tuple[Path, ...], instance: Path) -> None:
                 " options: parallax study static",
             )
         note = ErasureRecord(open_instance(instance), sealer_of(session.get_bind().dialect))
-        lines = _account(gathered, unknown)
+        lines = _report_files(gathered, unknown)
         for folder in sorted(by_folder.keys() & runs.keys()):
             run, mark = runs[folder]
             replay = Replay(session, run, load_launched_study(session, run), mark, note)
@@ -255,7 +255,7 @@ def sessions(paths: tuple[Path, ...], instance: Path) -> None:
     click.echo("\n".join(lines))
 
 
-def _account(gathered: SessionFiles, unknown: dict[str, dict[str, list[Entry]]]) -> list[str]:
+def _report_files(gathered: SessionFiles, unknown: dict[str, dict[str, list[Entry]]]) -> list[str]:
     """Return the report on the files."""
     n_entries = sum(map(len, gathered.sessions.values()))
     lines = [f"{gathered.files} files: {n_entries} entries of {len(gathered.sessions)} sessions."]
@@ -300,14 +300,14 @@ def _import_report(
             f"{len(gaps)} numbers below the highest are of nobody here: {_shortened_list(gaps)}."
         )
     by_chance = any(each.by == CHANCE for each in replayed)
-    return [*lines, _imbalance(session, run, CHANCE if by_chance else COUNTER, replay)]
+    return [*lines, _describe_imbalance(session, run, CHANCE if by_chance else COUNTER, replay)]
 
 
 def _shortened_list(numbers: Sequence[int]) -> str:
     return ", ".join(map(str, numbers[:_SHOWN])) + (" ..." if len(numbers) > _SHOWN else "")
 
 
-def _imbalance(session: Session, run: Run, assignment: str, replay: Replay) -> str:
+def _describe_imbalance(session: Session, run: Run, assignment: str, replay: Replay) -> str:
     rows = session.execute(
         select(Participant.list, func.count())
         .where(Participant.run_id == run.id, Participant.state == State.FINISHED)

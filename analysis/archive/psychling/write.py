@@ -9,9 +9,8 @@ from analysis.archive.package import Package
 from analysis.archive.psychling import generate_prompts, preprocess_data
 from analysis.archive.shown import list_shown_texts
 from analysis.archive.traces import Rows
-from experiment.errors import ParallaxError
 from experiment.records import SIDES
-from experiment.responses.registry import response_of
+from experiment.responses.registry import known_response
 from experiment.studies.study import Study
 from experiment.tables.column import Column, TableSchema
 from experiment.tables.files import write_table
@@ -78,9 +77,4 @@ def _study_json(about: Metadata) -> str:
 
 def _scale_points(study: Study) -> int:
     """Return the points of the scale (the first of several scales); 0 if nothing is rated."""
-    try:
-        response = response_of(study, own_code=False)
-    except ParallaxError:
-        # A researcher's own response type is treated as a choice between pairs.
-        return 0
-    return int(getattr(response, "points", 0))
+    return int(getattr(known_response(study), "points", 0))

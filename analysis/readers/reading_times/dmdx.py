@@ -48,7 +48,7 @@ def read_dmdx(files: Sequence[Path], texts: Sequence[Path]) -> ImportedTimes:
         )
     rows, notes = list[dict[str, object]](), list[str]()
     for file, text in zip(files, texts, strict=True):
-        frames = dict(_frames(text))
+        frames = dict(_read_frames(text))
         unknown = 0
         questions: dict[tuple[str, int], bool] = {}
         timed = list[tuple[tuple[str, int], dict[str, object]]]()
@@ -91,7 +91,7 @@ def _read_times(file: Path) -> Iterator[tuple[str, int, float]]:
             yield subject, int(match[1]), parse_time(match[2], file, line)
 
 
-def _frames(file: Path) -> Iterator[tuple[tuple[int, int], tuple[int, str, str]]]:
+def _read_frames(file: Path) -> Iterator[tuple[tuple[int, int], tuple[int, str, str]]]:
     """Yield each frame's item and part, with the word's position, the word and its distractor."""
     for text in _read_lines(file):
         match = _FRAME.match(text)

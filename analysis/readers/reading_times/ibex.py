@@ -44,7 +44,7 @@ def read_ibex(files: Sequence[Path], texts: Sequence[Path]) -> ImportedTimes:
         timed = list[tuple[tuple[str, str], dict[str, object]]]()
         for line, fields in _read_lines(file):
             person = f"{fields[0]}-{fields[1][:8]}"
-            controller, own_fields = _controller(fields)
+            controller, own_fields = _split_controller(fields)
             trial = (person, fields[3])
             if controller == _QUESTION and len(own_fields) > 2 and own_fields[2].lower() in _TRUE:
                 answers[trial] = _TRUE[own_fields[2].lower()]
@@ -88,7 +88,7 @@ def _group(fields: Sequence[str]) -> str:
     return fields[6] if fields[6] not in _UNSEEN else fields[3]
 
 
-def _controller(fields: Sequence[str]) -> tuple[str, list[str]]:
+def _split_controller(fields: Sequence[str]) -> tuple[str, list[str]]:
     """Return the controller that wrote a line, and the fields beyond the common ones."""
     if fields[2] != "PennController":
         return fields[2], list(fields[7:])

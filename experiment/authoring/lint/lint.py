@@ -107,7 +107,7 @@ def told(
         first, *others = fault.items
         also = ""
         if others:
-            ends = ", ".join(_line(item, places) for item in others[:_SHOWN])
+            ends = ", ".join(_get_line(item, places) for item in others[:_SHOWN])
             remainder = f" and {len(others) - _SHOWN} more" if len(others) > _SHOWN else ""
             also = f" ({fault.name}; also {ends}{remainder})"
         yield kind(
@@ -117,7 +117,7 @@ def told(
         )
 
 
-def _line(item: Item, places: Mapping[str, str]) -> str:
+def _get_line(item: Item, places: Mapping[str, str]) -> str:
     return places[item.item_id].rpartition(", ")[2] if item.item_id in places else item.item_id
 
 

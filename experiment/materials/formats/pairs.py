@@ -5,6 +5,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from experiment.errors import MaterialsError
+from experiment.materials.formats.delimited import MISSING_MARKS, MISSING_SIGNS
 from experiment.materials.formats.raw import RawRow, RawTable
 from experiment.materials.render import note_on_changes
 
@@ -17,8 +18,8 @@ _SHOWN = 5
 _FEWEST_SHIFTED = 4
 # The fields of a draft that are shown and scored.
 TEXTS = ("context", "good", "bad", "distractor")
-# How programs write that a cell has no value. "na" is a word of several languages.
-_MISSING = {"NA", "N/A", "n/a", "NaN", "nan", "NULL", "null", "#N/A", ".", "-", "--"}
+# Texts that say that a text is missing. "na" is a word of several languages.
+_MISSING = {*MISSING_MARKS, *map(str.upper, MISSING_MARKS), "NaN", *MISSING_SIGNS} - {"na"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +72,7 @@ def read_pairs(
     elif {"sentence", "version", "item"} <= headers.keys():
         drafts = list(_pair_rows(table, headers))
     else:
-        raise _no_pairs(table, headers)
+        raise _make_no_pairs_error(table, headers)
     _refuse_empty(table, drafts, ("good", "bad"))
     _refuse_missing(table, drafts)
     if not identical:
@@ -89,12 +90,12 @@ def holds_sentences_alone(table: RawTable, headers: Mapping[str, str]) -> bool:
         return False
     if not {"version", "item"} <= headers.keys():
         return True
-    shared = _told_apart_by(headers)
+    shared = _list_shared_columns(headers)
     cells = Counter(tuple(row.values[name] for name in shared) for row in table.rows)
     return max(cells.values(), default=0) == 1
 
 
-def _told_apart_by(headers: Mapping[str, str]) -> list[str]:
+def _list_shared_columns(headers: Mapping[str, str]) -> list[str]:
     """Return the headers of the columns that both sentences of a pair share."""
     names = ("item", "condition", "construction", "kind", "context")
     return [headers[name] for name in names if name in headers]
@@ -149,7 +150,7 @@ def _use_single_spaces(text: str) -> str:
 def _pair_rows(table: RawTable, headers: Mapping[str, str]) -> Iterator[Draft]:
     """Yield a pair for every two rows that differ only in their version."""
     halves: dict[tuple[str, ...], dict[bool, RawRow]] = {}
-    shared = _told_apart_by(headers)
+    shared = _list_shared_columns(headers)
     for row in table.rows:
         version = row.values[headers["version"]].lower()
         if version not in GOOD_WORDS | BAD_WORDS:
@@ -280,7 +281,7 @@ def _count_differing(first: Counter[str], second: Counter[str]) -> int:
     return ((first - second) + (second - first)).total()
 
 
-def _no_pairs(table: RawTable, headers: Mapping[str, str]) -> MaterialsError:
+def _make_no_pairs_error(table: RawTable, headers: Mapping[str, str]) -> MaterialsError:
     missing = [name for name in ("good", "bad") if name not in headers]
     return MaterialsError(
         f"no column holds the {' or the '.join(missing)} sentence; "

@@ -75,7 +75,7 @@ def split_barred_regions(
         for version in (Variant.GOOD, Variant.BAD)
         if any(BAR in getattr(draft, version) or BAR in draft.context for draft in drafts)
     ]
-    if not marked or (everywhere and _partly(drafts)):
+    if not marked or (everywhere and _have_bars_partly(drafts)):
         return list(drafts), []
     divided_drafts = []
     for draft in drafts:
@@ -86,7 +86,7 @@ def split_barred_regions(
     return divided_drafts, [f"The bars divide regions; the column {columns} keeps them."]
 
 
-def _partly(drafts: Sequence[Draft]) -> bool:
+def _have_bars_partly(drafts: Sequence[Draft]) -> bool:
     """Return whether some sentences of a task have bars and others do not."""
     of_task: dict[str, set[bool]] = {}
     for draft in drafts:

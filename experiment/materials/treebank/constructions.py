@@ -111,7 +111,7 @@ def extract(sentences: Iterable[Sentence], conventions: Conventions) -> Extracti
     for sentence in sentences:
         counts["sentences"] += 1
         counts["words"] += len(sentence.tokens)
-        for pattern, instance in _instances(sentence, conventions, counts):
+        for pattern, instance in _find_instances(sentence, conventions, counts):
             candidate = candidates.setdefault(pattern, Candidate())
             numbers = _list_numbers(instance)
             candidate.numbers[numbers] += 1
@@ -163,7 +163,7 @@ def _agreement_prevails(numbers: Mapping[Numbers, int]) -> bool:
     return 2 * agreeing > sum(numbers.values())
 
 
-def _instances(
+def _find_instances(
     sentence: Sentence, conventions: Conventions, counts: Counter[str]
 ) -> Iterator[tuple[Pattern, Instance]]:
     tokens = sentence.tokens

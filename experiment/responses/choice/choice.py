@@ -30,11 +30,17 @@ class PrefixCompletion(ResponseType):
     asked: ClassVar[str] = "completion"
     instructions: ClassVar[str] = "instructions_completion"
     has_context_above: ClassVar[bool] = True
+    shows_one_pair: ClassVar[bool] = True
 
     @classmethod
     def suits(cls, items: Sequence[Item], against: Sequence[str]) -> bool:
         """Return whether every item has a context."""
         return all(item.context for item in items)
+
+    @property
+    def shows_words_alone(self) -> bool:
+        """True: the context stands above the options."""
+        return True
 
     def show(self, item: Item, good_side: Side, render: Render) -> Shown:
         """Return the context without the full stop that rendering added, and the options as words.
@@ -61,6 +67,7 @@ class SentencePair(ResponseType):
     columns: ClassVar[tuple[Column, ...]] = CHOICE_COLUMNS
     gives: ClassVar[frozenset[Gives]] = CHOICE
     typical_rt_ms: ClassVar[float] = 3500.0
+    shows_one_pair: ClassVar[bool] = True
 
     @classmethod
     def suits(cls, items: Sequence[Item], against: Sequence[str]) -> bool:
@@ -142,6 +149,11 @@ class OptionList(Options):
         if len(set(self.against)) < len(self.against):
             raise ValueError("a column is given twice in against")
         return self
+
+    @property
+    def shows_words_alone(self) -> bool:
+        """Whether the options are not written out as sentences."""
+        return not self.whole_sentences
 
     @property
     def n_answers(self) -> int:

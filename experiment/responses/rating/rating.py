@@ -12,9 +12,16 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_vali
 from experiment.materials.formats.columns import key_of
 from experiment.records import Item, Side, Variant
 from experiment.responses.answer import RATED
-from experiment.responses.base import Arrangement, GivenAnswer, Gives, Known, ScoredAnswer
+from experiment.responses.base import (
+    Arrangement,
+    GivenAnswer,
+    Gives,
+    Known,
+    PartSettings,
+    ScoredAnswer,
+)
 from experiment.responses.one_version import OneVersion
-from experiment.responses.proposed_rules import CatchTrials
+from experiment.responses.proposals import CatchTrials
 from experiment.responses.responders import Rater, Responder
 from experiment.tables.column import Column
 from experiment.tables.schemas import RATING_COLUMNS
@@ -244,6 +251,12 @@ class Scales(Scale):
     def named_scales(self) -> Mapping[str, int]:
         """The number of points of each scale, by name."""
         return {name: scale.points for name, scale in self.scales.items()}
+
+    def settings_of_part(self, name: str) -> PartSettings:
+        """Return one of the scales as a rating whose title is the scale's question."""
+        scale = self.scales[name]
+        parameters = scale.model_dump(exclude={"question"})
+        return PartSettings(Rating.name, parameters, scale.question)
 
     @property
     def most_points(self) -> list[int]:

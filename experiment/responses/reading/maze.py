@@ -116,7 +116,7 @@ class Maze(Questioned, Read):
         if len(distractors) != len(words):
             raise flaw(
                 item,
-                _how_many(words, distractors, sentence_of(item, version, self.context)),
+                _describe_counts(words, distractors, sentence_of(item, version, self.context)),
                 f'one for each word in the column "{version}_distractors", divided by spaces; '
                 f"{NO_WORD} for the first",
                 "`parallax maze distractors` makes them",
@@ -305,7 +305,7 @@ def draw_sides(n: int, rng: random.Random) -> str:
     return drawn
 
 
-def _how_many(words: Sequence[str], distractors: Sequence[str], text: str) -> str:
+def _describe_counts(words: Sequence[str], distractors: Sequence[str], text: str) -> str:
     if not distractors:
         return f'no word of "{text}" has a distractor'
     if len(distractors) < len(words):

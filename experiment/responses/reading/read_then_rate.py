@@ -7,7 +7,7 @@ from typing import ClassVar, cast
 
 from experiment.records import Item, Side, Variant
 from experiment.responses.base import Arrangement, GivenAnswer, Gives, Known, ScoredAnswer
-from experiment.responses.proposed_rules import CatchTrials
+from experiment.responses.proposals import CatchTrials
 from experiment.responses.rating.rating import SCALE_COMMENTS, Points, rules_of_ratings
 from experiment.responses.reading.division import Question
 from experiment.responses.reading.reading import PLAN, WHOLE_MS, add_question_time

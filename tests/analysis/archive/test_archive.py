@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import yaml
@@ -15,10 +16,11 @@ from click.testing import CliRunner, Result
 
 from analysis.archive.command import write_
 from analysis.archive.package import read_package
+from analysis.archive.shown import list_shown_texts
 from analysis.archive.traces import K, Kind, answer_combinations, rows_without
 from analysis.errors import AnalysisError
 from experiment.studies.load import load_study
-from experiment.tables.schemas import ANSWERS
+from experiment.tables.schemas import ANSWERS, ITEMS
 from tests.analysis.archive.conftest import write_whole
 from tests.analysis.archive.validators import croissant, frictionless, verdict
 from tests.patience import PATIENCE_S
@@ -126,6 +128,29 @@ def test_an_archive_without_licence_or_names_is_not_written(whole: Path, tmp_pat
 def test_the_archive_is_never_written_into_the_export(whole: Path, about: Path):
     found = run(whole, "--about", about, "--coarsen", "--out", whole / "archive")
     assert "in the export itself" in str(found.exception) and not (whole / "archive").exists()
+
+
+@pytest.mark.parametrize(
+    ("response", "parameters", "bad"),
+    [
+        ("option_list", {}, "den Mann"),
+        ("option_list", {"whole_sentences": True}, "Die Frau hilft den Mann"),
+        ("sentence_pair", {}, "Die Frau hilft den Mann"),
+        ("prefix_completion", {}, "den Mann"),
+    ],
+)
+def test_an_option_is_written_as_participants_read_it(response, parameters, bad):
+    study = load_study(Path(__file__).parents[2] / "data/presentations/german_case")
+    trial = study.trial.model_copy(update={"parameters": parameters})
+    study = study.model_copy(update={"response": response, "trial": trial})
+    cells = {"context": "Die Frau hilft", "good": "dem Mann", "bad": "den Mann", "distractor": ""}
+    package = SimpleNamespace(tables=(ITEMS,), rows=lambda table: [{"item_id": "case-1", **cells}])
+    texts = {row["version"]: row["text"] for row in list_shown_texts(package, study)}
+    good = bad.replace("den", "dem")
+    assert texts == {"context": "Die Frau hilft", "good": good, "bad": bad}
+    cells["context"], cells["bad"] = "", "Die Frau hilft den Mann"
+    texts = {row["version"]: row["text"] for row in list_shown_texts(package, study)}
+    assert texts["bad"] == "Die Frau hilft den Mann"
 
 
 def test_the_scripts_for_psychling_make_its_files_again(made: Path, tmp_path: Path):

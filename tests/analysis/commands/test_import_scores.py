@@ -155,9 +155,11 @@ def test_a_table_of_pairs_with_scores_is_its_own_items(tmp_path):
     assert (tmp_path / "out" / "items.csv").is_file()
 
 
-def test_first_tokens_without_a_score_and_strange_texts_are_told(tmp_path):
+@pytest.mark.parametrize("mark", ["", "None", "NaN", "NA", "NULL", "N/A", "#N/A", "<NA>"])
+def test_first_tokens_without_a_score_and_strange_texts_are_told(tmp_path, mark):
     content = (
-        "sentence_id,token,logprob\n1,It,\n1,is.,-1\n2,It,\n2,are.,-2\n3,Nobody,-1\n3,knows.,-2\n"
+        f"sentence_id,token,logprob\n1,It,{mark}\n1,is.,-1\n2,It,{mark}\n2,are.,-2\n"
+        "3,Nobody,-1\n3,knows.,-2\n"
     )
     said, (path,) = imported(tmp_path, content)
     assert "2 tokens have no score" in said

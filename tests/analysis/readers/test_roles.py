@@ -112,12 +112,12 @@ def test_the_sentence_shown_is_never_what_was_chosen(case):
 
 def test_signs_among_words_and_marks_that_a_mapping_names_are_values(tmp_path):
     path = tmp_path / "t.csv"
-    path.write_text("sign,word,number\n+,a,1\n-,NA,NA\n+,b,-\n")
+    path.write_text("sign,word,number\n+,a,1\n-,NA,NA\n+,b,-\n--,c,--\n")
     source = read_source(path)
     assert empty_missing_marks(source).table.to_dict("list") == {
-        "sign": ["+", "-", "+"], "word": ["a", "", "b"], "number": ["1", "", ""],
+        "sign": ["+", "-", "+", "--"], "word": ["a", "", "b", "c"], "number": ["1", "", "", ""],
     }  # fmt: skip
-    assert empty_missing_marks(source, {"NA"}).table["word"].to_list() == ["a", "NA", "b"]
+    assert empty_missing_marks(source, {"NA"}).table["word"].to_list() == ["a", "NA", "b", "c"]
 
 
 def test_a_session_that_is_sent_again_is_one_session(case):

@@ -9,7 +9,7 @@ from sqlalchemy import select
 from tests.webapp.payments.conftest import hit, platform, worked  # noqa: F401 - fixtures
 from tests.webapp.payments.platform_double import DIES_AFTER, REFUSES, ProcessDied
 from webapp.database.engine import reading
-from webapp.database.models import Participant, Recruitment, Run, Verdict
+from webapp.database.models import AuditEntry, Participant, Recruitment, Run, Verdict
 from webapp.gate.gate import begin_ledger_entry, store_ledger_state
 from webapp.payments import run_payments
 from webapp.researcher import money, recruitment
@@ -431,6 +431,29 @@ def test_an_act_that_is_not_done_is_said_with_who_asked_for_it(
     assert "Not everything is done: 1 refused." in page
     assert "another attempt to pay their reward" in page
     assert "1 reward, asked for by researcher on" in page
+
+
+def test_the_latest_order_of_each_person_is_said_however_many_followed_for_others(
+    payer,
+    worked,  # noqa: F811
+    sessions,
+    clock,
+):
+    for number in (1, 2, 3):
+        worked(number)
+    with sessions.begin() as session:
+        often, once, _ = session.scalars(select(Participant.ref).order_by(Participant.id))
+        orders = [("anna", f"{often}, {once}"), ("bert", often), *[("carl", "others")] * 300]
+        session.add_all(
+            AuditEntry(
+                number=number, at=clock(), who=who, act="payment ordered", run_ref=payer.run.ref,
+                before={}, after={"payees": payees, "what": "1 reward"}, previous_hash="", hash="",
+            )
+            for number, (who, payees) in enumerate(orders, start=1_000)
+        )  # fmt: skip
+    page = payer.page()
+    by = [page.count(f"1 reward, asked for by {who} on") for who in ("anna", "bert", "carl")]
+    assert (by, page.count("<td>nothing</td>")) == ([1, 1, 0], 1)
 
 
 def test_what_was_done_is_not_said_of_another_run_or_after_a_while(

@@ -32,7 +32,7 @@ def database(at: Installation) -> Iterator[Finding]:
         return
     revision = stored_revision(at.engine)
     if revision is None:
-        yield _empty(at)
+        yield _report_empty_database(at)
     elif problem := schema_problem(revision):
         yield Finding("database", Level.FAULT, problem.problem, problem.remedy)
     elif missing := sorted(set(Base.metadata.tables) - set(inspect(at.engine).get_table_names())):
@@ -43,7 +43,7 @@ def database(at: Installation) -> Iterator[Finding]:
         yield Finding("database", Level.GOOD, f"it answers; its schema is {revision}")
 
 
-def _empty(at: Installation) -> Finding:
+def _report_empty_database(at: Installation) -> Finding:
     """Return the finding for an empty database: a new installation, or data in another database."""
     if not any((at.folder / name).exists() for name in _SIGNS_OF_WORK):
         return Finding("database", Level.GOOD, "it answers; its schema is not made")

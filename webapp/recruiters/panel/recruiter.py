@@ -194,7 +194,7 @@ class PanelRecruiter(Recruiter):
             return ()
         panel = study.panel
         addresses = filter(None, map(panel.address_of, Ending))
-        sites = (_site(panel, address) for address in addresses)
+        sites = (_get_site(panel, address) for address in addresses)
         return tuple(dict.fromkeys((*filter(None, sites), *panel.sites)))
 
     def posted_link(self, public_url: str, run_ref: str, study: Study) -> str:
@@ -331,7 +331,7 @@ def _form(panel: Panel, ending: Ending, known: dict[str, str]) -> ExitForm | Non
     return replace(redirect, fields={**redirect.fields, **fields}, method="post")
 
 
-def _site(panel: Panel, address: str) -> str:
+def _get_site(panel: Panel, address: str) -> str:
     """Return the fixed site of an address, which no participant's values can change."""
     names = {name: quote(_STANDS_FOR_NAME) for name in names_in(address)}
     try:

@@ -259,11 +259,11 @@ class Calls:
             problem = f"there was no answer ({str(error) or 'it took too long'})"
             raise PlatformUnreachable(problem, where=where, remedy=_AGAIN) from error
         if not answer.is_success:
-            raise _refusal(answer, where)
-        return _content(answer, where), answer.headers
+            raise _make_refusal_error(answer, where)
+        return _read_content(answer, where), answer.headers
 
 
-def _content(answer: httpx.Response, where: str) -> Any:  # noqa: ANN401 - JSON of any shape
+def _read_content(answer: httpx.Response, where: str) -> Any:  # noqa: ANN401 - JSON of any shape
     if not answer.headers.get("Content-Type", "").startswith("application/json"):
         return answer.text
     if not answer.content.strip():
@@ -276,7 +276,7 @@ def _content(answer: httpx.Response, where: str) -> Any:  # noqa: ANN401 - JSON 
         raise PlatformUnreachable(problem, where=where, remedy=_AGAIN) from error
 
 
-def _refusal(answer: httpx.Response, where: str) -> PlatformError:
+def _make_refusal_error(answer: httpx.Response, where: str) -> PlatformError:
     code, words = _read_error(answer)
     status = answer.status_code
     if status == _BUSY:

@@ -223,7 +223,7 @@ def edits_of(
             _posted_address(study, link),
             _OWN_ADDRESS_OF_LIST if task.list_quotas else entry_link(link),
         ),
-        ("the audience", *_audiences(study, task)),
+        ("the audience", *_describe_audiences(study, task)),
         (
             "the choice of devices",
             _devices_in_words(study.device_compatibility),
@@ -250,7 +250,7 @@ def _posted_address(study: StudyAnswer, link: str) -> str | None:
     return " and ".join(addresses) or study.external_study_url
 
 
-def _audiences(study: StudyAnswer, task: Task) -> tuple[str, str]:
+def _describe_audiences(study: StudyAnswer, task: Task) -> tuple[str, str]:
     if task.filter_set:
         return f"filter set {study.filter_set_id}", f"filter set {task.filter_set}"
     return _filters_in_words(study.filters), _filters_in_words(filters_of(task))

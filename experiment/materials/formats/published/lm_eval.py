@@ -183,14 +183,14 @@ class _Task:
     def _choices(self, row: Mapping[str, object], place: str) -> list[str]:
         choices = self._config.get("doc_to_choice")
         if isinstance(choices, str):
-            choices = row[choices] if choices in row else self._literal(choices, row, place)
+            choices = row[choices] if choices in row else self._parse_literal(choices, row, place)
         if isinstance(choices, dict):
             choices = list(choices.values())
         if not isinstance(choices, list):
             raise self._error("doc_to_choice gives no list", "a list of two choices", place)
         return [self._fill_template(str(choice), row, place) for choice in choices]
 
-    def _literal(self, template: str, row: Mapping[str, object], place: str) -> object:
+    def _parse_literal(self, template: str, row: Mapping[str, object], place: str) -> object:
         text = self._fill_template(template, row, place)
         try:
             return ast.literal_eval(text)
