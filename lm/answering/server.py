@@ -115,8 +115,8 @@ class ServerAnswerer:
             return sum(self.budget.worst(f"{prompt} {answer}", 1) for answer in answers)
         if self.tier is Tier.NEXT:
             return self.budget.worst(prompt, 1)
-        most = self.terms.max_tokens + question.thinking
-        return self.terms.samples * self.budget.worst(prompt, most)
+        most_tokens = self.terms.max_tokens + question.thinking
+        return self.terms.samples * self.budget.worst(prompt, most_tokens)
 
     def _find_own_tier(self) -> tuple[Tier, str]:
         return find_tier(self._probe, chat=self._as_chat)
@@ -186,18 +186,22 @@ class ServerAnswerer:
         return self._post_paid("completions", prompt, max_tokens, check, **parameters)
 
     def _chat(self, question: Question, *, seed: int) -> ServerReply:
-        terms, most = self.terms, self.terms.max_tokens + question.thinking
-        body: dict[str, object] = {"max_tokens": most}
+        terms, most_tokens = self.terms, self.terms.max_tokens + question.thinking
+        body: dict[str, object] = {"max_tokens": most_tokens}
         if self._as_chat:
-            body = thinking_parameters(most, terms.effort, allowed=bool(question.thinking))
+            body = thinking_parameters(most_tokens, terms.effort, allowed=bool(question.thinking))
         messages = [{"role": "user", "content": build_content(question.prompt)}]
         body |= {"messages": messages, "temperature": terms.temperature, "seed": seed}
-        return self._post_paid("chat/completions", question.prompt, most, find_written_text, **body)
+        return self._post_paid(
+            "chat/completions", question.prompt, most_tokens, find_written_text, **body
+        )
 
     def _probe(self, path: str, check: Check, **body: object) -> ServerReply:
-        most = body.pop("max_tokens")
+        most_tokens = body.pop("max_tokens")
         limit_name = "max_completion_tokens" if self.terms.effort else "max_tokens"
-        return self._post_paid(path, str(body), int(str(most)), check, **{limit_name: most}, **body)
+        return self._post_paid(
+            path, str(body), int(str(most_tokens)), check, **{limit_name: most_tokens}, **body
+        )
 
     def _post_paid(
         self,

@@ -290,9 +290,9 @@ def _import_report(
         if each.missing > 0:
             lines.append(f"Session {each.session}: {each.missing} entries are not in the files.")
     drawn = Counter(each.number for each in replayed if each.number is not None)
-    if again := sorted(number for number, times in drawn.items() if times > 1):
+    if repeated := sorted(number for number, times in drawn.items() if times > 1):
         lines.append(
-            f"{len(again)} sessions were given to several people: {_shortened_list(again)}."
+            f"{len(repeated)} sessions were given to several people: {_shortened_list(repeated)}."
         )
     gaps = [number for number in range(1, max(drawn, default=0)) if number not in drawn]
     if gaps and mark.assignment == "counter":
