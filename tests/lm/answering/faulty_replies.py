@@ -12,6 +12,7 @@ import httpx
 from lm.answering.answerer import Question, Tier
 from lm.answering.server import ServerAnswerer
 from lm.answering.spec import ServerModel, Terms
+from tests.patience import PATIENCE_S
 
 LABELS = ("A", "B")
 WORDS = ("the", "author", "naïve", "laughs", "that", "guards", "like", "日本", "laugh", "café")
@@ -220,7 +221,7 @@ def answerer_of(case: Case) -> ServerAnswerer:
         status, body = next(waiting)
         return httpx.Response(status, text=body)
 
-    answerer.client._http = httpx.Client(transport=httpx.MockTransport(send))
+    answerer.client._http = httpx.Client(transport=httpx.MockTransport(send), timeout=PATIENCE_S)
     answerer.client._wait = lambda _: None
     return answerer
 

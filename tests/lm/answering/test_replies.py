@@ -19,6 +19,7 @@ from lm.answering.replies import (
 from lm.answering.spec import ServerModel, Terms
 from lm.errors import LmError
 from tests.lm.answering.faulty_replies import answerer_of, is_close, make_case
+from tests.patience import PATIENCE_S
 
 
 @pytest.mark.parametrize("seed", range(25))
@@ -172,7 +173,7 @@ def test_a_server_that_only_streams_is_asked_for_streams():
 
     budget = Budget(Terms(price_in=0.0, price_out=0.0))
     client = Client(ServerModel("http://server/v1", "toy"), budget, wait=lambda _: None)
-    client._http = httpx.Client(transport=httpx.MockTransport(send))
+    client._http = httpx.Client(transport=httpx.MockTransport(send), timeout=PATIENCE_S)
     for _ in range(2):
         assert find_written_text(client.post("chat/completions", 0.0, messages=[])) == "I say B"
     assert asked == [False, True, True]
@@ -188,7 +189,7 @@ def test_a_changing_fingerprint_stops_unless_it_is_only_recorded(varying: bool):
 
     budget = Budget(Terms(price_in=0.0, price_out=0.0))
     client = Client(ServerModel("http://server/v1", "toy"), budget, varying=varying)
-    client._http = httpx.Client(transport=httpx.MockTransport(send))
+    client._http = httpx.Client(transport=httpx.MockTransport(send), timeout=PATIENCE_S)
     client.post("completions", 0.0)
     if varying:
         replies = [client.post("completions", 0.0) for _ in range(2)]
