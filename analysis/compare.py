@@ -264,8 +264,8 @@ def _remove_reading_steps(options: ComparisonOptions) -> ComparisonOptions:
 
 def _print_summary(result: Comparison, out: Path) -> None:
     of_comparisons = [table for table in result.tables if table.section is Section.COMPARISONS]
-    others = [table for table in result.tables if table.section is not Section.COMPARISONS]
-    for table in (*of_comparisons[:1], *others[:1]):
+    other_tables = [table for table in result.tables if table.section is not Section.COMPARISONS]
+    for table in (*of_comparisons[:1], *other_tables[:1]):
         click.echo(to_text(table))
     for path in result.files:
         if path.suffix in (".html", ".svg") and not path.name.startswith("curves_"):

@@ -117,8 +117,8 @@ def _median_minutes(run: ExportedRun) -> float | None:
     )
     if timed.empty:
         return None
-    passed = pd.to_datetime(timed["finished_at"]) - pd.to_datetime(timed["consented_at"])
-    return float(passed.dt.total_seconds().median() / 60)
+    durations = pd.to_datetime(timed["finished_at"]) - pd.to_datetime(timed["consented_at"])
+    return float(durations.dt.total_seconds().median() / 60)
 
 
 def summarise_payments(payments: pd.DataFrame) -> dict[str, str]:

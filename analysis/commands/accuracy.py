@@ -156,8 +156,8 @@ def _read_item_table(source: str) -> pd.DataFrame:
 def _group_models(models: Sequence[str], requested: Sequence[str]) -> dict[str, list[str]]:
     """Return the requested groups; by default each model alone, and a group of all models."""
     if not requested:
-        alone = {model: [model] for model in models}
-        return alone | {ALL_MODELS: list(models)} if len(models) > 1 else alone
+        single_models = {model: [model] for model in models}
+        return single_models | {ALL_MODELS: list(models)} if len(models) > 1 else single_models
     patterns = {
         name: pattern_list.split(",")
         for name, _, pattern_list in (text.partition("=") for text in requested)

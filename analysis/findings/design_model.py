@@ -53,8 +53,8 @@ def covariate_columns(rows: pd.DataFrame, names: Sequence[str]) -> Iterator[pd.D
             continue
         values = rows[column]
         if pd.api.types.is_numeric_dtype(values):
-            filled = values.fillna(values.mean())
-            yield pd.DataFrame({name: (filled - filled.mean()) / filled.std()})
+            filled_values = values.fillna(values.mean())
+            yield pd.DataFrame({name: (filled_values - filled_values.mean()) / filled_values.std()})
         else:
             levels = pd.get_dummies(values.astype(str), prefix=name, drop_first=True, dtype=float)
             yield levels - levels.mean()
@@ -84,12 +84,13 @@ def random_term(unit: str, values: pd.Series, effects: pd.DataFrame) -> RandomTe
     rows_of_level = [np.flatnonzero(level == number) for number in range(n_levels)]
     columns, names = np.ones((len(level), 1)), ["1"]
     for name in effects:
-        tried = np.column_stack([columns, effects[name].to_numpy()])
+        tried_columns = np.column_stack([columns, effects[name].to_numpy()])
         is_estimable = [
-            np.linalg.matrix_rank(tried[rows]) == tried.shape[1] for rows in rows_of_level
+            np.linalg.matrix_rank(tried_columns[rows]) == tried_columns.shape[1]
+            for rows in rows_of_level
         ]
         if np.mean(is_estimable) > _MOST:
-            columns, names = tried, [*names, str(name)]
+            columns, names = tried_columns, [*names, str(name)]
     return RandomTerm(unit, level, tuple(names), columns, correlated=len(names) <= MOST_CORRELATED)
 
 

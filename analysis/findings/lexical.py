@@ -181,8 +181,8 @@ def lexical_findings(
 
 def _scored_items(study: Study, data: Joined) -> list[Item]:
     """Return the study's items if they include the run's and a model scored more, or the run's."""
-    most = max((len(frame) for frame in data.decisions.values()), default=0)
-    if most > len(data.items) and study.grammar_path.is_file():
+    n_most = max((len(frame) for frame in data.decisions.values()), default=0)
+    if n_most > len(data.items) and study.grammar_path.is_file():
         generated = list(load_items(study))
         if set(data.items["item_id"]) <= {item.item_id for item in generated}:
             return generated

@@ -77,9 +77,9 @@ def mixed_findings(
         },
     )
     if decisions:
-        compared = compare_on_one_scale(model, rows)
-        tables.append(_one_scale_table(compared, context))
-        statistics["mixed_model_one_scale"] = compared
+        comparisons = compare_on_one_scale(model, rows)
+        tables.append(_one_scale_table(comparisons, context))
+        statistics["mixed_model_one_scale"] = comparisons
     return Findings(
         tuple(tables),
         statistics,

@@ -341,10 +341,10 @@ def _versions_in_column(
     """Return the versions in a column, by name or by text; empty if it has other values."""
     # Skip items with identical versions; their judgments are refused by name later.
     distinguishable_items = [name for name, item_id in options.items() if not item_id.alike]
-    filled = rows[(rows[column] != "") & rows[item].isin(distinguishable_items)]
+    filled_rows = rows[(rows[column] != "") & rows[item].isin(distinguishable_items)]
     versions = [
         text if text in _VERSIONS else options[item_id].version(text)
-        for item_id, text in zip(filled[item], filled[column], strict=True)
+        for item_id, text in zip(filled_rows[item], filled_rows[column], strict=True)
     ]
     recognised = [version for version in versions if version is not None]
     likely = bool(versions) and len(recognised) / len(versions) > LIKELY

@@ -177,9 +177,9 @@ def _read_file(path: Path) -> Source:
         return Source(path, "JATOS", frame) if several else _recognise_program(path, frame, "JSON")
     delimited = read_delimited(file)
     left_out = {"lines before the headers": delimited.before} if delimited.before else {}
-    frame, again = _drop_repeated_headers(delimited.table)
-    if again:
-        left_out["repeated headers"] = again
+    frame, n_repeated_headers = _drop_repeated_headers(delimited.table)
+    if n_repeated_headers:
+        left_out["repeated headers"] = n_repeated_headers
     return _recognise_program(path, frame, "table", left_out, delimited.notes)
 
 
@@ -300,11 +300,11 @@ def _has_row_names(file: TextFile, layout: Layout) -> bool:
 
 def _check_row_lengths(rows: Iterator[tuple[int, list[str]]]) -> tuple[str, ...]:
     _, headers = next(rows, (0, []))
-    short = 0
+    n_short_rows = 0
     for line, cells in rows:
         if any(cell.strip() for cell in cells[len(headers) :]):
             raise ValueError(f"line {line} has {len(cells)} cells below {len(headers)} headers")
-        short += 0 < len(cells) < len(headers)
+        n_short_rows += 0 < len(cells) < len(headers)
     notes = []
     twice = [name for name in find_repeated(map(str.strip, headers)) if name]
     if twice:
@@ -312,6 +312,8 @@ def _check_row_lengths(rows: Iterator[tuple[int, list[str]]]) -> tuple[str, ...]
             f"the header {', '.join(twice[:_SHOWN])} stands more than once; the second is called "
             f"{twice[0]}.1"
         )
-    if short:
-        notes.append(f"{short} row(s) have fewer cells than there are headers; was the file cut?")
+    if n_short_rows:
+        notes.append(
+            f"{n_short_rows} row(s) have fewer cells than there are headers; was the file cut?"
+        )
     return tuple(notes)

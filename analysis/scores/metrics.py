@@ -221,8 +221,8 @@ def apply_metric(scores: Scores, metric: str, unigram: Scores | None = None) -> 
 def _has_single_version(scores: Scores) -> bool:
     """Return whether an item has only one version."""
     frame = scores.frame
-    compared = frame["item_id"][have_equal_text(frame["variant"], frame["contrast"])]
-    return bool(set(frame["item_id"].astype(str)) - set(compared.astype(str)))
+    compared_ids = frame["item_id"][have_equal_text(frame["variant"], frame["contrast"])]
+    return bool(set(frame["item_id"].astype(str)) - set(compared_ids.astype(str)))
 
 
 def compute_sentence_metric(scores: Scores, metric: str, unigram: Scores | None = None) -> Floats:

@@ -171,9 +171,9 @@ def people_against_models(
     for model, frame in decisions.items():
         place = find_codes(judgments["item_id"], pd.Index(frame["item_id"].tolist()))
         model_right = frame["correct"].to_numpy(dtype=float)[place]
-        for (keys, group), counted in zip(parts, sizes, strict=True):
+        for (keys, group), group_sizes in zip(parts, sizes, strict=True):
             pair = _people_and_model(people_right, model_right, person, unit, group)
-            rows = _test_rows(pair, margin, level).assign(**counted)
+            rows = _test_rows(pair, margin, level).assign(**group_sizes)
             too_few = too_few_units(rows["n_participants"], rows["n_frames"])
             rows.loc[too_few, ["low", "high", "p", "p_equivalence"]] = np.nan
             renamed = rows.rename(columns={"first": "people", "second": "model"})

@@ -115,8 +115,8 @@ def learning_effect(judgments: pd.DataFrame) -> pd.DataFrame:
     Returns:
         One row, as from ``accuracy_difference``.
     """
-    late = (judgments["position"] > judgments["position"].max() / 2).to_numpy()
-    return accuracy_difference(judgments, late)
+    is_second_half = (judgments["position"] > judgments["position"].max() / 2).to_numpy()
+    return accuracy_difference(judgments, is_second_half)
 
 
 def speed_accuracy(judgments: pd.DataFrame) -> pd.DataFrame:

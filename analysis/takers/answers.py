@@ -80,11 +80,11 @@ def load_model_participant(folder: Path, run: ExportedRun) -> Taken:
 def _count_samples(folder: Path) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return a reading's samples by what read them, and by their labels in each set of labels."""
     columns = ("participant", "answers", "logprobs_nats", "read_by")
-    asked = read_exported_table(ASKED, folder, columns)
-    asked = asked[asked["read_by"] != ""]
+    questions = read_exported_table(ASKED, folder, columns)
+    questions = questions[questions["read_by"] != ""]
     ways = read_exported_table(SITTINGS, folder, ("participant", "model", "reading", "labels"))
     rules, labels = Counter[tuple[str, ...]](), Counter[tuple[str, ...]]()
-    for row in asked.merge(ways, "left", on="participant").itertuples(index=False):
+    for row in questions.merge(ways, "left", on="participant").itertuples(index=False):
         way = (str(row.model), str(row.reading))
         read_by = json.loads(str(row.read_by))
         rules.update((*way, rule) for rule in read_by)

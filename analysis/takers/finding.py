@@ -238,7 +238,7 @@ def warn_of_one_label(labels: pd.DataFrame) -> list[str]:
         )
         if (n := int(rows["n"].sum())) >= _FEWEST_SAMPLES
         and (share := rows["n"].max() / n) >= _NEARLY_ALL
-        and (best := rows.loc[rows["n"].idxmax(), "label"])
+        and (best := rows["label"].to_numpy()[rows["n"].to_numpy().argmax()])
     ]
 
 

@@ -147,8 +147,8 @@ def _write_design(design: DesignPlan, asking: Asking) -> Iterator[str]:
     yield f"lists = {design.lists}"
     yield f"participants_per_list = {design.participants_per_list} # {balanced}"
     yield f"trials_per_list = {design.trials_per_list} # what each list must come to"
-    apart = "no two neighbours of one construction" if design.separate else "any order"
-    yield f"separate = {_quote(design.separate)} # {apart}"
+    separation_note = "no two neighbours of one construction" if design.separate else "any order"
+    yield f"separate = {_quote(design.separate)} # {separation_note}"
     for square in design.squares:
         yield ""
         n_trials = square.frames * square.conditions // design.lists

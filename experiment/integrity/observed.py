@@ -203,8 +203,8 @@ def _unexplained_times(
 ) -> Iterator[float]:
     for previous, answer in pairwise(ordered):
         follows = answer.position == previous.position + 1
-        alone = (answer.times_shown or 1) == 1 and not answer.was_hidden
-        if not follows or not alone or answer.position in session.after_pauses:
+        shown_once = (answer.times_shown or 1) == 1 and not answer.was_hidden
+        if not follows or not shown_once or answer.position in session.after_pauses:
             continue
         pressed, pressed_before = _pressed_ms(answer), _pressed_ms(previous)
         claimed = answer.whole_ms

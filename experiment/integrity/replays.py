@@ -104,12 +104,14 @@ def _make_comparable(run: Mapping[str, ObservedSession]) -> list[_Comparable]:
     last = max(
         (answer.position for session in run.values() for answer in session.answers), default=0
     )
-    compared = []
+    comparable_sessions = []
     for (name, session), times in zip(run.items(), take_off_means(list(run.values())), strict=True):
         unit = _scale_to_unit(times)
         vector = [unit.get(place, 0.0) for place in range(1, last + 1)]
-        compared.append(_Comparable(name, times, vector, _collect_paths(session.answers)))
-    return compared
+        comparable_sessions.append(
+            _Comparable(name, times, vector, _collect_paths(session.answers))
+        )
+    return comparable_sessions
 
 
 def _compare(session_a: _Comparable, session_b: _Comparable, n_pairs: int) -> Replay | None:

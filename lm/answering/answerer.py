@@ -220,9 +220,15 @@ class ReplyStore:
             questions: The questions; equal ones are asked once.
         """
         keys = [_make_cache_key(answerer, question) for question in questions]
-        asked = dict(zip(keys, questions, strict=True))
-        replies = {key: reply for key in asked if (reply := self._find_stored(key, asked[key]))}
-        unanswered = {key: question for key, question in asked.items() if key not in replies}
+        questions_by_key = dict(zip(keys, questions, strict=True))
+        replies = {
+            key: reply
+            for key in questions_by_key
+            if (reply := self._find_stored(key, questions_by_key[key]))
+        }
+        unanswered = {
+            key: question for key, question in questions_by_key.items() if key not in replies
+        }
         for new_replies in _ask_model(answerer, unanswered):
             self._store_replies(new_replies)
             replies |= new_replies

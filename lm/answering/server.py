@@ -111,8 +111,8 @@ class ServerAnswerer:
             return sum(self.budget.worst(f"{prompt} {answer}", 1) for answer in answers)
         if self.tier is Tier.NEXT:
             return self.budget.worst(prompt, 1)
-        most = self.terms.max_tokens + question.thinking
-        return self.terms.samples * self.budget.worst(prompt, most)
+        most_tokens = self.terms.max_tokens + question.thinking
+        return self.terms.samples * self.budget.worst(prompt, most_tokens)
 
     def _find_own_tier(self) -> tuple[Tier, str]:
         return find_tier(self._probe, chat=self._as_chat)
@@ -170,18 +170,20 @@ class ServerAnswerer:
         return self._post_paid("completions", prompt, max_tokens, **parameters)
 
     def _chat(self, question: Question, *, seed: int) -> dict[str, Any]:
-        terms, most = self.terms, self.terms.max_tokens + question.thinking
-        body: dict[str, object] = {"max_tokens": most}
+        terms, most_tokens = self.terms, self.terms.max_tokens + question.thinking
+        body: dict[str, object] = {"max_tokens": most_tokens}
         if self._as_chat:
-            body = thinking_parameters(most, terms.effort, allowed=bool(question.thinking))
+            body = thinking_parameters(most_tokens, terms.effort, allowed=bool(question.thinking))
         messages = [{"role": "user", "content": build_content(question.prompt)}]
         body |= {"messages": messages, "temperature": terms.temperature, "seed": seed}
-        return self._post_paid("chat/completions", question.prompt, most, **body)
+        return self._post_paid("chat/completions", question.prompt, most_tokens, **body)
 
     def _probe(self, path: str, **body: object) -> dict[str, Any]:
-        most = body.pop("max_tokens")
+        most_tokens = body.pop("max_tokens")
         limit_name = "max_completion_tokens" if self.terms.effort else "max_tokens"
-        return self._post_paid(path, str(body), int(str(most)), **{limit_name: most}, **body)
+        return self._post_paid(
+            path, str(body), int(str(most_tokens)), **{limit_name: most_tokens}, **body
+        )
 
     def _post_paid(self, path: str, prompt: str, most: int, /, **body: object) -> dict[str, Any]:
         return self.client.post(path, self.budget.worst(prompt, most), **body)

@@ -236,9 +236,11 @@ def _grant_credit(records: Records) -> tuple[str, Person | None]:
     person = records.person_by_id(study.key, request.args.get("survey_code", ""))
     if person is None:
         return "Invalid survey_code.", None
-    again = bool(person.outcomes)
+    is_repeated = bool(person.outcomes)
     records.record_return(study.key, person.name, "completed")
-    return ("You have already received credit for this study.", None) if again else ("", person)
+    return (
+        ("You have already received credit for this study.", None) if is_repeated else ("", person)
+    )
 
 
 def _has_credit_token(study: Study) -> bool:

@@ -161,12 +161,12 @@ def _summarise_answers(given: Sequence[_AnswerFacts]) -> AnswerStatistics:
     times = [rt_ms for rt_ms, _, _, _ in given if rt_ms is not None]
     sides = [side for _, side, _, _ in given]
     waited = [waited_ms for _, _, _, waited_ms in given if waited_ms is not None]
-    most = max(map(sides.count, set(sides)))
+    n_most_frequent = max(map(sides.count, set(sides)))
     return AnswerStatistics(
         answered=len(given),
         median_rt_ms=times[len(times) // 2] if times else None,
         fast=sum(rt_ms < _TOO_FAST_MS for rt_ms in times),
-        same_side=most / len(sides),
+        same_side=n_most_frequent / len(sides),
         hidden=sum(away for _, _, away, _ in given),
         waited_s=max(waited) / 1000 if waited else None,
     )

@@ -115,8 +115,8 @@ def answered(
 
 def columns_of(rows: list[dict[str, str]]) -> list[str]:
     """Return the columns in which few values are missing."""
-    most = MOST_MISSING * len(rows)
-    return [name for name in CODEBOOK if sum(row[name] == "" for row in rows) <= most]
+    most_missing = MOST_MISSING * len(rows)
+    return [name for name in CODEBOOK if sum(row[name] == "" for row in rows) <= most_missing]
 
 
 def main(folder: Path) -> None:

@@ -50,12 +50,12 @@ def read_ibex(files: Sequence[Path], texts: Sequence[Path]) -> ImportedTimes:
                 answers[trial] = _TRUE[own_fields[2].lower()]
             if controller not in (_MAZE, _SPR):
                 continue
-            least = 6 if controller == _MAZE else 3
-            if len(own_fields) < least:
+            fewest_fields = 6 if controller == _MAZE else 3
+            if len(own_fields) < fewest_fields:
                 raise AnalysisError(
                     f"a line of {controller} has {len(own_fields)} fields of its own",
                     where=f"{file}, line {line}",
-                    expected=f"{least} or more: the word's number, the word, ..., its time",
+                    expected=f"{fewest_fields} or more: the word's number, the word, ..., its time",
                 )
             ms = own_fields[5] if controller == _MAZE else own_fields[2]
             if ms in _UNSEEN:

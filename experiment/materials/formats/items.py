@@ -264,14 +264,14 @@ def _find_expected_levels(
     groups: Sequence[Sequence[Draft]], factors: Sequence[str]
 ) -> set[_Levels]:
     """Return the levels that most items have exactly once; empty if they do not cross."""
-    counted: Counter[tuple[_Levels, ...]] = Counter()
+    level_counts: Counter[tuple[_Levels, ...]] = Counter()
     for rows in groups:
         row_levels = [_read_levels(row, factors) for row in rows]
         if len(set(row_levels)) == len(row_levels) and all(map(all, row_levels)):
-            counted[tuple(sorted(row_levels))] += 1
-    if not counted:
+            level_counts[tuple(sorted(row_levels))] += 1
+    if not level_counts:
         return set()
-    [(levels, n)] = counted.most_common(1)
+    [(levels, n)] = level_counts.most_common(1)
     levels_by_factor = [
         dict.fromkeys(combination[place] for combination in levels) for place in range(len(factors))
     ]

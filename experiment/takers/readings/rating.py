@@ -64,10 +64,10 @@ class Rating(Reading):
 
 def mean_point(logprobs_nats: Sequence[float]) -> float:
     """Return the mean point, from 1, under log-probabilities that need not sum to 1."""
-    most = max(logprobs_nats)
-    if most == -inf:
+    greatest_logprob = max(logprobs_nats)
+    if greatest_logprob == -inf:
         return -inf
-    shares = [exp(logprob - most) for logprob in logprobs_nats]
+    shares = [exp(logprob - greatest_logprob) for logprob in logprobs_nats]
     return sum(point * share for point, share in enumerate(shares, start=1)) / sum(shares)
 
 

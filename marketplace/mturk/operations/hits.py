@@ -135,18 +135,20 @@ def _create_hit(
 ) -> Reply:
     refuse_out_of_limits(request, now)
     _refuse_question(request, now)
-    most = request.get("MaxAssignments", 1)
-    if not 1 <= most <= _MOST_ASSIGNMENTS:
+    most_assignments = request.get("MaxAssignments", 1)
+    if not 1 <= most_assignments <= _MOST_ASSIGNMENTS:
         raise RefusedError(
-            "ParameterValidationError", f"MaxAssignments must be at least 1, not {most}.", now
+            "ParameterValidationError",
+            f"MaxAssignments must be at least 1, not {most_assignments}.",
+            now,
         )
-    fee_cents = reward_fee_cents(hit_type.reward_cents, most, hit_type.requirements)
+    fee_cents = reward_fee_cents(hit_type.reward_cents, most_assignments, hit_type.requirements)
     hit = Hit(
         hit_id=new_id(),
         type=hit_type,
         question=request["Question"],
         annotation=request.get("RequesterAnnotation"),
-        max_assignments=most,
+        max_assignments=most_assignments,
         unit_cents=hit_type.reward_cents + fee_cents,
         created_at=now,
         expires_at=now + timedelta(seconds=request["LifetimeInSeconds"]),
