@@ -9,6 +9,7 @@ from experiment.errors import ParallaxError
 from webapp.commands.erasure_record import copy_record, newest_record
 from webapp.commands.options import (
     add_instance_option,
+    add_new_instance_option,
     open_instance_database,
     refuse_while_serving,
     scrub_and_tell,
@@ -48,7 +49,7 @@ from webapp.users.users import end_all_access
 
 
 @click.command()
-@add_instance_option
+@add_new_instance_option
 def status(instance: Path) -> None:
     """Show the database's schema version.
 
@@ -64,7 +65,7 @@ def status(instance: Path) -> None:
 
 
 @click.command("upgrade")
-@add_instance_option
+@add_new_instance_option
 def upgrade_(instance: Path) -> None:
     """Upgrade the database to the schema of this version.
 
@@ -196,7 +197,7 @@ def _open_bucket(settings: Settings) -> Bucket:
     type=_PATH,
     help="The private key of the backup: also puts the keys file into the instance folder.",
 )
-@add_instance_option
+@add_new_instance_option
 def fetch(folder: Path, name: str | None, identity: Path | None, instance: Path) -> None:
     """Copy the newest backup of the bucket into FOLDER.
 
@@ -248,7 +249,7 @@ _identity = click.option(
     "--copied", is_flag=True, help="FILE is the database's own file, copied while no server ran."
 )
 @_identity
-@add_instance_option
+@add_new_instance_option
 def restore_(
     file: Path,
     replace: bool,
@@ -307,7 +308,7 @@ def restore_(
 @click.command("drill")
 @click.argument("file", type=_PATH)
 @_identity
-@add_instance_option
+@add_new_instance_option
 def drill_(file: Path, identity: Path | None, instance: Path) -> None:
     """Restore FILE into a scratch database.
 
