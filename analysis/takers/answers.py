@@ -125,20 +125,42 @@ def read_item_choices(folder: Path) -> dict[str, float]:
 
 
 def load_model_participants(folders: Sequence[Path], run: ExportedRun) -> list[Taken]:
-    """Read several model participants' folders, each of a different model.
+    """Read several model participants' folders.
+
+    Different models with one name, as servers can have, are named after their folders as well.
 
     Raises:
         AnalysisError: Two folders are of the same model.
     """
+    identities = [str(read_manifest(folder).get("model_identity", "")) for folder in folders]
     participants = [load_model_participant(folder, run) for folder in folders]
     names = [participant.model for participant in participants]
-    if twice := sorted({name for name in names if names.count(name) > 1}):
-        raise AnalysisError(
-            f'two takers\' folders are of a model "{twice[0]}"',
-            where=", ".join(map(str, folders)),
-            remedy="Leave out all but one of them",
-        )
-    return participants
+    shared = {name for name in names if names.count(name) > 1}
+    for name in sorted(shared):
+        same_name = [identities[place] for place, own in enumerate(names) if own == name]
+        if len(set(same_name)) < len(same_name):
+            raise AnalysisError(
+                f'two takers\' folders are of a model "{name}"',
+                where=", ".join(map(str, folders)),
+                remedy="Leave out all but one of them",
+            )
+    return [
+        _rename(participant, f"{participant.model} ({folder})")
+        if participant.model in shared
+        else participant
+        for participant, folder in zip(participants, folders, strict=True)
+    ]
+
+
+def _rename(participant: Taken, model: str) -> Taken:
+    return Taken(
+        model,
+        participant.tier,
+        *(
+            frame.assign(model=model) if "model" in frame else frame
+            for frame in (participant.frame, participant.samples, participant.sampled_labels)
+        ),
+    )
 
 
 def _read_answers(folder: Path) -> pd.DataFrame:

@@ -1,6 +1,7 @@
 """What a comparison says of takers, on models whose answers are planted."""
 
 import json
+import shutil
 from dataclasses import replace
 from datetime import UTC, datetime
 from math import log
@@ -170,6 +171,23 @@ def test_takers_of_other_materials_are_refused(folders: Path, people: ExportedRu
 def test_two_folders_of_one_model_are_refused(folders: Path, people: ExportedRun):
     with pytest.raises(AnalysisError, match='are of a model "wise"'):
         load_model_participants([folders / "wise", folders / "wise"], people)
+
+
+def test_two_models_with_one_name_are_told_apart_by_their_folders(
+    folders: Path, people: ExportedRun, tmp_path: Path
+):
+    """As servers can have: the identities differ, and so do the answers."""
+    copied = tmp_path / "again"
+    shutil.copytree(folders / "biased", copied)
+    manifest = json.loads((copied / "take.json").read_text())
+    named = manifest | {"model_name": "wise", "model_identity": "another server"}
+    (copied / "take.json").write_text(json.dumps(named))
+    takers = load_model_participants([folders / "wise", copied], people)
+    names = [f"wise ({folders / 'wise'})", f"wise ({copied})"]
+    assert [taker.model for taker in takers] == names
+    options = ComparisonOptions(resamples=100, takers=takers)
+    reported = compare_by(("takers",), people, options=options).statistics["taker_readings"]
+    assert set(reported["model"]) == set(names)
 
 
 def test_people_given_as_takers_are_refused(tmp_path: Path, people: ExportedRun):
