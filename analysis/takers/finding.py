@@ -40,9 +40,11 @@ from analysis.takers.by_reading import (
     compare_by_elicitation,
     count_supporting_readings,
     estimate_history_effects,
+    measure_bias_in_log_odds,
     measure_consistency,
     measure_first_place_bias,
 )
+from lm.answering.answerer import Tier
 from lm.answering.labels import RULES, UNREADABLE
 
 _LABEL = Column("label", "", "text")
@@ -77,6 +79,11 @@ def analyse_model_participants(inputs: FindingInputs) -> Findings:
         _biases_table(leaning, context),
         _consistency_table(alike, context),
     ]
+    told = [taker.frame for taker in takers if taker.tier != Tier.SAMPLES]
+    odds = measure_bias_in_log_odds(pd.concat(told, ignore_index=True)) if told else pd.DataFrame()
+    if len(odds):
+        statistics["taker_log_odds"] = odds
+        tables.append(_log_odds_table(odds, context))
     samples = pd.concat([taker.samples for taker in takers], ignore_index=True)
     if len(samples):
         labels = pd.concat([taker.sampled_labels for taker in takers], ignore_index=True)
@@ -187,6 +194,30 @@ def _biases_table(leaning: pd.DataFrame, context: Context) -> Table:
             "Of prompts, the place in the prompt; asked in both orders, texts alone give .50. Of "
             "people and other readings, the place on the screen.",
             "Intervals: 95%, sessions and frames clustered.",
+        ),
+        Section.TAKERS,
+    )
+
+
+def _log_odds_table(odds: pd.DataFrame, context: Context) -> Table:
+    ways = odds[["reading", "context", "bias"]].itertuples(index=False)
+    return context.table(
+        "taker_log_odds",
+        "Bias in log-odds",
+        "By how many nats the log-odds of two answers favour a place, a side and a set of labels.",
+        odds.assign(group=odds["model"], label=[", ".join(filter(None, way)) for way in ways]),
+        (
+            _LABEL,
+            Column("estimate", "Nats", "estimate"),
+            Column("n", "Trials", "count"),
+            Column("n_units", "Frames", "count"),
+        ),
+        (
+            "First place: of the prompt, from trials asked in both orders. First side: of a "
+            "person's screen. Labels: a set's bias towards the first place minus the mean of all "
+            "sets. 0 is no bias; log-odds of 1 nat make .50 to .73.",
+            "Intervals: 95%, frames as observations. Probabilities only: of samples, see First "
+            "place.",
         ),
         Section.TAKERS,
     )
