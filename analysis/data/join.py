@@ -268,8 +268,8 @@ def decisions(scores: Scores) -> pd.DataFrame:
             expected="items with a good version and another",
             remedy="`parallax compare` relates such scores to ratings, and to yes and no",
         )
-    lacking = items[np.isnan(good) | np.isnan(alternative)]
-    _refuse_scores(scores, lacking, "lack the good version or its alternative")
+    unscored_items = items[np.isnan(good) | np.isnan(alternative)]
+    _refuse_scores(scores, unscored_items, "lack the good version or its alternative")
     unknown = frame["n_unknown"].where(is_good | is_alternative, 0).to_numpy()
     item_columns = frame.loc[is_good, ["item_id", "construction", "condition"]]
     order = number[is_good]

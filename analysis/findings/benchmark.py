@@ -188,11 +188,11 @@ def _compute_mcnemar_p(only_first: int, only_second: int) -> float:
 def _items_needed(
     logs: Mapping[str, pd.DataFrame], first: str, second: str, margin: float
 ) -> dict[str, float]:
-    decided = logs[first].merge(
+    decisions = logs[first].merge(
         logs[second][["item_id", "correct"]], on="item_id", suffixes=("", "_2")
     )
-    differences = decided["correct"].astype(float) - decided["correct_2"].astype(float)
-    estimates = items_needed(np.array(differences, dtype=np.float64), decided[_PARADIGM], margin)
+    differences = decisions["correct"].astype(float) - decisions["correct_2"].astype(float)
+    estimates = items_needed(np.array(differences, dtype=np.float64), decisions[_PARADIGM], margin)
     return {name.replace("n_items", "n_items_needed"): value for name, value in estimates.items()}
 
 

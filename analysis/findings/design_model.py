@@ -222,12 +222,12 @@ def _make_notes(fitted: dict[str, Fitted], context: Context) -> Sequence[str]:
     notes = []
     for name, fit in fitted.items():
         model = fit.model
-        reduced = f" {fit.left_out[0].upper()}{fit.left_out[1:]}." if fit.left_out else ""
+        reduction_note = f" {fit.left_out[0].upper()}{fit.left_out[1:]}." if fit.left_out else ""
         singular = " The fit is still singular." if model.singular else ""
         notes.append(
             f"{titles.get(name, name)}: {model.n_rows:,} judgments, log-likelihood "
             f"{model.loglik:.1f}; standard deviations in logits: {_spread_in_words(model)}."
-            f"{reduced}{singular}"
+            f"{reduction_note}{singular}"
         )
     return notes
 

@@ -244,8 +244,12 @@ def _contrast_rows(
         sentences = rows[["item_id", "cell", "unit"]].astype(str).drop_duplicates("item_id")
         comparisons = planned_contrasts(cross, inputs.run.study.analysis)
         for (model, measure), values in measures.items():
-            scored = sentences.assign(participant=None, value=sentences["item_id"].map(values))
-            for row in contrasts(scored, "value", comparisons, people=False).to_dict("records"):
+            sentence_scores = sentences.assign(
+                participant=None, value=sentences["item_id"].map(values)
+            )
+            for row in contrasts(sentence_scores, "value", comparisons, people=False).to_dict(
+                "records"
+            ):
                 keys = {"construction": name, "judge": model, "measure": measure}
                 yield keys | {str(key): value for key, value in row.items()}
 

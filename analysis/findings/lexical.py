@@ -242,10 +242,10 @@ def _model_accuracy(chosen: Choices, decisions: pd.DataFrame, model: str) -> pd.
     """Return a model's accuracy and number of items, by pair."""
     right = pd.Series(decisions["correct"].to_numpy(float), index=decisions["item_id"].tolist())
     is_right = right.reindex(chosen.item_ids).to_numpy()[chosen.item]
-    scored = ~np.isnan(is_right)
-    pair, n = chosen.pair[scored], len(chosen.pairs)
+    is_scored = ~np.isnan(is_right)
+    pair, n = chosen.pair[is_scored], len(chosen.pairs)
     counts = np.bincount(pair, minlength=n)
-    correct = np.bincount(pair, is_right[scored], n)
+    correct = np.bincount(pair, is_right[is_scored], n)
     met = np.flatnonzero(counts)
     columns = {model: correct[met] / counts[met], f"{model}_items": counts[met]}
     return pd.DataFrame(columns, index=met)

@@ -96,13 +96,13 @@ def selection(run: ExportedRun, accuracy: pd.DataFrame, by: Sequence[str]) -> pd
         would give the printed accuracy; NaN if none does).
     """
     people = accuracy[accuracy["judge"] == PEOPLE]
-    printed = dict(
+    printed_values = dict(
         zip(people[list(by)].itertuples(index=False, name=None), people["accuracy"], strict=True)
     )
     selected = [
         row
         for rule, loaded in _counting_rules(run.study.exclusion)
-        for row in _make_rows(run, rule, loaded, by, printed)
+        for row in _make_rows(run, rule, loaded, by, printed_values)
     ]
     columns = [*by, "rule", "n_trials", "most_errors", "share", "n_own", "example", "printed"]
     return pd.DataFrame(selected, columns=[*columns, "true"])
@@ -232,13 +232,13 @@ def add_selection_note(table: Table, selected: pd.DataFrame) -> Table:
 
 def _note(row: Mapping[Hashable, Any]) -> str:
     n, most_errors = cast(int, row["n_trials"]), cast(int, row["most_errors"])
-    share, printed = cast(float, row["share"]), cast(float, row["printed"])
+    share, printed_share = cast(float, row["share"]), cast(float, row["printed"])
     true = cast(float | None, row["true"])
     subject = "The trials" if share == 1 else f"{share:.0%} of the trials"
     of_n = "" if row["n_own"] == n else f", {row['n_own']:g} of them here"
     came = (
-        f"; the printed {printed:.3f} would result from {true:.3f}, an increase of "
-        f"{printed - true:+z.3f}"
+        f"; the printed {printed_share:.3f} would result from {true:.3f}, an increase of "
+        f"{printed_share - true:+z.3f}"
         if true is not None and not pd.isna(true)
         else ""
     )

@@ -148,10 +148,12 @@ def choose_distractors(
         words_taken = used[slot.frame]
         rng = generator(bounds.seed, "maze distractors", slot.frame, *map(str, slot.key))
         words = [word for word in slot.words if word] or ["the"]
-        matching = vocabulary.match(
+        matching_words = vocabulary.match(
             words, bounds.length, bounds.frequency, rng, bounds.candidates + len(words_taken)
         )
-        candidates = [word for word in matching if word not in words_taken][: bounds.candidates]
+        candidates = [word for word in matching_words if word not in words_taken][
+            : bounds.candidates
+        ]
         if not candidates:
             near = vocabulary.nearest(words, rng, bounds.candidates + len(words_taken))
             candidates = [word for word in near if word not in words_taken][: bounds.candidates]
@@ -175,8 +177,8 @@ def _best_candidate(
             if right is not None:
                 bound = max(bound, right + bounds.margin_bits)
             for word, word_bits in zip(candidates, bits, strict=False):
-                lacking = 1e6 if word_bits is None else max(0.0, bound - word_bits)
-                shortfalls[word] = max(shortfalls[word], lacking)
+                missing_bits = 1e6 if word_bits is None else max(0.0, bound - word_bits)
+                shortfalls[word] = max(shortfalls[word], missing_bits)
     # Among candidates that meet all bounds, the random order decides.
     return min(candidates, key=lambda word: shortfalls[word])
 

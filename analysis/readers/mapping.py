@@ -287,9 +287,9 @@ def numbers_in_all_patterns(
         return []
     all_numbers = set().union(*numbers_by_pattern.values())
     for pattern, numbers in numbers_by_pattern.items():
-        if numbers and (lacking := sorted(all_numbers - numbers, key=_numeric_key)):
+        if numbers and (missing_numbers := sorted(all_numbers - numbers, key=_numeric_key)):
             missing_columns = ", ".join(
-                pattern.replace(NUMBER, number) for number in lacking[:_SHOWN]
+                pattern.replace(NUMBER, number) for number in missing_numbers[:_SHOWN]
             )
             raise AnalysisError(
                 f"the numbered columns do not fit together: there is no {missing_columns}",

@@ -291,10 +291,10 @@ def measure_first_place_bias(model_answers: pd.DataFrame, judgments: pd.DataFram
     pairs = model_answers[
         model_answers["chosen_side"].isin(PAIR) & model_answers["good_side"].isin(PAIR)
     ]
-    swapped = pairs["order"] == "swapped"
+    is_swapped = pairs["order"] == "swapped"
     rows = pairs.assign(
-        first=(pairs["chosen_side"] == Side.FIRST) != swapped,
-        good_first=(pairs["good_side"] == Side.FIRST) != swapped,
+        first=(pairs["chosen_side"] == Side.FIRST) != is_swapped,
+        good_first=(pairs["good_side"] == Side.FIRST) != is_swapped,
         participant=pairs["session"].astype(str),
     )
     all_labels = rows[rows["labels"] != ""].assign(labels="all")

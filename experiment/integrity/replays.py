@@ -153,14 +153,16 @@ def take_off_means(sessions: Sequence[ObservedSession]) -> list[Times]:
     """
     if len(sessions) < FEWEST_SESSIONS:
         return [{} for _ in sessions]
-    timed = [[answer for answer in session.answers if answer.rt_ms] for session in sessions]
-    logs = [log_times(answers) if answers else [] for answers in timed]
+    answers_with_time = [
+        [answer for answer in session.answers if answer.rt_ms] for session in sessions
+    ]
+    logs = [log_times(answers) if answers else [] for answers in answers_with_time]
     series = [[time - fmean(times) for time in times] for times in logs]
     for shared_by in (lambda answer: answer.item or None, lambda answer: answer.position):
-        series = _subtract_means(timed, series, shared_by)
+        series = _subtract_means(answers_with_time, series, shared_by)
     return [
         {answer.position: time for answer, time in zip(answers, times, strict=True)}
-        for answers, times in zip(timed, series, strict=True)
+        for answers, times in zip(answers_with_time, series, strict=True)
     ]
 
 

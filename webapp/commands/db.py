@@ -73,13 +73,15 @@ def upgrade_(instance: Path) -> None:
     """
     refuse_while_serving(instance)
     with open_instance_database(instance) as engine, exclusive_access(engine):
-        before, after = upgrade(engine)
+        revision_before, revision_after = upgrade(engine)
         gone = repeat_wishes(open_instance(instance), engine, utc_now())
     tell_erased(open_instance(instance), gone)
-    if before == after:
-        click.echo(f"The database already has the schema {after}.")
+    if revision_before == revision_after:
+        click.echo(f"The database already has the schema {revision_after}.")
     else:
-        click.echo(f"The database was upgraded from the schema {before} to {after}.")
+        click.echo(
+            f"The database was upgraded from the schema {revision_before} to {revision_after}."
+        )
 
 
 @click.command("scrub")
@@ -314,7 +316,7 @@ def drill_(file: Path, identity: Path | None, instance: Path) -> None:
     read the backup. The database itself is not changed.
     """
     settings = load_settings(folder := open_instance(instance))
-    refused = ""
+    refusal = ""
     with (
         readable(file, identity) as read,
         open_merged_backup(read, complete=False) as decrypted,
@@ -327,14 +329,14 @@ def drill_(file: Path, identity: Path | None, instance: Path) -> None:
                 backup, read_keys(folder, settings.secret_key_file), file, adopted=False
             )
         except WebappError as error:
-            refused = str(error)
+            refusal = str(error)
     rows = tried.content.rows
     for name in sorted(rows):
         click.echo(f"{name:<28}{rows[name]:>12,}")
     click.echo(f"{file} holds {tried.content}; all {len(rows)} tables agree after a trial restore.")
     click.echo(f"Time to restore (RTO): {tried.took_s:.1f} s")
-    if refused:
-        click.echo(f"parallax db restore would refuse it here: {refused}")
+    if refusal:
+        click.echo(f"parallax db restore would refuse it here: {refusal}")
     last = last_backup(folder)
     if last and Path(last.file) == file.resolve():
         click.echo(f"Data that would be lost (RPO): the last {age_s(last, utc_now()):,.0f} s")

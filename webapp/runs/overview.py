@@ -108,7 +108,7 @@ def make_overview(session: Session, run: Run, now: datetime, reward_minor: int =
     """
     counts_by_state = _count_states(session, run)
     kept, excluded = count_verdicts(session, run)
-    refused = select(func.count()).where(LinkVisit.run_id == run.id, LinkVisit.problem != "")
+    refused_query = select(func.count()).where(LinkVisit.run_id == run.id, LinkVisit.problem != "")
     unsettled = select(func.count()).where(
         Payment.run_id == run.id, Payment.state.not_in(SETTLED_FOR_GOOD)
     )
@@ -131,7 +131,7 @@ def make_overview(session: Session, run: Run, now: datetime, reward_minor: int =
         excluded=excluded,
         median_minutes=_compute_median_minutes(session, run),
         silent=len(find_expired(session, run, now)),
-        refused_links=session.execute(refused).scalar_one(),
+        refused_links=session.execute(refused_query).scalar_one(),
         unsettled_payments=session.execute(unsettled).scalar_one(),
         rejected_kept=session.execute(rejected).scalar_one(),
         with_events=count_with_events(session, run),

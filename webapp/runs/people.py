@@ -246,8 +246,8 @@ def load_participant_record(session: Session, run: Run, ref: str) -> Record | No
     plausibility = select(SessionSummary.judged).where(SessionSummary.participant_id == person.id)
     devices = select(Device).where(Device.participant_id == person.id).order_by(Device.id)
     neighbours = select(Participant.ref).where(Participant.run_id == run.id).limit(1)
-    before = neighbours.where(Participant.id < person.id).order_by(Participant.id.desc())
-    after = neighbours.where(Participant.id > person.id).order_by(Participant.id)
+    query_before = neighbours.where(Participant.id < person.id).order_by(Participant.id.desc())
+    query_after = neighbours.where(Participant.id > person.id).order_by(Participant.id)
     return Record(
         participant=person,
         consent=session.get(ConsentText, person.consent_text_id)
@@ -260,6 +260,6 @@ def load_participant_record(session: Session, run: Run, ref: str) -> Record | No
         verdict=session.scalar(select(Verdict).where(Verdict.participant_id == person.id)),
         payments=session.scalars(payments).all(),
         judged=parse_plausibility(session.scalar(plausibility)),
-        before=session.scalar(before),
-        after=session.scalar(after),
+        before=session.scalar(query_before),
+        after=session.scalar(query_after),
     )

@@ -41,7 +41,7 @@ def read_ibex(files: Sequence[Path], texts: Sequence[Path]) -> ImportedTimes:
     for file in files:
         unseen = 0
         answers: dict[tuple[str, str], bool] = {}
-        timed = list[tuple[tuple[str, str], dict[str, object]]]()
+        timed_rows = list[tuple[tuple[str, str], dict[str, object]]]()
         for line, fields in _read_lines(file):
             person = f"{fields[0]}-{fields[1][:8]}"
             controller, own_fields = _split_controller(fields)
@@ -63,7 +63,7 @@ def read_ibex(files: Sequence[Path], texts: Sequence[Path]) -> ImportedTimes:
                 continue
             maze = controller == _MAZE
             first_position = 1 if maze else 0
-            timed.append(
+            timed_rows.append(
                 (
                     trial,
                     {
@@ -78,7 +78,7 @@ def read_ibex(files: Sequence[Path], texts: Sequence[Path]) -> ImportedTimes:
                     },
                 )
             )
-        rows += [row | {"question_correct": answers.get(trial)} for trial, row in timed]
+        rows += [row | {"question_correct": answers.get(trial)} for trial, row in timed_rows]
         if unseen:
             notes.append(f"{file.name}: {unseen:,} words were not seen, behind a wrong choice.")
     return check_times(rows, notes, files[0])

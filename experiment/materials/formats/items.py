@@ -196,15 +196,15 @@ def _refuse_misspelt(
     usual = [name for name, n in n_items.items() if 2 * n > len(cells)]
     for name, n in n_items.items():
         of_items = [levels for levels in cells.values() if name in levels]
-        lacking = set(usual).difference(*of_items)
-        if name in usual or not lacking:
+        missing_columns = set(usual).difference(*of_items)
+        if name in usual or not missing_columns:
             continue
         raise MaterialsError(
             f'the condition "{name}" occurs with {n} of the {len(cells)} items of {construction}, '
-            f"and there in place of {' or '.join(sorted(lacking))}",
+            f"and there in place of {' or '.join(sorted(missing_columns))}",
             where=of_items[0][name].place,
             expected=f"every item in each of: {', '.join(usual)}",
-            remedy=suggest(name, sorted(lacking)) or "Correct the condition",
+            remedy=suggest(name, sorted(missing_columns)) or "Correct the condition",
         )
 
 

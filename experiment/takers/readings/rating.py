@@ -31,7 +31,7 @@ class Rating(Reading):
         way, prompter = situation.way, situation.writes
         labels = labels_of(way.labels, _list_points(trial))
         from_worst = [labels[place] for place in order_in_prompt(len(labels), swapped=way.swapped)]
-        earlier = [
+        earlier_lines = [
             (text, _label(screen, way, answer))
             for screen, answer in situation.earlier
             for text in _list_texts(screen)
@@ -43,7 +43,9 @@ class Rating(Reading):
         ]
         return tuple(
             Ask(
-                prompter.prompt(way, prompter.words.rate, text, from_worst, earlier, practice),
+                prompter.prompt(
+                    way, prompter.words.rate, text, from_worst, earlier_lines, practice
+                ),
                 labels,
             )
             for text in _list_texts(trial)

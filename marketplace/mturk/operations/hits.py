@@ -218,12 +218,12 @@ def update_expiration(session: Session, now: datetime, request: Request) -> Repl
     """UpdateExpirationForHIT: a time in the past expires the HIT immediately."""
     hit = find_hit(session, request["HITId"], now)
     _refuse_disposed(hit, now)
-    later = request["ExpireAt"] > hit.expires_at
+    is_later = request["ExpireAt"] > hit.expires_at
     hit.expires_at = max(request["ExpireAt"], hit.created_at)
     if hit.expires_at > now:
         hit.expiry_notified = hit.reviewable_notified = False
         refuse_overdraft(session, now)
-        if later:
+        if is_later:
             notify_subscribers(session, "HITExtended", hit, now)
     elif not hit.expiry_notified:
         hit.expiry_notified = True

@@ -314,7 +314,7 @@ class ProlificClient:
 
     def offer_test(self, task: Task, offer: Offer) -> str:
         """Make a draft of an offer and Prolific's test study of it; return the test's address."""
-        response = self._create_draft(task, drafts.test_draft_of(task, offer, self._settings))
+        response = self._create_draft(task, drafts.make_test_draft(task, offer, self._settings))
         where = f"/studies/{response.id}/test-study"
         return str(member(self._calls.once(where), "study_url", where))
 

@@ -75,7 +75,7 @@ def draft_of(task: Task, offer: Offer, settings: ProlificSettings) -> dict[str, 
     return draft | _participant_filters(task) | _optional_fields(task, settings)
 
 
-def test_draft_of(task: Task, offer: Offer, settings: ProlificSettings) -> dict[str, Any]:
+def make_test_draft(task: Task, offer: Offer, settings: ProlificSettings) -> dict[str, Any]:
     """Return a test draft of a task, whose pages are only a preview.
 
     Its name has no mark, so it is never mistaken for an offer of the run.

@@ -204,9 +204,9 @@ def join_texts(
     known = [name for name in texts if name in ROLES]
     texts = texts[[*known, *own]].rename(columns=own)
     rows = rows.drop(columns=[name for name in texts if name != "text_id" and name in rows])
-    if lacking := sorted(set(texts["text_id"]) - set(rows["text_id"])):
+    if missing_texts := sorted(set(texts["text_id"]) - set(rows["text_id"])):
         raise AnalysisError(
-            f'nobody read {len(lacking):,} of the texts; the first: "{lacking[0]}"',
+            f'nobody read {len(missing_texts):,} of the texts; the first: "{missing_texts[0]}"',
             where=str(path),
             expected="text_id as in the table of reading times, such as "
             f'"{rows["text_id"].iloc[0]}"',
