@@ -36,20 +36,19 @@ from analysis.findings.finding import (
 from analysis.statistics.attraction import attraction_by_elicitation, configurations
 from analysis.tables.accuracy_table import Column, Table
 from analysis.tables.section import Section
+from analysis.takers.answers import share_of_rules, warn_of_one_label
 from analysis.takers.by_reading import (
     compare_by_elicitation,
     count_supporting_readings,
     estimate_history_effects,
-    measure_bias_in_log_odds,
     measure_consistency,
     measure_first_place_bias,
 )
+from analysis.takers.log_odds_bias import measure_bias_in_log_odds
 from lm.answering.answerer import Tier
-from lm.answering.labels import RULES, UNREADABLE
+from lm.answering.labels import RULES
 
 _LABEL = Column("label", "", "text")
-# Texts alone give each label about half of the samples of two, asked in both orders.
-_NEARLY_ALL, _FEWEST_SAMPLES = 0.95, 20
 
 
 def analyse_model_participants(inputs: FindingInputs) -> Findings:
@@ -237,40 +236,6 @@ def _consistency_table(alike: pd.DataFrame, context: Context) -> Table:
         ),
         Section.TAKERS,
     )
-
-
-def share_of_rules(samples: pd.DataFrame) -> pd.DataFrame:
-    """Return the share of a reading's samples that each rule read, or that each reason kept unread.
-
-    Args:
-        samples: As in ``Taken.samples``.
-    """
-    n_samples = samples.groupby(["model", "reading"], sort=False)["n"].transform("sum")
-    return samples.assign(
-        readable=~samples["read_by"].isin(UNREADABLE), share=samples["n"] / n_samples
-    ).sort_values(
-        ["model", "reading", "readable", "share"],
-        ascending=[True, True, False, False],
-        ignore_index=True,
-    )
-
-
-def warn_of_one_label(labels: pd.DataFrame) -> list[str]:
-    """Return a sentence for each reading and set of labels whose samples nearly all have one label.
-
-    Args:
-        labels: As in ``Taken.sampled_labels``.
-    """
-    return [
-        f"Warning: {share:.0%} of {model}'s {n:,} readable samples in {reading} "
-        f"({name}) are the label {best}: it may answer with this label whatever it reads."
-        for (model, reading, name), rows in labels.groupby(
-            ["model", "reading", "labels"], sort=False
-        )
-        if (n := int(rows["n"].sum())) >= _FEWEST_SAMPLES
-        and (share := rows["n"].max() / n) >= _NEARLY_ALL
-        and (best := rows["label"].to_numpy()[rows["n"].to_numpy().argmax()])
-    ]
 
 
 def _samples_table(shares: pd.DataFrame, labels: pd.DataFrame, context: Context) -> Table:
